@@ -4,6 +4,7 @@ import { measureBoot } from './parts/boot.ts'
 import { measureCreate, measureRead } from './parts/create.ts'
 import { measureFilters } from './parts/filters.ts'
 import { measureDecision, measureWorkflow } from './parts/approvals.ts'
+import { measureParked } from './parts/parked.ts'
 import {
   measureLiveStreams,
   measureReplicaDecision,
@@ -35,6 +36,7 @@ const PARTS: Record<string, (rig: Rig) => Promise<ResultRow[]>> = {
   tasks: measureTasks,
   'own-cell': measureOwnCell,
   decision: measureDecision,
+  parked: measureParked,
   workflow: measureWorkflow,
   surface: measureReports,
   filters: measureFilters,
@@ -48,6 +50,7 @@ const PARTS: Record<string, (rig: Rig) => Promise<ResultRow[]>> = {
 const TIMEOUTS_MS: Record<string, number> = {
   append: 120_000,
   throughput: 120_000,
+  parked: 300_000,
   surface: 300_000,
   filters: 300_000,
   'pg-delivery': 120_000,

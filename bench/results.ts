@@ -59,6 +59,18 @@ export function costRow(name: string, unit: string, pairs: PairedSamples, max: n
   }
 }
 
+/** A value without a goal or a baseline. */
+export const plainRow = (name: string, unit: string, value: number, note = ''): ResultRow => ({
+  name,
+  unit,
+  value,
+  baseline: null,
+  ratio: null,
+  target: '',
+  pass: null,
+  note,
+})
+
 /** A value with an absolute goal; the baseline is shown for comparison. */
 export function goalRow(
   name: string,

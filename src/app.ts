@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { bootstrapOrganisation } from './accounts/bootstrap.ts'
 import { deleteExpiredCredentials } from './accounts/sessions.ts'
+import { refreshFullProjects } from './accounts/storage-usage.ts'
 import { deleteOldPolicyCounters } from './approvals/policy-counter-rows.ts'
 import { expireDueApprovals } from './lifecycle/expire-approvals.ts'
 import { signDueCheckpoints } from './audit/sign-checkpoints.ts'
@@ -13,17 +14,19 @@ import type { Config } from './config/config.ts'
 import { parseAllowedHosts } from './egress/address-rules.ts'
 import { warnAboutUnreadableSecrets } from './vault/secrets.ts'
 import { openVault } from './vault/vault.ts'
-import { type Ctx, inTx } from './ctx/ctx.ts'
-import { createLoop, type Loop } from './ctx/loop.ts'
+import { type Ctx, inTx, type Tx } from './ctx/ctx.ts'
+import { createJointLoop, createLoop, type Loop } from './ctx/loop.ts'
 import { createMemoryState } from './ctx/memory.ts'
 import { decodeNotification } from './ctx/topics.ts'
-import { toIsoTime, type World } from './ctx/world.ts'
+import { sleep, toIsoTime, type World } from './ctx/world.ts'
 import { catchUpFollowers, catchUpAllFollowers } from './events/follow-log.ts'
+import { closeWithoutResets } from './http/close-server.ts'
 import { warnAboutMissingModelKeys } from './models/provider-keys.ts'
 import { openSandboxPlane, type SandboxPlane } from './planes/sandbox-plane.ts'
 import { createPublicServer } from './planes/public-server.ts'
 import { VERSION } from './planes/version.ts'
-import { rollUpReports } from './reports/rollup.ts'
+import { CHANGED_PROJECTS_MS, ChangedProjects } from './reports/changed-projects.ts'
+import { rollUpNewRowsOf, rollUpReports } from './reports/rollup.ts'
 import { endTasksOfDeadReplicas, endTasksOfEarlierProcess } from './runs/dead-replicas.ts'
 import {
   createReplicaLease,
@@ -31,7 +34,7 @@ import {
   HEARTBEAT_INTERVAL_MS,
   renewReplicaLease,
 } from './runs/replica-lease.ts'
-import { deleteReplicasBefore } from './runs/rows.ts'
+import { deleteCommitMarksBefore, deleteReplicasBefore } from './runs/rows.ts'
 import { Runner } from './runs/runner.ts'
 import { OrphanedTasks } from './runs/orphaned-tasks.ts'
 import { HeartbeatMonitor } from './runs/heartbeat-monitor.ts'
@@ -86,6 +89,7 @@ export async function startApp(
   await endLeftoverRuns(ctx)
   let draining = false
   const http = createPublicServer(ctx, pickedDriver, () => draining)
+  const closeHttp = closeWithoutResets(http, () => draining)
   const url = await http.listen({ host: config.host, port: config.port })
   const { driver, loops, metrics, close } = await startBackgroundWork(ctx, pickedDriver).catch(async (error) => {
     await http.close()
@@ -99,7 +103,7 @@ export async function startApp(
     metricsUrl: metrics?.url ?? null,
     async stop() {
       draining = true
-      await close(() => http.close())
+      await close(closeHttp)
       await metrics?.close()
       await Promise.all(loops.map((loop) => loop.stop()))
       ctx.wedges.stop()
@@ -134,7 +138,8 @@ async function startBackgroundWork(ctx: Ctx, pickedDriver: Promise<SandboxDriver
     metrics,
     /** The runs end first, so that connected clients still receive the last events of their tasks. */
     close: async (closePublicServer: () => Promise<unknown>) => {
-      await runner.stop()
+      const { drainDelayS } = ctx.config
+      await Promise.all([runner.stop(), drainDelayS > 0 && sleep(ctx.world.clock, drainDelayS * 1000)])
       await closePublicServer()
       await plane.http.close()
       await workflows.close()
@@ -143,9 +148,10 @@ async function startBackgroundWork(ctx: Ctx, pickedDriver: Promise<SandboxDriver
 }
 
 async function openCtx(config: Config, world: World) {
-  const store = await openStore(config, (message, err) => world.log.warn({ err }, message))
+  const replica = `rep_${Buffer.from(world.random(9)).toString('base64url')}`
+  const store = await openStore(config, (message, err) => world.log.warn({ err }, message), replica)
   if (store.now) world.clock.follow?.(store.now)
-  const wedges = await openWedgeLibrary(config.wedgesDir, world.log)
+  const wedges = await openWedgeLibrary(config.wedgesDir, world.log, config)
   const ctx = {
     config,
     store,
@@ -154,7 +160,7 @@ async function openCtx(config: Config, world: World) {
     ...createMemoryState(),
     wedges,
     vault: openVault(world),
-    replica: `rep_${Buffer.from(world.random(9)).toString('base64url')}`,
+    replica,
   }
   store.subscribe((text) => {
     const notification = decodeNotification(text)
@@ -175,36 +181,51 @@ const SWEEP_MS = 1_000
 /** Half of the shortest cadence: a check as long as the cadence would sometimes skip a slot. */
 const SCHEDULE_CHECK_MS = 500
 const FOLLOWER_POLL_MS = 400
+const STORAGE_MS = 5_000
 const REPORT_MS = 60_000
 const CLOCK_SKEW_CHECK_MS = 30_000
 const STREAM_RECHECK_MS = 30_000
 const CLEANUP_MS = 10 * 60_000
 const DAY_MS = 24 * 60 * 60_000
 
+type Sweep = (stopping: AbortSignal) => Promise<unknown>
+
 /** The periodic work of every replica. Several replicas may do all of it at the same time. */
 function createSweeps(ctx: Ctx, runner: Runner): Loop[] {
   const { clock, log } = ctx.world
   const lease = createReplicaLease(ctx)
   const monitor = new HeartbeatMonitor()
-  const orphanedTasks = new OrphanedTasks(ctx, () => runner.executingTaskIds())
+  const orphanedTasks = new OrphanedTasks(ctx, runner)
+  const changedProjects = new ChangedProjects(ctx)
   const brokenChains = new Map<string, string>()
   const { retentionDays } = ctx.config
-  const sweep = (name: string, ms: number, work: (stopping: AbortSignal) => Promise<unknown>) =>
-    // The store itself logs that it is unavailable, once.
-    createLoop(clock, ms, work, (err) => err instanceof StoreUnavailable || log.error({ err }, `${name} failed`))
+  // The store itself logs that it is unavailable, once.
+  const logFailure = (name: string) => (err: unknown) =>
+    err instanceof StoreUnavailable || log.error({ err }, `${name} failed`)
+  const sweep = (name: string, ms: number, work: Sweep) => createLoop(clock, ms, work, logFailure(name))
+  const everySecond: Record<string, Sweep> = {
+    lease: (stopping) => renewReplicaLease(ctx, lease, stopping),
+    'expired lease': async () => endRunsIfLeaseExpired(ctx, lease),
+    'dead replicas': () => endTasksOfDeadReplicas(ctx, monitor),
+    'orphaned tasks': () => orphanedTasks.handleOrphaned(),
+    'approval expiry': () => expireDueApprovals(ctx),
+    checkpoints: () => signDueCheckpoints(ctx, brokenChains),
+  }
+  const works = Object.entries(everySecond).map(
+    ([name, work]): Sweep =>
+      (stopping) =>
+        work(stopping).catch(logFailure(name)),
+  )
   return [
-    sweep('lease', HEARTBEAT_INTERVAL_MS, (stopping) => renewReplicaLease(ctx, lease, stopping)),
-    sweep('expired lease', SWEEP_MS, async () => endRunsIfLeaseExpired(ctx, lease)),
-    sweep('dead replicas', HEARTBEAT_INTERVAL_MS, () => endTasksOfDeadReplicas(ctx, monitor)),
-    sweep('orphaned tasks', HEARTBEAT_INTERVAL_MS, () => orphanedTasks.endOrphaned()),
-    sweep('approval expiry', SWEEP_MS, () => expireDueApprovals(ctx)),
+    createJointLoop(clock, HEARTBEAT_INTERVAL_MS, works),
     sweep('schedules', SCHEDULE_CHECK_MS, () => fireDueSchedules(ctx)),
     sweep('clock skew', CLOCK_SKEW_CHECK_MS, () => undoClockSkew(ctx)),
-    sweep('checkpoints', SWEEP_MS, () => signDueCheckpoints(ctx, brokenChains)),
     sweep('open streams', STREAM_RECHECK_MS, async () => ctx.notifications.publish({ topic: 'recheck-streams' })),
+    sweep('new report rows', CHANGED_PROJECTS_MS, () => rollUpNewRowsOf(ctx, changedProjects.list())),
     sweep('reports', REPORT_MS, () => rollUpReports(ctx)),
     createWebhookDeliveryLoop(ctx),
     sweep('expired rows', CLEANUP_MS, () => deleteExpiredRows(ctx)),
+    ...(ctx.config.maxProjectMb === 0 ? [] : [sweep('storage limit', STORAGE_MS, () => refreshFullProjects(ctx))]),
     ...(retentionDays === null ? [] : [sweep('retention', SWEEP_MS, () => pruneOldLogs(ctx, retentionDays))]),
     ...(ctx.config.otlp ? [createTraceExport(ctx, ctx.config.otlp, VERSION)] : []),
     ...(ctx.store.kind === 'postgres' ? [sweep('followers', FOLLOWER_POLL_MS, () => catchUpAllFollowers(ctx))] : []),
@@ -217,11 +238,19 @@ async function deleteExpiredRows(ctx: Ctx): Promise<void> {
   const yesterday = toIsoTime(now - DAY_MS)
   await deleteExpiredCredentials(ctx)
   await removeExpiredPortalAccess(ctx)
-  await inTx(ctx, (tx) => deleteIdempotencyKeysBefore(tx.db, { before: yesterday }))
+  await deleteInBatches(ctx, (tx) => deleteIdempotencyKeysBefore(tx.db, yesterday, ROWS_PER_BATCH))
   await inTx(ctx, (tx) => deleteOldPolicyCounters(tx.db, yesterday.slice(0, 10)))
   await inTx(ctx, (tx) => deleteReplicasBefore(tx.db, { before: yesterday }))
-  await inTx(ctx, (tx) => deleteDeliveriesBefore(tx.db, { before: toIsoTime(now - 7 * DAY_MS) }))
+  await inTx(ctx, (tx) => deleteCommitMarksBefore(tx.db, { before: yesterday }))
+  await deleteInBatches(ctx, (tx) => deleteDeliveriesBefore(tx.db, toIsoTime(now - 7 * DAY_MS), ROWS_PER_BATCH))
 }
+
+/** Each batch is a transaction of its own, so that other writers never wait long. */
+async function deleteInBatches(ctx: Ctx, deleteSome: (tx: Tx) => Promise<number>): Promise<void> {
+  while ((await inTx(ctx, deleteSome)) === ROWS_PER_BATCH);
+}
+
+const ROWS_PER_BATCH = 1_000
 
 /**
  * Fails as listening would. It runs before the first start creates the founder key, which is shown only once: a start

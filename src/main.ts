@@ -3,6 +3,7 @@ import { errorMessage } from './base/error-message.ts'
 import { runCommandLine } from './cli/cli.ts'
 import { EXIT_CODE, commandFailed } from './cli/shell/failure.ts'
 import { describeUnknownSettings } from './cli/doctor/unknown-settings.ts'
+import { formatStartBox } from './cli/shell/start-box.ts'
 import { type Config, loadConfig } from './config/config.ts'
 import type { Ctx } from './ctx/ctx.ts'
 
@@ -15,8 +16,19 @@ async function serve(svc: string): Promise<void> {
   const world = createSystemWorld(config.logLevel)
   for (const sentence of describeUnknownSettings(process.env)) world.log.warn(sentence)
   const release = config.databaseUrl ? () => {} : await lockDataFolder(config)
-  const app = await startApp(config, world, printFounderKey).catch((error: unknown) => {
+  let founderKey: string | null = null
+  const onFounderKey = (key: string) => {
+    founderKey = key
+    // At once, because a later step of the start may fail.
+    printLine(`founder key, shown only once: ${key}`)
+  }
+  const app = await startApp(config, world, onFounderKey).catch((error: unknown) => {
     throw addAdvice(config, error)
+  })
+  // Before the first line, because its reader may send a signal at once.
+  const stopSignal = new Promise<void>((resolve) => {
+    process.once('SIGTERM', resolve)
+    process.once('SIGINT', resolve)
   })
   printLine(`Agent Work Service listens on ${app.url}`)
   printLine(
@@ -25,13 +37,11 @@ async function serve(svc: string): Promise<void> {
   if (app.metricsUrl) printLine(`metrics: ${app.metricsUrl}`)
   if (app.ctx.wedges.all().length === 0) {
     printLine(
-      `no wedges in ${config.wedgesDir} yet: \`${svc} wedge new NAME\` creates one; examples are in ${EXAMPLE_WEDGES}`,
+      `no wedges in ${config.wedgesDir} yet: \`${svc} init\` adds the examples, \`${svc} wedge new NAME\` creates one`,
     )
   }
-  await new Promise<void>((resolve) => {
-    process.once('SIGTERM', resolve)
-    process.once('SIGINT', resolve)
-  })
+  if (founderKey && process.stdout.isTTY) printLine(formatStartBox(app.url, founderKey))
+  await stopSignal
   // A second signal must not cut the drain short.
   process.on('SIGTERM', () => {})
   process.on('SIGINT', () => {})
@@ -40,11 +50,6 @@ async function serve(svc: string): Promise<void> {
     throw error
   })
   release()
-}
-
-function printFounderKey(key: string): void {
-  printLine(`founder key, shown only once: ${key}`)
-  printLine('save it; the other commands read it from SVC_KEY: export SVC_KEY=<the key>')
 }
 
 /** Adds advice to the error that the work throws. */
@@ -151,8 +156,8 @@ async function backupSqlite(file: string): Promise<void> {
   copySqliteStore(loadConfig(process.env).dataDir, file)
 }
 
-/** The folder is next to `dist`, in a clone and in the package. */
-const EXAMPLE_WEDGES = fileURLToPath(new URL('../wedges', import.meta.url))
+/** The parent of `dist`, in a clone and in the package. */
+const PACKAGE_ROOT = fileURLToPath(new URL('..', import.meta.url))
 
 const printLine = (line: string) => process.stdout.write(`${line}\n`)
 
@@ -173,6 +178,7 @@ void runCommandLine({
   env: process.env,
   streams: process,
   programPath: process.argv[1] ?? '',
+  packageRoot: PACKAGE_ROOT,
   server: { serve, rotateVault, adoptChains, backupSqlite },
 }).then(async (code) => {
   await Promise.all([flushed(process.stdout), flushed(process.stderr)])

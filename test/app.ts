@@ -138,6 +138,7 @@ export const testSettings = (dir: string): Record<string, string> => ({
   SVC_BLUEPRINTS_DIR: join(dir, 'blueprints'),
   SVC_SANDBOX: 'process',
   SVC_POOL: '0',
+  SVC_DRAIN_DELAY_S: '0',
   SVC_FOUNDER_API_KEY: FOUNDER_KEY,
 })
 

@@ -6,11 +6,11 @@ export type Sources = Map<string, string>
 /** A folder may import only itself and folders before it. `app` and `main` are files. */
 const IMPORT_ORDER = [
   'base · contract · config · store · ctx · http · egress',
-  'audit · accounts · wedges · events',
+  'audit · accounts · wedges · events · transcripts',
   'vault · knowledge · broker · connections · records',
-  'tasks · cases',
+  'tasks · cases · clients · channels',
   'lifecycle',
-  'approvals · clients · channels · portal · schedules · webhooks',
+  'approvals · portal · schedules · webhooks',
   'sandbox · models · workflows · runs · blueprints · reports',
   'mcp',
   'telemetry',

@@ -1,7 +1,7 @@
 /** The clients run in their own process, so that they share no event loop with the servers. */
 import type { Connection } from './connection.ts'
 import { type FollowerGroup, openFollowers, waitForLines } from './live-followers.ts'
-import { decideApprovals } from './decisions.ts'
+import { decideApprovals, decideParked } from './decisions.ts'
 import type { Target } from './statistics.ts'
 import { runMix } from './mixed-calls.ts'
 import { runTasks, sendRequests } from './requests.ts'
@@ -9,7 +9,7 @@ import { appendEvents, followTask, measureDelivery, openIdleStreams, replayLog }
 
 const idleStreams: Connection[] = []
 const followerGroups: FollowerGroup[] = []
-const parkedRunsByPort = new Map<number, Parameters<typeof decideApprovals>[1]>()
+const waitingRunsByPort = new Map<number, Parameters<typeof decideApprovals>[1]>()
 
 /** The kinds of load that the clients can run. */
 const LOAD_KINDS = {
@@ -20,6 +20,7 @@ const LOAD_KINDS = {
   measureDelivery,
   replayLog,
   runMix,
+  decideParked,
   async openIdleStreams(target: Target, options: Parameters<typeof openIdleStreams>[1]) {
     idleStreams.push(...(await openIdleStreams(target, options)))
     return { open: idleStreams.length }
@@ -30,9 +31,9 @@ const LOAD_KINDS = {
   },
   waitForLines: async (_target: Target, options: { lines: number }) => waitForLines(followerGroups, options.lines),
   decideApprovals(target: Target, options: Parameters<typeof decideApprovals>[2]) {
-    const parked = parkedRunsByPort.get(target.port) ?? []
-    parkedRunsByPort.set(target.port, parked)
-    return decideApprovals(target, parked, options)
+    const waiting = waitingRunsByPort.get(target.port) ?? []
+    waitingRunsByPort.set(target.port, waiting)
+    return decideApprovals(target, waiting, options)
   },
 }
 

@@ -2,17 +2,17 @@ import { median, percentile } from '../load/statistics.ts'
 import { measureAlternating, costRow, goalRow, type PairedSamples, type ResultRow } from '../results.ts'
 import type { Rig, Server } from '../rig.ts'
 
-const PARKED = 200
+const WAITING = 200
 const DECISIONS = 50
 /** Until Node has compiled the hot code, the same work costs several times as much. */
 const WARM_UP_ROUNDS = 12
 
-/** The time from a decision to the end of the run, while many other runs wait for a decision. */
+/** The time from a decision to the end of a run in its cell, while many other runs wait for a decision. */
 export async function measureDecision(rig: Rig): Promise<ResultRow[]> {
-  const service = await rig.service()
+  const service = await rig.service({ SVC_PARK_AFTER_S: '3600' })
   const bare = await rig.bare('warm', [process.execPath, rig.program('bare-worker')])
   const body = { wedge: 'bench', task_type: 'ask', input: { text: 'hello' } }
-  const options = { parked: PARKED, decisions: DECISIONS, body }
+  const options = { waiting: WAITING, decisions: DECISIONS, body }
   const p99: PairedSamples = { service: [], bare: [] }
   const measure = async (server: Server, p99s: number[]) => {
     const result = await rig.load('decideApprovals', server, options)
@@ -30,7 +30,7 @@ export async function measureDecision(rig: Rig): Promise<ResultRow[]> {
   )
   const note = 'after it: a tool, a model turn and the output; bare: the same events'
   return [
-    costRow(`decision to finished p50, ${PARKED} parked`, 'ms', p50, 1.7, note),
+    costRow(`decision to finished p50, ${WAITING} waiting`, 'ms', p50, 1.7, note),
     costRow('decision to finished p99', 'ms', p99, null),
   ]
 }

@@ -42,7 +42,7 @@ export async function measureReplicaDelivery(rig: Rig): Promise<ResultRow[]> {
   ]
 }
 
-const PARKED = 100
+const WAITING = 100
 const DECISIONS = 40
 
 /** The additional time if a decision is sent to another replica than the one that runs the task. */
@@ -50,7 +50,7 @@ export async function measureReplicaDecision(rig: Rig): Promise<ResultRow[]> {
   const [running, other] = await startReplicas(rig)
   const body = { ...TASK, task_type: 'ask' }
   const p50 = async (at: Server) =>
-    (await rig.load('decideApprovals', running, { parked: PARKED, decisions: DECISIONS, body, at })).p50
+    (await rig.load('decideApprovals', running, { waiting: WAITING, decisions: DECISIONS, body, at })).p50
   await p50(running)
   const pairs = await measureAlternating(
     4,

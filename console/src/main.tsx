@@ -9,8 +9,13 @@ import { sessionQuery } from './api/queries.ts'
 // oxlint-disable-next-line import/no-unassigned-import
 import './app.css'
 import { createConsoleRouter } from './router.tsx'
+import { stopLiveUpdates } from './shell/live-status.tsx'
+import { setSessionEnd } from './shell/session-end.ts'
 import { capitalize } from './ui/humanize.ts'
 import { showToast } from './ui/toast.tsx'
+
+// Before the router reads the location.
+credential.signInWithLink()
 
 const RETRIES = 2
 /** A retry cannot help. 501 means that the feature is not configured. */
@@ -29,6 +34,8 @@ const queries = new QueryClient({
 const router = createConsoleRouter(queries)
 
 function onMutationError(error: unknown): void {
+  // The dialog of the ended session says more.
+  if (error instanceof ApiError && error.status === 401) return
   showToast(capitalize(errorMessage(error)), true)
   // The console offers only what the role allows, so a 403 means that the role was changed in the meantime.
   const forbidden = error instanceof ApiError && error.status === 403
@@ -47,14 +54,16 @@ if (credential.getToken() !== null) {
 }
 
 window.addEventListener('svc:signed-out', () => {
+  setSessionEnd({ staySignedIn: credential.isTokenKept() })
   credential.clearToken()
+  stopLiveUpdates()
+  // An open page stays as it is; the shell asks to sign in again over it.
+  if (queries.getQueryData(sessionQuery.queryKey)) return
   queries.clear()
   const { pathname, href } = router.latestLocation
   // A wrong credential on the sign-in page must not replace its return path.
   if (pathname !== '/sign-in') void router.navigate({ to: '/sign-in', search: returnPath(href, location.origin) })
 })
-// After an update of the service, the scripts of the old version are gone; a reload gets the new ones.
-window.addEventListener('vite:preloadError', () => location.reload())
 
 const root = document.getElementById('root')
 if (root) {

@@ -1,11 +1,4 @@
-import {
-  createRootRouteWithContext,
-  createRoute,
-  createRouter,
-  lazyRouteComponent,
-  Outlet,
-  redirect,
-} from '@tanstack/react-router'
+import { createRootRouteWithContext, createRoute, createRouter, Outlet, redirect } from '@tanstack/react-router'
 import type { QueryClient } from '@tanstack/react-query'
 import {
   type ApprovalsSearch,
@@ -20,40 +13,45 @@ import {
 } from './search-params.ts'
 import * as credential from './api/credential.ts'
 import type { RecordFilter } from './api/history-queries.ts'
-import { sessionQuery } from './api/queries.ts'
+import { sessionQuery, signupQuery } from './api/queries.ts'
 import { type ApprovalStatus, TASK_STATUSES } from './api/types.ts'
-import { ErrorPage, NotFoundPage } from './shell/error-page.tsx'
+import { lazyPage } from './lazy-page.ts'
+import { ErrorDocument, ErrorPage, NotFoundPage } from './shell/error-page.tsx'
+import { startLiveUpdates } from './shell/live-status.tsx'
 import { Shell } from './shell/shell.tsx'
 
 /** All pages: the path, the search parameters, and the script that is loaded when the page opens. */
 const root = createRootRouteWithContext<{ queries: QueryClient }>()({
   component: Outlet,
-  notFoundComponent: NotFoundPage,
-  errorComponent: ({ error }) => <ErrorPage error={error} />,
+  errorComponent: ErrorDocument,
 })
 
 const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
   validateSearch: ({ to }: Record<string, unknown>) => returnPath(to, location.origin),
-  component: lazyRouteComponent(() => import('./pages/sign-in/sign-in-page.tsx'), 'SignInPage'),
+  beforeLoad: async ({ context }) => ({ signup: await context.queries.fetchQuery(signupQuery) }),
+  component: lazyPage(() => import('./pages/sign-in/sign-in-page.tsx'), 'SignInPage'),
 })
 
 const shell = createRoute({
   getParentRoute: () => root,
   id: 'shell',
   component: Shell,
+  errorComponent: ErrorDocument,
   // Loading the session selects the project, which all other requests need.
   beforeLoad: async ({ context, location: { href } }) => {
     if (credential.getToken() === null) throw redirect({ to: '/sign-in', search: returnPath(href, location.origin) })
-    await context.queries.ensureQueryData(sessionQuery)
+    await Promise.all([context.queries.ensureQueryData(sessionQuery), startLiveUpdates(context.queries)])
+    // The session may have selected another project.
+    await startLiveUpdates(context.queries)
   },
 })
 
 const home = createRoute({
   getParentRoute: () => shell,
   path: '/',
-  component: lazyRouteComponent(() => import('./pages/home/home-page.tsx'), 'HomePage'),
+  component: lazyPage(() => import('./pages/home/home-page.tsx'), 'HomePage'),
 })
 
 const APPROVAL_STATUSES: ApprovalStatus[] = ['pending', 'auto_approved', 'approved', 'rejected', 'expired']
@@ -65,7 +63,7 @@ const approvals = createRoute({
     ...enumParam('status', APPROVAL_STATUSES, search),
     ...textParam('id', search),
   }),
-  component: lazyRouteComponent(() => import('./pages/approvals/approvals-page.tsx'), 'ApprovalsPage'),
+  component: lazyPage(() => import('./pages/approvals/approvals-page.tsx'), 'ApprovalsPage'),
 })
 
 const tasks = createRoute({
@@ -77,7 +75,7 @@ const tasks = createRoute({
     ...textParam('client_id', search),
     ...textParam('case_id', search),
   }),
-  component: lazyRouteComponent(() => import('./pages/tasks/task-list-page.tsx'), 'TaskListPage'),
+  component: lazyPage(() => import('./pages/tasks/task-list-page.tsx'), 'TaskListPage'),
 })
 
 const TASK_VIEWS: TaskTab[] = ['timeline', 'trace', 'effects', 'output', 'input', 'events']
@@ -86,7 +84,7 @@ const task = createRoute({
   getParentRoute: () => shell,
   path: '/tasks/$taskId',
   validateSearch: (search: Record<string, unknown>): { view?: TaskTab } => enumParam('view', TASK_VIEWS, search),
-  component: lazyRouteComponent(() => import('./pages/tasks/task-page.tsx'), 'TaskPage'),
+  component: lazyPage(() => import('./pages/tasks/task-page.tsx'), 'TaskPage'),
 })
 
 interface RunSearch {
@@ -101,19 +99,19 @@ const run = createRoute({
     ...textParam('wedge', search),
     ...textParam('task_type', search),
   }),
-  component: lazyRouteComponent(() => import('./pages/run/run-page.tsx'), 'RunPage'),
+  component: lazyPage(() => import('./pages/run/run-page.tsx'), 'RunPage'),
 })
 
 const connections = createRoute({
   getParentRoute: () => shell,
   path: '/connections',
-  component: lazyRouteComponent(() => import('./pages/connections/connections-page.tsx'), 'ConnectionsPage'),
+  component: lazyPage(() => import('./pages/connections/connections-page.tsx'), 'ConnectionsPage'),
 })
 
 const wedges = createRoute({
   getParentRoute: () => shell,
   path: '/wedges',
-  component: lazyRouteComponent(() => import('./pages/wedges/wedges-page.tsx'), 'WedgesPage'),
+  component: lazyPage(() => import('./pages/wedges/wedges-page.tsx'), 'WedgesPage'),
 })
 
 const WEDGE_VIEWS: WedgeTab[] = ['about', 'knowledge', 'intake', 'policy', 'manifest']
@@ -122,25 +120,25 @@ const wedge = createRoute({
   getParentRoute: () => shell,
   path: '/wedges/$wedge',
   validateSearch: (search: Record<string, unknown>): { view?: WedgeTab } => enumParam('view', WEDGE_VIEWS, search),
-  component: lazyRouteComponent(() => import('./pages/wedges/wedge-page.tsx'), 'WedgePage'),
+  component: lazyPage(() => import('./pages/wedges/wedge-page.tsx'), 'WedgePage'),
 })
 
 const clients = createRoute({
   getParentRoute: () => shell,
   path: '/clients',
-  component: lazyRouteComponent(() => import('./pages/clients/clients-page.tsx'), 'ClientsPage'),
+  component: lazyPage(() => import('./pages/clients/clients-page.tsx'), 'ClientsPage'),
 })
 
 const client = createRoute({
   getParentRoute: () => shell,
   path: '/clients/$clientId',
-  component: lazyRouteComponent(() => import('./pages/clients/client-page.tsx'), 'ClientPage'),
+  component: lazyPage(() => import('./pages/clients/client-page.tsx'), 'ClientPage'),
 })
 
 const thread = createRoute({
   getParentRoute: () => shell,
   path: '/threads/$threadId',
-  component: lazyRouteComponent(() => import('./pages/clients/thread-page.tsx'), 'ThreadPage'),
+  component: lazyPage(() => import('./pages/clients/thread-page.tsx'), 'ThreadPage'),
 })
 
 const cases = createRoute({
@@ -150,7 +148,7 @@ const cases = createRoute({
     ...textParam('wedge', search),
     ...textParam('closed', search),
   }),
-  component: lazyRouteComponent(() => import('./pages/cases/cases-page.tsx'), 'CasesPage'),
+  component: lazyPage(() => import('./pages/cases/cases-page.tsx'), 'CasesPage'),
 })
 
 const SETTINGS_VIEWS: SettingsTab[] = ['keys', 'members', 'projects', 'service']
@@ -160,33 +158,33 @@ const settings = createRoute({
   path: '/settings',
   validateSearch: (search: Record<string, unknown>): { view?: SettingsTab } =>
     enumParam('view', SETTINGS_VIEWS, search),
-  component: lazyRouteComponent(() => import('./pages/settings/settings-page.tsx'), 'SettingsPage'),
+  component: lazyPage(() => import('./pages/settings/settings-page.tsx'), 'SettingsPage'),
 })
 
 const blueprints = createRoute({
   getParentRoute: () => shell,
   path: '/blueprints',
   validateSearch: (search: Record<string, unknown>): { slug?: string } => textParam('slug', search),
-  component: lazyRouteComponent(() => import('./pages/blueprints/blueprints-page.tsx'), 'BlueprintsPage'),
+  component: lazyPage(() => import('./pages/blueprints/blueprints-page.tsx'), 'BlueprintsPage'),
 })
 
 const schedules = createRoute({
   getParentRoute: () => shell,
   path: '/schedules',
-  component: lazyRouteComponent(() => import('./pages/schedules/schedules-page.tsx'), 'SchedulesPage'),
+  component: lazyPage(() => import('./pages/schedules/schedules-page.tsx'), 'SchedulesPage'),
 })
 
 const channels = createRoute({
   getParentRoute: () => shell,
   path: '/channels',
-  component: lazyRouteComponent(() => import('./pages/channels/channels-page.tsx'), 'ChannelsPage'),
+  component: lazyPage(() => import('./pages/channels/channels-page.tsx'), 'ChannelsPage'),
 })
 
 const webhooks = createRoute({
   getParentRoute: () => shell,
   path: '/webhooks',
   validateSearch: (search: Record<string, unknown>): { id?: string } => textParam('id', search),
-  component: lazyRouteComponent(() => import('./pages/webhooks/webhooks-page.tsx'), 'WebhooksPage'),
+  component: lazyPage(() => import('./pages/webhooks/webhooks-page.tsx'), 'WebhooksPage'),
 })
 
 const records = createRoute({
@@ -197,7 +195,7 @@ const records = createRoute({
     ...textParam('collection', search),
     ...whereParam(search),
   }),
-  component: lazyRouteComponent(() => import('./pages/records/records-page.tsx'), 'RecordsPage'),
+  component: lazyPage(() => import('./pages/records/records-page.tsx'), 'RecordsPage'),
 })
 
 const DAYS = ['7', '30', '90', '365'] as const
@@ -207,7 +205,7 @@ const analytics = createRoute({
   path: '/analytics',
   validateSearch: (search: Record<string, unknown>): { days?: (typeof DAYS)[number] } =>
     enumParam('days', DAYS, { days: String(search['days']) }),
-  component: lazyRouteComponent(() => import('./pages/analytics/analytics-page.tsx'), 'AnalyticsPage'),
+  component: lazyPage(() => import('./pages/analytics/analytics-page.tsx'), 'AnalyticsPage'),
 })
 
 const audit = createRoute({
@@ -217,10 +215,13 @@ const audit = createRoute({
     ...textParam('action', search),
     ...textParam('subject', search),
   }),
-  component: lazyRouteComponent(() => import('./pages/audit/audit-page.tsx'), 'AuditPage'),
+  component: lazyPage(() => import('./pages/audit/audit-page.tsx'), 'AuditPage'),
 })
 
-const work = [home, approvals, tasks, task, run, cases, clients, client, thread, records] as const
+/** Inside the shell, so that the navigation stays. */
+const notFound = createRoute({ getParentRoute: () => shell, path: '$', component: NotFoundPage })
+
+const work = [home, approvals, tasks, task, run, cases, clients, client, thread, records, notFound] as const
 const setup = [
   wedges,
   wedge,
@@ -236,7 +237,13 @@ const setup = [
 const tree = root.addChildren([signIn, shell.addChildren([...work, ...setup])])
 
 export const createConsoleRouter = (queries: QueryClient) =>
-  createRouter({ routeTree: tree, context: { queries }, defaultPreload: 'intent', scrollRestoration: true })
+  createRouter({
+    routeTree: tree,
+    context: { queries },
+    defaultPreload: 'intent',
+    defaultErrorComponent: ErrorPage,
+    scrollRestoration: true,
+  })
 
 declare module '@tanstack/react-router' {
   interface Register {

@@ -8,17 +8,17 @@ import { findApiKey } from './credential-rows.ts'
 import { emailField, newPasswordField, shortTextField } from './input-fields.ts'
 import { acceptInvite } from './invites.ts'
 import { logInWithPassword } from './login.ts'
-import { SessionView, SignInResultView, toKeyView, toMemberView } from './view.ts'
+import { SessionView, SignInResultView, SignupView, toKeyView, toMemberView } from './view.ts'
 import { findMember } from './member-rows.ts'
 import { signOutSession, readOrganisationTree } from './sessions.ts'
-import { signUpMember } from './signup.ts'
+import { readSignupState, signUpMember } from './signup.ts'
 
 /** Routes without authentication; sign-out and session check the bearer token themselves. */
 export const authRoutes = nameRoutes({
   signUp: openRoute('POST', '/v1/auth/signup', {
     summary: 'Sign up',
     description:
-      'The first account becomes the owner; it needs the founder key or a request from the machine itself. Later sign-ups need `SVC_OPEN_SIGNUP`.',
+      'The first account becomes the owner; it needs the founder key as bearer token. Later sign-ups need `SVC_OPEN_SIGNUP`.',
     body: z.object({
       email: emailField,
       password: newPasswordField,
@@ -28,6 +28,11 @@ export const authRoutes = nameRoutes({
     responses: { 201: SignInResultView },
     handle: async ({ ctx, body, request }) =>
       createdResponse('/v1/auth/session', await signUpMember(ctx, body, await canClaimOwnership(ctx, request))),
+  }),
+  getSignup: openRoute('GET', '/v1/auth/signup', {
+    summary: 'Read who can sign up',
+    responses: { 200: SignupView },
+    handle: ({ ctx }) => readSignupState(ctx),
   }),
   signIn: openRoute('POST', '/v1/auth/login', {
     summary: 'Sign in',

@@ -1,14 +1,16 @@
 import { z } from 'zod'
 import { notFound } from '../base/problem.ts'
 import { slugSchema } from '../contract/wedge-manifest.ts'
+import type { Ctx } from '../ctx/ctx.ts'
 import type { Scope } from '../ctx/scope.ts'
 import { toPage, pageQueryById, pageSchema } from '../http/page.ts'
 import { createdResponse, type FindInput, nameRoutes, defineRead, writeOrganisation } from '../http/route.ts'
 import { shortTextField } from './input-fields.ts'
 import { refuseApiKeys } from './members.ts'
-import { findProject, listProjects } from './project-rows.ts'
+import { findProject, listProjects, type Project } from './project-rows.ts'
 import { changeProject, createProject, enableWedge } from './projects.ts'
-import { ProjectView, toProjectView } from './view.ts'
+import { readStorageUsage } from './storage-usage.ts'
+import { ProjectDetailView, ProjectView, toProjectView } from './view.ts'
 
 const ProjectSettings = z.object({
   name: shortTextField.optional(),
@@ -31,43 +33,49 @@ export const projectRoutes = nameRoutes({
     summary: 'Create a project',
     role: 'admin',
     body: ProjectSettings.extend({ name: shortTextField }),
-    responses: { 201: ProjectView },
+    responses: { 201: ProjectDetailView },
     find: async ({ scope }) => refuseApiKeys(scope),
     async handle({ ctx, scope, body }) {
       const project = await createProject(ctx, scope, body)
-      return createdResponse(`/v1/projects/${project.id}`, toProjectView(project))
+      return createdResponse(`/v1/projects/${project.id}`, await toProjectDetail(ctx, project))
     },
   }),
 
   getProject: defineRead('/v1/projects/:id', {
     summary: 'Read a project',
-    responses: { 200: ProjectView },
+    responses: { 200: ProjectDetailView },
     find: projectInScope,
-    handle: async ({ subject }) => toProjectView(subject),
+    handle: ({ ctx, subject }) => toProjectDetail(ctx, subject),
   }),
 
   updateProject: writeOrganisation('PUT', '/v1/projects/:id', {
     summary: 'Update a project',
     role: 'admin',
     body: ProjectSettings,
-    responses: { 200: ProjectView },
+    responses: { 200: ProjectDetailView },
     find: projectInScope,
-    handle: async ({ ctx, scope, subject, body }) => toProjectView(await changeProject(ctx, scope, subject.id, body)),
+    handle: async ({ ctx, scope, subject, body }) =>
+      toProjectDetail(ctx, await changeProject(ctx, scope, subject.id, body)),
   }),
 
   updateProjectWedge: writeOrganisation('PUT', '/v1/projects/:id/wedges/:wedge', {
     summary: 'Enable a wedge for a project',
     role: 'admin',
-    responses: { 200: ProjectView },
+    responses: { 200: ProjectDetailView },
     async find(sought) {
       const project = await projectInScope(sought)
       const wedge = await sought.ctx.wedges.find(sought.params.wedge ?? '')
       if (!wedge) throw notFound('wedge')
       return { id: project.id, wedge: wedge.slug }
     },
-    handle: async ({ ctx, scope, subject: { id, wedge } }) => toProjectView(await enableWedge(ctx, scope, id, wedge)),
+    handle: async ({ ctx, scope, subject: { id, wedge } }) =>
+      toProjectDetail(ctx, await enableWedge(ctx, scope, id, wedge)),
   }),
 })
+
+async function toProjectDetail(ctx: Ctx, project: Project) {
+  return { ...toProjectView(project), ...(await readStorageUsage(ctx, project.id)) }
+}
 
 async function projectInScope({ ctx, scope, params }: FindInput<Scope>) {
   const id = params.id ?? ''

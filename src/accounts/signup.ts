@@ -46,10 +46,12 @@ export async function signUpMember(ctx: Ctx, input: SignupInput, canClaim: boole
 async function refuseClosedSignup({ db, config }: Pick<Ctx, 'db' | 'config'>, canClaim: boolean): Promise<void> {
   if (config.openSignup) return
   if (await hasFirstOrganisationOwner(db)) throw forbidden('sign-up is closed: ask for an invitation')
-  if (canClaim) return
-  throw forbidden(
-    'the first sign-up needs the founder key as bearer token, or must come from the machine that runs the service',
-  )
+  if (!canClaim) throw forbidden('the first sign-up needs the founder key as bearer token')
+}
+
+/** What the sign-in page asks first: whether anybody can sign in with a password yet, and who can sign up. */
+export async function readSignupState({ db, config }: Pick<Ctx, 'db' | 'config'>) {
+  return { has_owner: await hasFirstOrganisationOwner(db), open: config.openSignup }
 }
 
 async function organisationForSignup(

@@ -23,6 +23,14 @@ export const ProjectView = z
   })
   .meta({ id: 'Project' })
 
+export const ProjectDetailView = ProjectView.extend({
+  stored_bytes: z.number().meta({
+    description:
+      'Records, files and events. Those of a running task are counted when it ends, or after every 10,000 events.',
+  }),
+  max_stored_bytes: z.number().nullable().meta({ description: 'The limit of `SVC_MAX_PROJECT_MB`; null: none.' }),
+}).meta({ id: 'ProjectDetail' })
+
 export const MemberView = z
   .object({
     id: z.string(),
@@ -55,6 +63,11 @@ export const SignInResultView = z
     projects: z.array(ProjectView),
   })
   .meta({ id: 'SignInResult' })
+
+export const SignupView = z.object({
+  has_owner: z.boolean().meta({ description: 'False until the first sign-up, which needs the founder key.' }),
+  open: z.boolean().meta({ description: 'Whether anyone can sign up (`SVC_OPEN_SIGNUP`).' }),
+})
 
 export const SessionView = z.object({
   member: MemberView.nullable(),

@@ -22,7 +22,10 @@ export interface AppliedPolicy {
  * Evaluates the wedge's auto-approve rules. If one approves, its counters are raised in the transaction that writes the
  * approval. A request that is not approved raises no counter.
  */
-export async function applyPolicy(tx: Tx, run: GatedRun, { action, payload }: GatedRequest): Promise<AppliedPolicy> {
+export async function applyPolicy(tx: Tx, run: GatedRun, request: GatedRequest): Promise<AppliedPolicy> {
+  const { action, payload, path } = request
+  // No rule knows the answer.
+  if (path === 'question') return { rule: null, reason: 'a question needs the answer of a person' }
   if (run.constraints.approval_required) return { rule: null, reason: APPROVAL_REQUIRED_REASON }
   const rules = run.wedge.manifest.policy.auto_approve
   const evaluate = (counts: PolicyCounts) => evaluatePolicy(rules, { action, payload }, () => counts)

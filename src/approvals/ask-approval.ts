@@ -1,7 +1,9 @@
 import { hash } from 'node:crypto'
+import { countRunBytes, runStorageFull } from '../accounts/storage-usage.ts'
 import { appendAuditEntry } from '../audit/append.ts'
+import { lockChainHead } from '../audit/rows.ts'
 import { canonicalJson, type Json } from '../base/json.ts'
-import { Problem } from '../base/problem.ts'
+import { Problem, tooManyRequests } from '../base/problem.ts'
 import { type Ctx, inDurableTx, type Tx } from '../ctx/ctx.ts'
 import { waitFor } from '../ctx/wait-for.ts'
 import { toIsoTime } from '../ctx/world.ts'
@@ -9,12 +11,14 @@ import { appendEvents } from '../events/append-events.ts'
 import { notifyProjectChange } from '../events/project-changes.ts'
 import { queueWebhookDeliveries } from '../events/webhook-events.ts'
 import { approvalExpiresAt } from '../lifecycle/expire-approvals.ts'
-import { parkTask } from '../lifecycle/park-task.ts'
+import { makeTaskWait } from '../lifecycle/wait-and-resume.ts'
 import { findApprovalDecision } from '../lifecycle/rows.ts'
 import type { ApprovalRow } from '../store/tables.ts'
+import { insertReportRowIfLate } from '../tasks/late-report-rows.ts'
 import { applyPolicy } from './apply-policy.ts'
 import type { GatedRequest, GatedRun } from './gated-request.ts'
 import { insertApproval } from './rows.ts'
+import { askedField } from './view.ts'
 
 /** The action may not be performed: its approval was rejected, expired or already used, its run ended, or the payload differs. */
 export class ApprovalRefusal extends Problem {
@@ -25,10 +29,53 @@ export class ApprovalRefusal extends Problem {
 
 /** Asks for an approval and waits for the decision. Returns only if the stored row is approved or auto_approved. */
 export async function askApproval(ctx: Ctx, run: GatedRun, request: GatedRequest): Promise<ApprovalRow> {
-  const requested = await inDurableTx(ctx, (tx) => requestApproval(tx, run, request), run.over.signal)
-  const decided = requested.status === 'pending' ? await waitForDecision(ctx, requested, run.over.signal) : requested
+  return requireApproved(await askDecision(ctx, run, request))
+}
+
+/** Waits for the decision on an approval that an earlier process of the run asked for. */
+export async function waitForApproval(ctx: Ctx, run: GatedRun, requested: ApprovalRow): Promise<ApprovalRow> {
+  return requireApproved(await waitForDecision(ctx, run, requested))
+}
+
+function requireApproved(decided: ApprovalRow): ApprovalRow {
   if (decided.status !== 'approved' && decided.status !== 'auto_approved') throw new ApprovalRefusal(decided.status)
   return decided
+}
+
+/** Writes more in the transaction of an approval, after the change of the task and before the audit entry. */
+export type AlsoWrite = (tx: Tx) => Promise<void>
+
+/**
+ * Stores a request and waits for the decision, whatever it is. A run that continues repeats its last request, and then
+ * gets the decision on the earlier one.
+ */
+export async function askDecision(
+  ctx: Ctx,
+  run: GatedRun,
+  request: GatedRequest,
+  alsoWrite: AlsoWrite = async () => {},
+): Promise<ApprovalRow> {
+  const earlier = run.takeEarlierApproval(request.key)
+  if (earlier) return waitForDecision(ctx, run, earlier)
+  // The event of the request contains the payload.
+  if (!countRunBytes(ctx.config, run, Buffer.byteLength(JSON.stringify(request.payload))))
+    throw runStorageFull(ctx.config)
+  try {
+    const requested = await inDurableTx(ctx, (tx) => requestApproval(tx, run, request, alsoWrite), run.over.signal)
+    return await waitForDecision(ctx, run, requested)
+  } finally {
+    run.pendingRequests.delete(request)
+  }
+}
+
+/** One run must not fill the list of approvals, which people read. */
+const MAX_PENDING_PER_RUN = 20
+
+/** A transaction may run again, so a request that is counted already is not counted twice. */
+function countPendingRequest({ pendingRequests }: GatedRun, request: GatedRequest): void {
+  if (!pendingRequests.has(request) && pendingRequests.size >= MAX_PENDING_PER_RUN)
+    throw tooManyRequests(`the run already has ${MAX_PENDING_PER_RUN} pending approvals: wait for a decision`, 1)
+  pendingRequests.add(request)
 }
 
 export function hashPayload(payload: Json): string {
@@ -39,10 +86,16 @@ export function hashPayload(payload: Json): string {
  * Writes in one transaction: the policy counters, the approval and its event; then the audit entry of an automatic approval,
  * or the webhook deliveries and the status of the task that waits for a person.
  */
-async function requestApproval(tx: Tx, run: GatedRun, request: GatedRequest): Promise<ApprovalRow> {
+async function requestApproval(
+  tx: Tx,
+  run: GatedRun,
+  request: GatedRequest,
+  alsoWrite: AlsoWrite,
+): Promise<ApprovalRow> {
   const now = tx.world.clock.now()
   const policy = await applyPolicy(tx, run, request)
   const isAutoApproved = policy.rule !== null
+  if (!isAutoApproved) countPendingRequest(run, request)
   const row: ApprovalRow = {
     id: tx.world.newId('apr'),
     project_id: run.projectId,
@@ -62,15 +115,18 @@ async function requestApproval(tx: Tx, run: GatedRun, request: GatedRequest): Pr
     note: null,
     connection_id: request.connection?.id ?? null,
     connection: request.connection?.name ?? null,
+    client_id: request.clientId ?? null,
     created_at: toIsoTime(now),
-    expires_at: isAutoApproved ? null : approvalExpiresAt(tx, now),
+    expires_at: isAutoApproved ? null : approvalExpiresAt(tx, run.wedge, request.action, now),
     decided_at: isAutoApproved ? toIsoTime(now) : null,
     decided_by_kind: isAutoApproved ? 'system' : null,
     decided_by_id: isAutoApproved ? 'policy' : null,
   }
   await insertApproval(tx.db, row)
   if (isAutoApproved) await recordAutoApproval(tx, run, row, policy.reason)
-  else await requestDecision(tx, run, row, request.payload)
+  else await requestDecision(tx, run, row, request.payload, alsoWrite)
+  await run.saveRequest(tx, row, request)
+  await insertReportRowIfLate(tx.db, { project_id: row.project_id, source: 'approvals', id: row.id })
   return row
 }
 
@@ -83,22 +139,32 @@ async function recordAutoApproval(tx: Tx, run: GatedRun, row: ApprovalRow, polic
   await appendAuditEntry(tx, row.project_id, { kind: 'system', id: 'policy' }, 'approval.auto_approved', row.id, data)
 }
 
-async function requestDecision(tx: Tx, run: GatedRun, row: ApprovalRow, preview: Json): Promise<void> {
+async function requestDecision(
+  tx: Tx,
+  run: GatedRun,
+  row: ApprovalRow,
+  preview: Json,
+  alsoWrite: AlsoWrite,
+): Promise<void> {
   const { id: approval_id, project_id, action, risk, connection, expires_at } = row
-  const connectionField = connection === null ? {} : { connection }
-  const data = { approval_id, action, risk, ...connectionField, preview, expires_at: expires_at ?? '' }
+  const optional = { ...(connection !== null && { connection }), ...askedField(row) }
+  const data = { approval_id, action, risk, ...optional, preview, expires_at: expires_at ?? '' }
   notifyProjectChange(tx, project_id, { kind: 'approval', id: row.id, status: row.status })
-  await parkTask(tx, run, { type: 'approval.requested', data })
+  await makeTaskWait(tx, run, { type: 'approval.requested', data })
+  await alsoWrite(tx)
   await queueWebhookDeliveries(tx, project_id, 'approval.requested', row.id)
+  // The reports need this lock (`insertReportRowIfLate`), and a request without an audit entry would not hold it.
+  await lockChainHead(tx.db, { chain: project_id })
 }
 
 /** How often to check for a decision on PostgreSQL, because a notification from another replica can get lost. */
 const POLL_MS = 700
 
-async function waitForDecision(ctx: Ctx, requested: ApprovalRow, signal: AbortSignal): Promise<ApprovalRow> {
+async function waitForDecision(ctx: Ctx, run: GatedRun, requested: ApprovalRow): Promise<ApprovalRow> {
+  if (requested.status !== 'pending') return requested
   const decision = await waitFor(ctx, {
     topic: { topic: 'approval-decided', id: requested.id },
-    signal,
+    signal: run.over.signal,
     pollMs: POLL_MS,
     async check() {
       const [current] = await findApprovalDecision(ctx.db, { id: requested.id })

@@ -1,5 +1,5 @@
 import { appendAuditEntry } from '../audit/append.ts'
-import { isJsonObject, type JsonObject } from '../base/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
 import { badRequest, conflict } from '../base/problem.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { Actor, ProjectScope } from '../ctx/scope.ts'
@@ -8,32 +8,37 @@ import type { NewEvent } from '../events/event-types.ts'
 import { notifyProjectChange } from '../events/project-changes.ts'
 import { recordCorrection } from '../knowledge/corrections.ts'
 import { endTask } from '../lifecycle/end-task.ts'
-import { resumeTask } from '../lifecycle/park-task.ts'
+import { resumeTask } from '../lifecycle/wait-and-resume.ts'
+import type { TaskEnding } from '../lifecycle/task-ending.ts'
 import { findApprovalDecision } from '../lifecycle/rows.ts'
 import { type LockedTask, lockTask } from '../tasks/rows.ts'
-import { hashPayload } from './ask-approval.ts'
+import { type AlsoWrite, hashPayload } from './ask-approval.ts'
+import { toAnswer } from './question.ts'
 import { type DecidableApproval, updateApprovalDecision } from './rows.ts'
-import { approvedPayload, parseProposedPayload } from './view.ts'
+import { approvedPayload, askedField, parseProposedPayload } from './view.ts'
 
-/** Approves the action as proposed or as edited. The run continues on the replica where it waits. */
+/** Approves the action as proposed or as edited, or answers the question. The run continues. */
 export function approveApproval(
   ctx: Ctx,
-  scope: ProjectScope,
+  { actor }: Pick<ProjectScope, 'actor'>,
   approval: DecidableApproval,
   { edited, note }: { edited?: JsonObject | undefined; note?: string | undefined },
+  alsoWrite: AlsoWrite = async () => {},
 ): Promise<void> {
-  const edit = approval.path === 'action' ? (edited ?? null) : null
   const payload = parseProposedPayload(approval)
-  if (edit && !isJsonObject(payload)) throw badRequest("field 'edited' needs a payload that is an object")
+  const edit = acceptedEdit(approval, payload, edited)
   const row = { ...approval }
   row.edited = edit && JSON.stringify(edit)
   return inTx(ctx, async (tx) => {
     const task = await lockTaskOfApproval(tx, row)
     const comment = { note: note ?? null, reason: null }
-    const payload_sha256 = await decidePendingApproval(tx, row, 'approved', scope.actor, comment)
-    const corrected = edit && isJsonObject(payload) ? await recordEdit(tx, scope.actor, row, payload, edit) : []
-    await resumeTask(tx, task, [resolvedEvent(row, 'approved', scope.actor), ...corrected])
-    await appendAuditEntry(tx, row.project_id, scope.actor, 'approval.approved', row.id, {
+    const payload_sha256 = await decidePendingApproval(tx, row, 'approved', actor, comment)
+    // An answer is not a correction of the question.
+    const isCorrection = edit && row.path === 'action' && isJsonObject(payload)
+    const corrected = isCorrection ? await recordEdit(tx, actor, row, payload, edit) : []
+    await resumeTask(tx, task, [resolvedEvent(row, 'approved', actor), ...corrected])
+    await alsoWrite(tx)
+    await appendAuditEntry(tx, row.project_id, actor, 'approval.approved', row.id, {
       action: row.action,
       task_id: row.task_id,
       payload_sha256,
@@ -43,26 +48,41 @@ export function approveApproval(
   })
 }
 
-/** Rejects the action, which ends the whole task: a rejection does not skip one step. */
+/** What the approver changes; null if nothing. The service cannot change a tool call, which the agent makes itself. */
+function acceptedEdit({ path }: DecidableApproval, payload: Json, edited: JsonObject | undefined): JsonObject | null {
+  if (path === 'question') return toAnswer(payload, edited)
+  if (path !== 'action' || !edited) return null
+  if (!isJsonObject(payload)) throw badRequest("field 'edited' needs a payload that is an object")
+  return edited
+}
+
+/**
+ * Rejects the action, which ends the whole task: a rejection does not skip one step. A rejected question only has no
+ * answer, and its task continues.
+ */
 export function rejectApproval(
   ctx: Ctx,
-  scope: ProjectScope,
+  { actor }: Pick<ProjectScope, 'actor'>,
   row: DecidableApproval,
   reason: string | undefined,
 ): Promise<void> {
   return inTx(ctx, async (tx) => {
-    await lockTaskOfApproval(tx, row)
-    await decidePendingApproval(tx, row, 'rejected', scope.actor, { reason: reason ?? null, note: null })
-    await endTask(tx, row.task_id, {
-      status: 'rejected',
-      // Clients read this log, so the founder's reason is only in the approval and in the audit log.
-      error: { reason: 'rejected', message: `the action '${row.action}' was rejected` },
-      events: [resolvedEvent(row, 'rejected', scope.actor)],
-    })
+    const task = await lockTaskOfApproval(tx, row)
+    await decidePendingApproval(tx, row, 'rejected', actor, { reason: reason ?? null, note: null })
+    const resolved = resolvedEvent(row, 'rejected', actor)
+    if (row.path === 'question') await resumeTask(tx, task, [resolved])
+    else await endTask(tx, row.task_id, rejectedEnding(row, resolved))
     const data = { action: row.action, task_id: row.task_id, ...(reason !== undefined && { reason }) }
-    await appendAuditEntry(tx, row.project_id, scope.actor, 'approval.rejected', row.id, data)
+    await appendAuditEntry(tx, row.project_id, actor, 'approval.rejected', row.id, data)
   })
 }
+
+/** Clients read this log, so the founder's reason is only in the approval and in the audit log. */
+const rejectedEnding = ({ action }: DecidableApproval, resolved: NewEvent): TaskEnding => ({
+  status: 'rejected',
+  error: { reason: 'rejected', message: `the action '${action}' was rejected` },
+  events: [resolved],
+})
 
 /** Writes the decision and returns the hash of the payload that was decided. */
 async function decidePendingApproval(
@@ -116,6 +136,7 @@ function resolvedEvent(row: DecidableApproval, decision: 'approved' | 'rejected'
     decision,
     decided_by: { kind, id },
     ...(edited && { edited }),
+    ...askedField(row),
   }
   return { type: 'approval.resolved', data }
 }

@@ -6,7 +6,7 @@ import type { EffectRow } from '../store/tables.ts'
 
 /** Claims the effect of an approval: one of all concurrent callers inserts the row, and only that one may send. */
 export const insertEffect = prepareQuery<
-  Omit<EffectRow, 'outcome' | 'status' | 'error' | 'finished_at'>,
+  Omit<EffectRow, 'outcome' | 'status' | 'error' | 'result' | 'finished_at'>,
   { approval_id: string }
 >((db, arg) =>
   db
@@ -28,15 +28,41 @@ export const insertEffect = prepareQuery<
 )
 
 export const updateEffectOutcome = prepareQuery<
-  Pick<EffectRow, 'approval_id' | 'outcome' | 'status' | 'error' | 'finished_at'>,
+  Pick<EffectRow, 'approval_id' | 'replica' | 'outcome' | 'status' | 'error' | 'result' | 'finished_at'>,
   { approval_id: string }
 >((db, arg) =>
   db
     .updateTable('effects')
-    .set({ outcome: arg('outcome'), status: arg('status'), error: arg('error'), finished_at: arg('finished_at') })
+    .set({
+      outcome: arg('outcome'),
+      status: arg('status'),
+      error: arg('error'),
+      result: arg('result'),
+      finished_at: arg('finished_at'),
+    })
     .where('approval_id', '=', arg('approval_id'))
+    .where('replica', '=', arg('replica'))
     .where('outcome', '=', 'sent')
     .returning('approval_id'),
+)
+
+/** Claims an effect for another attempt: one of all concurrent callers gets the row. */
+export const updateEffectSentAgain = prepareQuery<
+  Pick<EffectRow, 'approval_id' | 'outcome' | 'finished_at' | 'replica'>,
+  { approval_id: string }
+>((db, arg) =>
+  db
+    .updateTable('effects')
+    .set({ outcome: 'sent', status: null, error: null, result: null, replica: arg('replica'), finished_at: null })
+    .where('approval_id', '=', arg('approval_id'))
+    .where('outcome', '=', arg('outcome'))
+    .where('finished_at', '=', arg('finished_at'))
+    .returning('approval_id'),
+)
+
+/** The effect of an approval, if it was claimed. */
+export const findEffect = prepareQuery<{ approval_id: string }, EffectRow>((db, arg) =>
+  db.selectFrom('effects').selectAll().where('approval_id', '=', arg('approval_id')),
 )
 
 /** Effects that a replica has sent without a recorded outcome. */
@@ -53,5 +79,5 @@ export const listOpenEffects = prepareQuery<
 
 export function listEffects(db: Db, taskId: string, page: PageQuery): Promise<EffectRow[]> {
   const query = db.selectFrom('effects').selectAll().where('task_id', '=', taskId)
-  return listNewestPage(query, page, 'approval_id')
+  return listNewestPage(query, page, [], 'approval_id')
 }

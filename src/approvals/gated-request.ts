@@ -1,7 +1,10 @@
-import type { Json } from '../base/json.ts'
+import { hash } from 'node:crypto'
+import { canonicalJson, type Json } from '../base/json.ts'
 import type { LazyAbort } from '../base/lazy-abort.ts'
 import type { Connection } from '../connections/rows.ts'
 import type { Wedge } from '../contract/wedge-manifest.ts'
+import type { Tx } from '../ctx/ctx.ts'
+import type { ApprovalRow, EffectRow } from '../store/tables.ts'
 import type { TaskConstraints } from '../tasks/constraints.ts'
 
 /** What the gate needs to know of the run that asks for an approval. */
@@ -14,13 +17,47 @@ export interface GatedRun {
   constraints: TaskConstraints
   /** Aborted when the run is ended by a cancel, a rejection, an expiry or a lost lease. */
   over: LazyAbort
+  /** The requests that wait for a person. A run exists on one replica only, so the number is exact. */
+  pendingRequests: Set<GatedRequest>
+  /** What the run has stored as records, events and files. */
+  storedBytes: number
+  /** The run continues after the death of its replica even if it does not wait. */
+  isResumable: boolean
+  /** Stores the request with what another process needs to continue the run, in the transaction that asks. */
+  saveRequest(tx: Tx, approval: Pick<ApprovalRow, 'id' | 'status'>, request: GatedRequest): Promise<void>
+  /** Counts the time of the work, which is not a wait for a person. */
+  whileWorking<T>(work: () => Promise<T>): Promise<T>
+  /** Asks a person whether an action happened whose outcome is unknown; null if there is no answer. */
+  askWhetherDone(approval: ApprovalRow, effect: EffectRow): Promise<boolean | null>
+  /** Another process may continue the run and then needs the results of its actions. */
+  keepsResults(): boolean
+  /** The approval of an earlier process of the run, if this request repeats the request for it. */
+  takeEarlierApproval(key: string): ApprovalRow | null
 }
 
+/** A request for an approval since the last result of a tool, or since the checkpoint of a custom agent. */
+export interface OpenRequest {
+  approval_id: string
+  key: string
+  /** The answer was sent to the agent. */
+  is_answered: boolean
+  /** A custom agent has written a checkpoint since it got the answer. */
+  is_used: boolean
+}
+
+/** Two requests with the same key ask for the same. Made from what the agent sent, without what a connection adds. */
+export const requestKey = (path: GatedRequest['path'], action: string, sent: Json): string =>
+  hash('sha256', canonicalJson([path, action, sent]))
+
 export interface GatedRequest {
+  /** See `requestKey`. */
+  key: string
   action: string
   payload: Json
-  path: 'action' | 'tool'
+  path: 'action' | 'tool' | 'question'
   risk: string
-  /** The connection that would send the action; null for a tool call, which the agent makes itself. */
+  /** The connection that would send the action; null for a tool call, which the agent makes itself, and a question. */
   connection: Pick<Connection, 'id' | 'name'> | null
+  /** The client who may answer a question. */
+  clientId?: string | null
 }

@@ -1,52 +1,57 @@
 import { appendAuditEntry } from '../audit/append.ts'
 import type { Connection } from '../connections/rows.ts'
-import { type ActionResult, sendAction } from '../connections/send-action.ts'
+import { type ActionResult, isWithdrawn, sendAction } from '../connections/send-action.ts'
 import { type Ctx, inDurableTx, type Tx } from '../ctx/ctx.ts'
-import { isoNow } from '../ctx/world.ts'
+import { isoNow, sleep } from '../ctx/world.ts'
 import { updateLastEventId } from '../events/rows.ts'
 import { findApprovalDecision } from '../lifecycle/rows.ts'
-import type { ApprovalRow } from '../store/tables.ts'
+import { retryUntilAvailable } from '../store/errors.ts'
+import type { ApprovalRow, EffectRow } from '../store/tables.ts'
 import { ApprovalRefusal, hashPayload } from './ask-approval.ts'
-import { insertEffect, updateEffectOutcome } from './effect-rows.ts'
+import { findEffect, insertEffect, updateEffectOutcome, updateEffectSentAgain } from './effect-rows.ts'
 import type { GatedRun } from './gated-request.ts'
 import { approvedPayload } from './view.ts'
 
+/** An approved action of a run. */
+export interface ApprovedAction {
+  run: GatedRun
+  approval: ApprovalRow
+  connection: Connection
+  /** Stores more in the transaction that stores the outcome. */
+  onOutcome: (tx: Tx, result: ActionResult) => Promise<void>
+}
+
 /**
  * Sends the approved action, once. The effect is inserted before the call. If its outcome never becomes known, it is
- * `unknown`, and the service does not send the action again.
+ * `unknown`, and the service does not send the action again unless a person says that it did not happen. A run that
+ * continues gets the result of an action that was sent before.
  */
-export async function performAction(
-  ctx: Ctx,
-  run: GatedRun,
-  approval: ApprovalRow,
-  connection: Connection,
-): Promise<ActionResult> {
-  const payload = approvedPayload(approval)
+export async function performAction(ctx: Ctx, action: ApprovedAction): Promise<ActionResult> {
+  const { run, approval } = action
   // Only the payload that was approved, byte for byte, may be sent.
-  if (hashPayload(payload) !== approval.payload_sha256) throw new ApprovalRefusal('does not match its payload')
-  await inDurableTx(ctx, (tx) => claimApprovedEffect(tx, run, approval, connection), run.over.signal)
+  if (hashPayload(approvedPayload(approval)) !== approval.payload_sha256)
+    throw new ApprovalRefusal('does not match its payload')
+  const isClaimed = await inDurableTx(ctx, (tx) => claimApprovedEffect(tx, action), run.over.signal)
+  return isClaimed ? sendClaimedAction(ctx, action) : continueEarlierAction(ctx, action)
+}
+
+const sendClaimedAction = (ctx: Ctx, action: ApprovedAction): Promise<ActionResult> =>
+  action.run.whileWorking(() => sendAndRecord(ctx, action))
+
+async function sendAndRecord(ctx: Ctx, action: ApprovedAction): Promise<ActionResult> {
+  const { run, approval, connection } = action
+  const payload = approvedPayload(approval)
   const request = { capability: approval.action, payload, idempotencyKey: approval.id, runSignal: run.over.signal }
   const result = await sendAction(ctx, connection, request)
   // The action was sent, so its outcome is written as soon as the store is available.
-  await inDurableTx(ctx, (tx) => recordEffectOutcome(tx, run, approval, connection, result))
+  await inDurableTx(ctx, (tx) => recordEffectOutcome(tx, action, result))
   return result
 }
 
-/** Inserts the effect if the approval is still approved, the run still active and the effect not yet claimed. */
-async function claimApprovedEffect(
-  tx: Tx,
-  run: GatedRun,
-  approval: ApprovalRow,
-  connection: Connection,
-): Promise<void> {
-  const [current] = await findApprovalDecision(tx.db, { id: approval.id })
-  const isApproved = current?.status === 'approved' || current?.status === 'auto_approved'
-  if (!isApproved || current.payload_sha256 !== approval.payload_sha256) {
-    throw new ApprovalRefusal(current?.status ?? 'withdrawn')
-  }
-  // A count of 0 takes no event number but locks the task, so a cancel comes before this claim or after it.
-  const [running] = await updateLastEventId(tx.db, { id: run.taskId, epoch: run.epoch, count: 0 })
-  if (!running) throw new ApprovalRefusal('withdrawn: the run has ended')
+/** Inserts the effect if the approval is still approved and the run still active. False if it was claimed before. */
+async function claimApprovedEffect(tx: Tx, action: ApprovedAction): Promise<boolean> {
+  await requireApproved(tx, action)
+  const { approval, connection } = action
   const [claimed] = await insertEffect(tx.db, {
     approval_id: approval.id,
     project_id: approval.project_id,
@@ -58,23 +63,89 @@ async function claimApprovedEffect(
     replica: tx.replica,
     created_at: isoNow(tx),
   })
-  if (!claimed) throw new ApprovalRefusal('was used already')
+  return claimed !== undefined
 }
+
+async function requireApproved(tx: Tx, { run, approval }: ApprovedAction): Promise<void> {
+  const [current] = await findApprovalDecision(tx.db, { id: approval.id })
+  const isApproved = current?.status === 'approved' || current?.status === 'auto_approved'
+  if (!isApproved || current.payload_sha256 !== approval.payload_sha256) {
+    throw new ApprovalRefusal(current?.status ?? 'withdrawn')
+  }
+  // A count of 0 takes no event number but locks the task, so a cancel comes before this claim or after it.
+  const [running] = await updateLastEventId(tx.db, { id: run.taskId, epoch: run.epoch, count: 0 })
+  if (!running) throw new ApprovalRefusal('withdrawn: the run has ended')
+}
+
+/** The result of an action that an earlier process of the run sent. */
+async function continueEarlierAction(ctx: Ctx, action: ApprovedAction): Promise<ActionResult> {
+  const { run, approval } = action
+  const effect = run.keepsResults() ? await waitForOutcome(ctx, action) : await readEffect(ctx, action)
+  if (effect && isWithdrawn(effect)) return sendAgain(ctx, action, effect)
+  if (!effect || !run.keepsResults()) throw new ApprovalRefusal('was used already')
+  const result: ActionResult = effect.result === null ? unstoredResult(effect) : JSON.parse(effect.result)
+  if (effect.outcome !== 'unknown' || !run.isResumable) return result
+  const isDone = await run.askWhetherDone(approval, effect)
+  if (isDone === null) return result
+  return isDone ? { ...result, outcome: 'ok', ok: true, error: null } : sendAgain(ctx, action, effect)
+}
+
+/** Sends the action under the same idempotency key, if the effect still is as it was found. */
+async function sendAgain(ctx: Ctx, action: ApprovedAction, effect: EffectRow): Promise<ActionResult> {
+  const { approval_id, outcome, finished_at } = effect
+  await inDurableTx(
+    ctx,
+    async (tx) => {
+      await requireApproved(tx, action)
+      const [claimed] = await updateEffectSentAgain(tx.db, { approval_id, outcome, finished_at, replica: tx.replica })
+      if (!claimed) throw new ApprovalRefusal('was used already')
+    },
+    action.run.over.signal,
+  )
+  return sendClaimedAction(ctx, action)
+}
+
+/** How often to check whether another process has stored the outcome of the action that it sent. */
+const OUTCOME_POLL_MS = 700
+
+async function waitForOutcome(ctx: Ctx, action: ApprovedAction): Promise<EffectRow> {
+  while (!action.run.over.signal.aborted) {
+    const effect = await readEffect(ctx, action)
+    if (effect && effect.outcome !== 'sent') return effect
+    await sleep(ctx.world.clock, OUTCOME_POLL_MS)
+  }
+  throw new ApprovalRefusal('withdrawn: the run has ended')
+}
+
+async function readEffect(ctx: Ctx, { run, approval }: ApprovedAction): Promise<EffectRow | undefined> {
+  const [effect] = await retryUntilAvailable(() => findEffect(ctx.db, { approval_id: approval.id }), run.over.signal)
+  return effect
+}
+
+const unstoredResult = ({ outcome, status, error }: EffectRow): ActionResult => ({
+  outcome: outcome === 'ok' || outcome === 'failed' ? outcome : 'unknown',
+  ok: outcome === 'ok',
+  status,
+  result: null,
+  error,
+})
 
 async function recordEffectOutcome(
   tx: Tx,
-  run: GatedRun,
-  approval: ApprovalRow,
-  connection: Connection,
-  result: ActionResult,
-) {
-  const { outcome, status, error } = result
+  { run, approval, connection, onOutcome }: ApprovedAction,
+  sent: ActionResult,
+): Promise<void> {
+  const { outcome, status, error } = sent
+  const result = run.keepsResults() ? JSON.stringify(sent) : null
   const finished_at = isoNow(tx)
-  const [updated] = await updateEffectOutcome(tx.db, { approval_id: approval.id, outcome, status, error, finished_at })
+  const effect = { approval_id: approval.id, replica: tx.replica, outcome, status, error, result, finished_at }
+  const [updated] = await updateEffectOutcome(tx.db, effect)
   // Another replica took this one for dead and has already written `unknown`.
   if (!updated) return
   const { action, payload_sha256 } = approval
   const data = { action, connection_id: connection.id, payload_sha256, outcome, status, task_id: run.taskId }
   const actor = { kind: 'task', id: run.taskId } as const
+  // Before the audit entry, whose lock is the last one of every transaction.
+  await onOutcome(tx, sent)
   await appendAuditEntry(tx, approval.project_id, actor, 'action.executed', approval.id, data)
 }

@@ -6,7 +6,15 @@ import { taskInScope } from '../tasks/routes.ts'
 import { approveApproval, rejectApproval } from './decide-approval.ts'
 import { listEffects } from './effect-rows.ts'
 import { findApproval, findDecidableApproval, listApprovals } from './rows.ts'
-import { APPROVAL_STATUSES, ApprovalView, DecisionView, EffectView, toApprovalView, toEffectView } from './view.ts'
+import {
+  APPROVAL_PATHS,
+  APPROVAL_STATUSES,
+  ApprovalView,
+  DecisionView,
+  EffectView,
+  toApprovalView,
+  toEffectView,
+} from './view.ts'
 
 const approvalInScope = findInScope('approval', findApproval)
 const decidableInScope = findInScope('approval', findDecidableApproval)
@@ -18,6 +26,7 @@ export const approvalRoutes = nameRoutes({
       status: z.enum(APPROVAL_STATUSES).optional(),
       task_id: filterParam,
       wedge: filterParam,
+      path: z.enum(APPROVAL_PATHS).optional(),
       ...pageQueryById('apr'),
     }),
     responses: { 200: pageSchema(ApprovalView) },
@@ -36,7 +45,8 @@ export const approvalRoutes = nameRoutes({
 
   approveApproval: defineWrite('POST', '/v1/approvals/:id/approve', {
     summary: 'Approve an approval',
-    description: 'Fields of `edited` replace those of the payload. The task continues.',
+    description:
+      'Fields of `edited` replace those of the payload. A question is answered with `edited: {answer}`. The task continues.',
     body: z.object({ edited: jsonObject.nullish(), note: z.string().max(10_000).optional() }),
     responses: { 200: DecisionView },
     find: decidableInScope,
@@ -48,7 +58,7 @@ export const approvalRoutes = nameRoutes({
 
   rejectApproval: defineWrite('POST', '/v1/approvals/:id/reject', {
     summary: 'Reject an approval',
-    description: 'The task ends as rejected.',
+    description: 'The task ends as rejected. A question only gets no answer, and its task continues.',
     body: z.object({ reason: z.string().max(10_000).optional() }),
     responses: { 200: DecisionView },
     find: decidableInScope,

@@ -1,5 +1,5 @@
-import { mergeNewest, type PageQuery } from '../http/page.ts'
-import { listNewestPage } from '../store/newest-page.ts'
+import type { PageQuery } from '../http/page.ts'
+import { listNewestPage, matchColumns, mergeNewest } from '../store/newest-page.ts'
 import { prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
 import type { ApprovalRow, TaskRow } from '../store/tables.ts'
@@ -26,6 +26,7 @@ export const insertApproval = prepareQuery<ApprovalRow>((db, arg) =>
       note: null,
       connection_id: arg('connection_id'),
       connection: arg('connection'),
+      client_id: arg('client_id'),
       created_at: arg('created_at'),
       expires_at: arg('expires_at'),
       decided_at: arg('decided_at'),
@@ -44,12 +45,27 @@ const findInProjects =
   async (db: Db, projectIds: readonly string[], id: string): Promise<Row | undefined> =>
     (await byId(db, { id })).find((row) => projectIds.includes(row.project_id))
 
+/** Not limited to a scope: never pass an id that came from a caller. */
+export const findApprovalUnscoped = prepareQuery<{ id: string }, ApprovalRow>((db, arg) =>
+  db.selectFrom('approvals').selectAll().where('id', '=', arg('id')),
+)
+
 export const findApproval = findInProjects(approvalById)
 
 /** The columns that a decision needs. Reading a third of the columns takes half the time. */
 export type DecidableApproval = Pick<ApprovalRow, (typeof DECIDABLE_COLUMNS)[number]>
 
-const DECIDABLE_COLUMNS = ['id', 'project_id', 'task_id', 'wedge', 'action', 'path', 'payload', 'edited'] as const
+const DECIDABLE_COLUMNS = [
+  'id',
+  'project_id',
+  'task_id',
+  'wedge',
+  'action',
+  'path',
+  'payload',
+  'edited',
+  'client_id',
+] as const
 
 const decidableApprovalById = prepareQuery<{ id: string }, DecidableApproval>((db, arg) =>
   db.selectFrom('approvals').select(DECIDABLE_COLUMNS).where('id', '=', arg('id')),
@@ -61,24 +77,33 @@ export interface ApprovalFilter extends PageQuery {
   status?: string | undefined
   task_id?: string | undefined
   wedge?: string | undefined
+  path?: string | undefined
 }
 
 export function listApprovals(db: Db, projectIds: readonly string[], filter: ApprovalFilter): Promise<ApprovalRow[]> {
-  return mergeNewest(projectIds, filter.limit + 1, (projectId) => listProjectApprovals(db, projectId, filter))
+  return mergeNewest(projectIds, filter, (projectId) => listProjectApprovals(db, projectId, filter))
 }
 
-function listProjectApprovals(db: Db, projectId: string, filter: ApprovalFilter): Promise<ApprovalRow[]> {
-  let query = db.selectFrom('approvals').selectAll().where('project_id', '=', projectId)
-  if (filter.status) query = query.where('status', '=', filter.status)
-  if (filter.task_id) query = query.where('task_id', '=', filter.task_id)
-  if (filter.wedge) query = query.where('wedge', '=', filter.wedge)
-  return listNewestPage(query, filter)
+function listProjectApprovals(db: Db, project_id: string, filter: ApprovalFilter): Promise<ApprovalRow[]> {
+  const { status, task_id, wedge, path } = filter
+  const approvals = db.selectFrom('approvals').selectAll()
+  if (task_id !== undefined)
+    return listNewestPage(
+      approvals.where('task_id', '=', task_id),
+      filter,
+      matchColumns({ project_id, status, wedge, path }),
+    )
+  const ofProject = approvals.where('project_id', '=', project_id)
+  if (status !== undefined)
+    return listNewestPage(ofProject.where('status', '=', status), filter, matchColumns({ wedge, path }))
+  const ofWedge = wedge === undefined ? ofProject : ofProject.where('wedge', '=', wedge)
+  return listNewestPage(ofWedge, filter, matchColumns({ path }))
 }
 
 export type PastApproval = Pick<ApprovalRow, 'id' | 'task_id' | 'action' | 'payload' | 'status' | 'created_at'> &
   Pick<TaskRow, 'constraints'>
 
-/** The newest approvals of a wedge, oldest first. */
+/** The newest approvals of a wedge that rules can give, oldest first. */
 export async function listPastApprovals(
   db: Db,
   projectId: string,
@@ -93,6 +118,7 @@ export async function listPastApprovals(
     .select('tasks.constraints')
     .where('approvals.project_id', '=', projectId)
     .where('approvals.wedge', '=', wedge)
+    .where('approvals.path', '!=', 'question')
     .orderBy('approvals.id', 'desc')
     .limit(limit)
     .execute()

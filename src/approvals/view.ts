@@ -5,6 +5,8 @@ import type { ApprovalRow, EffectRow } from '../store/tables.ts'
 
 export const APPROVAL_STATUSES = ['pending', 'auto_approved', 'approved', 'rejected', 'expired'] as const
 
+export const APPROVAL_PATHS = ['action', 'tool', 'question'] as const
+
 export const ApprovalView = z
   .object({
     approval_id: z.string(),
@@ -18,7 +20,11 @@ export const ApprovalView = z
     payload_sha256: z.string(),
     allowed_decisions: z.array(z.enum(['approve', 'edit', 'reject'])),
     status: z.enum(APPROVAL_STATUSES),
-    path: z.enum(['action', 'tool']),
+    path: z.enum(APPROVAL_PATHS).meta({ description: 'A question is answered by approve with `edited: {answer}`.' }),
+    to: z
+      .enum(['team', 'client'])
+      .nullable()
+      .meta({ description: 'Who is asked a question; null for other approvals.' }),
     connection: z.string().nullable(),
     connection_id: z.string().nullable(),
     policy_reason: z
@@ -60,9 +66,6 @@ export const PolicySimulationView = z
 
 export function toApprovalView(row: ApprovalRow) {
   const preview = parseProposedPayload(row)
-  // The agent itself makes a gated tool call, so the service cannot change its arguments. And an edit replaces fields of
-  // the payload: text or a list has none.
-  const canEdit = row.path === 'action' && isJsonObject(preview)
   return {
     approval_id: row.id,
     task_id: row.task_id,
@@ -73,9 +76,10 @@ export function toApprovalView(row: ApprovalRow) {
     risk: row.risk,
     preview,
     payload_sha256: row.payload_sha256,
-    allowed_decisions: canEdit ? ['approve', 'edit', 'reject'] : ['approve', 'reject'],
+    allowed_decisions: allowedDecisions(row, preview),
     status: row.status,
     path: row.path,
+    to: askedField(row).to ?? null,
     connection: row.connection,
     connection_id: row.connection_id,
     policy_reason: row.policy_reason,
@@ -88,6 +92,20 @@ export function toApprovalView(row: ApprovalRow) {
     decided_at: row.decided_at,
     decided_by: row.decided_by_kind && { kind: row.decided_by_kind, id: row.decided_by_id },
   }
+}
+
+function allowedDecisions({ path }: ApprovalRow, preview: Json): string[] {
+  // A question cannot be approved without an answer, which is an edit.
+  if (path === 'question') return ['edit', 'reject']
+  // The agent itself makes a gated tool call, so the service cannot change its arguments. And an edit replaces fields of
+  // the payload: text or a list has none.
+  return path === 'action' && isJsonObject(preview) ? ['approve', 'edit', 'reject'] : ['approve', 'reject']
+}
+
+/** Who is asked, for a question. */
+export function askedField({ path, client_id }: Pick<ApprovalRow, 'path' | 'client_id'>): { to?: 'team' | 'client' } {
+  if (path !== 'question') return {}
+  return { to: client_id === null ? 'team' : 'client' }
 }
 
 export const parseProposedPayload = (row: Pick<ApprovalRow, 'payload'>) => JSON.parse(row.payload) as Json
@@ -114,6 +132,6 @@ export const EffectView = z
   })
   .meta({ id: 'Action' })
 
-export function toEffectView({ project_id: _project, replica: _replica, ...view }: EffectRow) {
+export function toEffectView({ project_id: _project, replica: _replica, result: _result, ...view }: EffectRow) {
   return view
 }

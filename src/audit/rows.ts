@@ -1,6 +1,7 @@
 import type { ChainHead } from '../contract/audit-chain.ts'
 import { isPostgres } from '../store/dialect.ts'
-import { prepareQuery } from '../store/prepared-query.ts'
+import { listNewestPage, matchColumns } from '../store/newest-page.ts'
+import { prepareBatchedRead, prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
 import type { AuditCheckpointRow, AuditEntryRow } from '../store/tables.ts'
 import type { SealedHead } from './seal.ts'
@@ -98,26 +99,18 @@ export interface AuditEntryFilter {
 
 /** Newest first, with one row more than the page. */
 export function listAuditEntries(db: Db, chain: string, filter: AuditEntryFilter): Promise<AuditEntryRow[]> {
-  let query = db
-    .selectFrom('audit_entries')
-    .selectAll()
-    .where('chain', '=', chain)
-    .where('seq', '>=', filter.from)
-    .where('seq', '<=', filter.to)
-  if (filter.action) query = query.where('action', '=', filter.action)
-  if (filter.subject) query = query.where('subject', '=', filter.subject)
-  return query
-    .orderBy('seq', 'desc')
-    .limit(filter.limit + 1)
-    .execute()
+  const { action, subject, from, to, limit } = filter
+  const ofChain = db.selectFrom('audit_entries').selectAll().where('chain', '=', chain)
+  const inRange = ofChain.where('seq', '>=', from).where('seq', '<=', to)
+  return listNewestPage(inRange, { limit }, matchColumns({ action, subject }), 'seq')
 }
 
 /**
  * Chains with `minNewEntries` entries since their last checkpoint, and chains with any new entry whose checkpoint is
  * older than `before`. A checkpoint in the future (signed while the clock was ahead) counts as old.
  */
-export function listChainsToSign(db: Db, minNewEntries: number, before: string, now: string): Promise<ChainToSign[]> {
-  return (
+export const listChainsToSign = prepareBatchedRead<{ minNewEntries: number; before: string; now: string }, ChainToSign>(
+  (db, arg) =>
     db
       .selectFrom('audit_heads as h')
       .leftJoin('audit_checkpoints as c', (join) =>
@@ -136,13 +129,14 @@ export function listChainsToSign(db: Db, minNewEntries: number, before: string, 
       .where((eb) =>
         eb.or([
           eb.and([eb('c.seq', 'is', null), eb('h.seq', '>', 0)]),
-          eb('h.seq', '>=', eb(eb.ref('c.seq'), '+', minNewEntries)),
-          eb.and([eb('h.seq', '>', eb.ref('c.seq')), eb.or([eb('c.at', '<=', before), eb('c.at', '>', now)])]),
+          eb('h.seq', '>=', eb(eb.ref('c.seq'), '+', arg('minNewEntries'))),
+          eb.and([
+            eb('h.seq', '>', eb.ref('c.seq')),
+            eb.or([eb('c.at', '<=', arg('before')), eb('c.at', '>', arg('now'))]),
+          ]),
         ]),
-      )
-      .execute()
-  )
-}
+      ),
+)
 
 /** A head with the newest checkpoint before it. */
 export interface ChainToSign extends SealedHead {

@@ -22,7 +22,11 @@ const MAX_CHECKPOINT_AGE_MS = 5 * 60_000
  */
 export async function signDueCheckpoints(ctx: Ctx, loggedFaults: LoggedFaults = new Map()): Promise<number> {
   const now = ctx.world.clock.now()
-  const due = await listChainsToSign(ctx.db, MIN_NEW_ENTRIES, toIsoTime(now - MAX_CHECKPOINT_AGE_MS), toIsoTime(now))
+  const due = await listChainsToSign(ctx.db, {
+    minNewEntries: MIN_NEW_ENTRIES,
+    before: toIsoTime(now - MAX_CHECKPOINT_AGE_MS),
+    now: toIsoTime(now),
+  })
   let signed = 0
   for (const chain of due) if (await signCheckpointIfValid(ctx, chain, loggedFaults)) signed++
   return signed
@@ -43,7 +47,7 @@ async function signCheckpointIfValid(ctx: Ctx, due: ChainToSign, loggedFaults: L
   loggedFaults.delete(chain)
   const signed = signCheckpoint(ctx, chain, { seq, hash })
   const isStored = await inTx(ctx, (tx) => insertAuditCheckpoint(tx.db, signed))
-  if (isStored) ctx.world.log.info({ checkpoint: signed }, 'audit checkpoint')
+  if (isStored) ctx.world.log.debug({ checkpoint: signed }, 'audit checkpoint')
   return isStored
 }
 

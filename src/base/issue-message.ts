@@ -49,9 +49,11 @@ function describeIssue(issue: Issue): string {
     case 'invalid_type':
       return `must be ${TYPE_NAMES[issue.expected] ?? `of type ${issue.expected}`}`
     case 'too_small':
-      return issue.origin === 'string' || issue.origin === 'array'
-        ? `must have at least ${issue.minimum} ${issue.origin === 'string' ? 'characters' : 'items'}`
-        : `must be ${issue.inclusive ? 'at least' : 'greater than'} ${issue.minimum}`
+      if (issue.origin === 'string' || issue.origin === 'array') {
+        if (issue.minimum === 1) return 'must not be empty'
+        return `must have at least ${issue.minimum} ${issue.origin === 'string' ? 'characters' : 'items'}`
+      }
+      return `must be ${issue.inclusive ? 'at least' : 'greater than'} ${issue.minimum}`
     case 'too_big':
       return issue.origin === 'string' || issue.origin === 'array'
         ? `must have at most ${issue.maximum} ${issue.origin === 'string' ? 'characters' : 'items'}`

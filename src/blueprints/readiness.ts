@@ -3,12 +3,13 @@ import { createBroker } from '../broker/rest-client.ts'
 import { connectedAccountId } from '../connections/broker-account.ts'
 import { findExecutor } from '../connections/executors/executor-table.ts'
 import { type Connection, listEntitledConnections } from '../connections/rows.ts'
+import { problemText } from '../contract/wedge-manifest.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import { listConnectionsWithSecret } from '../vault/secrets.ts'
 import { isWedgeEnabled } from '../wedges/enabled-wedges.ts'
 import { findProjectAllowance, parseWedgeList } from '../wedges/rows.ts'
 import type { Blueprint } from './blueprint.ts'
-import { modelWarnings } from './model-warnings.ts'
+import { checkModel } from './model-readiness.ts'
 import { findInstall, listSchedulesByName } from './rows.ts'
 import type { ReadinessItem, ReadinessView } from './view.ts'
 
@@ -16,25 +17,32 @@ type ReadinessFix = NonNullable<ReadinessItem['fix']>
 
 /**
  * The setup checklist of a blueprint. Each open item names the request that fixes it, if one exists. After all these
- * requests, in order, the blueprint is ready.
+ * requests, in order, the blueprint is ready, unless it needs a model and none is set.
  */
 export async function checkReadiness(ctx: Ctx, projectId: string, blueprint: Blueprint): Promise<ReadinessView> {
+  const model = await checkModel(ctx, projectId, blueprint)
   const items = [
     await wedgeItem(ctx, projectId, blueprint),
     await provisionItem(ctx, projectId, blueprint),
     ...(await connectionItems(ctx, projectId, blueprint)),
     ...(await scheduleItems(ctx, projectId, blueprint)),
+    ...model.items,
   ]
-  return { ready: items.every(({ ok }) => ok), items, warnings: await modelWarnings(ctx, projectId, blueprint) }
+  return { ready: items.every(({ ok }) => ok), items, warnings: model.warnings }
 }
 
 export const openReadinessItems = ({ items }: ReadinessView) => items.filter(({ ok }) => !ok)
 
 async function wedgeItem(ctx: Ctx, projectId: string, { wedge }: Blueprint): Promise<ReadinessItem> {
   if (!(await ctx.wedges.find(wedge))) {
-    const problem = ctx.wedges.problems().find((one) => one.wedge === wedge)?.problem
+    const problem = ctx.wedges.problems().find((one) => one.wedge === wedge)
     // No request can add a folder.
-    return openItem('wedge', wedge, problem ?? `there is no wedge '${wedge}' in the wedges folder`, null)
+    return openItem(
+      'wedge',
+      wedge,
+      problem ? problemText(problem) : `there is no wedge '${wedge}' in the wedges folder`,
+      null,
+    )
   }
   const enabled = parseWedgeList((await findProjectAllowance(ctx.db, projectId)).wedges)
   if (isWedgeEnabled(enabled, wedge)) return doneItem('wedge', wedge, 'the wedge is enabled')
@@ -113,8 +121,7 @@ function authorisationItem(connection: Connection, hasBroker: boolean): Readines
     const detail = `connection '${name}' is not authorised: the response has the page to open`
     return openItem('authorisation', name, detail, connectionCall(connection, 'broker/connect', {}))
   }
-  const restart = `to start again: POST /v1/connections/${id}/broker/connect`
-  const detail = `the authorisation of connection '${name}' is not finished: complete it at the provider, then check; ${restart}`
+  const detail = `the authorisation of connection '${name}' is not finished: complete it at the provider, then check; to start again, authorise the connection once more`
   return openItem('authorisation', name, detail, {
     method: 'GET',
     path: `/v1/connections/${id}/broker/status`,

@@ -29,7 +29,7 @@ const BlueprintPartsView = z
 const ReadinessItemView = z
   .object({
     item: z.string(),
-    kind: z.enum(['wedge', 'provision', 'connection', 'config', 'secret', 'authorisation', 'schedule']),
+    kind: z.enum(['wedge', 'provision', 'connection', 'config', 'secret', 'authorisation', 'schedule', 'model']),
     ok: z.boolean(),
     detail: z.string(),
     fix: z

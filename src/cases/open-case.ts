@@ -13,7 +13,7 @@ import { requireWedge } from '../wedges/enabled-wedges.ts'
 import { insertCase, insertCaseHistory } from './rows.ts'
 
 export const CaseInput = z.object({
-  wedge: z.string(),
+  wedge: z.string().min(1),
   title: z.string().max(500).nullish(),
   client_id: z.string().nullish(),
   stage: z.string().optional(),

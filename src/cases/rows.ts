@@ -1,7 +1,8 @@
+import type { SelectQueryBuilder } from 'kysely'
 import type { PageQuery } from '../http/page.ts'
-import { listNewestPage } from '../store/newest-page.ts'
+import { listNewestPage, matchColumns, mergeNewest } from '../store/newest-page.ts'
 import type { Db } from '../store/store.ts'
-import type { CaseHistoryRow, CaseRow } from '../store/tables.ts'
+import type { CaseHistoryRow, CaseRow, Tables } from '../store/tables.ts'
 
 export async function insertCase(db: Db, row: CaseRow): Promise<void> {
   await db.insertInto('cases').values(row).execute()
@@ -29,12 +30,17 @@ export interface CaseFilter extends PageQuery {
 }
 
 export function listCases(db: Db, projectIds: readonly string[], filter: CaseFilter): Promise<CaseRow[]> {
-  let query = db.selectFrom('cases').selectAll().where('project_id', 'in', projectIds)
-  if (filter.wedge !== undefined) query = query.where('wedge', '=', filter.wedge)
-  if (filter.status !== undefined) query = query.where('status', '=', filter.status)
-  if (filter.stage !== undefined) query = query.where('stage', '=', filter.stage)
-  if (filter.client_id !== undefined) query = query.where('client_id', '=', filter.client_id)
-  return listNewestPage(query, filter)
+  const { wedge, status, stage, client_id } = filter
+  return mergeNewest(projectIds, filter, (project_id) => {
+    const cases = db.selectFrom('cases').selectAll()
+    return client_id === undefined
+      ? listNewestPage(cases.where('project_id', '=', project_id), filter, matchColumns({ wedge, status, stage }))
+      : listNewestPage(
+          cases.where('client_id', '=', client_id),
+          filter,
+          matchColumns({ project_id, wedge, status, stage }),
+        )
+  })
 }
 
 /** Locks the case until the commit, with an update that changes nothing. SQLite has one writer, so it needs no lock. */
@@ -67,28 +73,45 @@ export async function insertCaseHistory(db: Db, entry: Omit<CaseHistoryRow, 'n'>
     .execute()
 }
 
-/** Oldest first. */
+/** A case is shown with its newest changes and tasks, because agents can add any number of them. */
+export const MAX_SHOWN_PER_CASE = 200
+
+/** The newest changes of each case, oldest first. */
 export async function listCaseHistory(db: Db, caseIds: readonly string[]): Promise<CaseHistoryRow[]> {
-  if (caseIds.length === 0) return []
-  return db
-    .selectFrom('case_history')
-    .selectAll()
-    .where('case_id', 'in', caseIds)
-    .orderBy('case_id')
-    .orderBy('n')
-    .execute()
+  const newest = (caseId: string) =>
+    db
+      .selectFrom('case_history')
+      .selectAll()
+      .where('case_id', '=', caseId)
+      .orderBy('n', 'desc')
+      .limit(MAX_SHOWN_PER_CASE)
+  const rows = await readOfEach(db, caseIds, newest)
+  return rows.toSorted((a, b) => a.n - b.n)
 }
 
-/** Newest first. */
+/** The newest tasks of each case, newest first. */
 export async function listCaseTaskIds(
   db: Db,
   caseIds: readonly string[],
 ): Promise<{ id: string; case_id: string | null }[]> {
-  if (caseIds.length === 0) return []
-  return db
-    .selectFrom('tasks')
-    .select(['id', 'case_id'])
-    .where('case_id', 'in', caseIds)
-    .orderBy('id', 'desc')
-    .execute()
+  const newest = (caseId: string) =>
+    db
+      .selectFrom('tasks')
+      .select(['id', 'case_id'])
+      .where('case_id', '=', caseId)
+      .orderBy('id', 'desc')
+      .limit(MAX_SHOWN_PER_CASE)
+  const rows = await readOfEach(db, caseIds, newest)
+  return rows.toSorted((a, b) => (a.id < b.id ? 1 : -1))
+}
+
+/** The rows of one query for each case, in one statement. */
+async function readOfEach<Table extends keyof Tables, Row>(
+  db: Db,
+  caseIds: readonly string[],
+  query: (caseId: string) => SelectQueryBuilder<Tables, Table, Row>,
+): Promise<Row[]> {
+  const [first, ...others] = caseIds.map((caseId) => db.selectFrom(query(caseId).as('of_case')).selectAll())
+  if (!first) return []
+  return others.reduce((all, next) => all.unionAll(next), first).execute() as Promise<Row[]>
 }

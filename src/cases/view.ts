@@ -3,6 +3,7 @@ import type { JsonObject } from '../base/json.ts'
 import type { Actor, ActorKind } from '../ctx/scope.ts'
 import { jsonObject } from '../http/validate.ts'
 import type { CaseHistoryRow, CaseRow } from '../store/tables.ts'
+import { MAX_SHOWN_PER_CASE } from './rows.ts'
 
 export const CASE_STATUSES = ['open', 'closed'] as const
 type CaseStatus = (typeof CASE_STATUSES)[number]
@@ -27,8 +28,8 @@ export const CaseView = z
     status: z.enum(CASE_STATUSES),
     client_id: z.string().nullable(),
     data: jsonObject,
-    history: z.array(CaseHistoryEntryView),
-    task_ids: z.array(z.string()).meta({ description: 'Newest first.' }),
+    history: z.array(CaseHistoryEntryView).meta({ description: `The newest ${MAX_SHOWN_PER_CASE}, oldest first.` }),
+    task_ids: z.array(z.string()).meta({ description: `The newest ${MAX_SHOWN_PER_CASE}, newest first.` }),
     created_at: z.string(),
     updated_at: z.string(),
     closed_at: z.string().nullable(),

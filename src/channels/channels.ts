@@ -12,10 +12,10 @@ import { requireTaskType } from '../wedges/task-type.ts'
 import { deleteChannel, insertChannel } from './rows.ts'
 
 export const ChannelInput = z.object({
-  connection_id: z.string(),
+  connection_id: z.string().min(1),
   address: z.string().trim().min(1).max(320),
-  wedge: z.string(),
-  task_type: z.string(),
+  wedge: z.string().min(1),
+  task_type: z.string().min(1),
 })
 
 /** Binds an inbound address to the task type that each of its messages starts. */

@@ -1,7 +1,7 @@
 import { appendAuditEntry } from '../audit/append.ts'
 import { isJsonObject, type Json } from '../base/json.ts'
 import { conflict } from '../base/problem.ts'
-import { findClient } from '../clients/rows.ts'
+import { type ClientWithHandles, findClient } from '../clients/rows.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { ProjectScope } from '../ctx/scope.ts'
 import { isoNow } from '../ctx/world.ts'
@@ -29,6 +29,28 @@ export async function appendTaskReply(tx: Tx, task: TaskRow, reply: string): Pro
   if (await hasMailedClient(tx, task, task.thread_id, reply)) return
   await insertOutboundMessage(tx, task.thread_id, { body: reply, subject: null, task_id: task.id })
 }
+
+/** Appends a question or a notice for the client to the thread of its task. No mail is sent: that needs an approval. */
+export async function appendTaskMessage(tx: Tx, task: ThreadedTask, body: string): Promise<void> {
+  if (task.thread_id === null) return
+  await insertOutboundMessage(tx, task.thread_id, { body, subject: null, task_id: task.id })
+}
+
+/** Appends the client's answer to a question to the thread of the task that asked. It starts no other task. */
+export async function appendAnswer(tx: Tx, task: ThreadedTask, client: ClientWithHandles, answer: Json): Promise<void> {
+  const [position] = task.thread_id ? await updateThreadPosition(tx.db, { id: task.thread_id, now: isoNow(tx) }) : []
+  if (!position) return
+  const from = { from_handle: client.handles[0] ?? null, from_name: client.display_name }
+  const text = typeof answer === 'string' ? answer : JSON.stringify(answer, null, 1)
+  const body = text.replaceAll('\0', '')
+  await insertMessage(
+    tx.db,
+    newMessage(tx, position, { direction: 'inbound', ...from, body, subject: null, task_id: task.id }),
+  )
+  notifyProjectChange(tx, position.project_id, { kind: 'thread', id: position.id, status: position.status })
+}
+
+type ThreadedTask = Pick<TaskRow, 'id' | 'thread_id'>
 
 export interface SentMail {
   body: string

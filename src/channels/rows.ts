@@ -1,5 +1,5 @@
 import type { PageQuery } from '../http/page.ts'
-import { listNewestPage } from '../store/newest-page.ts'
+import { listNewestPage, mergeNewest } from '../store/newest-page.ts'
 import { prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
 import type { ChannelRow } from '../store/tables.ts'
@@ -18,8 +18,9 @@ const channelById = prepareQuery<{ id: string }, ChannelRow>((db, arg) =>
 )
 
 export function listChannels(db: Db, projectIds: readonly string[], page: PageQuery): Promise<ChannelRow[]> {
-  const query = db.selectFrom('channels').selectAll().where('project_id', 'in', projectIds)
-  return listNewestPage(query, page)
+  return mergeNewest(projectIds, page, (projectId) =>
+    listNewestPage(db.selectFrom('channels').selectAll().where('project_id', '=', projectId), page),
+  )
 }
 
 /** False if the channel did not exist any more. */

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { PageQuery } from '../http/page.ts'
-import { listNewestPage } from '../store/newest-page.ts'
+import { listNewestPage, matchColumns, mergeNewest } from '../store/newest-page.ts'
 import { prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
 import type { MessageRow, ThreadRow } from '../store/tables.ts'
@@ -17,11 +17,17 @@ export interface ThreadFilter extends PageQuery {
 }
 
 export function listThreads(db: Db, projectIds: readonly string[], filter: ThreadFilter): Promise<ThreadRow[]> {
-  let query = db.selectFrom('threads').selectAll().where('project_id', 'in', projectIds)
-  if (filter.client_id) query = query.where('client_id', '=', filter.client_id)
-  if (filter.channel_id) query = query.where('channel_id', '=', filter.channel_id)
-  if (filter.status) query = query.where('status', '=', filter.status)
-  return listNewestPage(query, filter)
+  const { client_id, channel_id, status } = filter
+  return mergeNewest(projectIds, filter, (project_id) => {
+    const threads = db.selectFrom('threads').selectAll()
+    return client_id === undefined
+      ? listNewestPage(threads.where('project_id', '=', project_id), filter, matchColumns({ channel_id, status }))
+      : listNewestPage(
+          threads.where('client_id', '=', client_id),
+          filter,
+          matchColumns({ project_id, channel_id, status }),
+        )
+  })
 }
 
 /** Inserts nothing if the client has an open thread on the channel: a unique index allows one. */

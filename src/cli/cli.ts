@@ -14,6 +14,7 @@ export interface CommandLineStart {
   env: Record<string, string | undefined>
   streams: TerminalStreams
   programPath: string
+  packageRoot: string
   server: ServerCommands
 }
 
@@ -31,7 +32,7 @@ export async function runCommandLine(start: CommandLineStart): Promise<number> {
 }
 
 async function dispatch(
-  { args, env, programPath, server }: CommandLineStart,
+  { args, env, programPath, packageRoot, server }: CommandLineStart,
   terminal: Terminal,
   svc: string,
 ): Promise<number> {
@@ -48,6 +49,7 @@ async function dispatch(
     service,
     isUrlGiven: url !== undefined,
     programPath,
+    packageRoot,
     programName: svc,
     server,
   }

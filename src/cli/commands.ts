@@ -1,8 +1,15 @@
-import { listApprovalsCommand, approveCommand, editApprovalCommand, rejectCommand } from './tasks/approval-commands.ts'
+import {
+  answerCommand,
+  listApprovalsCommand,
+  approveCommand,
+  editApprovalCommand,
+  rejectCommand,
+} from './tasks/approval-commands.ts'
 import { exportAuditCommand, verifyAuditCommand } from './admin/audit-commands.ts'
 import { backupCommand } from './admin/backup-command.ts'
 import type { CliCommand } from './shell/command.ts'
 import { doctorCommand } from './doctor/doctor-command.ts'
+import { initCommand } from './admin/init-command.ts'
 import { createKeyCommand, deleteKeyCommand, listKeysCommand } from './admin/key-commands.ts'
 import { runTaskCommand } from './tasks/run-command.ts'
 import { adoptAuditCommand, rotateVaultCommand, serveCommand } from './admin/server-commands.ts'
@@ -15,6 +22,7 @@ import { rehearseWedgeCommand } from './wedge/rehearse-command.ts'
 
 /** All commands, in the order in which help lists them. */
 export const COMMANDS: readonly CliCommand[] = [
+  initCommand,
   serveCommand,
   runTaskCommand,
   tailTaskCommand,
@@ -24,6 +32,7 @@ export const COMMANDS: readonly CliCommand[] = [
   listApprovalsCommand,
   approveCommand,
   editApprovalCommand,
+  answerCommand,
   rejectCommand,
   newWedgeCommand,
   checkWedgeCommand,

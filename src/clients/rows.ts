@@ -1,6 +1,6 @@
 import type { JsonObject } from '../base/json.ts'
 import type { PageQuery } from '../http/page.ts'
-import { listNewestPage } from '../store/newest-page.ts'
+import { listNewestPage, mergeNewest } from '../store/newest-page.ts'
 import { prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
 import type { ClientHandleRow, ClientRow } from '../store/tables.ts'
@@ -34,13 +34,13 @@ export async function listClients(
   projectIds: readonly string[],
   filter: ClientFilter,
 ): Promise<ClientWithHandles[]> {
-  let query = db.selectFrom('clients').selectAll().where('project_id', 'in', projectIds)
   const { handle } = filter
-  if (handle !== undefined) {
-    const owners = db.selectFrom('client_handles').select('client_id').where('project_id', 'in', projectIds)
-    query = query.where('id', 'in', owners.where('handle', '=', handle))
-  }
-  const rows = await listNewestPage(query, filter)
+  const rows = await mergeNewest(projectIds, filter, (projectId) => {
+    const ofProject = db.selectFrom('clients').selectAll().where('project_id', '=', projectId)
+    if (handle === undefined) return listNewestPage(ofProject, filter)
+    const owner = db.selectFrom('client_handles').select('client_id').where('project_id', '=', projectId)
+    return listNewestPage(ofProject.where('id', 'in', owner.where('handle', '=', handle)), filter)
+  })
   return withHandles(db, rows)
 }
 

@@ -2,8 +2,10 @@ import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { isFounderKey } from '../base/tokens.ts'
 import { readDatabaseUrl } from '../contract/database-url.ts'
+import { DEFAULT_APPROVAL_TTL_MAX_S } from '../contract/declared-approvals.ts'
 import {
   readSetting,
+  resolveBlueprintsDir,
   resolveDataDir,
   resolveWedgesDir,
   SECRET_SETTINGS,
@@ -22,6 +24,10 @@ export interface Config {
   publicUrl: string | null
   /** IP addresses and networks of proxies whose X-Forwarded-For header is believed. */
   trustedProxies: string[]
+  /** The origins of other sites whose pages may call the API. */
+  corsOrigins: string[]
+  /** Connections from one address that have not sent a valid credential yet; 0: no limit. */
+  maxConnectionsPerAddress: number
   dataDir: string
   databaseUrl: string | null
   sqliteSync: 'full' | 'normal'
@@ -32,11 +38,22 @@ export interface Config {
   openSignup: boolean
   /** 0: this replica runs no tasks. */
   maxConcurrentTasks: number
+  /** Runs of one project that may wait for approvals in cells of their own, per replica. */
+  maxWaitingRuns: number
   pool: number
+  /** How long a stopping replica still answers requests after its health says 503. */
+  drainDelayS: number
+  /** How long a run waits for a person in its cell before it leaves it. */
+  parkAfterS: number
   maxRuntimeS: number
   maxCostUsd: number
   taskRatePerMin: number
+  /** What one run, or one project, may store as records, events and files; 0: no limit. */
+  maxRunMb: number
+  maxProjectMb: number
+  /** How long an approval waits for a decision, unless its wedge says so; at most `approvalTtlMaxS`. */
   approvalTtlS: number
+  approvalTtlMaxS: number
   readMaxPerTask: number
   workflowTimeoutMs: number
   sseKeepaliveMs: number
@@ -44,6 +61,8 @@ export interface Config {
   agentDir: string | null
   /** `provider/name` by project tier; `default` is for every other tier. */
   models: Record<string, string>
+  /** The most tokens that an answer of a model may have; null: the default of the provider's format. */
+  modelMaxTokens: number | null
   anthropicBaseUrl: string
   openaiBaseUrl: string
   brokerBaseUrl: string
@@ -72,26 +91,34 @@ export function loadConfig(given: Variables, cwd = process.cwd()): Config {
     port: integerSetting(env, 'SVC_PORT', 8787, 0, MAX_PORT),
     publicUrl: urlSetting(env, 'SVC_PUBLIC_URL') ?? null,
     trustedProxies: checkTrustedProxies(parseList(env.SVC_TRUSTED_PROXIES)),
+    corsOrigins: originSettings(env),
+    maxConnectionsPerAddress: integerSetting(env, 'SVC_MAX_CONNECTIONS_PER_ADDRESS', 1000, 0),
     dataDir: resolveDataDir(env, cwd),
     databaseUrl: readDatabaseUrl(env),
     sqliteSync: choiceSetting(env, 'SVC_SQLITE_SYNC', ['full', 'normal']),
     wedgesDir: resolveWedgesDir(env, cwd),
-    blueprintsDir: resolve(cwd, env.SVC_BLUEPRINTS_DIR ?? 'blueprints'),
+    blueprintsDir: resolveBlueprintsDir(env, cwd),
     sandbox: choiceSetting(env, 'SVC_SANDBOX', ['auto', 'bwrap', 'process']),
     founderApiKey: founderKeySetting(env),
     openSignup: booleanSetting(env, 'SVC_OPEN_SIGNUP'),
     maxConcurrentTasks: integerSetting(env, 'SVC_MAX_CONCURRENT_TASKS', 8, 0),
+    maxWaitingRuns: integerSetting(env, 'SVC_MAX_WAITING_RUNS', 64, 1),
+    drainDelayS: integerSetting(env, 'SVC_DRAIN_DELAY_S', readDatabaseUrl(env) ? 5 : 0, 0),
+    parkAfterS: integerSetting(env, 'SVC_PARK_AFTER_S', 10, 0),
     pool: integerSetting(env, 'SVC_POOL', 2, 0),
     maxRuntimeS: positiveSetting(env, 'SVC_MAX_RUNTIME_S', 1800),
     maxCostUsd: positiveSetting(env, 'SVC_MAX_COST_USD', 5),
     taskRatePerMin: integerSetting(env, 'SVC_TASK_RATE_PER_MIN', 120, 1),
-    approvalTtlS: positiveSetting(env, 'SVC_APPROVAL_TTL_S', 300),
+    maxRunMb: integerSetting(env, 'SVC_MAX_RUN_MB', 256, 0),
+    maxProjectMb: integerSetting(env, 'SVC_MAX_PROJECT_MB', 10_240, 0),
+    ...approvalTtlSettings(env),
     readMaxPerTask: integerSetting(env, 'SVC_READ_MAX_PER_TASK', 200, 0),
     workflowTimeoutMs: integerSetting(env, 'SVC_WORKFLOW_TIMEOUT_MS', 5000, 1),
     sseKeepaliveMs: integerSetting(env, 'SVC_SSE_KEEPALIVE_MS', 0, 0),
     agentCommand: env.SVC_AGENT_COMMAND || null,
     agentDir: agentDirSetting(env, cwd),
     models: modelSettings(variables),
+    modelMaxTokens: env.SVC_MODEL_MAX_TOKENS ? integerSetting(env, 'SVC_MODEL_MAX_TOKENS', 0, 1) : null,
     anthropicBaseUrl: urlSetting(env, 'ANTHROPIC_BASE_URL') ?? 'https://api.anthropic.com',
     openaiBaseUrl: urlSetting(env, 'OPENAI_BASE_URL') ?? 'https://api.openai.com/v1',
     brokerBaseUrl: urlSetting(env, 'BROKER_BASE_URL') ?? 'https://backend.composio.dev',
@@ -148,6 +175,22 @@ function urlSetting(env: SettingsEnv, name: SettingName): string | undefined {
   return text
 }
 
+function originSettings(env: SettingsEnv): string[] {
+  const origins = parseList(env.SVC_CORS_ORIGINS)
+  for (const origin of origins) {
+    if (parseHttpUrl('SVC_CORS_ORIGINS', origin).origin !== origin)
+      throw new Error(`SVC_CORS_ORIGINS must list origins such as https://app.example.com, not '${origin}'`)
+  }
+  return origins
+}
+
+function approvalTtlSettings(env: SettingsEnv): Pick<Config, 'approvalTtlS' | 'approvalTtlMaxS'> {
+  const approvalTtlS = positiveSetting(env, 'SVC_APPROVAL_TTL_S', 300)
+  const approvalTtlMaxS = integerSetting(env, 'SVC_APPROVAL_TTL_MAX_S', DEFAULT_APPROVAL_TTL_MAX_S, 1)
+  if (approvalTtlS <= approvalTtlMaxS) return { approvalTtlS, approvalTtlMaxS }
+  throw new Error(`SVC_APPROVAL_TTL_S must be at most SVC_APPROVAL_TTL_MAX_S (${approvalTtlMaxS})`)
+}
+
 /** Checked at start: without the folder every task would fail. */
 function agentDirSetting({ SVC_AGENT_DIR: dir }: SettingsEnv, cwd: string): string | null {
   if (!dir) return null
@@ -168,7 +211,7 @@ function modelSettings(env: Variables): Record<string, string> {
   const models: Record<string, string> = {}
   for (const [name, value] of Object.entries(env)) {
     const tier = /^SVC_MODEL(?:_([A-Z0-9_]+))?$/.exec(name)
-    if (!tier || !value) continue
+    if (!tier || !value || name === 'SVC_MODEL_MAX_TOKENS') continue
     if (!/^(anthropic|openai)\/.+/.test(value)) throw new Error(`${name} must be anthropic/NAME or openai/NAME`)
     models[tier[1]?.toLowerCase() ?? 'default'] = value
   }

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../base/json.ts'
 import type { PageQuery } from '../http/page.ts'
-import { listNewestPage } from '../store/newest-page.ts'
+import { listNewestPage, matchColumns, mergeNewest } from '../store/newest-page.ts'
 import { prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
 import type { ChannelRow, ConnectionRow } from '../store/tables.ts'
@@ -24,10 +24,11 @@ export interface ConnectionFilter extends PageQuery {
 }
 
 export async function listConnections(db: Db, filter: ConnectionFilter): Promise<Connection[]> {
-  let query = db.selectFrom('connections').selectAll().where('project_id', 'in', filter.projectIds)
-  if (filter.kind) query = query.where('kind', '=', filter.kind)
-  if (filter.clientId) query = query.where('owner_kind', '=', 'client').where('owner_id', '=', filter.clientId)
-  const rows = await listNewestPage(query, filter)
+  const { projectIds, kind, clientId: owner_id } = filter
+  const filters = matchColumns({ kind, owner_id, owner_kind: owner_id && 'client' })
+  const rows = await mergeNewest(projectIds, filter, (projectId) =>
+    listNewestPage(db.selectFrom('connections').selectAll().where('project_id', '=', projectId), filter, filters),
+  )
   return rows.map(toConnection)
 }
 

@@ -95,6 +95,9 @@ const WITHDRAWN_RESULT: ActionResult = {
   error: 'withdrawn: the run ended before the action was sent',
 }
 
+/** The action was not sent, because its run ended first. */
+export const isWithdrawn = ({ error }: Pick<ActionResult, 'error'>): boolean => error === WITHDRAWN_RESULT.error
+
 /** The action is already approved, so an unavailable store is retried for as long as the run lasts. */
 async function readConnection(ctx: Ctx, granted: GrantedConnection, runSignal: RunSignal): Promise<Connection> {
   const connection = await retryUntilAvailable(() => findConnection(ctx.db, granted.id), runSignal)

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../base/json.ts'
+import type { TranscriptEntry } from './transcript.ts'
 
 /**
  * The first message to an agent. The agent reads one brief, writes lines, and ends with an output or an error; it does
@@ -25,6 +26,22 @@ export interface Brief {
   temperature: number | null
   model: { wire: ModelProvider; name: string }
   service: { socket: string | null; base_url: string; task_token: string; gate_token: string }
+  /** For a run of the bundled harness that continues in this process. */
+  transcript?: BriefTranscript | undefined
+  /** For a custom agent that continues from its checkpoint. */
+  resume?: BriefResume | undefined
+}
+
+/**
+ * `announced`: the ids of calls without a result whose `tool.called` event is already in the log. `lost_files`: the agent
+ * may have written files, and they are gone.
+ */
+export type BriefTranscript = { entries: TranscriptEntry[]; announced: string[]; lost_files: boolean }
+
+/** `pending`: the request that waited for a decision when the earlier process ended, with its outcome. */
+export interface BriefResume {
+  checkpoint: Json
+  pending: { approval_id: string; action: string; decision: string; result: Json } | null
 }
 
 export type HarnessShape = 'agent' | 'decide' | 'workflow'
@@ -46,6 +63,8 @@ export type AgentEventType = (typeof AGENT_EVENT_TYPES)[number]
 export type AgentLine =
   | { event: AgentEventType; data: JsonObject }
   | { artifact: { name: string; content_type: string; content_base64: string } }
+  | { turn: TranscriptEntry }
+  | { checkpoint: Json }
   | { output: Json }
   | { error: string }
 
@@ -90,3 +109,7 @@ export interface CompleteResponse {
 /** The paths of the service socket and of the agent's own files inside the sandbox. */
 export const CELL_SOCKET = '/run/svc.sock'
 export const CELL_AGENT_DIR = '/agent'
+
+/** Only the files of this folder are shown to the client of the task; all others are for the founder. */
+const CLIENT_FILES_FOLDER = 'client/'
+export const isClientFile = (name: string): boolean => name.startsWith(CLIENT_FILES_FOLDER)

@@ -63,17 +63,21 @@ function covers(wide: ActionPattern, narrow: ActionPattern): boolean {
 
 const AMOUNT_KEYS = ['amount_usd', 'amount', 'total', 'value']
 
+/** Every stated amount must be within the limit, because the receiver may use any of them. */
 function amountRefusal(rule: PolicyRule, payload: Json): string | null {
   if (rule.max_amount_usd === undefined) return null
-  const key = isJsonObject(payload) ? AMOUNT_KEYS.find((key) => Object.hasOwn(payload, key)) : undefined
   const limit = `Auto-approval limit is ${formatDollars(rule.max_amount_usd)}`
-  if (!isJsonObject(payload) || key === undefined) return `${limit}; the payload states no amount.`
-  const amount = payload[key]
-  if (typeof amount !== 'number' || !Number.isFinite(amount) || amount < 0) {
-    return `${limit}; '${key}' in the payload is not an amount in dollars.`
+  const keys = AMOUNT_KEYS.filter((key) => isJsonObject(payload) && Object.hasOwn(payload, key))
+  if (!isJsonObject(payload) || keys.length === 0) return `${limit}; the payload states no amount.`
+  let largest = 0
+  for (const key of keys) {
+    const amount = payload[key]
+    if (typeof amount !== 'number' || !Number.isFinite(amount) || amount < 0) {
+      return `${limit}; '${key}' in the payload is not an amount in dollars.`
+    }
+    largest = Math.max(largest, amount)
   }
-  if (amount <= rule.max_amount_usd) return null
-  return `${limit}; this is ${formatDollars(amount)}.`
+  return largest <= rule.max_amount_usd ? null : `${limit}; this is ${formatDollars(largest)}.`
 }
 
 function countRefusal(rule: PolicyRule, used: PolicyCounts): string | null {

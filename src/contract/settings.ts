@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { existsSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { errorMessage } from '../base/error-message.ts'
 
 /**
@@ -21,22 +21,31 @@ const SECRET_SETTING_NAMES = [
 const PLAIN_SETTING_NAMES = [
   'SVC_AGENT_COMMAND',
   'SVC_AGENT_DIR',
+  'SVC_APPROVAL_TTL_MAX_S',
   'SVC_APPROVAL_TTL_S',
   'SVC_BLUEPRINTS_DIR',
   'SVC_CALLED_AS',
+  'SVC_CORS_ORIGINS',
   'SVC_DATA_DIR',
+  'SVC_DRAIN_DELAY_S',
   'SVC_EGRESS_ALLOW',
   'SVC_ENV_SECRETS',
   'SVC_HOST',
   'SVC_KEY',
   'SVC_LOG_LEVEL',
   'SVC_MAX_CONCURRENT_TASKS',
+  'SVC_MAX_CONNECTIONS_PER_ADDRESS',
   'SVC_MAX_COST_USD',
+  'SVC_MAX_PROJECT_MB',
   'SVC_MAX_RUNTIME_S',
+  'SVC_MAX_RUN_MB',
+  'SVC_MAX_WAITING_RUNS',
   'SVC_METRICS_HOST',
   'SVC_METRICS_PORT',
   'SVC_MODEL',
+  'SVC_MODEL_MAX_TOKENS',
   'SVC_OPEN_SIGNUP',
+  'SVC_PARK_AFTER_S',
   'SVC_POOL',
   'SVC_PORT',
   'SVC_PUBLIC_URL',
@@ -82,14 +91,25 @@ export const KNOWN_SETTINGS: readonly string[] = [
 /** An empty value counts as not set, because a compose file passes on every variable that it names. */
 export const resolveDataDir = (env: SettingsEnv, cwd = '') => resolve(cwd, env.SVC_DATA_DIR || '.svc')
 export const resolveWedgesDir = (env: SettingsEnv, cwd = '') => resolve(cwd, env.SVC_WEDGES_DIR || 'wedges')
+export const resolveBlueprintsDir = (env: SettingsEnv, cwd = '') => resolve(cwd, env.SVC_BLUEPRINTS_DIR || 'blueprints')
 
-/** The value of a setting, from the environment or from the file that `<NAME>_FILE` names. */
+/** The file in which `svc init` keeps the key of the vault. */
+export const secretKeyFile = (env: SettingsEnv) => join(resolveDataDir(env), 'secret.key')
+
+/**
+ * The value of a setting, from the environment or from the file that `<NAME>_FILE` names. Without both, SVC_SECRET_KEY
+ * comes from the file of `svc init`.
+ */
 export function readSetting(env: Record<string, string | undefined>, name: string): string | undefined {
-  const file = SECRET_SETTINGS.has(name) ? env[`${name}_FILE`] : undefined
+  const file = SECRET_SETTINGS.has(name) ? env[`${name}_FILE`] || createdFile(env, name) : undefined
   if (env[name] || !file) return env[name]
   try {
     return readFileSync(file, 'utf8').trim()
   } catch (error) {
     throw new Error(`${name}_FILE cannot be read: ${errorMessage(error)}`, { cause: error })
   }
+}
+
+function createdFile(env: SettingsEnv, name: string): string | undefined {
+  return name === 'SVC_SECRET_KEY' && existsSync(secretKeyFile(env)) ? secretKeyFile(env) : undefined
 }

@@ -9,6 +9,7 @@ export const COMMON_TOOLS = [
   'case_get',
   'case_update',
   'report_gap',
+  'ask_person',
   'progress',
   'finish',
 ] as const

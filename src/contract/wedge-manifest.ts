@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isJsonObject, type JsonObject } from '../base/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
 import { SLUG } from '../base/slug.ts'
 import type { NamedText } from './agent-protocol.ts'
 import { TOOL_GROUPS } from './tool-names.ts'
@@ -13,6 +13,8 @@ const Harness = z.object({
   max_cost_usd: z.number().positive().optional(),
   strict_output: z.boolean().default(false),
   needs_connections: z.boolean().default(false),
+  /** A run continues from its last stored turn after the death of its replica. */
+  resume: z.boolean().default(false),
   temperature: z.number().min(0).max(2).optional(),
   steps: z.number().int().positive().max(200).default(20),
   skills: z.array(z.string()).optional(),
@@ -22,6 +24,9 @@ const Harness = z.object({
 export const TaskType = z.object({
   description: z.string().optional(),
   harness: Harness.prefault({}),
+  input_schema: jsonSchemaObject.optional(),
+  /** An input for trying the task type out; `rehearsals/<type>.input.json` has the same meaning. */
+  example: z.custom<Json>((value) => value !== undefined).optional(),
   output_schema: jsonSchemaObject.optional(),
 })
 
@@ -49,6 +54,8 @@ export const WedgeManifest = z.object({
         action: z.string().min(1),
         risk: z.enum(['low', 'medium', 'high']).default('medium'),
         required: z.boolean().default(false),
+        /** How long an approval waits for a decision, in seconds; without it, `SVC_APPROVAL_TTL_S`. */
+        ttl_s: z.number().int().min(1).optional(),
       }),
     )
     .default([]),
@@ -87,6 +94,8 @@ export interface Wedge {
   knowledge: NamedText[]
   /** The rehearsal scripts by task type. */
   rehearsals: Record<string, unknown>
+  /** An example input by task type, from `rehearsals/<type>.input.json`. */
+  examples: Record<string, Json>
   code: WedgeCode
 }
 
@@ -97,14 +106,24 @@ export interface WedgeCode {
   files: Record<string, string>
 }
 
+/** What is wrong with a file of a wedge. The line is counted from 1, and is 1 if the whole file is meant. */
+export interface FileProblem {
+  file: string
+  line: number
+  message: string
+}
+
 /**
  * A problem in the folder of a wedge. A wedge with an unreadable manifest is unavailable; a broken rehearsal is only left
  * out.
  */
-export interface WedgeProblem {
+export interface WedgeProblem extends FileProblem {
   wedge: string
-  problem: string
 }
+
+/** The problem in one sentence that names the file. */
+export const problemText = ({ file, message }: FileProblem) =>
+  message.startsWith(file) ? message : `${file}: ${message}`
 
 /** The available wedges. They are read from the wedges folder and re-read when files change. */
 export interface WedgeLibrary {

@@ -6,6 +6,8 @@ export interface Counts {
   commits: number
   events: number
   responses: ResponseCount[]
+  /** Connections that were closed because their address had too many. */
+  refusedConnections: number
   /** By the name of the model. */
   models: Map<string, ModelCount>
   /** Attempts to deliver an event to a webhook, by result; `pending` is retried. */
@@ -43,6 +45,7 @@ export function createCounts(): Counts {
     commits: 0,
     events: 0,
     responses: [],
+    refusedConnections: 0,
     models: new Map(),
     webhookAttempts: { delivered: 0, pending: 0, failed: 0 },
     traces: { sent: 0, dropped: 0 },

@@ -25,6 +25,8 @@ export interface Ctx {
   liveRuns: LiveRuns
   /** Starts tasks in the transaction that creates them; set by the runner. */
   taskStarter: { tryStart: StartOnCreate }
+  /** The projects that have reached their storage limit; refreshed every few seconds. */
+  fullProjects: Set<string>
   /** The wedges of the folder, re-read when a file changes. */
   wedges: WedgeLibrary
   /** Seals and opens the secrets of connections. */
@@ -108,6 +110,7 @@ async function commit<T>(
       logFollowers: ctx.logFollowers,
       liveRuns: ctx.liveRuns,
       taskStarter: ctx.taskStarter,
+      fullProjects: ctx.fullProjects,
       wedges: ctx.wedges,
       vault: ctx.vault,
       counts: ctx.counts,

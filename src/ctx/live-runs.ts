@@ -1,5 +1,5 @@
 /** Why a run is ended from outside. */
-export type RunEndReason = 'rejected' | 'expired' | 'cancelled' | 'interrupted' | 'lost_lease'
+export type RunEndReason = 'rejected' | 'expired' | 'cancelled' | 'interrupted' | 'lost_lease' | 'parked'
 
 /** The handle of a run on this replica. Folders that may not import the runner end runs through it. */
 export interface LiveRun {

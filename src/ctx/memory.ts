@@ -7,13 +7,14 @@ import { Notifications } from './notifications.ts'
 /** The parts of a context that live in memory, in their initial state. */
 export function createMemoryState(): Pick<
   Ctx,
-  'notifications' | 'logFollowers' | 'liveRuns' | 'taskStarter' | 'counts'
+  'notifications' | 'logFollowers' | 'liveRuns' | 'taskStarter' | 'fullProjects' | 'counts'
 > {
   return {
     notifications: new Notifications(),
     logFollowers: new LogFollowers(),
     liveRuns: new LiveRuns(),
     taskStarter: { tryStart: neverStart },
+    fullProjects: new Set(),
     counts: createCounts(),
   }
 }

@@ -2,6 +2,7 @@ import { randomFillSync } from 'node:crypto'
 import pino from 'pino'
 import { createIdGenerator } from '../base/ids.ts'
 import { readSetting } from '../contract/settings.ts'
+import { logDestination } from './log-destination.ts'
 import type { Clock, World } from './world.ts'
 
 /** The real clock, randomness, log and environment. */
@@ -14,10 +15,7 @@ export function createSystemWorld(logLevel: string): World {
     newId: createIdGenerator(() => clock.now(), random),
     // The OWASP recommendation that needs the least memory: 16 MiB. A hash takes about 0.2 s.
     passwordCost: { N: 2 ** 14, r: 8, p: 5 },
-    log: pino(
-      { level: logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime },
-      pino.destination({ fd: 2, sync: false }),
-    ),
+    log: pino({ level: logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime }, logDestination()),
     env: (name) => readSetting(process.env, name),
   }
 }

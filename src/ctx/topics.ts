@@ -44,7 +44,7 @@ type WithChange = { topic: 'project-changed' | 'status-changed' }
 export type Notification =
   | Exclude<Topic, WithChange>
   | { topic: 'project-changed'; id: string; change: ProjectChange }
-  | { topic: 'status-changed'; change: ProjectChange }
+  | { topic: 'status-changed'; projectId: string; change: ProjectChange }
 
 /** A notification that the other replicas get as well. */
 export type SharedNotification = Exclude<Notification, LocalTopic>

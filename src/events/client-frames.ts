@@ -1,8 +1,10 @@
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
+import { isClientFile } from '../contract/agent-protocol.ts'
 import type { EventFrame } from '../ctx/log-followers.ts'
 import type { EventType } from './event-types.ts'
 
-type FieldFilter = (data: JsonObject) => Record<string, Json | undefined>
+/** Null for an event that the client may not read. */
+type FieldFilter = (data: JsonObject) => Record<string, Json | undefined> | null
 
 /**
  * The event types and fields that clients may read, on replay and live. This is an allow list, so that a new field of an
@@ -19,19 +21,33 @@ const CLIENT_FIELDS: Partial<Record<EventType, FieldFilter>> = {
     input: tool === 'act' ? onlyCapability(input) : undefined,
   }),
   'tool.result': ({ call_id, tool, ok }) => ({ call_id, tool, ok }),
-  progress: ({ text }) => ({ text: withoutQuestion(text) }),
+  // Clients do not see where a run is executed.
+  progress: ({ text, state }) => (state === undefined ? { text: withoutQuestion(text) } : null),
   // Validation errors are internal, like the error of `task.finished`.
   'output.validated': ({ ok }) => ({ ok, errors: [] }),
-  'artifact.created': ({ artifact_id, name, content_type, size, url }) => ({
-    artifact_id,
-    name,
-    content_type,
-    size,
-    url: toPortalUrl(url),
-  }),
+  'artifact.created': ({ artifact_id, name, content_type, size, url }) =>
+    typeof name === 'string' && isClientFile(name)
+      ? { artifact_id, name, content_type, size, url: toPortalUrl(url) }
+      : null,
   // The error names connections, limits and machines, so the client sees the status only.
   'task.finished': ({ status, duration_ms }) => ({ status, duration_ms }),
 }
+
+/** Questions to the client. They are shown as `progress`, because clients read no event of an approval. */
+const CLIENT_QUESTIONS: ReadonlyMap<string, FieldFilter> = new Map<EventType, FieldFilter>([
+  [
+    'approval.requested',
+    ({ to, approval_id, preview }) =>
+      to === 'client' && isJsonObject(preview) ? { text: preview.question, question_id: approval_id } : null,
+  ],
+  [
+    'approval.resolved',
+    ({ to, approval_id, decision }) =>
+      to === 'client'
+        ? { text: decision === 'approved' ? 'Question answered' : 'Question declined', question_id: approval_id }
+        : null,
+  ],
+])
 
 const FILTERS_BY_TYPE: ReadonlyMap<string, FieldFilter> = new Map(Object.entries(CLIENT_FIELDS))
 
@@ -45,11 +61,16 @@ export function clientFrameText(frame: EventFrame): string {
 }
 
 function filterFrame({ type, text }: EventFrame): string {
-  const view = FILTERS_BY_TYPE.get(type)
+  const question = CLIENT_QUESTIONS.get(type)
+  const view = question ?? FILTERS_BY_TYPE.get(type)
   if (!view) return ''
   const start = text.indexOf(DATA_LINE) + DATA_LINE.length
-  const event: { data: JsonObject } = JSON.parse(text.slice(start))
-  return `${text.slice(0, start)}${JSON.stringify({ ...event, data: view(event.data) })}\n\n`
+  const event: { type: string; data: JsonObject } = JSON.parse(text.slice(start))
+  const data = view(event.data)
+  if (data === null) return ''
+  const head = text.slice(0, start)
+  if (!question) return `${head}${JSON.stringify({ ...event, data })}\n\n`
+  return `${head.replace(type, 'progress')}${JSON.stringify({ ...event, type: 'progress', data })}\n\n`
 }
 
 const onlyCapability = (input: Json | undefined): Json | undefined =>

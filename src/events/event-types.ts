@@ -1,6 +1,11 @@
 import { z } from 'zod'
 import { jsonObject, jsonValue } from '../http/validate.ts'
 
+const askedOf = z
+  .enum(['team', 'client'])
+  .optional()
+  .meta({ description: 'Who is asked a question. Only questions have it.' })
+
 /** The thirteen event types and their data. Fields may be added; clients ignore what they do not know. */
 export const EVENT_DATA = {
   'task.created': z.object({
@@ -25,12 +30,23 @@ export const EVENT_DATA = {
     error: jsonValue.optional(),
     truncated: z.literal(true).optional(),
   }),
-  progress: z.object({ text: z.string() }),
+  progress: z.object({
+    text: z.string(),
+    state: z
+      .enum(['parked', 'resumed'])
+      .optional()
+      .meta({ description: 'The run left its process, or continues in another one.' }),
+    question_id: z
+      .string()
+      .optional()
+      .meta({ description: 'Only in the stream of a client: the question to the client that was asked or decided.' }),
+  }),
   'token.delta': z.object({ text: z.string() }),
   'approval.requested': z.object({
     approval_id: z.string(),
     action: z.string(),
     risk: z.string(),
+    to: askedOf,
     connection: z.string().optional().meta({ description: 'The connection that the action would use, if any.' }),
     preview: jsonValue,
     expires_at: z.string(),
@@ -42,6 +58,7 @@ export const EVENT_DATA = {
     policy_reason: z.string().optional(),
     decided_by: jsonObject.optional(),
     edited: z.boolean().optional(),
+    to: askedOf,
   }),
   'output.validated': z.object({
     ok: z.boolean(),

@@ -16,7 +16,7 @@ export const ProjectChangeView = z
 /** Notifies, after the commit, the subscribers of the project on all replicas and the counters of this one. */
 export function notifyProjectChange(tx: Tx, projectId: string, change: ProjectChange): void {
   tx.notify({ topic: 'project-changed', id: projectId, change })
-  tx.afterCommit(() => tx.notifications.publish({ topic: 'status-changed', change }))
+  tx.afterCommit(() => tx.notifications.publish({ topic: 'status-changed', projectId, change }))
 }
 
 /** A client with more waiting changes is disconnected: after reconnecting it reloads its page, which costs less. */

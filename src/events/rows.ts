@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { createBulkInsert } from '../store/dialect.ts'
 import { prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
-import type { EventRow } from '../store/tables.ts'
+import type { EventRow, TaskRow } from '../store/tables.ts'
 
 /** The run of a task may append events only in these statuses. */
 export const WRITABLE_STATUSES = ['running', 'awaiting_approval'] as const
@@ -11,25 +11,39 @@ export const WRITABLE_STATUSES = ['running', 'awaiting_approval'] as const
  * Reserves numbers for the events of a run. The task row stays locked until the commit, so a reader that has seen event
  * n has seen every event before it. An outdated epoch or an ended task gets no numbers.
  */
-export const updateLastEventId = prepareQuery<{ id: string; epoch: number; count: number }, { last_event_id: number }>(
-  (db, arg) =>
-    db
-      .updateTable('tasks')
-      .set((eb) => ({ last_event_id: eb('last_event_id', '+', arg('count')) }))
-      .where('id', '=', arg('id'))
-      .where('epoch', '=', arg('epoch'))
-      .where('status', 'in', WRITABLE_STATUSES)
-      .returning('last_event_id'),
+export const updateLastEventId = prepareQuery<
+  { id: string; epoch: number; count: number },
+  Pick<TaskRow, 'project_id' | 'last_event_id' | 'counted_events'>
+>((db, arg) =>
+  db
+    .updateTable('tasks')
+    .set((eb) => ({ last_event_id: eb('last_event_id', '+', arg('count')) }))
+    .where('id', '=', arg('id'))
+    .where('epoch', '=', arg('epoch'))
+    .where('status', 'in', WRITABLE_STATUSES)
+    .returning(['project_id', 'last_event_id', 'counted_events']),
+)
+
+/** Notes that the events up to this number are in the stored bytes of the project. */
+export const updateCountedEvents = prepareQuery<{ id: string; counted_events: number }>((db, arg) =>
+  db
+    .updateTable('tasks')
+    .set({ counted_events: arg('counted_events') })
+    .where('id', '=', arg('id'))
+    .$castTo<never>(),
 )
 
 /** Reserves a number for feedback, also after the run has ended. Event 1 is always `task.created`. */
-export const updateLastEventIdForFeedback = prepareQuery<{ id: string }, { last_event_id: number }>((db, arg) =>
+export const updateLastEventIdForFeedback = prepareQuery<
+  { id: string },
+  Pick<TaskRow, 'project_id' | 'last_event_id' | 'finished_at'>
+>((db, arg) =>
   db
     .updateTable('tasks')
     .set((eb) => ({ last_event_id: eb('last_event_id', '+', 1) }))
     .where('id', '=', arg('id'))
     .where('last_event_id', '>', 0)
-    .returning('last_event_id'),
+    .returning(['project_id', 'last_event_id', 'finished_at']),
 )
 
 const insertEventRows = createBulkInsert('events', ['task_id', 'seq', 'type', 'ts', 'data'])
@@ -120,6 +134,22 @@ export const findFinishedEventNumber = prepareQuery<{ task_id: string }, { seq: 
     .limit(1),
 )
 
+export const sumEventBytesAfter = prepareQuery<{ task_id: string; seq: number }, { bytes: number }>((db, arg) =>
+  db
+    .selectFrom('events')
+    .select(sql<number>`coalesce(sum(octet_length(data)), 0)`.as('bytes'))
+    .where('task_id', '=', arg('task_id'))
+    .where('seq', '>', arg('seq')),
+)
+
+export const sumEventBytesBefore = prepareQuery<{ task_id: string; seq: number }, { bytes: number }>((db, arg) =>
+  db
+    .selectFrom('events')
+    .select(sql<number>`coalesce(sum(octet_length(data)), 0)`.as('bytes'))
+    .where('task_id', '=', arg('task_id'))
+    .where('seq', '<', arg('seq')),
+)
+
 export const deleteEventsBefore = prepareQuery<{ task_id: string; seq: number }>((db, arg) =>
   db.deleteFrom('events').where('task_id', '=', arg('task_id')).where('seq', '<', arg('seq')).$castTo<never>(),
 )
@@ -128,3 +158,14 @@ export async function listLastEventIds(db: Db, taskIds: string[]): Promise<{ id:
   if (taskIds.length === 0) return []
   return db.selectFrom('tasks').select(['id', 'last_event_id']).where('id', 'in', taskIds).execute()
 }
+
+/** The last events about tools, the newest first. */
+export const listLastToolEvents = prepareQuery<{ task_id: string }, Pick<EventRow, 'type' | 'data'>>((db, arg) =>
+  db
+    .selectFrom('events')
+    .select(['type', 'data'])
+    .where('task_id', '=', arg('task_id'))
+    .where('type', 'in', ['tool.called', 'tool.result'])
+    .orderBy('seq', 'desc')
+    .limit(20),
+)

@@ -1,14 +1,11 @@
 import type { ChildProcess } from 'node:child_process'
-import path from 'node:path'
 
 /** The home folder of all programs in the cell. */
 export const homeFolder = (): string => process.env['HOME'] ?? '/tmp'
 
 /** The environment of programs in the sandbox: the search path, home folder, locale and time zone. */
 export function minimalEnvironment(): Record<string, string> {
-  const inherited = process.env['PATH']?.split(':') ?? ['/usr/local/bin', '/usr/bin', '/bin']
-  const folders = new Set([path.dirname(process.execPath), ...inherited])
-  return { PATH: [...folders].join(':'), HOME: homeFolder(), LANG: 'C.UTF-8', TZ: 'UTC' }
+  return { PATH: process.env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin', HOME: homeFolder(), LANG: 'C.UTF-8', TZ: 'UTC' }
 }
 
 /** Kills a child that was started detached, and all its children. */

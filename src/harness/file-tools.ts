@@ -12,7 +12,8 @@ const pathProperty = { type: 'string', description: 'Relative path, such as out/
 
 const writeFileTool: HarnessTool = {
   name: 'write_file',
-  description: 'Writes a text file. Files below out/ are delivered as artifacts.',
+  description:
+    'Writes a text file. Files below out/ are delivered as artifacts; the customer sees only those below out/client/.',
   properties: { path: pathProperty, content: { type: 'string' } },
   required: ['path', 'content'],
   async run(run, input) {

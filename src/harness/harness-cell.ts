@@ -74,7 +74,8 @@ async function startBrief(cell: HarnessCell, id: string, brief: Brief): Promise<
       emit(line)
       return drainLines(cell.writer)
     }
-    await runBrief({ brief, plane, pendingGateCheck: null, folder, emit, emitAndDrain })
+    const announced = new Set(brief.transcript?.announced)
+    await runBrief({ brief, plane, pendingGateCheck: null, announced, folder, emit, emitAndDrain })
   } catch (error) {
     emit({ error: `agent failed: ${errorMessage(error)}` })
   } finally {

@@ -1,5 +1,6 @@
 import type { Json } from '../base/json.ts'
-import type { Conversation, ToolCallResult, ToolSpec } from '../contract/providers/conversation.ts'
+import type { Conversation, ConversationTurn, ToolCallResult, ToolSpec } from '../contract/providers/conversation.ts'
+import { type OpenTurn, replayTranscript, type TranscriptEntry } from '../contract/transcript.ts'
 import { emitStepStarted, emitTokenDelta } from './agent-events.ts'
 import type { ModelMessage } from '../contract/providers/provider-format.ts'
 import { callModel } from './call-model.ts'
@@ -10,17 +11,19 @@ import { listToolSpecs, executeToolCall } from './tools.ts'
 
 /**
  * Calls the model and its tools in turns until the model finishes. An output that does not match its schema gets one
- * repair turn, even after the last step; the next output is returned as it is, because the service validates it.
+ * repair turn, even after the last step; the next output is returned as it is, because the service validates it. A run
+ * that continues in this process begins after the last entry of its transcript.
  */
 export async function runAgentShape(run: HarnessRun): Promise<Json> {
   const { brief } = run
-  const conversation = startConversation(run)
-  let spare = 0
-  for (let step = 1; step <= brief.steps + spare; step++) {
-    emitStepStarted(run.emit, step, `Step ${step}`)
-    conversation.requiredTool = step >= brief.steps ? 'finish' : null
-    const reply = await callModel(run.plane, brief.model.wire, conversation, (text) => emitTokenDelta(run.emit, text))
-    const proposal = await executeTurn(run, conversation, reply)
+  const past = replayTranscript(brief.transcript?.entries ?? [])
+  const conversation = startConversation(run, past.turns)
+  let { open } = past
+  let spare = past.hasRepair ? 1 : 0
+  for (let step = past.steps + (open ? 0 : 1); step <= brief.steps + spare; step++) {
+    const turn = open ?? { reply: await requestReply(run, conversation, step), results: [] }
+    open = null
+    const proposal = await executeTurn(run, conversation, turn)
     if (proposal?.errors.length === 0) return proposal.value
     if (proposal && spare > 0) return acceptLastOutput(proposal, brief.output_schema)
     if (proposal) spare = 1
@@ -28,11 +31,26 @@ export async function runAgentShape(run: HarnessRun): Promise<Json> {
   throw new RunFailure(`no output after ${brief.steps} steps`)
 }
 
-function startConversation({ brief }: HarnessRun): Conversation {
+async function requestReply(run: HarnessRun, conversation: Conversation, step: number): Promise<ModelMessage> {
+  const { brief } = run
+  emitStepStarted(run.emit, step, `Step ${step}`)
+  conversation.requiredTool = step >= brief.steps ? 'finish' : null
+  const reply = await callModel(run.plane, brief.model.wire, conversation, (text) => emitTokenDelta(run.emit, text))
+  record(run, conversation, { by: 'model', text: reply.text, calls: reply.calls })
+  return reply
+}
+
+/** Adds a whole turn to the conversation and an entry to the stored transcript. */
+function record(run: HarnessRun, conversation: Conversation, entry: Exclude<TranscriptEntry, { by: 'tool' }>): void {
+  conversation.turns.push(entry)
+  run.emit({ turn: entry })
+}
+
+function startConversation({ brief }: HarnessRun, turns: ConversationTurn[]): Conversation {
   return {
     model: brief.model.name,
     system: systemPrompt(brief),
-    turns: [{ by: 'user', text: taskPrompt(brief) }],
+    turns: [{ by: 'user', text: taskPrompt(brief) }, ...turns],
     tools: [...listToolSpecs(brief), finishSpec(brief)],
     requiredTool: null,
     strictOutput: null,
@@ -49,28 +67,31 @@ function finishSpec({ output_schema, strict_output }: HarnessRun['brief']): Tool
   }
 }
 
-/** Executes the calls in order, adds the turn to the conversation and returns the output if the reply has one. */
+/** Executes the calls that have no result yet, in order, and returns the output if the reply has one. */
 async function executeTurn(
   run: HarnessRun,
   conversation: Conversation,
-  reply: ModelMessage,
+  { reply, results }: OpenTurn,
 ): Promise<OutputProposal | null> {
   const { output_schema, shape } = run.brief
-  conversation.turns.push({ by: 'model', text: reply.text, calls: reply.calls })
   if (reply.calls.length === 0) {
     const proposal = parseOutputText(reply.text, output_schema)
-    conversation.turns.push({ by: 'user', text: repairPrompt(proposal.errors, shape) })
+    if (proposal.errors.length > 0)
+      record(run, conversation, { by: 'user', text: repairPrompt(proposal.errors, shape) })
     return proposal
   }
-  const results: ToolCallResult[] = []
   let proposal: OutputProposal | null = null
-  for (const call of reply.calls) {
-    if (call.name !== 'finish' || call.inputError !== null) {
-      results.push(await executeToolCall(run, call))
-      continue
+  for (const call of reply.calls.slice(results.length)) {
+    let result: ToolCallResult
+    if (call.name !== 'finish' || call.inputError !== null) result = await executeToolCall(run, call)
+    else {
+      proposal = parseFinishCall(call.input, output_schema)
+      // The last result of the run has no reader.
+      if (proposal.errors.length === 0) return proposal
+      result = { id: call.id, ok: false, content: repairPrompt(proposal.errors, shape) }
     }
-    proposal = parseFinishCall(call.input, output_schema)
-    results.push({ id: call.id, ok: false, content: repairPrompt(proposal.errors, shape) })
+    results.push(result)
+    run.emit({ turn: { by: 'tool', result } })
   }
   conversation.turns.push({ by: 'tools', results })
   return proposal

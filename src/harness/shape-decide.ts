@@ -6,7 +6,10 @@ import { acceptLastOutput, type OutputProposal, parseOutputText } from './output
 import { taskPrompt, repairPrompt, systemPrompt } from './prompt.ts'
 import type { HarnessRun } from './harness-run.ts'
 
-/** Asks for one structured answer without tools, and once more if it does not match its schema. */
+/**
+ * Asks for one structured answer without tools, and once more if it does not match its schema. A run that continues in
+ * this process takes the answers of its transcript.
+ */
 export async function runDecideShape(run: HarnessRun): Promise<Json> {
   const { brief } = run
   const conversation: Conversation = {
@@ -18,19 +21,31 @@ export async function runDecideShape(run: HarnessRun): Promise<Json> {
     strictOutput: brief.strict_output ? brief.output_schema : null,
     temperature: brief.temperature,
   }
-  emitStepStarted(run.emit, 1, 'Decide')
-  const first = await askForOutput(run, conversation)
+  const replies = (brief.transcript?.entries ?? []).flatMap((entry) => (entry.by === 'model' ? [entry.text] : []))
+  const first = await readOutput(run, conversation, 'Decide', replies)
   if (first.errors.length === 0) return first.value
   conversation.turns.push({ by: 'user', text: repairPrompt(first.errors, brief.shape) })
-  emitStepStarted(run.emit, 2, 'Repair')
-  return acceptLastOutput(await askForOutput(run, conversation), brief.output_schema)
+  return acceptLastOutput(await readOutput(run, conversation, 'Repair', replies), brief.output_schema)
 }
 
-async function askForOutput(run: HarnessRun, conversation: Conversation): Promise<OutputProposal> {
+/** The output of the next stored reply, or of a new one. */
+async function readOutput(
+  run: HarnessRun,
+  conversation: Conversation,
+  step: 'Decide' | 'Repair',
+  replies: string[],
+): Promise<OutputProposal> {
+  const text = replies.shift() ?? (await requestText(run, conversation, step))
+  conversation.turns.push({ by: 'model', text, calls: [] })
+  return parseOutputText(text, run.brief.output_schema)
+}
+
+async function requestText(run: HarnessRun, conversation: Conversation, step: 'Decide' | 'Repair'): Promise<string> {
   const { output_schema, model } = run.brief
+  emitStepStarted(run.emit, step === 'Decide' ? 1 : 2, step)
   // With a schema the text is the output itself; only free text is streamed as events.
   const onText = output_schema === null ? (text: string) => emitTokenDelta(run.emit, text) : () => {}
   const { text } = await callModel(run.plane, model.wire, conversation, onText)
-  conversation.turns.push({ by: 'model', text, calls: [] })
-  return parseOutputText(text, output_schema)
+  run.emit({ turn: { by: 'model', text, calls: [] } })
+  return text
 }

@@ -5,9 +5,9 @@ import type { ToolCall } from '../contract/providers/conversation.ts'
 import { textField } from '../base/json-fields.ts'
 import { type GateCheck, type HarnessRun, RunFailure } from './harness-run.ts'
 
-/** The gate check that a call needs, or null. `act` has its own route, which binds the approval to the payload. */
+/** The gate check that a call needs, or null. `act` and `ask_person` have their own routes, which ask a person. */
 export function requiredGateCheck({ gate_patterns }: Brief, call: ToolCall): GateCheck | null {
-  if (call.name === 'act') return null
+  if (call.name === 'act' || call.name === 'ask_person') return null
   const workflow = call.name === 'workflow' ? textField(call.input, 'name') : ''
   if (matchesPattern(gate_patterns, workflow)) {
     const { args } = call.input

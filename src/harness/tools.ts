@@ -50,7 +50,7 @@ export async function executeToolCall(run: HarnessRun, call: ToolCall): Promise<
 export async function runHarnessTool(run: HarnessRun, tool: HarnessTool, call: ToolCall): Promise<ToolOutcome> {
   if (tool === progressTool && call.inputError === null) return runGuarded(run, tool, call, null)
   const gateCheck = requiredGateCheck(run.brief, call)
-  emitToolCalled(run.emit, call, shownInput(call, gateCheck !== null))
+  if (!run.announced.delete(call.id)) emitToolCalled(run.emit, call, shownInput(call, gateCheck !== null))
   const outcome = await runGuarded(run, tool, call, gateCheck)
   if (outcome.ok) emitToolResult(run.emit, call, true, outcome.shown ?? outcome.output)
   else emitToolResult(run.emit, call, false, outcome.error)
@@ -93,9 +93,10 @@ async function runGated(
   return tool.run(run, input)
 }
 
-/** Clients may read the timeline, so the payload of a gated call is shown only in the approval. */
+/** Clients may read the timeline, so the payload of a gated call and the text of a question are shown only in the approval. */
 function shownInput({ name, input }: ToolCall, gated: boolean): Json {
   if (name === 'act') return pickFields(input, 'capability', 'connection')
+  if (name === 'ask_person') return pickFields(input, 'to')
   return gated ? pickFields(input, 'name') : input
 }
 

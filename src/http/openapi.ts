@@ -208,12 +208,12 @@ function queryParameters(query: z.ZodType | null): OpenApiParameter[] {
 }
 
 function headerParameters(headers: RouteHeaders): OpenApiParameter[] {
-  return Object.entries(headers.read ?? {}).map(([name, description]) => ({
+  return Object.entries(headers.read ?? {}).map(([name, { description, ...bounds }]) => ({
     name,
     in: 'header',
     description,
     required: false,
-    schema: { type: 'string' },
+    schema: { type: 'string', ...bounds },
   }))
 }
 

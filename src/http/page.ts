@@ -21,6 +21,11 @@ export const pageQueryById = (prefix: IdPrefix) => pageQuery(idPattern(prefix))
 /** A filter of a list. It must not be empty: a client that lost its value must not get every row. */
 export const filterParam = z.string().min(1, 'must not be empty').optional()
 
+/** A moment as ISO 8601 with a time zone. It becomes UTC, as the rows have it. */
+export const timeParam = z.iso
+  .datetime({ offset: true, error: 'must be a time such as 2026-01-31T09:30:00Z' })
+  .transform((text) => new Date(text).toISOString())
+
 export interface PageQuery {
   limit: number
   cursor?: string | undefined
@@ -41,20 +46,6 @@ export function toPage<Row, T>(
   const shown = rows.slice(0, limit)
   const last = shown.at(-1)
   return { data: shown.map(show), next_cursor: rows.length > limit && last ? cursorOf(last) : null }
-}
-
-/**
- * The newest rows of several projects, merged from the newest of each. One query for all projects cannot read in the
- * order of an index, so the database would sort all of their rows.
- */
-export async function mergeNewest<Row extends { id: string }>(
-  projectIds: readonly string[],
-  maxRows: number,
-  listNewest: (projectId: string) => Promise<Row[]>,
-): Promise<Row[]> {
-  const [first = [], ...others] = await Promise.all(projectIds.map(listNewest))
-  if (others.length === 0) return first
-  return [...first, ...others.flat()].toSorted((a, b) => (a.id < b.id ? 1 : -1)).slice(0, maxRows)
 }
 
 /** The schema of one page. Its name comes from the items: `TaskList`. */

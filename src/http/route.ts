@@ -43,9 +43,9 @@ export interface ProjectRoute extends Route<ProjectScope> {
   level: 'project'
 }
 
-/** Headers that only some routes have, each with its description. */
+/** Headers that only some routes have. */
 export interface RouteHeaders {
-  read?: Record<string, string>
+  read?: Record<string, { description: string; minLength?: number; maxLength?: number; pattern?: string }>
   sent?: Record<string, string>
 }
 

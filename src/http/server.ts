@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http'
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import Fastify, {
   type FastifyError,
   type FastifyInstance,
@@ -6,9 +6,10 @@ import Fastify, {
   type FastifyRequest,
   type onResponseHookHandler,
 } from 'fastify'
-import { badRequest, type Problem } from '../base/problem.ts'
+import { badRequest, Problem } from '../base/problem.ts'
 import type { ResponseCount } from '../ctx/counts.ts'
 import type { Ctx } from '../ctx/ctx.ts'
+import { markEventStream } from './close-server.ts'
 import { respondToMalformedRequest } from './malformed-request.ts'
 import { countResponse, responseCountFor, countResponseTime, countStream } from './response-counts.ts'
 import { validateBody, validateQuery } from './validate.ts'
@@ -23,19 +24,11 @@ export function createHttpServer(ctx: Ctx): FastifyInstance {
     bodyLimit: MAX_BODY_BYTES,
     // Any client can send X-Forwarded-For, so it counts only from the operator's own proxies.
     trustProxy: ctx.config.trustedProxies.length > 0 && ctx.config.trustedProxies,
-    requestTimeout: 0,
-    // Longer than pooled clients keep idle connections: closing first would cause resets.
-    keepAliveTimeout: 75_000,
-    connectionTimeout: 0,
-    forceCloseConnections: true,
-    // Node would refuse a missing host without a body, so the check is in `ambiguousRequest`.
-    http: {
-      headersTimeout: 10_000,
-      // By default Node checks only every 30 s, which would turn the 10 s into 40 s.
-      connectionsCheckingInterval: 2_000,
-      maxHeaderSize: 16 * 1024,
-      requireHostHeader: false,
-    },
+    // `close-server.ts` waits for the responses in progress.
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    // With a factory, Fastify opens one server also for the host `localhost`, so no second server lacks these settings.
+    serverFactory: createNodeServer,
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH, caseSensitive: true },
     logger: false,
     genReqId: () => Buffer.from(ctx.world.random(9)).toString('base64url'),
@@ -44,13 +37,11 @@ export function createHttpServer(ctx: Ctx): FastifyInstance {
     frameworkErrors: (error, request, reply) =>
       sendError(ctx, error, request, reply.header('x-request-id', request.id)),
   })
-  // Node would refuse an unknown `Expect` header without a body; the service ignores the header.
-  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
-    done(ambiguousRequest(request))
+    done(tooManyHeaders(request) ?? ambiguousRequest(request) ?? unknownRoute(request))
   })
   // Without debug logging there is no hook, so that a long stream does not keep its request in memory.
   if (ctx.world.log.isLevelEnabled('debug')) {
@@ -59,11 +50,29 @@ export function createHttpServer(ctx: Ctx): FastifyInstance {
       done()
     })
   }
-  app.setNotFoundHandler((request, reply) => {
-    reply.code(404).send({ error: `no such route: ${request.method} ${request.url.split('?')[0]}` })
-  })
   app.setErrorHandler((error: FastifyError, request, reply) => sendError(ctx, error, request, reply))
   return app
+}
+
+function createNodeServer(onRequest: RequestListener): Server {
+  const server = createServer(
+    {
+      requestTimeout: 0,
+      // Longer than pooled clients keep idle connections: closing first would cause resets.
+      keepAliveTimeout: 75_000,
+      headersTimeout: 10_000,
+      // By default Node checks only every 30 s, which would turn the 10 s into 40 s.
+      connectionsCheckingInterval: 2_000,
+      maxHeaderSize: 16 * 1024,
+      // Node would refuse a missing host without a body, so the check is in `ambiguousRequest`.
+      requireHostHeader: false,
+    },
+    onRequest,
+  )
+  // Node would refuse an unknown `Expect` header without a body; the service ignores the header.
+  server.on('checkExpectation', onRequest)
+  keepAllHeaders(server)
+  return server
 }
 
 /** How a plane authenticates the callers of a route. */
@@ -92,7 +101,11 @@ export function bindRoute<ScopeT>(
       const call = { scope: await authenticate(request), isBodyLate: false }
       calls.set(request, call)
       // Checked in the next turn: the parser has not yet reported a body that arrived with the headers.
-      if (!request.raw.complete) setImmediate(() => (call.isBodyLate = !request.raw.complete))
+      if (request.raw.complete) return
+      setImmediate(() => {
+        call.isBodyLate = !request.raw.complete
+        if (call.isBodyLate && call.scope === null) limitBodyTime(ctx, request)
+      })
     },
     handler: async (request, reply) => {
       const call = calls.get(request)
@@ -152,10 +165,25 @@ function sendJson(reply: FastifyReply, body: unknown): FastifyReply {
 
 function stream(ctx: Ctx, requestId: string, out: ServerResponse, response: StreamResponse): void {
   out.writeHead(200, { ...response.headers, 'x-request-id': requestId })
+  if (response.earlyEnd === 'end') markEventStream(out)
   response.write(out).catch((error: unknown) => {
     ctx.world.log.error({ err: error, request: requestId }, 'stream failed')
     out.destroy()
   })
+}
+
+const MAX_HEADERS = 100
+
+/** By default Node drops all headers after the first 1,000 without an error; checks for absent or repeated headers need all of them. */
+export function keepAllHeaders(server: Pick<Server, 'maxHeadersCount'>): void {
+  server.maxHeadersCount = 0
+}
+
+function tooManyHeaders({ raw: { rawHeaders } }: FastifyRequest): Problem | undefined {
+  const count = rawHeaders.length / 2
+  return count > MAX_HEADERS
+    ? new Problem(431, `request has ${count} headers, at most ${MAX_HEADERS} are allowed`)
+    : undefined
 }
 
 /** A request that two parsers could understand in two ways, such as one with two credentials or two hosts. */
@@ -173,8 +201,24 @@ function ambiguousRequest({ url, raw: { rawHeaders } }: FastifyRequest): Problem
   return url.includes('%00') ? badRequest('url must not contain nul characters') : undefined
 }
 
+/** Checked before the body is read, as the credential is. */
+function unknownRoute(request: FastifyRequest): Problem | undefined {
+  return request.is404 ? new Problem(404, `no such route: ${request.method} ${request.url.split('?')[0]}`) : undefined
+}
+
+const UNAUTHENTICATED_BODY_TIMEOUT_MS = 10_000
+
+/** A caller without a valid credential could otherwise hold many connections open by sending bodies slowly. */
+function limitBodyTime({ world }: Ctx, { raw }: FastifyRequest): void {
+  const refuse = () => {
+    if (!raw.complete) respondToMalformedRequest({ code: 'ERR_HTTP_REQUEST_TIMEOUT' }, raw.socket)
+  }
+  raw.once('close', world.clock.after(UNAUTHENTICATED_BODY_TIMEOUT_MS, refuse))
+}
+
 function sendError(ctx: Ctx, error: FastifyError | Problem, request: FastifyRequest, reply: FastifyReply): void {
   const problem = toProblem(error)
+  if (!request.raw.complete) limitBodyTime(ctx, request)
   if (!problem) {
     ctx.world.log.error({ err: error, request: request.id, route: request.routeOptions.url }, 'request failed')
     reply.code(500).send({ error: 'internal error' })

@@ -10,11 +10,19 @@ export async function listIntakeQuestions(
   wedge: string,
   limit: number,
 ): Promise<IntakeQuestionRow[]> {
-  if (projectIds.length === 0) return []
+  const rows: IntakeQuestionRow[] = []
+  for (const projectId of projectIds) rows.push(...(await listProjectQuestions(db, projectId, wedge, limit)))
+  return rows.toSorted((a, b) => (orderOf(a) < orderOf(b) ? 1 : -1)).slice(0, limit)
+}
+
+const orderOf = ({ kind, created_at, id }: IntakeQuestionRow) => `${kind} ${created_at} ${id}`
+
+/** One project at a time, because the index begins with the project. */
+function listProjectQuestions(db: Db, projectId: string, wedge: string, limit: number): Promise<IntakeQuestionRow[]> {
   return db
     .selectFrom('intake_questions')
     .selectAll()
-    .where('project_id', 'in', projectIds)
+    .where('project_id', '=', projectId)
     .where('wedge', '=', wedge)
     .orderBy('kind', 'desc')
     .orderBy('created_at', 'desc')

@@ -9,7 +9,14 @@ import { listEnabledWedges } from '../wedges/rows.ts'
 import { toWedgeSummaryView } from '../wedges/view.ts'
 import { changeKnowledgeItem, createKnowledgeItem, removeKnowledgeItem } from './items.ts'
 import { findKnowledgeItem, KNOWLEDGE_KINDS, type KnowledgeItem, listKnowledgeItems, listRevisions } from './rows.ts'
-import { KnowledgeItemView, KnowledgeRevisionView, MAX_SHOWN_LIVE_ITEMS, toRevisionView, WedgeView } from './view.ts'
+import {
+  KnowledgeItemView,
+  KnowledgeRevisionView,
+  MAX_SHOWN_LIVE_ITEMS,
+  toRevisionView,
+  toTaskTypeViews,
+  WedgeView,
+} from './view.ts'
 
 const itemInScope = findInScope('knowledge item', findKnowledgeItem)
 
@@ -24,7 +31,7 @@ const itemFields = {
 export const knowledgeRoutes = nameRoutes({
   getWedge: defineRead('/v1/wedges/:wedge', {
     summary: 'Read a wedge',
-    description: 'With manifest, skills, and authored and live knowledge.',
+    description: 'With manifest, input schemas and example inputs, skills, and authored and live knowledge.',
     responses: { 200: WedgeView },
     find: ({ ctx, params }) => requirePathWedge(ctx, params.wedge ?? ''),
     async handle({ ctx, scope, subject: wedge }) {
@@ -35,6 +42,7 @@ export const knowledgeRoutes = nameRoutes({
       })
       return {
         ...toWedgeSummaryView(ctx, wedge, enabled),
+        task_types: toTaskTypeViews(wedge),
         skills: wedge.skills,
         knowledge: { authored: wedge.knowledge, live: live.slice(0, MAX_SHOWN_LIVE_ITEMS) },
       }

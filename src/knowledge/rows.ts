@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { JsonObject } from '../base/json.ts'
 import type { PageQuery } from '../http/page.ts'
-import { listNewestPage } from '../store/newest-page.ts'
+import { listNewestPage, matchColumns, mergeNewest } from '../store/newest-page.ts'
 import { prepareBatchedRead, prepareQuery } from '../store/prepared-query.ts'
 import { cachedRead } from '../store/cached-read.ts'
 import type { Db } from '../store/store.ts'
@@ -42,15 +42,8 @@ export async function findKnowledgeItemByName(
   wedge: string,
   name: string,
 ): Promise<KnowledgeItem | undefined> {
-  const row = await db
-    .selectFrom('knowledge')
-    .selectAll()
-    .where('project_id', '=', projectId)
-    .where('wedge', '=', wedge)
-    .where('name', '=', name)
-    .orderBy('id', 'desc')
-    .limit(1)
-    .executeTakeFirst()
+  const ofWedge = db.selectFrom('knowledge').selectAll().where('project_id', '=', projectId).where('wedge', '=', wedge)
+  const [row] = await listNewestPage(ofWedge, { limit: 1 }, matchColumns({ name }))
   return row && toKnowledgeItem(row)
 }
 
@@ -64,14 +57,15 @@ export async function listKnowledgeItems(
   projectIds: readonly string[],
   filter: KnowledgeFilter,
 ): Promise<KnowledgeItem[]> {
-  if (projectIds.length === 0) return []
-  let query = db
-    .selectFrom('knowledge')
-    .selectAll()
-    .where('project_id', 'in', projectIds)
-    .where('wedge', '=', filter.wedge)
-  if (filter.kind) query = query.where('kind', '=', filter.kind)
-  return (await listNewestPage(query, filter)).map(toKnowledgeItem)
+  const rows = await mergeNewest(projectIds, filter, (projectId) => {
+    const ofWedge = db
+      .selectFrom('knowledge')
+      .selectAll()
+      .where('project_id', '=', projectId)
+      .where('wedge', '=', filter.wedge)
+    return listNewestPage(ofWedge, filter, matchColumns({ kind: filter.kind }))
+  })
+  return rows.map(toKnowledgeItem)
 }
 
 export type KnowledgeItemChange = Partial<Pick<KnowledgeItem, 'name' | 'content' | 'kind' | 'source' | 'metadata'>>

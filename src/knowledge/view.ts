@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { jsonObject } from '../http/validate.ts'
+import type { Wedge } from '../contract/wedge-manifest.ts'
+import { jsonObject, jsonValue } from '../http/validate.ts'
 import type { KnowledgeRevisionRow } from '../store/tables.ts'
 import { WedgeSummaryView } from '../wedges/view.ts'
 import { MAX_SHOWN_QUESTIONS } from './intake.ts'
@@ -24,10 +25,26 @@ export const KnowledgeItemView = z
 
 const NamedTextView = z.object({ name: z.string(), content: z.string() }).meta({ id: 'NamedText' })
 
+const TaskTypeView = z.object({
+  input_schema: jsonObject.nullable(),
+  example: jsonValue.meta({
+    description: 'An example input, from `example` or `rehearsals/<type>.input.json` of the wedge; null without one.',
+  }),
+})
+
+export const toTaskTypeViews = ({ manifest, examples }: Wedge): Record<string, z.infer<typeof TaskTypeView>> =>
+  Object.fromEntries(
+    Object.entries(manifest.task_types).map(([name, { input_schema = null, example = examples[name] ?? null }]) => [
+      name,
+      { input_schema, example },
+    ]),
+  )
+
 /** A wedge is shown with its newest live items; the route that lists knowledge returns all of them. */
 export const MAX_SHOWN_LIVE_ITEMS = 200
 
 export const WedgeView = WedgeSummaryView.extend({
+  task_types: z.record(z.string(), TaskTypeView).meta({ description: 'By name.' }),
   skills: z.array(NamedTextView),
   knowledge: z.object({
     authored: z.array(NamedTextView),

@@ -1,10 +1,14 @@
 import type { Tx } from '../ctx/ctx.ts'
 import type { QueuedTask } from '../store/tables.ts'
 
-/** A task that this replica has claimed. `hasStarted`: it is `running` already, with its first event. */
+/**
+ * A task that this replica has claimed. `hasStarted`: it is `running` already, with its first event. `isResumed`: an
+ * earlier process began it.
+ */
 export interface ClaimedTask {
   task: QueuedTask
   hasStarted: boolean
+  isResumed?: true
 }
 
 /** What a claim needs to know of the cells. `runs/execute-run.ts` implements it. */

@@ -8,20 +8,22 @@ import { updatePendingApprovalsClosed } from './rows.ts'
 
 /**
  * Closes the pending approvals of a task and returns the events for its log. Expired approvals have no event of their
- * own: the API reports them with `task.finished` only.
+ * own: the API reports them with `task.finished` only. The reason says why an approval was closed before its time.
  */
 export async function closeApprovalsOfTask(
   tx: Tx,
   taskId: string,
   status: 'rejected' | 'expired',
   by: Actor,
+  reason: string | null = null,
 ): Promise<NewEvent[]> {
-  const change = { task_id: taskId, status, decided_at: isoNow(tx), by_kind: by.kind, by_id: by.id }
+  const change = { task_id: taskId, status, reason, decided_at: isoNow(tx), by_kind: by.kind, by_id: by.id }
   const closed = await updatePendingApprovalsClosed(tx.db, change)
   for (const { id, project_id, action } of closed) {
     tx.notify({ topic: 'approval-decided', id })
     notifyProjectChange(tx, project_id, { kind: 'approval', id, status })
-    await appendAuditEntry(tx, project_id, by, `approval.${status}`, id, { action, task_id: taskId })
+    const data = { action, task_id: taskId, ...(reason !== null && { reason }) }
+    await appendAuditEntry(tx, project_id, by, `approval.${status}`, id, data)
   }
   return status === 'expired' ? [] : closed.map((approval) => rejectedEvent(approval, by))
 }

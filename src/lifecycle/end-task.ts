@@ -3,6 +3,7 @@ import type { RunEndReason } from '../ctx/live-runs.ts'
 import { SYSTEM_ACTOR } from '../ctx/scope.ts'
 import { lockTask } from '../tasks/rows.ts'
 import { closeApprovalsOfTask } from './close-approvals.ts'
+import { deleteRunState } from './run-state-rows.ts'
 import { statusesBefore } from './states.ts'
 import { type TaskEnding, writeTaskEnding } from './task-ending.ts'
 
@@ -12,6 +13,8 @@ import { type TaskEnding, writeTaskEnding } from './task-ending.ts'
  */
 export async function endTask(tx: Tx, taskId: string, ending: TaskEnding, epoch?: number): Promise<boolean> {
   if (!(await writeTaskEnding(tx, taskId, await withClosedApprovals(tx, taskId, ending, epoch), epoch))) return false
+  // A run that succeeds deletes its own state, which saves other runs a statement.
+  if (ending.status !== 'succeeded') await deleteRunState(tx.db, { task_id: taskId })
   tx.afterCommit(() => tx.liveRuns.get(taskId)?.end(toEndReason(ending)))
   return true
 }
@@ -24,7 +27,9 @@ async function withClosedApprovals(tx: Tx, taskId: string, ending: TaskEnding, e
   if (!task || !statusesBefore(ending.status).some((status) => status === task.status)) return ending
   if (epoch !== undefined && epoch !== task.epoch) return ending
   const approvalStatus = ending.status === 'rejected' ? 'rejected' : 'expired'
-  const closed = await closeApprovalsOfTask(tx, taskId, approvalStatus, SYSTEM_ACTOR)
+  // The API has no status for an approval whose task failed before its time was over, so the reason says it.
+  const reason = ending.status === 'failed' ? `the task failed before a decision: ${ending.error.message}` : null
+  const closed = await closeApprovalsOfTask(tx, taskId, approvalStatus, SYSTEM_ACTOR, reason)
   return { ...ending, events: [...(ending.events ?? []), ...closed] }
 }
 

@@ -1,34 +1,58 @@
+import { appendTaskMessage } from '../channels/reply.ts'
+import { approvalTtlS } from '../contract/declared-approvals.ts'
+import type { Wedge } from '../contract/wedge-manifest.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import { SYSTEM_ACTOR } from '../ctx/scope.ts'
 import { isoNow, toIsoTime } from '../ctx/world.ts'
-import { lockTask } from '../tasks/rows.ts'
+import { findTaskUnscoped, lockTask } from '../tasks/rows.ts'
 import { closeApprovalsOfTask } from './close-approvals.ts'
 import { endTask } from './end-task.ts'
-import { findApprovalDecision, listDueApprovals } from './rows.ts'
+import { type DueApproval, findApprovalDecision, listDueApprovals } from './rows.ts'
 
 /**
  * The expiry of approvals: when, and what happens then.
  *
- * - A request gets its `expires_at` here. The setting `SVC_APPROVAL_TTL_S` (five minutes) is the same for all requests.
+ * - A request gets its `expires_at` here, from `ttl_s` of its wedge or the setting `SVC_APPROVAL_TTL_S` (five minutes).
  * - A decision after `expires_at` is refused, even if the sweep has not run yet (`updateApprovalDecision`).
- * - The sweep ends the task as `expired`. `app.ts` runs it every second, on every replica.
+ * - The sweep ends the task as `expired` and tells its client in the thread. `app.ts` runs it every second, on every
+ *   replica.
  */
-export const approvalExpiresAt = (ctx: Pick<Ctx, 'config'>, requestedAtMs: number): string =>
-  toIsoTime(requestedAtMs + ctx.config.approvalTtlS * 1000)
+export function approvalExpiresAt(
+  { config }: Pick<Ctx, 'config'>,
+  { manifest }: Wedge,
+  action: string,
+  requestedAtMs: number,
+): string {
+  return toIsoTime(requestedAtMs + approvalTtlS(manifest, action, config.approvalTtlS) * 1000)
+}
 
 /** Expires the approvals that are due, each once over all replicas. Returns how many were due. */
 export async function expireDueApprovals(ctx: Ctx): Promise<number> {
   const due = await listDueApprovals(ctx.db, { now: isoNow(ctx) })
-  for (const { id, task_id } of due) await inTx(ctx, (tx) => expireApproval(tx, id, task_id))
+  for (const approval of due) await inTx(ctx, (tx) => expireApproval(tx, approval))
   return due.length
 }
 
-async function expireApproval(tx: Tx, approvalId: string, taskId: string): Promise<void> {
-  await lockTask(tx.db, { id: taskId })
-  const [current] = await findApprovalDecision(tx.db, { id: approvalId })
+const NO_DECISION =
+  'We are sorry. Your request needed a decision by our team, and nobody decided in time, so it was not completed. ' +
+  'The team can start it again. You can also send us a new message.'
+
+const NO_ANSWER =
+  'We got no answer to our question in time, so your request was not completed. ' +
+  'The team can start it again. You can also send us a new message.'
+
+async function expireApproval(tx: Tx, { id, task_id: taskId, client_id }: DueApproval): Promise<void> {
+  const [task] = await lockTask(tx.db, { id: taskId })
+  const [current] = await findApprovalDecision(tx.db, { id })
   if (current?.status !== 'pending') return
-  const message = 'no decision before the approval expired; POST /v1/tasks/:id/retry runs the task again'
-  const ended = await endTask(tx, taskId, { status: 'expired', error: { reason: 'expired', message } })
-  // If the task had already ended, its approval must not stay pending.
-  if (!ended) await closeApprovalsOfTask(tx, taskId, 'expired', SYSTEM_ACTOR)
+  if (task?.status !== 'awaiting_approval') {
+    // The task has already ended, and its approval must not stay pending.
+    await closeApprovalsOfTask(tx, taskId, 'expired', SYSTEM_ACTOR)
+    return
+  }
+  const row = await findTaskUnscoped(tx.db, taskId)
+  // Before the end of the task, because every writer locks a thread before the audit log.
+  if (row) await appendTaskMessage(tx, row, client_id === null ? NO_DECISION : NO_ANSWER)
+  const message = 'no decision before the approval expired; retry the task to run it again'
+  await endTask(tx, taskId, { status: 'expired', error: { reason: 'expired', message } })
 }

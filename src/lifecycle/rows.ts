@@ -1,7 +1,7 @@
 import { type ExpressionBuilder, sql } from 'kysely'
 import { WRITABLE_STATUSES } from '../events/rows.ts'
 import { hasSubscribedWebhook } from '../events/webhook-event-rows.ts'
-import { prepareQuery } from '../store/prepared-query.ts'
+import { prepareBatchedRead, prepareQuery } from '../store/prepared-query.ts'
 import type { ApprovalRow, Tables, TaskRow } from '../store/tables.ts'
 import type { TerminalStatus } from '../tasks/status.ts'
 import { statusesBefore } from './states.ts'
@@ -63,6 +63,26 @@ export const updateTaskResumed = prepareQuery<
     .$castTo<{ status: 'running' | 'awaiting_approval'; last_event_id: number }>(),
 )
 
+/**
+ * Takes a task from its replica, so that another replica can continue it, and reserves the number of one event. Raises the
+ * epoch, so that the run that is left cannot write or act any more.
+ */
+const updateReleasedFrom = (statuses: readonly ('running' | 'awaiting_approval')[]) =>
+  prepareQuery<{ id: string; epoch: number }, { status: 'running' | 'awaiting_approval'; last_event_id: number }>(
+    (db, arg) =>
+      db
+        .updateTable('tasks')
+        .set((eb) => ({ replica: null, epoch: eb('epoch', '+', 1), last_event_id: eb('last_event_id', '+', 1) }))
+        .where('id', '=', arg('id'))
+        .where('epoch', '=', arg('epoch'))
+        .where('status', 'in', statuses)
+        .returning(['status', 'last_event_id'])
+        .$castTo<{ status: 'running' | 'awaiting_approval'; last_event_id: number }>(),
+  )
+
+export const updateTaskReleased = updateReleasedFrom(WRITABLE_STATUSES)
+export const updateWaitingTaskReleased = updateReleasedFrom(['awaiting_approval'])
+
 const pendingApprovalIds = (eb: ExpressionBuilder<Tables, 'tasks'>) =>
   eb
     .selectFrom('approvals')
@@ -70,7 +90,11 @@ const pendingApprovalIds = (eb: ExpressionBuilder<Tables, 'tasks'>) =>
     .whereRef('task_id', '=', 'tasks.id')
     .where('approvals.status', '=', 'pending')
 
-export type EndedTask = Pick<TaskRow, (typeof ENDED_TASK_COLUMNS)[number]> & { has_subscribed_webhook: number }
+export type EndedTask = Pick<TaskRow, (typeof ENDED_TASK_COLUMNS)[number]> & {
+  has_subscribed_webhook: number
+  /** The size of the events that are not counted yet, without those that end the log. */
+  event_bytes: number
+}
 
 const ENDED_TASK_COLUMNS = ['project_id', 'wedge', 'task_type', 'last_event_id', 'created_at', 'started_at'] as const
 
@@ -103,18 +127,28 @@ export const updateTaskEnded = (status: TerminalStatus) =>
       .where('status', 'in', statusesBefore(status))
       .where('epoch', '=', (row) => row.fn.coalesce(row.val(arg('epoch')), 'epoch'))
       .returning(ENDED_TASK_COLUMNS)
-      .returning(hasSubscribedWebhook('task.finished', 'tasks.project_id').as('has_subscribed_webhook')),
+      .returning(hasSubscribedWebhook('task.finished', 'tasks.project_id').as('has_subscribed_webhook'))
+      .returning((eb) =>
+        eb
+          .selectFrom('events')
+          .select(sql<number>`coalesce(sum(octet_length(data)), 0)`.as('bytes'))
+          .whereRef('events.task_id', '=', 'tasks.id')
+          .whereRef('events.seq', '>', 'tasks.counted_events')
+          .as('event_bytes'),
+      )
+      .$castTo<EndedTask>(),
   )
 
 /** Closes the pending approvals of a task that ends. */
 export const updatePendingApprovalsClosed = prepareQuery<
-  { task_id: string; status: string; decided_at: string; by_kind: string; by_id: string },
+  { task_id: string; status: string; reason: string | null; decided_at: string; by_kind: string; by_id: string },
   Pick<ApprovalRow, 'id' | 'project_id' | 'action'>
 >((db, arg) =>
   db
     .updateTable('approvals')
     .set({
       status: arg('status'),
+      reason: arg('reason'),
       decided_at: arg('decided_at'),
       decided_by_kind: arg('by_kind'),
       decided_by_id: arg('by_id'),
@@ -124,11 +158,15 @@ export const updatePendingApprovalsClosed = prepareQuery<
     .returning(['id', 'project_id', 'action']),
 )
 
+export type DueApproval = Pick<ApprovalRow, (typeof DUE_APPROVAL_COLUMNS)[number]>
+
+const DUE_APPROVAL_COLUMNS = ['id', 'task_id', 'client_id'] as const
+
 /** Pending approvals whose `expires_at` has passed, the longest overdue first. */
-export const listDueApprovals = prepareQuery<{ now: string }, Pick<ApprovalRow, 'id' | 'task_id'>>((db, arg) =>
+export const listDueApprovals = prepareBatchedRead<{ now: string }, DueApproval>((db, arg) =>
   db
     .selectFrom('approvals')
-    .select(['id', 'task_id'])
+    .select(DUE_APPROVAL_COLUMNS)
     .where('status', '=', 'pending')
     .where('expires_at', '<=', arg('now'))
     .orderBy('expires_at')
@@ -138,5 +176,10 @@ export const listDueApprovals = prepareQuery<{ now: string }, Pick<ApprovalRow, 
 /** The columns that a decision changes. Not limited to a scope: never pass an id that came from a caller. */
 export const findApprovalDecision = prepareQuery<
   { id: string },
-  Pick<ApprovalRow, 'status' | 'edited' | 'payload_sha256'>
->((db, arg) => db.selectFrom('approvals').select(['status', 'edited', 'payload_sha256']).where('id', '=', arg('id')))
+  Pick<ApprovalRow, 'status' | 'edited' | 'payload_sha256' | 'decided_by_kind'>
+>((db, arg) =>
+  db
+    .selectFrom('approvals')
+    .select(['status', 'edited', 'payload_sha256', 'decided_by_kind'])
+    .where('id', '=', arg('id')),
+)

@@ -14,9 +14,10 @@ import { TASK_STATUSES, type TaskStatus, type TerminalStatus } from '../tasks/st
  * - Claim (`runs/claim-tasks.ts`): a replica takes a queued task, raises its epoch and puts its own id on the row. The
  *   task is `provisioning` until it has a cell, or `running` at once if a cell is ready.
  * - Run (`runs/execute-run.ts`): the agent works. Every write of the run carries the epoch of its claim.
- * - Wait (`park-task.ts`): a gated action that no policy rule approves makes the task `awaiting_approval`. The agent
- *   keeps its cell. When the last pending approval is approved, the task is `running` again.
- * - Reject (`approvals/decide-approval.ts`) ends the task as `rejected`.
+ * - Wait (`wait-and-resume.ts`): a gated action that no policy rule approves makes the task `awaiting_approval`. After
+ *   SVC_PARK_AFTER_S the run leaves its cell and the task its replica. When the last pending approval is approved, the
+ *   task is `running` again; if no replica has it, the next claim continues it.
+ * - Reject (`approvals/decide-approval.ts`) ends the task as `rejected`. A rejected question only has no answer.
  * - Expire (`expire-approvals.ts`): an approval that is not decided before its `expires_at` ends the task as `expired`.
  * - Cancel (`cancel-task.ts`) ends the task as `cancelled`, or as `rejected` if the task waits for an approval.
  * - Finish (`runs/finish-run.ts`): valid output ends the task as `succeeded`, everything else as `failed`.
@@ -24,11 +25,12 @@ import { TASK_STATUSES, type TaskStatus, type TerminalStatus } from '../tasks/st
  *
  * Every end goes through `end-task.ts`. It closes the pending approvals, writes `task.finished` and stops the run.
  *
- * When a replica dies, its tasks are not resumed: what the agent did outside cannot be repeated safely. The other
- * replicas notice that its heartbeat stopped (10 s), end its `provisioning`, `running` and `awaiting_approval` tasks as
- * `failed` with reason `interrupted`, and mark actions without a known outcome as `unknown`. With SQLite the next start
- * of the service does this. See `runs/dead-replicas.ts`. Queued tasks stay queued. A replica that is alive but no
- * longer runs one of its tasks ends that task itself (`runs/orphaned-tasks.ts`).
+ * When a replica dies, the others notice that its heartbeat stopped (10 s). They mark actions without a known outcome as
+ * `unknown`, release the tasks that another process can continue (those that wait, and those whose type is resumable),
+ * and end the rest as `failed` with reason `interrupted`. With SQLite the next start of the service does this. See
+ * `runs/dead-replicas.ts` and `runs/park-run.ts`. Queued tasks stay queued. A replica that is alive but no
+ * longer runs one of its tasks releases or ends it itself, or runs it again if the agent has done nothing
+ * (`runs/orphaned-tasks.ts`).
  */
 const TASK_MOVES: Record<Exclude<TaskStatus, TerminalStatus>, readonly TaskStatus[]> = {
   queued: ['provisioning', 'failed', 'cancelled'],

@@ -1,3 +1,4 @@
+import { countStoredBytes } from '../accounts/storage-usage.ts'
 import type { Json } from '../base/json.ts'
 import type { Tx } from '../ctx/ctx.ts'
 import { isoNow } from '../ctx/world.ts'
@@ -37,7 +38,8 @@ export async function writeTaskEnding(
   if (!task) return false
   const opening = task.started_at === null ? [createdEvent(task)] : []
   const closing = finishedEvent(task, ending.status, error, finished_at)
-  await writeEvents(tx, id, task.last_event_id, [...opening, ...events, closing])
+  const bytes = await writeEvents(tx, id, task.last_event_id, [...opening, ...events, closing])
+  countStoredBytes(tx, task.project_id, task.event_bytes + bytes)
   if (task.has_subscribed_webhook) await queueWebhookDeliveries(tx, task.project_id, 'task.finished', id)
   tx.notify({ topic: 'task-ended', id })
   notifyProjectChange(tx, task.project_id, { kind: 'task', id, status: ending.status })

@@ -9,7 +9,7 @@ import { HttpResponse, nameRoutes, defineRead, writeOrganisation } from '../http
 import { onRevoked } from '../http/revocable-stream.ts'
 import { handleHandshakeMethod, handleStatelessMethod, isUnknownMethod } from './methods.ts'
 import { detectRevision } from './protocol-revision.ts'
-import { McpReplyView, NoStreamView } from './view.ts'
+import { McpErrorView, McpReplyView, NoStreamView } from './view.ts'
 
 const Message = z.object({
   jsonrpc: z.literal('2.0'),
@@ -37,7 +37,7 @@ export const mcpRoutes = (version: string) =>
       description: 'Model Context Protocol over streamable HTTP (JSON-RPC 2.0), without sessions.',
       role: 'viewer',
       body: Message,
-      responses: { 200: McpReplyView, 202: z.null(), 400: McpReplyView, 404: McpReplyView },
+      responses: { 200: McpReplyView, 202: z.null(), 400: McpErrorView, 404: McpErrorView },
       handle: (request: McpRequest) => handleMessage(request, version),
     }),
 

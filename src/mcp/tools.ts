@@ -96,7 +96,8 @@ const listApprovalsTool = defineTool('list_approvals', 'viewer', {
 const decideApprovalTool = defineTool('decide_approval', 'operator', {
   description:
     'Approves or rejects an action of a task. Call it only with the decision of a person: an approved action is ' +
-    'carried out, and a rejection ends the task.',
+    'carried out, and a rejection ends the task. An approval with the path question is answered by approve with ' +
+    'edited: {answer}; a rejection then means that there is no answer, and the task continues.',
   input: z.object({
     approval_id: z.string(),
     decision: z.enum(['approve', 'reject']),

@@ -12,7 +12,7 @@ import { RunEndedError } from '../events/append-events.ts'
 import { HttpResponse, disconnectSignal, StreamResponse } from '../http/route.ts'
 import { chargeTask } from '../tasks/charge-task.ts'
 import { estimateUsage, releaseCost, reserveCost, type CostReservation } from './cost-ceiling.ts'
-import { toProviderRequest } from './provider-request.ts'
+import { providerKey, toProviderRequest } from './provider-request.ts'
 import { costInMicros, countInputTokens, type ModelPrice, priceOfModel } from './model-prices.ts'
 import { recordRehearsal } from './record-rehearsal.ts'
 import { playModelRehearsal } from './play-rehearsal.ts'
@@ -42,7 +42,7 @@ export async function forwardModelCall(
 ): Promise<HttpResponse | StreamResponse<Writable>> {
   requireModelRoute(run, wire, path)
   if (run.model.provider === 'rehearsal') return playModelRehearsal(run, wire, body)
-  const request = toModelRequest(run, wire, body)
+  const request = toModelRequest(run, wire, body, ctx.config.modelMaxTokens)
   const price = priceOfModel(run.model.name)
   const reserved = reserveCost(run, price, request)
   const call: ModelCall = { run, wire, body: request.body, reserved, price }
@@ -99,7 +99,7 @@ async function forwardStream(ctx: Ctx, call: ModelCall, response: ProviderRespon
   // The end of a run closes the connection too; that is not a disconnect by the agent.
   const hasAgentDisconnected = out.destroyed && !run.over.isAborted
   await chargeUsage(ctx, call, usageToCharge(call, reply, hasAgentDisconnected))
-  const failure = reply.problem ? describeStreamProblem(reply.problem) : breakReason
+  const failure = reply.problem ? describeStreamProblem(reply.problem, providerKey(ctx, wire)) : breakReason
   noteStreamOutcome(call, reply, failure, ended.aborted || out.destroyed)
   if (ctx.config.recordRehearsal && reply.stop !== null) await recordRehearsal(ctx, run, wire, call.body, reply)
   endStream(out, reply, heldBack)

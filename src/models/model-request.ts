@@ -15,11 +15,19 @@ export interface ModelRequest {
 }
 
 /** For requests without a limit; reasoning models need tokens for the reasoning and for the answer. */
-const DEFAULT_MAX_ANSWER_TOKENS = 16_384
+const DEFAULT_MAX_ANSWER_TOKENS: Record<ModelProvider, number> = { anthropic: 8192, openai: 16_384 }
 const MIN_ANSWER_TOKENS = 256
 
-/** The request as it is sent to the provider: only known fields, the model of the run, usage always reported. */
-export function toModelRequest(run: ModelRun, wire: ModelProvider, requested: JsonObject): ModelRequest {
+/**
+ * The request as it is sent to the provider: only known fields, the model of the run, usage always reported, and an
+ * answer of at most `ceiling` tokens, if the operator set one.
+ */
+export function toModelRequest(
+  run: ModelRun,
+  wire: ModelProvider,
+  requested: JsonObject,
+  ceiling: number | null,
+): ModelRequest {
   const body: JsonObject = { model: run.model.name }
   for (const field of FORWARDED_FIELDS[wire])
     if (requested[field] !== undefined && requested[field] !== null) body[field] = requested[field]
@@ -27,8 +35,8 @@ export function toModelRequest(run: ModelRun, wire: ModelProvider, requested: Js
   const streams = body.stream === true
   if (wire === 'openai' && streams) body.stream_options = { include_usage: true }
   const limitField = wire === 'openai' && REASONING_MODEL.test(run.model.name) ? 'max_completion_tokens' : 'max_tokens'
-  const maxTokens =
-    countField(requested, 'max_completion_tokens') || countField(requested, 'max_tokens') || DEFAULT_MAX_ANSWER_TOKENS
+  const wanted = countField(requested, 'max_completion_tokens') || countField(requested, 'max_tokens')
+  const maxTokens = Math.min(wanted || (ceiling ?? DEFAULT_MAX_ANSWER_TOKENS[wire]), ceiling ?? Infinity)
   const thinking = countField(objectField(body, 'thinking'), 'budget_tokens') ?? 0
   const minTokens = Math.min(maxTokens, thinking + MIN_ANSWER_TOKENS)
   body[limitField] = maxTokens

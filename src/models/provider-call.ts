@@ -1,12 +1,13 @@
 import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
-import { tryParseJsonObject } from '../base/json-fields.ts'
 import type { Clock } from '../ctx/world.ts'
-import { providerErrorKind } from './read-response.ts'
+import { parseRefusal } from './provider-error.ts'
 
 export interface ProviderRequest {
   url: URL
   headers: Record<string, string>
+  /** The key in the headers, for removing it from what the provider says. */
+  key: string | null
   text: string
   /** How long the provider may send nothing. */
   idleTimeoutMs: number
@@ -27,6 +28,8 @@ export interface ProviderResponse {
 /** Why an attempt failed. `message` is the end of a sentence that begins with the provider. */
 export interface ProviderFailure {
   message: string
+  /** What the provider said about it, after a colon; empty if it said nothing. */
+  reason: string
   status: number | null
   retryAfterMs: number | null
   isRetryable: boolean
@@ -42,7 +45,7 @@ export async function attemptProviderCall(
   const socketUse: SocketUse = { reused: false }
   try {
     const message = await sendRequest(request, idleTimer, socketUse, signal)
-    if (message.statusCode !== 200) return await readRefusal(message, idleTimer, clock.now())
+    if (message.statusCode !== 200) return await readRefusal(message, request.key, idleTimer, clock.now())
     return await awaitFirstBytes(message, idleTimer)
   } catch (error) {
     idleTimer.stop()
@@ -152,7 +155,12 @@ function releaseConnection(message: IncomingMessage, idleTimer: IdleTimer): void
 
 const MAX_ERROR_BODY_BYTES = 64 * 1024
 
-async function readRefusal(message: IncomingMessage, idleTimer: IdleTimer, now: number): Promise<ProviderFailure> {
+async function readRefusal(
+  message: IncomingMessage,
+  key: string | null,
+  idleTimer: IdleTimer,
+  now: number,
+): Promise<ProviderFailure> {
   const status = message.statusCode ?? 0
   let text = ''
   try {
@@ -165,11 +173,12 @@ async function readRefusal(message: IncomingMessage, idleTimer: IdleTimer, now: 
     // The status is enough to report the failure.
   }
   idleTimer.stop()
-  const kind = providerErrorKind(tryParseJsonObject(text) ?? {})
+  const { kind, reason } = parseRefusal(status, text, key)
   // An exhausted quota is reported as a rate limit, but waiting does not help.
   const isRetryable = (status === 408 || status === 429 || status >= 500) && !kind.includes('insufficient_quota')
   return providerFailure(`answered ${status}${kind}`, {
     status,
+    reason,
     isRetryable,
     retryAfterMs: parseRetryAfter(message.headers, now),
   })
@@ -187,7 +196,7 @@ function parseRetryAfter(headers: http.IncomingHttpHeaders, now: number): number
 }
 
 function providerFailure(message: string, more: Partial<ProviderFailure> & { isRetryable: boolean }): ProviderFailure {
-  return { message, status: null, retryAfterMs: null, ...more }
+  return { message, reason: '', status: null, retryAfterMs: null, ...more }
 }
 
 function networkErrorCode(error: unknown): string {

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { ModelProvider } from '../contract/agent-protocol.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { ProviderRequest } from './provider-call.ts'
+import { PROVIDER_KEY_SETTINGS } from './provider-keys.ts'
 
 /** A stream sends something every few seconds; a response that is not streamed comes only when the model is done. */
 const STREAM_IDLE_TIMEOUT_MS = 120_000
@@ -20,6 +21,7 @@ export function toProviderRequest(
     wire === 'anthropic'
       ? `${withoutTrailingSlashes(anthropicBaseUrl)}/v1/messages`
       : `${withoutTrailingSlashes(openaiBaseUrl)}/chat/completions`
+  const key = providerKey(ctx, wire)
   const headers = {
     'content-type': 'application/json',
     'content-length': String(Buffer.byteLength(text)),
@@ -27,19 +29,22 @@ export function toProviderRequest(
     // The proxy reads the usage in the response, so the response must not be compressed.
     'accept-encoding': 'identity',
     'user-agent': 'agent-work-service',
-    ...(wire === 'anthropic' ? anthropicHeaders(ctx, sandboxHeaders) : openaiHeaders(ctx)),
+    ...(wire === 'anthropic' ? anthropicHeaders(key, sandboxHeaders) : openaiHeaders(key)),
   }
   return {
     url: new URL(url),
     headers,
+    key,
     text,
     idleTimeoutMs: streams ? STREAM_IDLE_TIMEOUT_MS : WHOLE_RESPONSE_IDLE_TIMEOUT_MS,
   }
 }
 
 /** A local server may need no key, so a missing key is left for the provider to refuse. */
-function anthropicHeaders(ctx: Ctx, sandboxHeaders: IncomingHttpHeaders): Record<string, string> {
-  const key = ctx.world.env('ANTHROPIC_API_KEY')?.trim()
+export const providerKey = (ctx: Ctx, wire: ModelProvider): string | null =>
+  ctx.world.env(PROVIDER_KEY_SETTINGS[wire])?.trim() || null
+
+function anthropicHeaders(key: string | null, sandboxHeaders: IncomingHttpHeaders): Record<string, string> {
   const beta = sandboxHeaders['anthropic-beta']
   return {
     'anthropic-version': String(sandboxHeaders['anthropic-version'] ?? '2023-06-01'),
@@ -48,8 +53,7 @@ function anthropicHeaders(ctx: Ctx, sandboxHeaders: IncomingHttpHeaders): Record
   }
 }
 
-function openaiHeaders(ctx: Ctx): Record<string, string> {
-  const key = ctx.world.env('OPENAI_API_KEY')?.trim()
+function openaiHeaders(key: string | null): Record<string, string> {
   return key ? { authorization: `Bearer ${key}` } : {}
 }
 

@@ -36,7 +36,7 @@ export async function callProviderWithRetry(
     const last = !outcome.isRetryable || attempts === MAX_ATTEMPTS || waitMs > MAX_RETRY_WAIT_MS
     ctx.world.log.warn(
       { task: run.taskId, provider, model: name, attempts, status: outcome.status, last },
-      'model failed',
+      `model failed: ${provider} ${outcome.message}${outcome.reason}`,
     )
     if (last) throw noteModelFailure(run, failureMessage(run.model, outcome, attempts, waitMs))
     await sleep(ctx.world.clock, waitMs, run.over.signal)
@@ -58,7 +58,7 @@ function failureMessage(
   const attemptsText = attempts > 1 ? ` after ${attempts} attempts` : ''
   const waitText =
     failed.isRetryable && waitMs > MAX_RETRY_WAIT_MS ? ` and asks to wait ${Math.ceil(waitMs / 1000)} s` : ''
-  return `${provider} ${failed.message}${attemptsText}${waitText}${settingHint(wire, failed.status)}`
+  return `${provider} ${failed.message}${attemptsText}${waitText}${failed.reason}${settingHint(wire, failed.status)}`
 }
 
 function settingHint(wire: ModelChoice['wire'], status: number | null): string {

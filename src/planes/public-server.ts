@@ -6,6 +6,8 @@ import { authenticateClient } from '../portal/session.ts'
 import { revocablePortalStream } from '../portal/stream.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { Scope } from '../ctx/scope.ts'
+import { allowOrigins } from '../http/cors.ts'
+import { type ConnectionLimit, limitConnections } from '../http/connection-limit.ts'
 import type { StreamResponse } from '../http/route.ts'
 import { bindRoute, createHttpServer } from '../http/server.ts'
 import type { SandboxDriver } from '../sandbox/driver.ts'
@@ -21,29 +23,42 @@ export function createPublicServer(
   isDraining: () => boolean,
 ): FastifyInstance {
   const app = createHttpServer(ctx)
+  allowOrigins(app, ctx.config.corsOrigins)
   // The time to receive a whole request. Responses, waits and streams begin after it and are not limited.
   app.server.requestTimeout = 60_000
+  const connections = limitConnections(app.server, ctx)
   const { open, founder, client } = listPublicRoutes(driver, isDraining)
   const reference = referenceRoutes(() => createApiDocument({ open, founder, client }, ctx.config.publicUrl))
   const unauthenticated = [...Object.values(open).flat(), ...reference, ...consoleRoutes()]
   for (const route of unauthenticated) bindRoute(app, ctx, route, { authenticate: async () => null })
-  for (const route of Object.values(founder).flat()) bindFounderRoute(app, ctx, route)
+  for (const route of Object.values(founder).flat()) bindFounderRoute(app, ctx, route, connections)
   for (const route of Object.values(client).flat()) {
     bindRoute(app, ctx, route, {
-      authenticate: (request) => authenticateClient(ctx, request),
+      authenticate: async (request) => {
+        const scope = await authenticateClient(ctx, request)
+        connections.release(request.raw.socket)
+        return scope
+      },
       limitStream: (scope, request, response) => revocablePortalStream(ctx, scope, request, response),
     })
   }
   // The sandbox plane is reachable only through the sockets of cells; on this port no credential opens it.
-  app.all('/v1/internal/*', async () => {
-    throw unauthorized()
-  })
+  app.all('/v1/internal/*', { onRequest: refuseCredential }, refuseCredential)
   return app
 }
 
+/** Before the body is read, as on every other route without a valid credential. */
+async function refuseCredential(): Promise<never> {
+  throw unauthorized()
+}
+
 /** A project route gets a scope of one project; every other founder route gets all projects of the caller. */
-function bindFounderRoute(app: FastifyInstance, ctx: Ctx, route: FounderRoute): void {
-  const authenticate = (request: FastifyRequest) => authorizeRequest(ctx, request, route.role)
+function bindFounderRoute(app: FastifyInstance, ctx: Ctx, route: FounderRoute, connections: ConnectionLimit): void {
+  const authenticate = async (request: FastifyRequest) => {
+    const scope = await authorizeRequest(ctx, request, route.role)
+    connections.release(request.raw.socket)
+    return scope
+  }
   const limitStream = (scope: Scope, request: FastifyRequest, response: StreamResponse) =>
     endStreamOnRevocation(ctx, scope, request, response)
   if (route.level === 'organisation') bindRoute(app, ctx, route, { authenticate, limitStream })

@@ -1,17 +1,19 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { bearerToken } from '../accounts/authenticate.ts'
-import { unauthorized } from '../base/problem.ts'
+import { badRequest, unauthorized } from '../base/problem.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import { type PipePlane, createPipePlane } from '../http/pipe-plane.ts'
 import { bindRoute, createHttpServer } from '../http/server.ts'
 import type { TaskRun } from '../runs/task-run.ts'
 import type { Runner } from '../runs/runner.ts'
+import { questionRoutes } from '../runs/question-routes.ts'
 import { refusedReads, type SandboxRoute, sandboxRoutes, workflowRoutes } from '../runs/sandbox-routes.ts'
 import type { WorkflowRunner } from '../workflows/workflow-runner.ts'
 
 /** The routes for agents. The gate takes the gate token, every other route the task token. */
 export const sandboxPlaneRoutes = (workflows: WorkflowRunner): SandboxRoute[] => [
   ...Object.values(sandboxRoutes),
+  ...Object.values(questionRoutes),
   ...refusedReads,
   ...Object.values(workflowRoutes(workflows)),
 ]
@@ -37,9 +39,18 @@ const tokenKind = (route: SandboxRoute) => (route === sandboxRoutes.checkGate ? 
 
 /** A token is valid only through the socket of its own run. */
 function authenticateRun(runner: Runner, request: FastifyRequest, kind: 'task' | 'gate'): TaskRun {
-  const run = runner.findRunByToken(bearerToken(request), kind, request.raw.socket)
+  const run = runner.findRunByToken(tokenOf(request), kind, request.raw.socket)
   if (!run) throw unauthorized()
   return run
+}
+
+/** Libraries for model providers send the token in one of two headers. */
+function tokenOf(request: FastifyRequest): string {
+  const { authorization, 'x-api-key': apiKey } = request.headers
+  if (typeof apiKey !== 'string') return bearerToken(request)
+  if (authorization !== undefined && bearerToken(request) !== apiKey)
+    throw badRequest("headers 'authorization' and 'x-api-key' must contain the same token")
+  return apiKey
 }
 
 /** The pipe already identifies the run; the token is required all the same. */

@@ -2,6 +2,7 @@ import { authRoutes } from '../accounts/auth-routes.ts'
 import { defineRead, HttpResponse, nameRoutes, openRoute, type Route } from '../http/route.ts'
 import { portalSessionRoutes } from '../portal/routes.ts'
 import type { SandboxDriver } from '../sandbox/driver.ts'
+import { StoreUnavailable } from '../store/errors.ts'
 import { HealthView, MetaView, toMetaView, UnhealthyView } from './view.ts'
 
 const healthRoutes = (isDraining: () => boolean) =>
@@ -14,8 +15,8 @@ const healthRoutes = (isDraining: () => boolean) =>
         try {
           await ctx.store.ping()
           return { status: 'ok' }
-        } catch {
-          return unavailable('the store cannot be reached')
+        } catch (error) {
+          return unavailable(error instanceof StoreUnavailable ? error.message : 'the store cannot be reached')
         }
       },
     }),

@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { createBroker } from '../broker/rest-client.ts'
+import { problemText } from '../contract/wedge-manifest.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import { jsonObject } from '../http/validate.ts'
 import { chooseModel } from '../models/choose-model.ts'
@@ -8,7 +10,7 @@ import { VERSION } from './version.ts'
 export const HealthView = z.object({ status: z.literal('ok') })
 export const UnhealthyView = z.object({ status: z.string(), error: z.string() })
 
-/** The deployment: its wedges, store, sandbox and model, and the problems of wedges. */
+/** The deployment: its wedges, store, sandbox, model, vault and broker, and the problems of wedges. */
 export const MetaView = z.object({
   version: z.string(),
   wedges: z.array(z.object({ wedge: z.string(), title: z.string(), task_types: z.array(z.string()) })),
@@ -16,6 +18,10 @@ export const MetaView = z.object({
   store: z.object({ kind: z.string() }),
   sandbox: z.object({ kind: z.string(), isolation: jsonObject }),
   model: z.object({ provider: z.string(), name: z.string() }),
+  vault: z.object({
+    ephemeral: z.boolean().meta({ description: 'Without SVC_SECRET_KEY: stored secrets are lost at the next start.' }),
+  }),
+  broker: z.object({ configured: z.boolean() }),
   replica: z.string(),
 })
 
@@ -28,10 +34,12 @@ export function toMetaView(ctx: Ctx, { kind, isolation }: Pick<SandboxDriver, 'k
       title,
       task_types: Object.keys(manifest.task_types),
     })),
-    problems: ctx.wedges.problems(),
+    problems: ctx.wedges.problems().map((problem) => ({ wedge: problem.wedge, problem: problemText(problem) })),
     store: { kind: ctx.store.kind },
     sandbox: { kind, isolation },
     model: { provider, name },
+    vault: { ephemeral: ctx.vault.ephemeral },
+    broker: { configured: createBroker(ctx) !== null },
     replica: ctx.replica,
   }
 }

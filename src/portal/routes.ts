@@ -1,29 +1,37 @@
 import { z } from 'zod'
+import { rejectApproval } from '../approvals/decide-approval.ts'
+import { findDecidableApproval } from '../approvals/rows.ts'
 import { notFound, unauthorized } from '../base/problem.ts'
 import { isVisibleToClient } from '../channels/messages.ts'
 import { findThread, listThreads } from '../channels/thread-rows.ts'
 import { readThreadMessages } from '../channels/threads.ts'
 import { findClient } from '../clients/rows.ts'
+import { isClientFile } from '../contract/agent-protocol.ts'
 import type { ClientScope } from '../ctx/scope.ts'
 import { clientFrameText } from '../events/client-frames.ts'
 import { EventView } from '../events/event-types.ts'
 import { pageQueryById, pageSchema, toPage } from '../http/page.ts'
 import { createdResponse, type FindInput, nameRoutes, openRoute, portalRoute } from '../http/route.ts'
+import { jsonValue } from '../http/validate.ts'
 import { serveArtifact } from '../tasks/artifacts.ts'
 import { findArtifact, findTask } from '../tasks/rows.ts'
 import { streamTask, TaskStreamQuery, taskStreamHeaders } from '../tasks/stream.ts'
 import { postPortalMessage } from './post-message.ts'
-import { listClientCases } from './rows.ts'
+import { answerQuestion } from './answer-question.ts'
+import { listClientCases, listClientQuestions } from './rows.ts'
 import { openPortalSession } from './session.ts'
 import {
+  PortalAnswerView,
   PortalCaseView,
   PortalClientView,
   PortalMessageView,
+  PortalQuestionView,
   PortalSessionView,
   PortalThreadSummaryView,
   PortalThreadView,
   toPortalClientView,
   toPortalMessageView,
+  toPortalQuestionView,
   toPortalThreadView,
 } from './view.ts'
 
@@ -63,8 +71,15 @@ async function requireOwnTask({ ctx, scope, params }: ClientFinding) {
 
 async function requireOwnArtifact({ ctx, scope, params }: ClientFinding) {
   const artifact = await findArtifact(ctx.db, [scope.projectId], params.id ?? '')
-  if (artifact?.client_id !== scope.clientId) throw notFound('artifact')
+  if (artifact?.client_id !== scope.clientId || !isClientFile(artifact.name)) throw notFound('artifact')
   return artifact
+}
+
+/** A question to another client, or to the team, does not exist for this client. */
+async function requireOwnQuestion({ ctx, scope, params }: ClientFinding) {
+  const approval = await findDecidableApproval(ctx.db, [scope.projectId], params.id ?? '')
+  if (approval?.client_id !== scope.clientId) throw notFound('question')
+  return approval
 }
 
 const idOf = (row: { id: string }) => row.id
@@ -106,14 +121,43 @@ export const portalRoutes = nameRoutes({
       return createdResponse(`/v1/portal/threads/${subject.id}`, toPortalMessageView(message))
     },
   }),
+  listPortalQuestions: portalRoute('GET', '/v1/portal/questions', {
+    summary: 'List the questions that wait for the client, newest first',
+    query: z.object(pageQueryById('apr')),
+    responses: { 200: pageSchema(PortalQuestionView) },
+    async handle({ ctx, scope, query }) {
+      return toPage(await listClientQuestions(ctx.db, scope, query), query.limit, idOf, toPortalQuestionView)
+    },
+  }),
+  answerPortalQuestion: portalRoute('POST', '/v1/portal/questions/:id/answer', {
+    summary: 'Answer a question',
+    description: 'The task continues with the answer, which must match the options or the schema of the question.',
+    body: z.object({ answer: jsonValue }),
+    responses: { 200: PortalAnswerView },
+    find: requireOwnQuestion,
+    async handle({ ctx, scope, subject, body }) {
+      await answerQuestion(ctx, scope, subject, body.answer)
+      return { ok: true }
+    },
+  }),
+  declinePortalQuestion: portalRoute('POST', '/v1/portal/questions/:id/decline', {
+    summary: 'Decline a question',
+    description: 'The task continues without an answer.',
+    responses: { 200: PortalAnswerView },
+    find: requireOwnQuestion,
+    async handle({ ctx, scope, subject }) {
+      await rejectApproval(ctx, scope, subject, undefined)
+      return { ok: true }
+    },
+  }),
   followPortalTask: portalRoute('GET', '/v1/portal/tasks/:id/events', {
     summary: 'Follow the events of a task of the client',
-    description: 'Server-sent events without internal details.',
+    description: 'Server-sent events without internal details. 204 if the task has ended and no event is left.',
     headers: taskStreamHeaders,
     query: TaskStreamQuery,
-    responses: { 200: { eventStreamOf: EventView } },
+    responses: { 200: { eventStreamOf: EventView }, 204: z.null() },
     find: requireOwnTask,
-    handle: async ({ ctx, subject, request, query }) => streamTask(ctx, subject, request, query, clientFrameText),
+    handle: ({ ctx, subject, request, query }) => streamTask(ctx, subject, request, query, clientFrameText),
   }),
   listPortalCases: portalRoute('GET', '/v1/portal/cases', {
     summary: "List the client's cases, newest first",
@@ -125,6 +169,7 @@ export const portalRoutes = nameRoutes({
   }),
   getPortalArtifact: portalRoute('GET', '/v1/portal/artifacts/:id', {
     summary: 'Download an artifact of a task of the client',
+    description: 'Only files below `client/` are for the client. All others are a 404.',
     responses: { 200: '*/*' },
     find: requireOwnArtifact,
     handle: async ({ subject }) => serveArtifact(subject),

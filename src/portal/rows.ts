@@ -1,8 +1,8 @@
 import type { PageQuery } from '../http/page.ts'
-import { listNewestPage } from '../store/newest-page.ts'
+import { listNewestPage, matchColumns } from '../store/newest-page.ts'
 import { prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
-import type { CaseRow, ClientSessionRow, PortalLinkRow } from '../store/tables.ts'
+import type { ApprovalRow, CaseRow, ClientSessionRow, PortalLinkRow, TaskRow } from '../store/tables.ts'
 
 export async function insertPortalLink(db: Db, link: PortalLinkRow): Promise<void> {
   await db.insertInto('portal_links').values(link).execute()
@@ -64,7 +64,24 @@ export function listClientCases(
   const query = db
     .selectFrom('cases')
     .select(['id', 'title', 'stage', 'status', 'created_at', 'updated_at', 'closed_at'])
-    .where('project_id', '=', projectId)
     .where('client_id', '=', clientId)
-  return listNewestPage(query, page)
+  return listNewestPage(query, page, matchColumns({ project_id: projectId }))
+}
+
+export type ClientQuestion = ApprovalRow & Pick<TaskRow, 'thread_id'>
+
+/** The questions that wait for the answer of a client, newest first. */
+export function listClientQuestions(
+  db: Db,
+  { projectId, clientId }: { projectId: string; clientId: string },
+  page: PageQuery,
+): Promise<ClientQuestion[]> {
+  const pending = db
+    .selectFrom('approvals')
+    .innerJoin('tasks', 'tasks.id', 'approvals.task_id')
+    .selectAll('approvals')
+    .select('tasks.thread_id')
+    .where('approvals.client_id', '=', clientId)
+    .where('approvals.status', '=', 'pending')
+  return listNewestPage(pending, page, matchColumns({ 'approvals.project_id': projectId }), 'approvals.id')
 }

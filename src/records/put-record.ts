@@ -1,3 +1,4 @@
+import { countStoredBytes, reserveStoredBytes } from '../accounts/storage-usage.ts'
 import { appendAuditEntry } from '../audit/append.ts'
 import type { Json } from '../base/json.ts'
 import { conflict } from '../base/problem.ts'
@@ -9,7 +10,14 @@ import { assignColumns } from './filter/column-rows.ts'
 import { toRecordFields } from './filter/fields.ts'
 import { deleteRecordFields, insertRecordFields } from './filter/field-rows.ts'
 import { hashCollection } from './filter/collection.ts'
-import { deleteRecord, findRecordByKey, insertRecordIfNew, updateRecordVersion, upsertRecord } from './rows.ts'
+import {
+  deleteRecord,
+  findRecordByKey,
+  insertRecordIfNew,
+  type NewRecord,
+  updateRecordVersion,
+  upsertRecord,
+} from './rows.ts'
 
 export interface RecordEntry {
   wedge: string
@@ -31,6 +39,7 @@ export async function putRecord(
   const columns = await assignColumns(ctx.store, hashCollection(projectId, entry.collection), fields)
   return inTx(ctx, async (tx) => {
     const record = await writeRecord(tx, projectId, entry)
+    reserveStoredBytes(tx, projectId, Buffer.byteLength(record.value) - record.replaced_bytes)
     await insertRecordFields(tx.db, record, fields, columns)
     const isNew = record.version === 1
     const { wedge, collection, key, version } = record
@@ -43,7 +52,9 @@ export async function putRecord(
 /** Returns false if the record no longer exists. */
 export function removeRecord(ctx: Ctx, record: RecordRow, actor: Actor): Promise<boolean> {
   return inTx(ctx, async (tx) => {
-    if (!(await deleteRecord(tx.db, record.id))) return false
+    const deleted = await deleteRecord(tx.db, record.id)
+    if (!deleted) return false
+    countStoredBytes(tx, record.project_id, -deleted.bytes)
     await deleteRecordFields(tx.db, record)
     const { wedge, collection, key } = record
     await appendAuditEntry(tx, record.project_id, actor, 'record.deleted', record.id, { wedge, collection, key })
@@ -69,7 +80,7 @@ async function writeRecord(tx: Tx, projectId: string, entry: RecordEntry): Promi
   })
 }
 
-function writeVersion(tx: Tx, row: Omit<RecordRow, 'version'>, version: number | undefined): Promise<RecordRow[]> {
+function writeVersion(tx: Tx, row: NewRecord, version: number | undefined): Promise<RecordRow[]> {
   if (version === undefined) return upsertRecord(tx.db, row)
   return version === 0 ? insertRecordIfNew(tx.db, row) : updateRecordVersion(tx.db, { ...row, version })
 }

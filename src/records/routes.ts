@@ -35,7 +35,7 @@ export const recordRoutes = nameRoutes({
     summary: 'Create or replace a record',
     description: 'A record is identified by wedge, collection and key.',
     body: z.object({
-      wedge: z.string(),
+      wedge: z.string().min(1),
       collection: CollectionName,
       key: RecordKeyName,
       value: jsonValue,

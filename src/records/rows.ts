@@ -1,5 +1,6 @@
-import { mergeNewest, type PageQuery } from '../http/page.ts'
-import { listNewestPage } from '../store/newest-page.ts'
+import { type Expression, sql, type SqlBool } from 'kysely'
+import type { PageQuery } from '../http/page.ts'
+import { listNewestPage, matchColumns, mergeNewest } from '../store/newest-page.ts'
 import { excluded, prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
 import type { RecordRow } from '../store/tables.ts'
@@ -16,24 +17,29 @@ export interface RecordFilter extends PageQuery {
 
 /** The newest records, one more than a page. A filter on a named collection uses the index of its fields. */
 export async function listRecords(db: Db, projectIds: readonly string[], filter: RecordFilter): Promise<RecordRow[]> {
-  const { collection, limit } = filter
+  const { collection } = filter
   const tests = toFieldTests(filter.where)
   if (tests.length > 0 && collection !== undefined && filter.key === undefined) {
-    return mergeNewest(projectIds, limit + 1, (projectId) =>
+    return mergeNewest(projectIds, filter, (projectId) =>
       listFilteredRecords(db, { ...filter, projectId, collection }, tests),
     )
   }
-  let query = recordsOf(db, projectIds, filter)
-  for (const test of tests) query = query.where(recordMatches('records.id', test))
-  return listNewestPage(query, filter)
+  const matching = tests.map((test) => recordMatches('records.id', test))
+  return mergeNewest(projectIds, filter, (projectId) => listProjectRecords(db, projectId, filter, matching))
 }
 
-function recordsOf(db: Db, projectIds: readonly string[], { wedge, collection, key }: RecordFilter) {
-  let query = db.selectFrom('records').selectAll().where('project_id', 'in', projectIds)
-  if (wedge !== undefined) query = query.where('wedge', '=', wedge)
-  if (collection !== undefined) query = query.where('collection', '=', collection)
-  if (key !== undefined) query = query.where('key', '=', key)
-  return query
+function listProjectRecords(
+  db: Db,
+  projectId: string,
+  filter: RecordFilter,
+  matching: readonly Expression<SqlBool>[],
+): Promise<RecordRow[]> {
+  const { wedge, collection, key } = filter
+  const ofProject = db.selectFrom('records').selectAll().where('project_id', '=', projectId)
+  if (wedge === undefined || collection === undefined)
+    return listNewestPage(ofProject, filter, [...matchColumns({ wedge, collection, key }), ...matching])
+  const ofCollection = ofProject.where('wedge', '=', wedge).where('collection', '=', collection)
+  return listNewestPage(key === undefined ? ofCollection : ofCollection.where('key', '=', key), filter, matching)
 }
 
 export function findRecord(db: Db, projectIds: readonly string[], id: string): Promise<RecordRow | undefined> {
@@ -61,7 +67,7 @@ export async function findRecordByKey(db: Db, recordKey: RecordKey): Promise<Rec
   return (await recordByKey(db, recordKey))[0]
 }
 
-type NewRecord = Omit<RecordRow, 'version'>
+export type NewRecord = Omit<RecordRow, 'version' | 'replaced_bytes'>
 
 /** A new record has version 1; an existing one keeps its id, and its version is raised. */
 export const upsertRecord = prepareQuery<NewRecord, RecordRow>((db, arg) =>
@@ -71,6 +77,7 @@ export const upsertRecord = prepareQuery<NewRecord, RecordRow>((db, arg) =>
         value: excluded('value'),
         version: eb('records.version', '+', 1),
         updated_at: excluded('updated_at'),
+        replaced_bytes: sql<number>`octet_length(records.value)`,
       })),
     )
     .returningAll(),
@@ -88,7 +95,12 @@ export const updateRecordVersion = prepareQuery<
 >((db, arg) =>
   db
     .updateTable('records')
-    .set((eb) => ({ value: arg('value'), version: eb('version', '+', 1), updated_at: arg('updated_at') }))
+    .set((eb) => ({
+      value: arg('value'),
+      version: eb('version', '+', 1),
+      updated_at: arg('updated_at'),
+      replaced_bytes: sql<number>`octet_length(value)`,
+    }))
     .where('project_id', '=', arg('project_id'))
     .where('wedge', '=', arg('wedge'))
     .where('collection', '=', arg('collection'))
@@ -97,9 +109,13 @@ export const updateRecordVersion = prepareQuery<
     .returningAll(),
 )
 
-/** Returns whether the record existed. */
-export async function deleteRecord(db: Db, id: string): Promise<boolean> {
-  return (await db.deleteFrom('records').where('id', '=', id).returning('id').executeTakeFirst()) !== undefined
+/** The size of the deleted value; undefined if the record did not exist. */
+export function deleteRecord(db: Db, id: string): Promise<{ bytes: number } | undefined> {
+  return db
+    .deleteFrom('records')
+    .where('id', '=', id)
+    .returning(sql<number>`octet_length(value)`.as('bytes'))
+    .executeTakeFirst()
 }
 
 function insertion(db: Db, arg: <Name extends keyof NewRecord>(name: Name) => NewRecord[Name]) {
@@ -113,5 +129,6 @@ function insertion(db: Db, arg: <Name extends keyof NewRecord>(name: Name) => Ne
     version: 1,
     created_at: arg('created_at'),
     updated_at: arg('updated_at'),
+    replaced_bytes: 0,
   })
 }

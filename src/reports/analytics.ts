@@ -1,16 +1,73 @@
+import type { Ctx } from '../ctx/ctx.ts'
 import { TERMINAL_STATUSES } from '../tasks/status.ts'
-import { approvalWaitMs, medianOfCounts, NO_WAIT } from './approval-wait.ts'
-import type { ApprovalSum, ClientSum, RunSum } from './rows.ts'
+import { medianOfCounts, NO_WAIT } from './approval-wait.ts'
+import { countLiveApprovals, sumLiveTasks } from './live-rows.ts'
+import {
+  type ApprovalSum,
+  type ClientSum,
+  listApprovalSums,
+  listRunSums,
+  readClientSums,
+  type ReportRange,
+  type RunSum,
+} from './rows.ts'
 
-export const MAX_CLIENTS_SHOWN = 100
+const MAX_CLIENTS_SHOWN = 100
+
+interface ReportSums {
+  runs: readonly RunSum[]
+  clients: readonly ClientSum[]
+  approvals: readonly ApprovalSum[]
+}
+
+/** All sums of a report, of one moment: a concurrent rollup neither counts a row twice nor loses it. */
+export function readReportSums(ctx: Ctx, ranges: readonly ReportRange[]): Promise<ReportSums> {
+  return ctx.store.readSnapshot(async (db) => {
+    const sums: ReportSums[] = []
+    for (const range of ranges) {
+      const live = await sumLiveTasks(db, range)
+      sums.push({
+        runs: [...(await listRunSums(db, range)), ...live.runs],
+        clients: await findTopClients(readClientSums(db, range), live.clients),
+        approvals: [...(await listApprovalSums(db, range)), ...(await countLiveApprovals(db, range))],
+      })
+    }
+    return {
+      runs: sums.flatMap(({ runs }) => runs),
+      clients: takeTopClients(sums.flatMap(({ clients }) => clients)),
+      approvals: sums.flatMap(({ approvals }) => approvals),
+    }
+  })
+}
+
+/** The clients with the highest costs; `live` is added to what is rolled up. */
+async function findTopClients(
+  pages: AsyncIterable<readonly ClientSum[]>,
+  live: Map<string, ClientSum>,
+): Promise<ClientSum[]> {
+  const left = new Map(live)
+  let top: ClientSum[] = []
+  for await (const page of pages) {
+    const sums = page.map((sum) => addClientSum(sum, left.get(sum.client_id)))
+    for (const { client_id } of page) left.delete(client_id)
+    top = takeTopClients([...top, ...sums])
+  }
+  return takeTopClients([...top, ...left.values()])
+}
+
+const addClientSum = ({ client_id, runs, cost_micros }: ClientSum, other: ClientSum | undefined): ClientSum => ({
+  client_id,
+  runs: runs + (other?.runs ?? 0),
+  cost_micros: cost_micros + (other?.cost_micros ?? 0),
+})
+
+const takeTopClients = (clients: readonly ClientSum[]) =>
+  clients
+    .toSorted((a, b) => b.cost_micros - a.cost_micros || (a.client_id < b.client_id ? -1 : 1))
+    .slice(0, MAX_CLIENTS_SHOWN)
 
 /** Builds the response from the sums. Money is added in whole micro-dollars, so it is exact to the cent. */
-export function summariseAnalytics(
-  days: readonly string[],
-  now: number,
-  sums: { runs: readonly RunSum[]; clients: readonly ClientSum[]; approvals: readonly ApprovalSum[] },
-) {
-  const { runs, clients, approvals } = sums
+export function summariseAnalytics(days: readonly string[], now: number, { runs, clients, approvals }: ReportSums) {
   const ofDays = groupRunSums(runs, 'day')
   const all = tally([...ofDays.values()].flat())
   return {
@@ -28,7 +85,7 @@ export function summariseAnalytics(
     median_approval_wait_s: medianWait(approvals),
     by_wedge: byWedge(groupRunSums(runs, 'wedge')),
     by_day: byDay(days, ofDays),
-    by_client: byClient(clients),
+    by_client: clients.map(({ client_id, runs, cost_micros }) => ({ client_id, runs, cost_usd: cost_micros / 1e6 })),
     approvals: approvalCounts(approvals),
   }
 }
@@ -45,13 +102,6 @@ function byDay(days: readonly string[], ofDays: RunSumGroups) {
     const { runs, of, costUsd } = tally(ofDays.get(day) ?? [])
     return { day, runs, succeeded: of('succeeded'), cost_usd: costUsd }
   })
-}
-
-function byClient(clients: readonly ClientSum[]) {
-  return clients
-    .toSorted((a, b) => b.cost_micros - a.cost_micros)
-    .slice(0, MAX_CLIENTS_SHOWN)
-    .map(({ client_id, runs, cost_micros }) => ({ client_id, runs, cost_usd: cost_micros / 1e6 }))
 }
 
 /** A task that has not ended counts as a run, but not for the success rate. */
@@ -80,9 +130,8 @@ function approvalCounts(approvals: readonly ApprovalSum[]) {
 
 function medianWait(approvals: readonly ApprovalSum[]): number | null {
   const counts = new Map<number, number>()
-  for (const row of approvals) {
-    const wait = row.wait_ms ?? approvalWaitMs(row)
-    if (wait !== NO_WAIT) counts.set(wait, (counts.get(wait) ?? 0) + row.n)
+  for (const { wait_ms, n } of approvals) {
+    if (wait_ms !== NO_WAIT) counts.set(wait_ms, (counts.get(wait_ms) ?? 0) + n)
   }
   const median = medianOfCounts(counts)
   return median === null ? null : median / 1000

@@ -9,14 +9,14 @@ interface DecidedApproval {
 }
 
 /**
- * How long a person took to decide, in milliseconds. From ten seconds on it is rounded to seconds, so that the waits of a
- * year are a short list of counted values.
+ * How long a person took to decide, in milliseconds. From ten seconds on it is rounded to seconds, and to three digits:
+ * so the waits of a year are a short list of counted values, even if approvals stay open for weeks.
  */
 export function approvalWaitMs({ status, created_at, decided_at, decided_by_kind }: DecidedApproval): number {
   const byPerson = (status === 'approved' || status === 'rejected') && decided_by_kind !== 'system'
   if (!byPerson || decided_at === null) return NO_WAIT
   const ms = Math.max(0, Date.parse(decided_at) - Date.parse(created_at))
-  return ms < 10_000 ? Number(ms.toPrecision(3)) : Math.round(ms / 1000) * 1000
+  return ms < 10_000 ? Number(ms.toPrecision(3)) : Number(Math.round(ms / 1000).toPrecision(3)) * 1000
 }
 
 /** The median of values that are given with their counts; null if there are none. */

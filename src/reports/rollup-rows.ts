@@ -1,15 +1,24 @@
 import { createBulkInsert } from '../store/dialect.ts'
 import type { Db } from '../store/store.ts'
-import type { Tables, TaskRow } from '../store/tables.ts'
+import type { ApprovalRow, Tables, TaskRow } from '../store/tables.ts'
 import { taskIdsInOrder } from '../tasks/ordered-id-rows.ts'
 
-export type RollupSource = 'tasks' | 'approvals'
+type SourceName = 'tasks' | 'approvals'
+
+/** How the rows of one table are read for the reports. */
+export interface RollupSource<Row> {
+  source: SourceName
+  read: (db: Db, range: IdRange) => Promise<Row[]>
+  readById: (db: Db, ids: readonly string[]) => Promise<Row[]>
+  /** The rows in `report_open`, in order. */
+  readOpen: (db: Db, range: IdRange) => Promise<Row[]>
+}
 
 export async function listAllProjectIds(db: Db): Promise<string[]> {
   return (await db.selectFrom('projects').select('id').orderBy('id').execute()).map(({ id }) => id)
 }
 
-export async function findRollupMark(db: Db, project_id: string, source: RollupSource): Promise<string> {
+export async function findRollupMark(db: Db, project_id: string, source: SourceName): Promise<string> {
   const row = await db
     .selectFrom('report_marks')
     .select('folded_to')
@@ -23,7 +32,7 @@ export async function findRollupMark(db: Db, project_id: string, source: RollupS
 export async function updateRollupMark(
   db: Db,
   project_id: string,
-  source: RollupSource,
+  source: SourceName,
   from: string,
   to: string,
 ): Promise<boolean> {
@@ -41,87 +50,114 @@ export async function updateRollupMark(
   return moved !== undefined
 }
 
-const TASK_COLUMNS = ['tasks.id', 'created_at', 'status', 'wedge', 'client_id', 'cost_micros'] as const
-export type RollupTask = Pick<TaskRow, 'id' | 'created_at' | 'status' | 'wedge' | 'client_id' | 'cost_micros'>
+const TASK_COLUMNS = ['id', 'created_at', 'status', 'wedge', 'client_id', 'cost_micros'] as const
+export type RollupTask = Pick<TaskRow, (typeof TASK_COLUMNS)[number]>
 
 export interface IdRange {
   projectId: string
   after: string
-  upTo: string
+  upTo?: string
   limit: number
 }
 
-export function listTasksInRange(db: Db, { projectId, after, upTo, limit }: IdRange): Promise<RollupTask[]> {
+function listTasksInRange(db: Db, { projectId, after, upTo, limit }: IdRange): Promise<RollupTask[]> {
   return db
     .selectFrom('tasks')
     .select(TASK_COLUMNS)
-    .where(
-      'id',
-      'in',
-      taskIdsInOrder(db, projectId, 'asc', limit, (ids) => ids.where('id', '>', after).where('id', '<=', upTo)),
-    )
+    .where('id', 'in', taskIdsInOrder(db, { projectId, after, upTo }, 'asc', limit))
     .orderBy('id')
     .execute()
 }
 
-const APPROVAL_COLUMNS = ['approvals.id', 'created_at', 'status', 'decided_at', 'decided_by_kind'] as const
+const APPROVAL_COLUMNS = ['id', 'path', 'created_at', 'status', 'decided_at', 'decided_by_kind'] as const
 
-export function listApprovalsInRange(db: Db, { projectId, after, upTo, limit }: IdRange) {
-  return db
+export type RollupApproval = Pick<ApprovalRow, (typeof APPROVAL_COLUMNS)[number]>
+
+function listApprovalsInRange(db: Db, { projectId, after, upTo, limit }: IdRange): Promise<RollupApproval[]> {
+  const rows = db
     .selectFrom('approvals')
     .select(APPROVAL_COLUMNS)
     .where('project_id', '=', projectId)
     .where('id', '>', after)
-    .where('id', '<=', upTo)
-    .orderBy('id')
-    .limit(limit)
-    .execute()
+  return (upTo === undefined ? rows : rows.where('id', '<=', upTo)).orderBy('id').limit(limit).execute()
 }
 
 const insertOpenRow = createBulkInsert('report_open', ['project_id', 'source', 'id'])
 
-export function insertOpenIds(db: Db, projectId: string, source: RollupSource, ids: readonly string[]): Promise<void> {
+export function insertOpenIds(db: Db, projectId: string, source: SourceName, ids: readonly string[]): Promise<void> {
   return insertOpenRow(
     db,
     ids.map((id) => [projectId, source, id]),
   )
 }
 
-/** Tasks in `report_open` that are final now. */
-export function listFinishedOpenTasks(
+/** The next ids in `report_open`, in order. */
+export async function listOpenIds(
   db: Db,
   projectId: string,
-  final: readonly string[],
+  source: SourceName,
+  after: string,
   limit: number,
-): Promise<RollupTask[]> {
-  return db
+): Promise<string[]> {
+  const rows = await db
     .selectFrom('report_open')
-    .innerJoin('tasks', 'tasks.id', 'report_open.id')
-    .select(TASK_COLUMNS)
-    .where('report_open.project_id', '=', projectId)
-    .where('report_open.source', '=', 'tasks')
-    .where('status', 'in', final)
+    .select('id')
+    .where('project_id', '=', projectId)
+    .where('source', '=', source)
+    .where('id', '>', after)
+    .orderBy('id')
     .limit(limit)
     .execute()
+  return rows.map(({ id }) => id)
 }
 
-export function listDecidedOpenApprovals(db: Db, projectId: string, limit: number) {
+function listTasksById(db: Db, ids: readonly string[]): Promise<RollupTask[]> {
+  return db.selectFrom('tasks').select(TASK_COLUMNS).where('id', 'in', ids).execute()
+}
+
+function listApprovalsById(db: Db, ids: readonly string[]): Promise<RollupApproval[]> {
+  return db.selectFrom('approvals').select(APPROVAL_COLUMNS).where('id', 'in', ids).execute()
+}
+
+function listOpenTasks(db: Db, range: IdRange): Promise<RollupTask[]> {
+  const rows = openRows(db, range, 'tasks').innerJoin('tasks', 'tasks.id', 'report_open.id')
+  return rows.select(TASK_COLUMNS.map((column) => `tasks.${column}` as const)).execute()
+}
+
+function listOpenApprovals(db: Db, range: IdRange): Promise<RollupApproval[]> {
+  const rows = openRows(db, range, 'approvals').innerJoin('approvals', 'approvals.id', 'report_open.id')
+  return rows.select(APPROVAL_COLUMNS.map((column) => `approvals.${column}` as const)).execute()
+}
+
+function openRows(db: Db, { projectId, after, limit }: IdRange, source: SourceName) {
   return db
     .selectFrom('report_open')
-    .innerJoin('approvals', 'approvals.id', 'report_open.id')
-    .select(APPROVAL_COLUMNS)
     .where('report_open.project_id', '=', projectId)
-    .where('report_open.source', '=', 'approvals')
-    .where('status', '!=', 'pending')
+    .where('report_open.source', '=', source)
+    .where('report_open.id', '>', after)
+    .orderBy('report_open.id')
     .limit(limit)
-    .execute()
+}
+
+export const TASK_SOURCE: RollupSource<RollupTask> = {
+  source: 'tasks',
+  read: listTasksInRange,
+  readById: listTasksById,
+  readOpen: listOpenTasks,
+}
+
+export const APPROVAL_SOURCE: RollupSource<RollupApproval> = {
+  source: 'approvals',
+  read: listApprovalsInRange,
+  readById: listApprovalsById,
+  readOpen: listOpenApprovals,
 }
 
 /** Returns the ids that this call deleted: another replica may have taken the rest. */
 export async function deleteOpenIds(
   db: Db,
   projectId: string,
-  source: RollupSource,
+  source: SourceName,
   ids: string[],
 ): Promise<Set<string>> {
   const deleted = await db

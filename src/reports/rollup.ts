@@ -1,117 +1,141 @@
+import { setImmediate } from 'node:timers/promises'
+import { lockChainHead } from '../audit/rows.ts'
 import { createId } from '../base/ids.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
-import { isTerminalStatus, TERMINAL_STATUSES } from '../tasks/status.ts'
+import { isTerminalStatus } from '../tasks/status.ts'
+import type { Db } from '../store/store.ts'
 import { approvalWaitMs } from './approval-wait.ts'
 import { periodsOfDay } from './periods.ts'
 import {
   addApprovalSums,
   addClientSums,
   addRunSums,
+  APPROVAL_SOURCE,
   deleteOpenIds,
   findRollupMark,
-  type IdRange,
   insertOpenIds,
   listAllProjectIds,
-  listApprovalsInRange,
-  listDecidedOpenApprovals,
-  listFinishedOpenTasks,
-  listTasksInRange,
+  listOpenIds,
+  type RollupApproval,
   type RollupSource,
   type RollupTask,
+  TASK_SOURCE,
   updateRollupMark,
 } from './rollup-rows.ts'
+import { sumByKey } from './sum-by-key.ts'
 
-/**
- * An id is created before its row is committed, and the clocks of replicas differ a little. Rows of this age have been
- * committed, so no new row can appear before the mark.
- */
-const SETTLED_AGE_MS = 10 * 60_000
-const ROLLUP_PAGE = 1000
+/** By then most tasks have ended, so that few of them have to be noted as open. */
+export const MIN_ROLLUP_AGE_MS = 10_000
+const ROLLUP_PAGE = 500
 
 /**
  * Adds finished tasks and decided approvals to sums by day, once each. A report over a year then reads days, not tasks,
  * and finishing a task writes nothing extra. All replicas can run this; it returns how many rows were read.
  *
- * A row before the mark is either in the sums or, while it is not final, in `report_open`.
+ * A row before the mark is either in the sums or, while it is not final, in `report_open`. A row that is committed after
+ * the mark has passed its id is inserted into `report_open` too (`insertReportRowIfLate`).
  */
 export async function rollUpReports(ctx: Ctx): Promise<number> {
-  let read = 0
+  let read = await rollUpNewRowsOf(ctx, await listAllProjectIds(ctx.db))
   for (const projectId of await listAllProjectIds(ctx.db)) {
-    read += await rollUpSource(ctx, projectId, TASK_ROLLUP)
-    read += await rollUpSource(ctx, projectId, APPROVAL_ROLLUP)
+    read += await rollUpOpenRows(ctx, projectId, TASK_ROLLUP)
+    read += await rollUpOpenRows(ctx, projectId, APPROVAL_ROLLUP)
+  }
+  return read
+}
+
+/** Rolls up the rows that were created since the last time, so that a report reads only the newest ones one by one. */
+export async function rollUpNewRowsOf(ctx: Ctx, projectIds: readonly string[]): Promise<number> {
+  let read = 0
+  for (const projectId of projectIds) {
+    read += await rollUpAllNewRows(ctx, projectId, TASK_ROLLUP)
+    read += await rollUpAllNewRows(ctx, projectId, APPROVAL_ROLLUP)
   }
   return read
 }
 
 /** The differences between tasks and approvals: how rows are read, when they are final and how they are added. */
-interface Rollup<Row extends { id: string }> {
-  source: RollupSource
+interface Rollup<Row extends { id: string }> extends RollupSource<Row> {
   firstId(ms: number): string
-  read(ctx: Ctx, range: IdRange): Promise<Row[]>
-  readOpen(ctx: Ctx, projectId: string, limit: number): Promise<Row[]>
   isFinal(row: Row): boolean
   add(tx: Tx, projectId: string, rows: Row[]): Promise<void>
 }
 
-type RollupApproval = Awaited<ReturnType<typeof listApprovalsInRange>>[number]
-
 const zeroBytes = (bytes: number) => new Uint8Array(bytes)
 
 const TASK_ROLLUP: Rollup<RollupTask> = {
-  source: 'tasks',
+  ...TASK_SOURCE,
   firstId: (ms) => createId('task', ms, zeroBytes),
-  read: (ctx, range) => listTasksInRange(ctx.db, range),
-  readOpen: (ctx, projectId, limit) => listFinishedOpenTasks(ctx.db, projectId, TERMINAL_STATUSES, limit),
   isFinal: ({ status }) => isTerminalStatus(status),
   add: addTaskSums,
 }
 
 const APPROVAL_ROLLUP: Rollup<RollupApproval> = {
-  source: 'approvals',
+  ...APPROVAL_SOURCE,
   firstId: (ms) => createId('apr', ms, zeroBytes),
-  read: (ctx, range) => listApprovalsInRange(ctx.db, range),
-  readOpen: (ctx, projectId, limit) => listDecidedOpenApprovals(ctx.db, projectId, limit),
   isFinal: ({ status }) => status !== 'pending',
   add: addDecisionSums,
 }
 
-async function rollUpSource<Row extends { id: string }>(ctx: Ctx, projectId: string, rollup: Rollup<Row>) {
+async function rollUpAllNewRows<Row extends { id: string }>(ctx: Ctx, projectId: string, rollup: Rollup<Row>) {
   let read = 0
-  for (let more = ROLLUP_PAGE; more === ROLLUP_PAGE; read += more) more = await rollUpOpenRows(ctx, projectId, rollup)
-  for (let more = ROLLUP_PAGE; more === ROLLUP_PAGE; read += more) more = await rollUpNewRows(ctx, projectId, rollup)
+  for (let more = ROLLUP_PAGE; more === ROLLUP_PAGE; read += more) {
+    // Other requests get their turn.
+    await setImmediate()
+    more = await rollUpNewRows(ctx, projectId, rollup)
+  }
   return read
 }
 
 async function rollUpNewRows<Row extends { id: string }>(ctx: Ctx, projectId: string, rollup: Rollup<Row>) {
   const { source } = rollup
-  const after = await findRollupMark(ctx.db, projectId, source)
-  const upTo = rollup.firstId(ctx.world.clock.now() - SETTLED_AGE_MS)
-  const rows = await rollup.read(ctx, { projectId, after, upTo, limit: ROLLUP_PAGE })
-  const last = rows.at(-1)
-  if (!last) return 0
-  const final = rows.filter((row) => rollup.isFinal(row))
-  const open = rows.filter((row) => !rollup.isFinal(row)).map(({ id }) => id)
-  await inTx(ctx, async (tx) => {
-    if (!(await updateRollupMark(tx.db, projectId, source, after, last.id))) return
+  const upTo = rollup.firstId(ctx.world.clock.now() - MIN_ROLLUP_AGE_MS)
+  const readAfterMark = async (db: Db, limit: number) => {
+    const after = await findRollupMark(db, projectId, source)
+    return { after, rows: await rollup.read(db, { projectId, after, upTo, limit }) }
+  }
+  if ((await readAfterMark(ctx.db, 1)).rows.length === 0) return 0
+  return inTx(ctx, async (tx) => {
+    // Transactions that insert rows hold this lock too, so no row can appear before the mark unnoticed.
+    await lockChainHead(tx.db, { chain: projectId })
+    const { after, rows } = await readAfterMark(tx.db, ROLLUP_PAGE)
+    const last = rows.at(-1)
+    if (!last || !(await updateRollupMark(tx.db, projectId, source, after, last.id))) return 0
+    const open = rows.filter((row) => !rollup.isFinal(row)).map(({ id }) => id)
     await insertOpenIds(tx.db, projectId, source, open)
-    await rollup.add(tx, projectId, final)
-  })
-  return rows.length
-}
-
-async function rollUpOpenRows<Row extends { id: string }>(ctx: Ctx, projectId: string, rollup: Rollup<Row>) {
-  const rows = await rollup.readOpen(ctx, projectId, ROLLUP_PAGE)
-  if (rows.length === 0) return 0
-  const ids = rows.map(({ id }) => id)
-  await inTx(ctx, async (tx) => {
-    const taken = await deleteOpenIds(tx.db, projectId, rollup.source, ids)
     await rollup.add(
       tx,
       projectId,
-      rows.filter(({ id }) => taken.has(id)),
+      rows.filter((row) => rollup.isFinal(row)),
     )
+    return rows.length
   })
-  return rows.length
+}
+
+async function rollUpOpenRows<Row extends { id: string }>(ctx: Ctx, projectId: string, rollup: Rollup<Row>) {
+  const { source } = rollup
+  let read = 0
+  for (let after = ''; ; ) {
+    await setImmediate()
+    const ids = await listOpenIds(ctx.db, projectId, source, after, ROLLUP_PAGE)
+    const rows = ids.length === 0 ? [] : await rollup.readById(ctx.db, ids)
+    const final = rows.filter((row) => rollup.isFinal(row))
+    if (final.length > 0) await inTx(ctx, (tx) => addOpenRows(tx, projectId, rollup, final))
+    read += final.length
+    if (ids.length < ROLLUP_PAGE) return read
+    after = ids.at(-1) ?? after
+  }
+}
+
+/** Adds the rows that no other replica has added. */
+async function addOpenRows<Row extends { id: string }>(tx: Tx, projectId: string, rollup: Rollup<Row>, rows: Row[]) {
+  const ids = rows.map(({ id }) => id)
+  const taken = await deleteOpenIds(tx.db, projectId, rollup.source, ids)
+  await rollup.add(
+    tx,
+    projectId,
+    rows.filter(({ id }) => taken.has(id)),
+  )
 }
 
 async function addTaskSums(tx: Tx, project_id: string, rows: RollupTask[]): Promise<void> {
@@ -131,7 +155,9 @@ async function addTaskSums(tx: Tx, project_id: string, rows: RollupTask[]): Prom
 }
 
 async function addDecisionSums(tx: Tx, project_id: string, rows: RollupApproval[]): Promise<void> {
-  const waits = rows.flatMap((row) =>
+  // A question approves nothing, and clients may take days to answer.
+  const decisions = rows.filter(({ path }) => path !== 'question')
+  const waits = decisions.flatMap((row) =>
     periodsOfDay(dayOf(row)).map((span) => ({
       span,
       status: row.status,
@@ -148,17 +174,3 @@ async function addDecisionSums(tx: Tx, project_id: string, rows: RollupApproval[
 }
 
 const dayOf = ({ created_at }: { created_at: string }) => created_at.slice(0, 10)
-
-/** One row per key, sorted by key: replicas that add to the same rows lock them in the same order. */
-function sumByKey<Row extends { runs: number; cost_micros: number }>(
-  rows: readonly Row[],
-  keyOf: (row: Row) => (string | number)[],
-): Row[] {
-  const byKey = new Map<string, Row>()
-  for (const row of rows) {
-    const key = JSON.stringify(keyOf(row))
-    const sum = byKey.get(key)
-    byKey.set(key, sum ? { ...sum, runs: sum.runs + row.runs, cost_micros: sum.cost_micros + row.cost_micros } : row)
-  }
-  return [...byKey].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
-}

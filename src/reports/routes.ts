@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import { defineRead, nameRoutes } from '../http/route.ts'
 import { taskInScope } from '../tasks/routes.ts'
-import { MAX_CLIENTS_SHOWN, summariseAnalytics } from './analytics.ts'
+import { readReportSums, summariseAnalytics } from './analytics.ts'
 import { reportDays, toPeriodSum } from './periods.ts'
-import { listApprovalSums, listClientSums, listRunSums } from './rows.ts'
 import { buildTrace } from './trace.ts'
 import { readTraceEvents } from './trace-events.ts'
 import { AnalyticsView, TaskTraceView } from './view.ts'
@@ -11,7 +10,8 @@ import { AnalyticsView, TaskTraceView } from './view.ts'
 export const reportRoutes = nameRoutes({
   getAnalytics: defineRead('/v1/analytics', {
     summary: 'Read analytics',
-    description: 'Runs, success rate, cost and approval times of the last days (UTC), by the day a task was created.',
+    description:
+      'Runs, success rate, cost and approval times of the last days (UTC), by the day a task was created. Questions are not counted.',
     query: z.object({
       days: z
         .string()
@@ -26,12 +26,7 @@ export const reportRoutes = nameRoutes({
       const days = reportDays(now, query.days)
       const range = { from: days[0] ?? '', to: days.at(-1) ?? '', periods: toPeriodSum(days) }
       const ranges = scope.projectIds.map((projectId) => ({ projectId, ...range }))
-      const [runs, clients, approvals] = await Promise.all([
-        Promise.all(ranges.map((range) => listRunSums(ctx.db, range))),
-        Promise.all(ranges.map((range) => listClientSums(ctx.db, range, MAX_CLIENTS_SHOWN))),
-        Promise.all(ranges.map((range) => listApprovalSums(ctx.db, range))),
-      ])
-      return summariseAnalytics(days, now, { runs: runs.flat(), clients: clients.flat(), approvals: approvals.flat() })
+      return summariseAnalytics(days, now, await readReportSums(ctx, ranges))
     },
   }),
 

@@ -1,8 +1,7 @@
-import { sql } from 'kysely'
+import { setImmediate } from 'node:timers/promises'
+import { type SqlBool, sql } from 'kysely'
 import type { Db } from '../store/store.ts'
-import { TASK_STATUSES } from '../tasks/status.ts'
 import type { PeriodSum } from './periods.ts'
-import type { RollupSource } from './rollup-rows.ts'
 
 export interface ReportRange {
   projectId: string
@@ -22,29 +21,24 @@ export interface RunSum {
   cost_micros: number
 }
 
-/**
- * Each report is one statement over the sums, the open rows and the rows that are not rolled up yet. One statement reads
- * one snapshot, so a concurrent rollup neither counts a row twice nor loses it.
- */
-export function listRunSums(db: Db, range: ReportRange): Promise<RunSum[]> {
-  const { projectId, from, to } = range
-  const all = db.with('all_runs', () =>
+/** The sums of the runs that are rolled up. */
+export function listRunSums(db: Db, { projectId, from, to }: ReportRange): Promise<RunSum[]> {
+  const ofDays = db.with('of_days', () =>
     db
       .selectFrom('report_runs')
       .select(['day', 'wedge', 'status', 'runs', 'cost_micros'])
       .where('project_id', '=', projectId)
       .where('day', '>=', from)
-      .where('day', '<=', to)
-      .unionAll(liveTasks(db, range).select(['day', 'wedge', 'status', 'runs', 'cost_micros'])),
+      .where('day', '<=', to),
   )
   const sums = [sumOf('runs').as('runs'), sumOf('cost_micros').as('cost_micros')] as const
-  return all
-    .selectFrom('all_runs')
+  return ofDays
+    .selectFrom('of_days')
     .select([sql<'day' | 'wedge'>`'day'`.as('by'), 'day as name', 'status', ...sums])
     .groupBy(['day', 'status'])
     .unionAll((eb) =>
       eb
-        .selectFrom('all_runs')
+        .selectFrom('of_days')
         .select([sql<'day' | 'wedge'>`'wedge'`.as('by'), 'wedge as name', 'status', ...sums])
         .groupBy(['wedge', 'status']),
     )
@@ -57,24 +51,60 @@ export interface ClientSum {
   cost_micros: number
 }
 
-/** Highest cost first. Clients without runs in the range are left out: their periods add and subtract to zero. */
-export function listClientSums(db: Db, range: ReportRange, limit: number): Promise<ClientSum[]> {
-  const live = liveTasks(db, range)
-    .select((of) => [of.ref('client_id').$notNull().as('client_id'), 'runs', 'cost_micros'])
-    .where('client_id', 'is not', null)
+/**
+ * The sums of the clients that are rolled up, in ranges of ids so that many clients do not block a store that reads
+ * synchronously. Clients without runs in the range are left out: their periods add and subtract to zero.
+ */
+export async function* readClientSums(db: Db, range: ReportRange): AsyncGenerator<ClientSum[]> {
+  for (let after: string | null = ''; after !== null; ) {
+    const upTo: string | null = await findClientRangeEnd(db, range, after)
+    yield await listClientRangeSums(db, range, { after, upTo })
+    after = upTo
+    await setImmediate()
+  }
+}
+
+function listClientRangeSums(db: Db, range: ReportRange, clients: ClientRange): Promise<ClientSum[]> {
   return db
-    .selectFrom(rolledUpClients(db, range).unionAll(live).as('all_runs'))
+    .selectFrom(rolledUpClients(db, range, clients).as('of_periods'))
     .select(['client_id', sumOf('runs').as('runs'), sumOf('cost_micros').as('cost_micros')])
     .groupBy('client_id')
     .having(sumOf('runs'), '>', 0)
-    .orderBy('cost_micros', 'desc')
-    .orderBy('client_id')
-    .limit(limit)
     .execute()
 }
 
-function rolledUpClients(db: Db, { projectId, periods }: ReportRange) {
-  const sums = db.selectFrom('report_clients').where('project_id', '=', projectId)
+/** A range of client ids; null: up to the last. */
+interface ClientRange {
+  after: string
+  upTo: string | null
+}
+
+const MAX_CLIENTS_PER_RANGE = 500
+
+/** At most 500 clients of each year lie before the end. A client with runs has one sum for each year. */
+async function findClientRangeEnd(db: Db, { projectId, from, to }: ReportRange, after: string): Promise<string | null> {
+  const ends: string[] = []
+  for (const year of new Set([from.slice(0, 4), to.slice(0, 4)])) {
+    const end = await db
+      .selectFrom('report_clients')
+      .select('client_id')
+      .where('project_id', '=', projectId)
+      .where('span', '=', year)
+      .where('client_id', '>', after)
+      .orderBy('client_id')
+      .offset(MAX_CLIENTS_PER_RANGE - 1)
+      .limit(1)
+      .executeTakeFirst()
+    if (end) ends.push(end.client_id)
+  }
+  return ends.toSorted()[0] ?? null
+}
+
+const isInClientRange = ({ after, upTo }: ClientRange) =>
+  upTo === null ? sql<SqlBool>`client_id > ${after}` : sql<SqlBool>`client_id > ${after} and client_id <= ${upTo}`
+
+function rolledUpClients(db: Db, { projectId, periods }: ReportRange, clients: ClientRange) {
+  const sums = db.selectFrom('report_clients').where('project_id', '=', projectId).where(isInClientRange(clients))
   return sums
     .select(['client_id', 'runs', 'cost_micros'])
     .where('span', 'in', periods.plus)
@@ -87,27 +117,16 @@ function rolledUpClients(db: Db, { projectId, periods }: ReportRange) {
 
 export interface ApprovalSum {
   status: string
+  wait_ms: number
   n: number
-  /** Null if the row is not rolled up: then it is computed from the times and the decider. */
-  wait_ms: number | null
-  created_at: string
-  decided_at: string | null
-  decided_by_kind: string | null
 }
 
+/** The counts of the approvals that are rolled up. */
 export function listApprovalSums(db: Db, range: ReportRange): Promise<ApprovalSum[]> {
   return db
-    .selectFrom(rolledUpApprovals(db, range).as('folded'))
-    .select([
-      'status',
-      sumOf('n').as('n'),
-      sql<number | null>`wait_ms`.as('wait_ms'),
-      sql<string>`''`.as('created_at'),
-      sql<string | null>`null`.as('decided_at'),
-      sql<string | null>`null`.as('decided_by_kind'),
-    ])
+    .selectFrom(rolledUpApprovals(db, range).as('of_periods'))
+    .select(['status', 'wait_ms', sumOf('n').as('n')])
     .groupBy(['status', 'wait_ms'])
-    .unionAll(liveApprovals(db, range))
     .execute()
 }
 
@@ -121,54 +140,6 @@ function rolledUpApprovals(db: Db, { projectId, periods }: ReportRange) {
     )
 }
 
-/** The rows that are not in the sums: those after the mark, and the open ones before it. */
-function liveTasks(db: Db, { projectId, from, to }: ReportRange) {
-  const columns = ['tasks.wedge', 'tasks.status', 'tasks.client_id', 'tasks.cost_micros'] as const
-  const afterMark = db
-    .selectFrom('tasks')
-    .select([TASK_DAY.as('day'), sql<number>`1`.as('runs'), ...columns])
-    // All statuses are listed, because the index begins with the status.
-    .where('tasks.status', 'in', TASK_STATUSES)
-    .where('tasks.project_id', '=', projectId)
-    .where('tasks.id', '>', rollupMark(projectId, 'tasks'))
-    .where('tasks.created_at', '>=', from)
-    .where('tasks.created_at', '<', endOfDay(to))
-  const open = db
-    .selectFrom('report_open')
-    .innerJoin('tasks', 'tasks.id', 'report_open.id')
-    .select([TASK_DAY.as('day'), sql<number>`1`.as('runs'), ...columns])
-    .where('report_open.project_id', '=', projectId)
-    .where('report_open.source', '=', 'tasks')
-    .where('tasks.created_at', '>=', from)
-    .where('tasks.created_at', '<', endOfDay(to))
-  return db.selectFrom(afterMark.unionAll(open).as('live'))
-}
-
-function liveApprovals(db: Db, { projectId, from, to }: ReportRange) {
-  const columns = ['approvals.created_at', 'approvals.decided_at', 'approvals.decided_by_kind'] as const
-  const afterMark = db
-    .selectFrom('approvals')
-    .select(['approvals.status', sql<number>`1`.as('n'), sql<number | null>`null`.as('wait_ms'), ...columns])
-    .where('approvals.project_id', '=', projectId)
-    .where('approvals.id', '>', rollupMark(projectId, 'approvals'))
-    .where('approvals.created_at', '>=', from)
-    .where('approvals.created_at', '<', endOfDay(to))
-  const open = db
-    .selectFrom('report_open')
-    .innerJoin('approvals', 'approvals.id', 'report_open.id')
-    .select(['approvals.status', sql<number>`1`.as('n'), sql<number | null>`null`.as('wait_ms'), ...columns])
-    .where('report_open.project_id', '=', projectId)
-    .where('report_open.source', '=', 'approvals')
-    .where('approvals.created_at', '>=', from)
-    .where('approvals.created_at', '<', endOfDay(to))
-  return afterMark.unionAll(open)
-}
-
-const rollupMark = (projectId: string, source: RollupSource) =>
-  sql<string>`coalesce((select folded_to from report_marks where project_id = ${projectId} and source = ${source}), '')`
-const TASK_DAY = sql<string>`substr(tasks.created_at, 1, 10)`
-/** Sorts after every time of the day: `U` comes after `T`. */
-const endOfDay = (to: string) => `${to}U`
 /** The sum of integers is a decimal in PostgreSQL, which the driver returns as text. */
 const sumOf = (column: string) => sql<number>`cast(sum(${sql.ref(column)}) as bigint)`
 const negative = (column: string) => sql<number>`-${sql.ref(column)}`

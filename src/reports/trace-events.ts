@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import type { Ctx } from '../ctx/ctx.ts'
 import { listEventPage } from '../events/rows.ts'
 import type { TraceEvent } from './trace.ts'
@@ -16,5 +17,7 @@ export async function readTraceEvents(ctx: Pick<Ctx, 'db'>, task_id: string): Pr
     if (!last || !page.more) return events
     after = last.seq
     hasLongEvents = page.hasLongEvents
+    // Other requests get their turn: a log can have 100,000 events.
+    await setImmediate()
   }
 }

@@ -119,7 +119,7 @@ function toCellSpec({ ctx, agentDir, driver }: AgentCellOptions, kind: CellKind,
   }
   const dir = customDir ? ['--dir', driver.customDirInside(customDir)] : []
   const command = ['node', harness, '--custom-agent', ...dir, '--', 'sh', '-c', agentCommand]
-  return { ...base, profile: 'workshop', command, ...(customDir && { customDir }), limits: OWN_CELL_LIMITS }
+  return { ...base, profile: 'workshop', command, ...(customDir && { customDir }), limits: CUSTOM_AGENT_LIMITS }
 }
 
 const OUTPUT_LIMITS = { output_line_bytes: 16 * 1024 * 1024, stderr_bytes: 16 * 1024 }
@@ -127,6 +127,7 @@ const OUTPUT_LIMITS = { output_line_bytes: 16 * 1024 * 1024, stderr_bytes: 16 * 
 const SHARED_CELL_LIMITS: CellLimits = {
   memory_mb: 1024,
   processes: 48,
+  open_files: 256,
   file_mb: 64,
   tmp_mb: 256,
   cpu_s: 0,
@@ -136,8 +137,11 @@ const SHARED_CELL_LIMITS: CellLimits = {
 const OWN_CELL_LIMITS: CellLimits = {
   memory_mb: 512,
   processes: 64,
+  open_files: 256,
   file_mb: 64,
   tmp_mb: 128,
   cpu_s: 600,
   ...OUTPUT_LIMITS,
 }
+/** Frameworks for agents open hundreds of files at their start, and some reserve more than 512 MB. */
+const CUSTOM_AGENT_LIMITS: CellLimits = { ...OWN_CELL_LIMITS, memory_mb: 1024, open_files: 1024 }

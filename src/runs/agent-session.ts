@@ -1,21 +1,22 @@
+import { countRunBytes } from '../accounts/storage-usage.ts'
 import type { Json } from '../base/json.ts'
 import type { Brief } from '../contract/agent-protocol.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { CellExit } from '../sandbox/driver.ts'
 import { RunEndedError } from '../events/append-events.ts'
-import type { NewEvent } from '../events/event-types.ts'
 import type { PipePlane } from '../http/pipe-plane.ts'
 import { parseAgentLine, MAX_ARTIFACTS, type NewArtifact } from './parse-agent-line.ts'
 import { createPipeRequestHandler } from './pipe-requests.ts'
 import type { CellListener, AgentCell } from './agent-cell.ts'
 import type { TaskRun } from './task-run.ts'
-import { RunLog } from './run-log.ts'
+import { RunLog, type UnwrittenLog } from './run-log.ts'
+import { keepCheckpoint, saveEntries } from './run-state.ts'
 
 /** The result of an agent session; `finish-run.ts` turns it into the end of the task. */
 export interface RunOutcome {
   end: RunEnd
   artifacts: NewArtifact[]
-  unwrittenEvents: NewEvent[]
+  unwritten: UnwrittenLog
 }
 
 /** How the session ended. Only the first end counts. */
@@ -24,6 +25,7 @@ export type RunEnd =
   | { kind: 'error'; message: string }
   | { kind: 'crashed'; exit: CellExit }
   | { kind: 'flooded' }
+  | { kind: 'storage_full' }
   | { kind: 'timeout' }
   | { kind: 'ended' }
 
@@ -46,18 +48,22 @@ export async function runAgentSession(
 ): Promise<RunOutcome> {
   const { ctx } = context
   const artifacts: NewArtifact[] = []
-  const log = new RunLog(ctx, run, logDelay(ctx, cell))
+  const log = new RunLog(ctx, run, (tx, entries) => saveEntries(tx, run, entries), logDelay(ctx, cell))
   run.flushLog = () => flushWhenRead(log)
+  run.saveSoon = () => log.markChanged()
   const runEnd = await new Promise<RunEnd>((resolve) => {
     void log.failed.then((error) => resolve(lostLogEnd(run, error)))
-    cell.start(run.taskId, brief, createCellListener(context, { run, cell, log, artifacts, end: resolve }))
+    cell.start(run.cellRunId, brief, createCellListener(context, { run, cell, log, artifacts, end: resolve }))
     void run.over.whenAborted.then(() => resolve({ kind: 'ended' }))
-    void run.workingTime.whenElapsed(run.constraints.max_runtime_s * 1000).then(() => resolve({ kind: 'timeout' }))
+    void run.workingTime
+      .whenElapsed(run.constraints.max_runtime_s * 1000 - run.workedMs)
+      .then(() => resolve({ kind: 'timeout' }))
   })
-  run.workingTime.stop()
   // Further lines would keep the log busy, and the end of the run waits for the log.
-  cell.listeners.delete(run.taskId)
-  return { end: runEnd, artifacts, unwrittenEvents: await log.close() }
+  cell.listeners.delete(run.cellRunId)
+  const unwritten = await log.close()
+  run.workingTime.stop()
+  return { end: runEnd, artifacts, unwritten }
 }
 
 /**
@@ -105,8 +111,12 @@ function createCellListener(
   }
   const tryKeep = (artifact: NewArtifact) => {
     counts.files += artifact.size
-    const isKept = artifacts.length < MAX_ARTIFACTS && counts.files <= MAX_ARTIFACT_BYTES_PER_RUN
+    const isKept =
+      artifacts.length < MAX_ARTIFACTS &&
+      counts.files <= MAX_ARTIFACT_BYTES_PER_RUN &&
+      countRunBytes(ctx.config, run, artifact.content.length)
     if (isKept) artifacts.push(artifact)
+    run.hasUnstoredFiles ||= isKept
     return isKept
   }
   const refuse = (why: string) => {
@@ -120,8 +130,16 @@ function createCellListener(
       const isAnswered = message.kind === 'ask' && cell.kind !== 'custom'
       if (!count(isAnswered ? 0 : length - kept)) return
       if (message.kind === 'event') {
+        if (!countRunBytes(ctx.config, run, message.size)) return end({ kind: 'storage_full' })
         log.push(message.event, message.size)
         if (log.backlog > MAX_BACKLOG_CHARS) pauseUntilFlushed(cell, log)
+      } else if (message.kind === 'turn') {
+        if (cell.kind === 'custom') return refuse('only the bundled agent writes a transcript')
+        run.stored.transcriptChars += message.size
+        log.record(message.entry, message.size)
+      } else if (message.kind === 'checkpoint') {
+        if (cell.kind !== 'custom') return refuse('only a custom agent writes checkpoints')
+        keepCheckpoint(run, message.checkpoint)
       } else if (message.kind === 'ask') {
         // A custom agent does not read answers from its pipe: it sends requests over its socket.
         if (cell.kind === 'custom') refuse('a custom agent must send requests over its socket')

@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { dirname, join } from 'node:path'
+import { keepAllHeaders } from '../http/server.ts'
 import type { SandboxDriver } from '../sandbox/driver.ts'
 
 /** The Unix socket of one cell, which no other cell can reach. */
@@ -30,6 +31,7 @@ export async function openCellSocket(
   const socket = join(driver.createSocketFolder(parent), 's')
   const server = createServer({ keepAliveTimeout: 0, requestTimeout: 0 }, onRequest)
   server.maxConnections = MAX_CONNECTIONS
+  keepAllHeaders(server)
   server.on('connection', (connection) => cellIds.set(connection, cellId))
   await listenOn(server, socket)
   driver.prepareSocket(socket)

@@ -1,32 +1,49 @@
 import { type Ctx, inDurableTx, type Tx } from '../ctx/ctx.ts'
 import { isoNow } from '../ctx/world.ts'
+import { writeEvents } from '../events/append-events.ts'
+import type { NewEvent } from '../events/event-types.ts'
 import { type ClaimedTask, type RunStarter, toClaimedTask } from '../lifecycle/claimed-task.ts'
+import { countResume } from '../lifecycle/run-state-rows.ts'
+import { retryUntilAvailable } from '../store/errors.ts'
 import type { QueuedTask } from '../store/tables.ts'
-import { updateTaskToClaimed, findNextQueuedProject, lockQueuedTasks } from './rows.ts'
+import {
+  findNextQueuedProject,
+  hasClaimableTask,
+  lockQueuedTasks,
+  lockReleasedTasks,
+  updateTaskToClaimed,
+  updateTaskToResumed,
+} from './rows.ts'
 
 /**
  * Claims up to `max` queued tasks for this replica, project after project, so that a project with a long queue does not
- * starve the others. `lastProject` is the project that was served last. A claim sets the replica and raises the epoch, so
- * that an earlier run of the task cannot write any more. A task whose cell is ready starts in the same transaction, which
- * saves a flush to disk. The transaction is durable: if the connection breaks during the commit, the database
- * is asked whether it was committed, because no other replica would execute the claimed tasks.
+ * starve the others. `lastProject` is the project that was served last; tasks of a project that `canTake` refuses stay
+ * queued. A claim sets the replica and raises the epoch, so that an earlier run of the task cannot write any more. A task
+ * whose cell is ready starts in the same transaction, which saves a flush to disk. The transaction is durable: if the
+ * connection breaks during the commit, the database is asked whether it was committed, because no other replica would
+ * execute the claimed tasks.
  */
-export function claimTasks(
+export async function claimTasks(
   ctx: Ctx,
   lastProject: string,
   max: number,
   starter: RunStarter,
+  canTake: (projectId: string) => boolean,
   signal: AbortSignal,
 ): Promise<{ tasks: ClaimedTask[]; lastProject: string }> {
+  // An idle replica polls without a transaction.
+  const [first] = await retryUntilAvailable(() => hasClaimableTask(ctx.db, {}), signal)
+  if (!first?.claimable) return { tasks: [], lastProject }
   const claimSome = async (tx: Tx) => {
-    const tasks: ClaimedTask[] = []
+    // A person has already waited for these.
+    const tasks = await claimReleasedTasks(tx, max)
     let last = lastProject
     const emptied = new Set<string>()
     while (tasks.length < max) {
       const [next] = await findNextQueuedProject(tx.db, { after: last })
       if (!next?.project_id) break
       last = next.project_id
-      const queued = await queuedReader(max)(tx.db, { project_id: last })
+      const queued = canTake(last) ? await queuedReader(max)(tx.db, { project_id: last }) : []
       // Other replicas may claim the same tasks meanwhile. After one round without a task, this replica can claim no more.
       if (queued.length === 0 && emptied.has(last)) break
       if (queued.length === 0) emptied.add(last)
@@ -36,11 +53,30 @@ export function claimTasks(
     }
     await starter.writeStarted(
       tx,
-      tasks.filter(({ hasStarted }) => hasStarted).map(({ task }) => task),
+      tasks.filter(({ hasStarted, isResumed }) => hasStarted && !isResumed).map(({ task }) => task),
     )
     return { tasks, lastProject: last }
   }
   return inDurableTx(ctx, claimSome, signal)
+}
+
+const RESUMED: NewEvent = { type: 'progress', data: { text: 'Resumed', state: 'resumed' } }
+
+async function claimReleasedTasks(tx: Tx, max: number): Promise<ClaimedTask[]> {
+  const claimed: ClaimedTask[] = []
+  for (const task of await lockReleasedTasks(tx.db, { limit: max })) {
+    const [head] = await updateTaskToResumed(tx.db, { id: task.id, replica: tx.replica })
+    if (!head) continue
+    await countResume(tx.db, { task_id: task.id })
+    await writeEvents(tx, task.id, head.last_event_id, [RESUMED])
+    const { last_event_id } = head
+    claimed.push({
+      task: { ...task, replica: tx.replica, epoch: task.epoch + 1, last_event_id },
+      hasStarted: true,
+      isResumed: true,
+    })
+  }
+  return claimed
 }
 
 async function claimTask(tx: Tx, task: QueuedTask, hasStarted: boolean): Promise<ClaimedTask> {

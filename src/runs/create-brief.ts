@@ -9,10 +9,31 @@ import { parseTaskInput, parseTaskOutputSchema, parseTaskTools } from '../tasks/
 import type { ToolName } from '../contract/tool-names.ts'
 import { toolsOfTask } from '../tasks/tools.ts'
 import { instructionsForTaskType, skillsForTaskType } from '../wedges/task-type.ts'
+import { createBriefResume } from './continue-custom-agent.ts'
+import { hasFiles } from './park-run.ts'
+import type { EarlierRun } from './run-state.ts'
 import type { TaskRun } from './task-run.ts'
 
+/** The brief of a new run, or of an earlier process with new tokens and the present model. */
+export async function createOrContinueBrief(
+  ctx: Ctx,
+  run: TaskRun,
+  socket: string | null,
+  earlier: EarlierRun | null,
+): Promise<Brief> {
+  if (!earlier) return createBrief(ctx, run, socket)
+  const brief: Omit<Brief, 'service'> = JSON.parse(earlier.state.brief)
+  // The wedge may have lost a tool meanwhile.
+  const usable = listUsableTools(run)
+  const tools = brief.tools.filter((tool) => usable.includes(tool))
+  const continued = { ...brief, tools, model: modelOf(run), service: serviceOf(run, socket) }
+  if (run.cellKind === 'custom') return { ...continued, resume: await createBriefResume(ctx, run, earlier) }
+  const { entries, announced } = earlier
+  return { ...continued, transcript: { entries, announced, lost_files: hasFiles(run) } }
+}
+
 /** Everything that the agent gets. The tokens of the run are the only credentials in it. */
-export async function createBrief(ctx: Ctx, run: TaskRun, socket: string | null): Promise<Brief> {
+async function createBrief(ctx: Ctx, run: TaskRun, socket: string | null): Promise<Brief> {
   const { task, wedge, type, constraints } = run
   const input = parseTaskInput(task)
   const { task_type, client_id } = task
@@ -35,10 +56,19 @@ export async function createBrief(ctx: Ctx, run: TaskRun, socket: string | null)
     shape,
     steps,
     temperature: temperature ?? null,
-    model: { wire: run.model.model.wire, name: run.model.model.name },
-    service: { socket, base_url: 'http://service', task_token: run.taskToken, gate_token: run.gateToken },
+    model: modelOf(run),
+    service: serviceOf(run, socket),
   }
 }
+
+const modelOf = ({ model: { model } }: TaskRun): Brief['model'] => ({ wire: model.wire, name: model.name })
+
+const serviceOf = (run: TaskRun, socket: string | null): Brief['service'] => ({
+  socket,
+  base_url: 'http://service',
+  task_token: run.taskToken,
+  gate_token: run.gateToken,
+})
 
 /** Tools that cannot work in this run are left out, because they cost tokens and the model might call them. */
 function listUsableTools({ task, wedge: { manifest } }: TaskRun): string[] {
@@ -52,9 +82,13 @@ function listUsableTools({ task, wedge: { manifest } }: TaskRun): string[] {
   return [...tools]
 }
 
-/** The schema of the task replaces the schema of its type. */
-export function outputSchemaOfRun({ task, type }: Pick<TaskRun, 'task' | 'type'>): JsonObject | null {
-  return parseTaskOutputSchema(task) ?? type.output_schema ?? null
+/** The schema that the agent knows. The schema of the task replaces the schema of its type. */
+export function outputSchemaOfRun({
+  task,
+  type,
+  stored,
+}: Pick<TaskRun, 'task' | 'type' | 'stored'>): JsonObject | null {
+  return stored.brief ? stored.brief.output_schema : (parseTaskOutputSchema(task) ?? type.output_schema ?? null)
 }
 
 function instructionsText({ wedge, type, taskType }: TaskRun): string {

@@ -1,19 +1,22 @@
 import { listOpenEffects, updateEffectOutcome } from '../approvals/effect-rows.ts'
 import { appendAuditEntry } from '../audit/append.ts'
-import { type Ctx, inTx } from '../ctx/ctx.ts'
+import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import { SYSTEM_ACTOR } from '../ctx/scope.ts'
 import { isoNow, toIsoTime } from '../ctx/world.ts'
 import { endTask } from '../lifecycle/end-task.ts'
 import type { TaskEnding } from '../lifecycle/task-ending.ts'
+import type { TaskRow } from '../store/tables.ts'
+import type { TaskError } from '../tasks/status.ts'
+import { lockTask } from '../tasks/rows.ts'
 import type { HeartbeatMonitor } from './heartbeat-monitor.ts'
+import { tryReleaseTask } from './park-run.ts'
 import { LEASE_TIMEOUT_MS } from './replica-lease.ts'
 import { deleteReplica, listActiveTasksOfReplica, listHeartbeats, listHoldingReplicas } from './rows.ts'
 
-/** How a running task ends when its replica dies. The task is not resumed. */
-export const INTERRUPTED_ENDING: TaskEnding = {
-  status: 'failed',
-  error: { reason: 'interrupted', message: 'the run was interrupted by a restart' },
-}
+export const INTERRUPTED_ERROR: TaskError = { reason: 'interrupted', message: 'the run was interrupted by a restart' }
+
+/** How a task ends when its replica dies and no other can continue it. */
+export const INTERRUPTED_ENDING: TaskEnding = { status: 'failed', error: INTERRUPTED_ERROR }
 
 /**
  * Ends the tasks of replicas whose lease has expired. All replicas may do this at the same time, because each task ends
@@ -45,16 +48,46 @@ async function listOtherReplicas(ctx: Ctx): Promise<string[]> {
   return all.flatMap(({ replica }) => (replica && replica !== ctx.replica ? [replica] : []))
 }
 
-async function endTasksOfReplica(ctx: Ctx, replica: string): Promise<void> {
-  for (const task of await listActiveTasksOfReplica(ctx.db, { replica })) {
-    await inTx(ctx, (tx) => endTask(tx, task.id, INTERRUPTED_ENDING, task.epoch))
+export type HeldTask = Pick<TaskRow, 'id' | 'project_id' | 'epoch'>
+
+const TASKS_PER_BATCH = 50
+
+/** Batches for `releaseOrEndTasks`. Their order lets several replicas end tasks without a deadlock. */
+export function toBatches(tasks: readonly HeldTask[]): HeldTask[][] {
+  const keyOf = ({ project_id, id }: HeldTask) => `${project_id} ${id}`
+  const sorted = tasks.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
+  return Array.from({ length: Math.ceil(sorted.length / TASKS_PER_BATCH) }, (_, n) =>
+    sorted.slice(n * TASKS_PER_BATCH, (n + 1) * TASKS_PER_BATCH),
+  )
+}
+
+/** Releases or ends tasks in one transaction, because a transaction for each takes too long for a replica that stops. */
+export async function releaseOrEndTasks(tx: Tx, tasks: readonly HeldTask[]): Promise<void> {
+  // All tasks are locked before the audit chains, as in every other transaction.
+  for (const { id } of tasks) await lockTask(tx.db, { id })
+  for (const task of tasks) {
+    if (!(await tryReleaseTask(tx, task))) await endTask(tx, task.id, INTERRUPTED_ENDING, task.epoch)
   }
+}
+
+/** Outcomes before tasks: a run that continues needs to know whether its action was sent. */
+async function endTasksOfReplica(ctx: Ctx, replica: string): Promise<void> {
+  await settleEffectsOfReplica(ctx, replica)
+  for (const tasks of toBatches(await listActiveTasksOfReplica(ctx.db, { replica }))) {
+    await inTx(ctx, (tx) => releaseOrEndTasks(tx, tasks))
+  }
+  await inTx(ctx, (tx) => deleteReplica(tx.db, { id: replica }))
+}
+
+async function settleEffectsOfReplica(ctx: Ctx, replica: string): Promise<void> {
   for (const effect of await listOpenEffects(ctx.db, { replica })) {
     await inTx(ctx, async (tx) => {
       const [settled] = await updateEffectOutcome(tx.db, {
         approval_id: effect.approval_id,
+        replica,
         outcome: 'unknown',
         status: null,
+        result: null,
         finished_at: isoNow(tx),
         error: 'the service stopped before the response arrived',
       })
@@ -63,5 +96,4 @@ async function endTasksOfReplica(ctx: Ctx, replica: string): Promise<void> {
       await appendAuditEntry(tx, effect.project_id, SYSTEM_ACTOR, 'action.executed', effect.approval_id, data)
     })
   }
-  await inTx(ctx, (tx) => deleteReplica(tx.db, { id: replica }))
 }

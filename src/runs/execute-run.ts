@@ -1,6 +1,5 @@
 import { LazyAbort } from '../base/lazy-abort.ts'
 import { errorMessage } from '../base/error-message.ts'
-import type { WedgeManifest } from '../contract/wedge-manifest.ts'
 import { resolveGrant, listMissingConnections } from '../connections/grants.ts'
 import { type Ctx, inDurableTx, type Tx } from '../ctx/ctx.ts'
 import { isoNow } from '../ctx/world.ts'
@@ -10,17 +9,19 @@ import type { PipePlane } from '../http/pipe-plane.ts'
 import { chooseModel } from '../models/choose-model.ts'
 import { retryUntilAvailable } from '../store/errors.ts'
 import type { QueuedTask } from '../store/tables.ts'
-import { parseTaskConstraints, parseTaskInput, parseTaskTools } from '../tasks/view.ts'
+import { parseTaskConstraints, parseTaskInput } from '../tasks/view.ts'
 import type { ClaimedTask, RunStarter } from '../lifecycle/claimed-task.ts'
 import { updateTaskRunning } from '../lifecycle/rows.ts'
 import type { TaskError } from '../tasks/status.ts'
-import { canExecuteCode, toolsOfTask } from '../tasks/tools.ts'
+import { needsOwnCell } from '../tasks/queue-reason.ts'
 import { findTaskType } from '../wedges/task-type.ts'
-import { createBrief } from './create-brief.ts'
+import { createOrContinueBrief } from './create-brief.ts'
 import type { CellPool } from './cell-pool.ts'
 import type { AgentCell } from './agent-cell.ts'
+import { INTERRUPTED_ERROR } from './dead-replicas.ts'
 import { finishRun, failRun } from './finish-run.ts'
 import { runAgentSession } from './agent-session.ts'
+import { type EarlierRun, readEarlierRun, saveRunState } from './run-state.ts'
 import { createTaskRun, type TaskRun, type TaskRunParts } from './task-run.ts'
 
 /** What the runner provides for a run. */
@@ -44,7 +45,13 @@ export async function executeRun(environment: RunEnvironment, claimed: ClaimedTa
   try {
     const parts = await retryUntilAvailable(() => gatherRunParts(ctx, task), environment.stopping)
     if ('reason' in parts) return await failRun(ctx, { taskId: task.id, epoch: task.epoch }, parts)
-    await executeInCell(environment, createTaskRun(ctx, task, parts), claimed)
+    const earlier = claimed.isResumed
+      ? await retryUntilAvailable(() => readEarlierRun(ctx.db, task.id), environment.stopping)
+      : null
+    if (claimed.isResumed && !earlier)
+      return await failRun(ctx, { taskId: task.id, epoch: task.epoch }, INTERRUPTED_ERROR)
+    const run = createTaskRun(ctx, task, parts, earlier)
+    await executeInCell(environment, run, claimed, earlier)
   } catch (error) {
     if (error instanceof RunEndedError) return
     ctx.world.log.error({ err: error, task: task.id }, 'run failed')
@@ -58,29 +65,38 @@ async function executeInCell(
   environment: RunEnvironment,
   run: TaskRun,
   { task, hasStarted }: ClaimedTask,
+  earlier: EarlierRun | null,
 ): Promise<void> {
   const { ctx, pool } = environment
   const unregister = environment.registerRun(run)
   let cell: AgentCell | null = null
   try {
-    cell = await acquireCell(pool, run.wedge.manifest, task)
+    cell = await acquireCell(ctx, pool, task)
     const { id, kind, socketPathInside } = cell
     run.cellId = id
-    run.hasOwnCell = kind !== 'harness'
-    const brief = await retryUntilAvailable(() => createBrief(ctx, run, socketPathInside), environment.stopping)
+    run.cellKind = kind
+    if (earlier && (kind === 'custom') !== (earlier.state.checkpoint !== null))
+      return await failRun(ctx, run, INTERRUPTED_ERROR)
+    const brief = await retryUntilAvailable(
+      () => createOrContinueBrief(ctx, run, socketPathInside, earlier),
+      environment.stopping,
+    )
+    const { service: _, transcript: __, resume: ___, ...lasting } = brief
+    run.stored.brief = lasting
     if (!hasStarted) await inDurableTx(ctx, (tx) => moveToRunning(tx, task, environment.sandbox), environment.stopping)
+    if (run.isResumable && !earlier) await inDurableTx(ctx, (tx) => saveRunState(tx, run), environment.stopping)
     const outcome = await runAgentSession(environment, run, cell, brief)
     // From here on the tokens of the run are invalid.
     unregister()
     const { end } = outcome
-    if (end.kind !== 'output' && end.kind !== 'error') cell.abort(run.taskId)
+    if (end.kind !== 'output' && end.kind !== 'error') cell.abort(run.cellRunId)
     // A cell whose run timed out may hang, so it gets no new runs.
     if (end.kind === 'timeout') pool.retire(cell)
     await run.stopModelCalls()
     await finishRun(ctx, run, outcome)
   } finally {
     unregister()
-    if (cell) await pool.release(cell, run.taskId)
+    if (cell) await pool.release(cell, run.cellRunId)
   }
 }
 
@@ -119,14 +135,14 @@ async function gatherRunParts(ctx: Ctx, task: QueuedTask): Promise<TaskRunParts 
   }
 }
 
-/** Runs that can execute code and custom agents get their own cell; null means the shared cell of the project. */
-function ownCellKind(pool: CellPool, manifest: WedgeManifest, task: QueuedTask): 'custom' | 'workshop' | null {
-  if (pool.usesCustomAgent) return 'custom'
-  return canExecuteCode(toolsOfTask(manifest, parseTaskTools(task))) ? 'workshop' : null
+/** Null means the shared cell of the project. */
+function ownCellKind(ctx: Ctx, pool: CellPool, task: QueuedTask): 'custom' | 'workshop' | null {
+  if (!needsOwnCell(ctx, task)) return null
+  return pool.usesCustomAgent ? 'custom' : 'workshop'
 }
 
-function acquireCell(pool: CellPool, manifest: WedgeManifest, task: QueuedTask): Promise<AgentCell> {
-  const own = ownCellKind(pool, manifest, task)
+function acquireCell(ctx: Ctx, pool: CellPool, task: QueuedTask): Promise<AgentCell> {
+  const own = ownCellKind(ctx, pool, task)
   return own ? pool.acquireOwn(own) : pool.acquireShared(task.project_id)
 }
 
@@ -137,7 +153,7 @@ export function createRunStarter({ ctx, pool, sandbox }: RunEnvironment): RunSta
       const wedge = ctx.wedges.get(task.wedge)
       const type = wedge && findTaskType(wedge, task.task_type)
       if (!type || type.harness.needs_connections) return false
-      const own = ownCellKind(pool, wedge.manifest, task)
+      const own = ownCellKind(ctx, pool, task)
       return own ? pool.hasWarmCell(own) : pool.hasSharedCell(task.project_id)
     },
     writeStarted: (tx, tasks) => writeTaskCreated(tx, tasks, sandbox),

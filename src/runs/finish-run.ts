@@ -1,6 +1,9 @@
+import { countStoredBytes, runStorageSentence } from '../accounts/storage-usage.ts'
+import type { Config } from '../config/config.ts'
 import { endTask } from '../lifecycle/end-task.ts'
 import { isJsonObject, type Json } from '../base/json.ts'
 import { type SchemaError, schemaErrors } from '../contract/output-schema.ts'
+import type { TranscriptEntry } from '../contract/transcript.ts'
 import { exitMessage } from '../contract/exit-message.ts'
 import { appendTaskReply } from '../channels/reply.ts'
 import { type Ctx, inDurableTx, type Tx } from '../ctx/ctx.ts'
@@ -13,7 +16,9 @@ import type { TaskError } from '../tasks/status.ts'
 import type { NewArtifact } from './parse-agent-line.ts'
 import { outputSchemaOfRun } from './create-brief.ts'
 import type { RunOutcome, RunEnd } from './agent-session.ts'
-import { INTERRUPTED_ENDING } from './dead-replicas.ts'
+import type { UnwrittenLog } from './run-log.ts'
+import { saveLastEntries } from './run-state.ts'
+import { releaseOrEndTasks } from './dead-replicas.ts'
 import type { TaskRun } from './task-run.ts'
 
 /** Limited because a page of tasks contains whole outputs. */
@@ -26,26 +31,30 @@ export async function finishRun(ctx: Ctx, run: TaskRun, outcome: RunOutcome): Pr
   // Whatever ended the run has stored the end of the task, except when the lease of this replica expired.
   if (end.kind === 'ended') return run.endedBy === 'lost_lease' ? interruptRun(ctx, run) : undefined
   if (end.kind === 'output') return finishWithOutput(ctx, run, end.output, outcome)
-  await failRun(ctx, run, failureReason(run, end), outcome.unwrittenEvents)
+  await failRun(ctx, run, failureReason(ctx.config, run, end), outcome.unwritten)
 }
 
 export async function failRun(
   ctx: Ctx,
-  run: Pick<TaskRun, 'taskId' | 'epoch'>,
+  run: TaskRun | Pick<TaskRun, 'taskId' | 'epoch'>,
   error: TaskError,
-  events: NewEvent[] = [],
+  { events, entries }: UnwrittenLog = { events: [], entries: [] },
 ): Promise<void> {
-  await inDurableTx(ctx, (tx) => endTask(tx, run.taskId, { status: 'failed', error, events }, run.epoch))
+  await inDurableTx(ctx, async (tx) => {
+    const ended = await endTask(tx, run.taskId, { status: 'failed', error, events }, run.epoch)
+    if (ended && entries.length > 0 && 'stored' in run) await saveLastEntries(tx, run, entries)
+  })
 }
 
-async function interruptRun(ctx: Ctx, { taskId, epoch }: TaskRun): Promise<void> {
-  await inDurableTx(ctx, (tx) => endTask(tx, taskId, INTERRUPTED_ENDING, epoch))
+async function interruptRun(ctx: Ctx, { taskId: id, projectId: project_id, epoch }: TaskRun): Promise<void> {
+  await inDurableTx(ctx, (tx) => releaseOrEndTasks(tx, [{ id, project_id, epoch }]))
 }
 
-function failureReason(run: TaskRun, end: Exclude<RunEnd, { kind: 'output' | 'ended' }>): TaskError {
+function failureReason(config: Config, run: TaskRun, end: Exclude<RunEnd, { kind: 'output' | 'ended' }>): TaskError {
   if (end.kind === 'timeout') {
     return { reason: 'runtime_exceeded', message: `the run took longer than ${run.constraints.max_runtime_s} s` }
   }
+  if (end.kind === 'storage_full') return { reason: 'agent_failed', message: runStorageSentence(config) }
   if (end.kind === 'flooded') return { reason: 'agent_failed', message: 'the agent wrote too much' }
   const message =
     end.kind === 'crashed' ? exitMessage(end.exit.signal ?? `exit code ${end.exit.code}`, end.exit.stderr) : end.message
@@ -57,7 +66,7 @@ async function finishWithOutput(
   ctx: Ctx,
   run: TaskRun,
   output: Json,
-  { artifacts, unwrittenEvents }: RunOutcome,
+  { artifacts, unwritten }: RunOutcome,
 ): Promise<void> {
   const size = Buffer.byteLength(JSON.stringify(output))
   const problem = validateOutput(run, output, size)
@@ -67,15 +76,28 @@ async function finishWithOutput(
   }
   if (problem) {
     const { message } = problem
-    return failRun(ctx, run, { reason: 'output_invalid', message }, [...unwrittenEvents, validated])
+    return failRun(
+      ctx,
+      run,
+      { reason: 'output_invalid', message },
+      {
+        ...unwritten,
+        events: [...unwritten.events, validated],
+      },
+    )
   }
   const stored = toStoredArtifacts(ctx, run, size, artifacts)
   const ending: TaskEnding = {
     status: 'succeeded',
     output,
-    events: [...unwrittenEvents, validated, ...stored.map(artifactCreated)],
+    events: [...unwritten.events, validated, ...stored.map(artifactCreated)],
   }
-  const ended = await inDurableTx(ctx, (tx) => succeedTask(tx, run, ending, stored), undefined, commitGroupOf(run))
+  const ended = await inDurableTx(
+    ctx,
+    (tx) => succeedTask(tx, run, ending, stored, unwritten.entries),
+    undefined,
+    commitGroupOf(run),
+  )
   if (!ended) await inDurableTx(ctx, (tx) => failWhileAwaitingApproval(tx, run))
 }
 
@@ -109,11 +131,15 @@ async function succeedTask(
   run: TaskRun,
   ending: TaskEnding & { output: Json },
   stored: StoredArtifact[],
+  entries: TranscriptEntry[],
 ): Promise<boolean> {
   if (!(await endTask(tx, run.taskId, ending, run.epoch))) return false
+  await saveLastEntries(tx, run, entries)
   for (const { artifact, content } of stored) {
     await insertArtifact(tx.db, artifact)
-    if (content !== null) await insertArtifactFile(tx.db, { artifact_id: artifact.id, content })
+    if (content === null) continue
+    await insertArtifactFile(tx.db, { artifact_id: artifact.id, content })
+    countStoredBytes(tx, run.projectId, content.length)
   }
   const reply = isJsonObject(ending.output) ? ending.output.reply : undefined
   if (run.task.thread_id && typeof reply === 'string') await appendTaskReply(tx, run.task, reply.replaceAll('\0', ''))

@@ -5,12 +5,15 @@ import {
   type PipeRequest,
   type PlaneRequest,
 } from '../contract/agent-protocol.ts'
+import type { TranscriptEntry } from '../contract/transcript.ts'
 import type { NewEvent } from '../events/event-types.ts'
 
 /** A checked line of an agent. The agent may be hostile, broken or write too much. */
 export type AgentMessage =
   | { kind: 'event'; event: NewEvent; size: number }
   | { kind: 'artifact'; artifact: NewArtifact }
+  | { kind: 'turn'; entry: TranscriptEntry; size: number }
+  | { kind: 'checkpoint'; checkpoint: Json }
   | { kind: 'output'; output: Json }
   | { kind: 'error'; message: string }
   | { kind: 'ask'; ask: PipeRequest }
@@ -41,6 +44,8 @@ export function parseAgentLine(line: JsonObject, length: number): AgentMessage {
   if (line.ask !== undefined) return parsePipeRequest(line)
   if (line.event !== undefined) return parseAgentEvent(line.event, line.data, length)
   if (isJsonObject(line.artifact)) return parseArtifact(line.artifact)
+  if (isJsonObject(line.turn)) return parseTurn(line.turn, length)
+  if (line.checkpoint !== undefined) return parseCheckpoint(line.checkpoint, length)
   if (line.output !== undefined)
     return isTooDeep(line.output, length) ? TOO_DEEP : { kind: 'output', output: line.output }
   if (typeof line.error === 'string') return { kind: 'error', message: line.error.slice(0, 2000) }
@@ -134,6 +139,22 @@ function truncateStrings(value: Json): { value: Json; isTruncated: boolean } {
     value: Object.fromEntries(fields.map(([key, inner]) => [key, inner.value])),
     isTruncated: fields.some(([, inner]) => inner.isTruncated),
   }
+}
+
+/** Only the bundled harness writes these lines, so only their kind is checked. */
+function parseTurn(turn: JsonObject, length: number): AgentMessage {
+  if (!isTranscriptEntry(turn)) return { kind: 'refused', why: 'the entry of the transcript is of an unknown kind' }
+  return isTooDeep(turn, length) ? TOO_DEEP : { kind: 'turn', entry: turn, size: length }
+}
+
+const isTranscriptEntry = (turn: unknown): turn is TranscriptEntry =>
+  typeof turn === 'object' && turn !== null && 'by' in turn && ['model', 'tool', 'user'].some((by) => by === turn.by)
+
+const MAX_CHECKPOINT_CHARS = 1024 * 1024
+
+function parseCheckpoint(checkpoint: Json, length: number): AgentMessage {
+  if (length > MAX_CHECKPOINT_CHARS) return { kind: 'refused', why: 'the checkpoint is larger than 1 MiB' }
+  return isTooDeep(checkpoint, length) ? TOO_DEEP : { kind: 'checkpoint', checkpoint }
 }
 
 function parseArtifact({ name, content_type, content_base64 }: JsonObject): AgentMessage {

@@ -17,7 +17,7 @@ export function createPipeRequestHandler(
   let open = 0
   return (request, length) => {
     const caller: PipeCaller = {
-      send: (part) => cell.reply(run.taskId, request.ask, part),
+      send: (part) => cell.reply(run.cellRunId, request.ask, part),
       whenDrained: (call) => cell.whenDrained(call),
     }
     const refused = refuseRequest(open, length, request)

@@ -1,5 +1,5 @@
 import { isPostgres } from '../store/dialect.ts'
-import { excluded, prepareQuery } from '../store/prepared-query.ts'
+import { excluded, prepareBatchedRead, prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
 import type { QueuedTask, ReplicaRow, TaskRow } from '../store/tables.ts'
 import { CLAIMED_STATUSES } from '../tasks/status.ts'
@@ -15,6 +15,20 @@ export const findNextQueuedProject = prepareQuery<{ after: string }, { project_i
       .as('project_id'),
   ),
 )
+
+/** Whether a task can be claimed: a queued one, or one that was released. */
+export const hasClaimableTask = prepareQuery<object, { claimable: string | null }>((db) =>
+  db.selectNoFrom((eb) => eb.fn.coalesce(firstReleasedTask(db), firstQueuedProject(db)).as('claimable')),
+)
+
+const firstReleasedTask = (db: Db) =>
+  db
+    .selectFrom('tasks')
+    .innerJoin('run_states', 'run_states.task_id', 'tasks.id')
+    .select('tasks.id')
+    .where('tasks.status', '=', 'running')
+    .where('tasks.replica', 'is', null)
+    .limit(1)
 
 const firstQueuedProject = (db: Db) =>
   db
@@ -40,6 +54,34 @@ export const lockQueuedTasks = (limit: number) =>
       // Replicas that claim at the same time get different tasks instead of waiting for each other.
       .$if(isPostgres(db), (query) => query.forUpdate('tasks').skipLocked()),
   )
+
+/** Tasks that can continue and that no replica executes, the oldest first. */
+export const lockReleasedTasks = prepareQuery<{ limit: number }, QueuedTask>((db, arg) =>
+  db
+    .selectFrom('tasks')
+    .innerJoin('projects', 'projects.id', 'tasks.project_id')
+    .innerJoin('run_states', 'run_states.task_id', 'tasks.id')
+    .selectAll('tasks')
+    .select('projects.tier')
+    .where('tasks.status', '=', 'running')
+    .where('tasks.replica', 'is', null)
+    .orderBy('tasks.id')
+    .limit(arg('limit'))
+    .$if(isPostgres(db), (query) => query.forUpdate('tasks').skipLocked()),
+)
+
+/** Claims a released task that this transaction has locked, and reserves the number of one event. */
+export const updateTaskToResumed = prepareQuery<{ id: string; replica: string }, { last_event_id: number }>((db, arg) =>
+  db
+    .updateTable('tasks')
+    .set((row) => ({
+      replica: arg('replica'),
+      epoch: row('epoch', '+', 1),
+      last_event_id: row('last_event_id', '+', 1),
+    }))
+    .where('id', '=', arg('id'))
+    .returning('last_event_id'),
+)
 
 /** Claims a queued task that this transaction has locked. A `running` task has its first event in the transaction. */
 export const updateTaskToClaimed = (status: 'running' | 'provisioning') =>
@@ -77,8 +119,13 @@ export const deleteReplicasBefore = prepareQuery<{ before: string }>((db, arg) =
   db.deleteFrom('replicas').where('seen_at', '<', arg('before')).$castTo<never>(),
 )
 
+/** Deletes the marks of connections that were closed long ago. */
+export const deleteCommitMarksBefore = prepareQuery<{ before: string }>((db, arg) =>
+  db.deleteFrom('commit_marks').where('written_at', '<', arg('before')).$castTo<never>(),
+)
+
 /** The replicas that hold running tasks or effects without a known outcome. */
-export const listHoldingReplicas = prepareQuery<object, { replica: string | null }>((db) =>
+export const listHoldingReplicas = prepareBatchedRead<object, { replica: string | null }>((db) =>
   db
     .selectFrom('tasks')
     .select('replica')
@@ -87,10 +134,27 @@ export const listHoldingReplicas = prepareQuery<object, { replica: string | null
     .union(db.selectFrom('effects').select('replica').distinct().where('outcome', '=', 'sent')),
 )
 
-export const listActiveTasksOfReplica = prepareQuery<{ replica: string }, Pick<TaskRow, 'id' | 'epoch'>>((db, arg) =>
+/** A claimed task whose agent has done nothing: its log has at most `task.created`, and it has cost nothing. */
+export const findUnbegunTask = prepareQuery<{ id: string; epoch: number }, QueuedTask>((db, arg) =>
   db
     .selectFrom('tasks')
-    .select(['id', 'epoch'])
+    .innerJoin('projects', 'projects.id', 'tasks.project_id')
+    .selectAll('tasks')
+    .select('projects.tier')
+    .where('tasks.id', '=', arg('id'))
+    .where('tasks.epoch', '=', arg('epoch'))
+    .where('tasks.status', 'in', ['provisioning', 'running'])
+    .where('tasks.last_event_id', '<=', 1)
+    .where('tasks.cost_micros', '=', 0),
+)
+
+export const listActiveTasksOfReplica = prepareBatchedRead<
+  { replica: string },
+  Pick<TaskRow, 'id' | 'project_id' | 'epoch'>
+>((db, arg) =>
+  db
+    .selectFrom('tasks')
+    .select(['id', 'project_id', 'epoch'])
     .where('replica', '=', arg('replica'))
     .where('status', 'in', CLAIMED_STATUSES),
 )

@@ -7,19 +7,17 @@ import { sleep } from '../ctx/world.ts'
 import type { PipePlane } from '../http/pipe-plane.ts'
 import type { SandboxDriver } from '../sandbox/driver.ts'
 import type { ClaimedTask, RunStarter } from '../lifecycle/claimed-task.ts'
-import { endTask } from '../lifecycle/end-task.ts'
 import type { QueuedTask } from '../store/tables.ts'
 import { executeRun, createRunStarter, type RunEnvironment } from './execute-run.ts'
 import { CellPool } from './cell-pool.ts'
 import { claimTasks } from './claim-tasks.ts'
-import { INTERRUPTED_ENDING } from './dead-replicas.ts'
+import { releaseOrEndTasks, toBatches } from './dead-replicas.ts'
+import { parkAfterWaiting } from './park-run.ts'
 import type { TaskRun } from './task-run.ts'
 import { type RunnerSlots, createTaskStarter } from '../lifecycle/start-on-create.ts'
 
 /** Finds queued tasks whose notification was lost. */
 const POLL_INTERVAL_MS = 1_000
-/** Runs that wait for an approval in their own cell, for each slot: each of them keeps a process. */
-const MAX_WAITING_RUNS_PER_SLOT = 8
 const DRAIN_TIMEOUT_MS = 10_000
 /** A run whose end cannot be stored must not keep the process alive. */
 const FINAL_WRITE_TIMEOUT_MS = 3_000
@@ -42,6 +40,7 @@ export class Runner implements Loop, RunnerSlots {
   /** Slots that are reserved for the claim in progress. */
   #reservedSlots = 0
   readonly #stopping = new AbortController()
+  #onFreeSlot = () => {}
   #unsubscribe = () => {}
   #cancelPoll = () => {}
 
@@ -67,20 +66,29 @@ export class Runner implements Loop, RunnerSlots {
     this.#poll()
   }
 
-  /** Claims no more tasks, waits ten seconds for the runs, then ends them as interrupted. Queued tasks stay queued. */
+  /**
+   * Claims no more tasks, waits ten seconds for the runs, but not for those that wait for an approval. Then releases those
+   * that another process can continue and ends the others as interrupted. Queued tasks stay queued.
+   */
   async stop(): Promise<void> {
     this.#stopping.abort()
     this.#unsubscribe()
     this.#cancelPoll()
     await this.#claiming
-    await Promise.race([Promise.allSettled(this.#executing.keys()), sleep(this.#ctx.world.clock, DRAIN_TIMEOUT_MS)])
-    for (const run of this.#ctx.liveRuns.all()) {
-      // If the database is unavailable, another replica ends the task when the lease of this one has expired.
-      const ending = inTx(this.#ctx, (tx) => endTask(tx, run.taskId, INTERRUPTED_ENDING, run.epoch))
+    await Promise.race([this.#whenAllRunsWait(), sleep(this.#ctx.world.clock, DRAIN_TIMEOUT_MS)])
+    const held = [...this.#runs].map(({ taskId: id, projectId: project_id, epoch }) => ({ id, project_id, epoch }))
+    await Promise.race([
+      Promise.allSettled([...this.#runs].map((run) => run.flushLog())),
+      sleep(this.#ctx.world.clock, FINAL_WRITE_TIMEOUT_MS),
+    ])
+    for (const run of this.#runs) run.end('interrupted')
+    await this.#whenNoRunWorks()
+    for (const tasks of toBatches(held)) {
+      // If the database is unavailable, another replica ends the tasks when the lease of this one has expired.
+      const ending = inTx(this.#ctx, (tx) => releaseOrEndTasks(tx, tasks))
       await ending.catch((err) =>
-        this.#ctx.world.log.error({ err, task: run.taskId }, 'interrupted run could not be ended'),
+        this.#ctx.world.log.error({ err, tasks: tasks.map(({ id }) => id) }, 'interrupted runs could not be ended'),
       )
-      run.end('interrupted')
     }
     await Promise.race([
       Promise.allSettled(this.#executing.keys()),
@@ -109,8 +117,14 @@ export class Runner implements Loop, RunnerSlots {
     return new Set(this.#executing.values())
   }
 
-  hasFreeSlot(): boolean {
-    return this.#isQueueEmpty && this.#countFreeSlots() > this.#reservedSlots && !this.#stopping.signal.aborted
+  /** Executes a task that this replica has claimed but does not execute. */
+  executeAgain(claimed: ClaimedTask): void {
+    if (!this.#stopping.signal.aborted) this.#execute(claimed.task.id, Promise.resolve(claimed))
+  }
+
+  hasFreeSlot(projectId: string): boolean {
+    const hasSlot = this.#isQueueEmpty && this.#countFreeSlots() > this.#reservedSlots
+    return hasSlot && !this.#stopping.signal.aborted && this.#canTake(projectId)
   }
 
   reserveSlot(task: QueuedTask, claim: Promise<ClaimedTask | null>): void {
@@ -139,7 +153,25 @@ export class Runner implements Loop, RunnerSlots {
 
   /** Called when a slot is free again. */
   #claimIfQueued(): void {
+    this.#onFreeSlot()
     if (!this.#isQueueEmpty) this.#startClaim()
+  }
+
+  /** Resolves when every run has ended or waits for an approval. */
+  #whenAllRunsWait(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onFreeSlot = () => {
+        if (this.#countFreeSlots() >= this.#ctx.config.maxConcurrentTasks) resolve()
+      }
+      this.#onFreeSlot()
+    })
+  }
+
+  /** Resolves when the actions of ended runs have stored their outcomes, which decide whether a task can continue. */
+  async #whenNoRunWorks(): Promise<void> {
+    const end = Date.now() + FINAL_WRITE_TIMEOUT_MS
+    while (Date.now() < end && [...this.#runs].some(({ workingTime }) => workingTime.isWorking))
+      await new Promise((resolve) => setTimeout(resolve, 10))
   }
 
   async #fillFreeSlots(): Promise<void> {
@@ -156,6 +188,7 @@ export class Runner implements Loop, RunnerSlots {
         this.#lastProject,
         this.#reservedSlots,
         this.#starter,
+        (projectId) => this.#canTake(projectId),
         this.#environment.stopping,
       )
       this.#lastProject = lastProject
@@ -170,18 +203,19 @@ export class Runner implements Loop, RunnerSlots {
     }
   }
 
-  /** A run that waits for an approval uses no slot, unless too many processes wait. */
+  /** A run that waits for an approval uses no slot. */
   #countFreeSlots(): number {
-    const { maxConcurrentTasks } = this.#ctx.config
-    let shared = 0
-    let own = 0
-    for (const { workingTime, hasOwnCell } of this.#runs) {
-      if (!workingTime.isWaiting) continue
-      if (hasOwnCell) own++
-      else shared++
-    }
-    const waiting = shared + Math.min(own, MAX_WAITING_RUNS_PER_SLOT * maxConcurrentTasks)
-    return maxConcurrentTasks - (this.#executing.size - waiting)
+    let waiting = 0
+    for (const { workingTime } of this.#runs) if (workingTime.isWaiting) waiting++
+    return this.#ctx.config.maxConcurrentTasks - (this.#executing.size - waiting)
+  }
+
+  /** Each run that waits in a cell of its own keeps a process, so their number is limited for each project. */
+  #canTake(projectId: string): boolean {
+    let waiting = 0
+    for (const run of this.#runs)
+      if (run.projectId === projectId && run.cellKind !== 'harness' && run.workingTime.isWaiting) waiting++
+    return waiting < this.#ctx.config.maxWaitingRuns
   }
 
   #execute(taskId: string, claim: Promise<ClaimedTask | null>): void {
@@ -203,6 +237,7 @@ export class Runner implements Loop, RunnerSlots {
       run.end('cancelled'),
     )
     run.workingTime.onWait = () => this.#claimIfQueued()
+    parkAfterWaiting(this.#ctx, run)
     return () => {
       unsubscribe()
       this.#ctx.liveRuns.remove(run)

@@ -1,15 +1,15 @@
 import type { Writable } from 'node:stream'
 import { z } from 'zod'
-import { askApproval } from '../approvals/ask-approval.ts'
-import { performAction } from '../approvals/perform-action.ts'
-import { approvedPayload } from '../approvals/view.ts'
+import { countRunBytes, runStorageFull } from '../accounts/storage-usage.ts'
+import { askApproval, waitForApproval } from '../approvals/ask-approval.ts'
+import { requestKey } from '../approvals/gated-request.ts'
 import { appendAuditEntry } from '../audit/append.ts'
 import type { Json } from '../base/json.ts'
 import { badRequest, notFound, Problem, problemOrThrow, tooManyRequests } from '../base/problem.ts'
 import type { ModelProvider } from '../contract/agent-protocol.ts'
+import { matchApprovals } from '../contract/declared-approvals.ts'
 import { readCaseForAgent, changeCaseByAgent } from '../cases/agent-access.ts'
 import { CaseChange } from '../cases/change-case.ts'
-import { parseSentMail, recordSentMail } from '../channels/reply.ts'
 import { completePayload } from '../connections/send-action.ts'
 import { requireExecutor } from '../connections/executors/executor-table.ts'
 import { pickConnection } from '../connections/grants.ts'
@@ -34,13 +34,15 @@ import { reportKnowledgeGap } from '../knowledge/intake.ts'
 import { forwardModelCall } from '../models/forward-call.ts'
 import { agentRecords } from '../records/agent-records.ts'
 import type { WorkflowRunner } from '../workflows/workflow-runner.ts'
+import { performApprovedAction, pickApprovedConnection } from './perform-approved-action.ts'
+import { noteAnswer } from './run-state.ts'
 import type { TaskRun } from './task-run.ts'
 import { GateDecisionView, WorkflowResultView } from './view.ts'
 
 /** A route of the sandbox plane, which has everything that an agent can do. Its scope is the run of the token. */
 export type SandboxRoute = Route<TaskRun, RequestHead>
 
-function sandboxRoute<Query extends z.ZodType, Body extends z.ZodType, Subject>(
+export function sandboxRoute<Query extends z.ZodType, Body extends z.ZodType, Subject>(
   method: SandboxRoute['method'],
   path: string,
   spec: RouteSpec<TaskRun, Query, Body, Subject, RequestHead>,
@@ -61,10 +63,27 @@ const CapabilityParams = z.object({ capability: plainName })
 
 const capabilityOf = (params: PathParams): string => validateFields(CapabilityParams, params, 'parameter').capability
 
-/** Adds an email that the task sent to the thread of the task. */
-async function keepMailInThread(ctx: Ctx, run: TaskRun, payload: Json): Promise<void> {
-  const mail = parseSentMail(payload)
-  if (run.task.thread_id && mail) await inDurableTx(ctx, (tx) => recordSentMail(tx, run.task, mail))
+/** Asks for the approval of an action. A run that continues takes the approval that it waited for in another process. */
+async function askForAction(
+  ctx: Ctx,
+  run: TaskRun,
+  capability: string,
+  body: { connection?: string | undefined; payload?: Json | undefined },
+) {
+  const key = requestKey('action', capability, [body.connection ?? null, body.payload ?? {}])
+  const earlier = run.takeEarlierApproval(key)
+  if (earlier) {
+    const connection = pickApprovedConnection(ctx, run, earlier)
+    const approval = await run.workingTime.whileWaiting(() => waitForApproval(ctx, run, earlier))
+    return { approval, connection }
+  }
+  const connection = pickConnection(run.grant, capability, body.connection)
+  requireExecutor(ctx, connection.kind, 'act')
+  await run.flushLog()
+  const requested = body.payload ?? {}
+  const payload = await run.workingTime.whileWorking(() => completePayload(ctx, connection, requested, run.over.signal))
+  const request = { key, action: capability, payload, path: 'action', risk: 'high', connection } as const
+  return { approval: await run.workingTime.whileWaiting(() => askApproval(ctx, run, request)), connection }
 }
 
 const ReadRequest = z.object({
@@ -138,8 +157,10 @@ export const sandboxRoutes = nameRoutes({
       const { tool, input: payload = null } = body
       if (!matchesGate(run, tool)) return { decision: 'allowed' }
       await run.flushLog()
-      const request = { action: tool, payload, path: 'tool', risk: riskOf(run, tool), connection: null } as const
+      const key = requestKey('tool', tool, payload)
+      const request = { key, action: tool, payload, path: 'tool', risk: riskOf(run, tool), connection: null } as const
       const approval = await run.workingTime.whileWaiting(() => askApproval(ctx, run, request))
+      noteAnswer(run, approval.id)
       return { decision: approval.status }
     },
   }),
@@ -150,23 +171,10 @@ export const sandboxRoutes = nameRoutes({
     body: z.object({ connection: z.string().optional(), payload: jsonValue.optional() }),
     responses: JSON_RESPONSE,
     async handle({ ctx, scope: run, params, body }) {
-      const capability = capabilityOf(params)
-      const connection = pickConnection(run.grant, capability, body.connection)
-      requireExecutor(ctx, connection.kind, 'act')
-      await run.flushLog()
-      const requested = body.payload ?? {}
-      const payload = await run.workingTime.whileWorking(() =>
-        completePayload(ctx, connection, requested, run.over.signal),
-      )
-      const request = { action: capability, payload, path: 'action', risk: 'high', connection } as const
-      const approval = await run.workingTime.whileWaiting(() => askApproval(ctx, run, request))
-      const act = () => performAction(ctx, run, approval, connection)
-      const { ok, status, result, error } = await run.workingTime.whileWorking(act)
-      // The payload as it was sent: a person may have edited it, and the agent must know.
-      const sent = approvedPayload(approval)
-      const edited = approval.edited !== null
-      if (ok && connection.kind === 'email') await keepMailInThread(ctx, run, sent)
-      return { ok, status, result, payload: sent, edited, approval_id: approval.id, ...(error !== null && { error }) }
+      const { approval, connection } = await askForAction(ctx, run, capabilityOf(params), body)
+      const response = await performApprovedAction(ctx, run, approval, connection)
+      noteAnswer(run, approval.id)
+      return response
     },
   }),
 
@@ -222,6 +230,8 @@ export const sandboxRoutes = nameRoutes({
     body: z.object({ value: jsonValue, version: z.number().int().optional() }),
     responses: { 200: jsonObject, 201: jsonObject },
     async handle({ ctx, scope, params, body }) {
+      if (!countRunBytes(ctx.config, scope, Buffer.byteLength(JSON.stringify(body.value))))
+        throw runStorageFull(ctx.config)
       const { record, isNew } = await agentRecords.put(
         ctx,
         recordScopeOf(scope),
@@ -277,13 +287,8 @@ export const sandboxRoutes = nameRoutes({
   }),
 })
 
-/** The risk that the wedge declares for the tool: by its whole name, else by a part of it. */
-function riskOf(run: TaskRun, tool: string): string {
-  const name = tool.toLowerCase()
-  const declared = run.wedge.manifest.approvals.map(({ action, risk }) => ({ action: action.toLowerCase(), risk }))
-  const match = declared.find(({ action }) => action === name) ?? declared.find(({ action }) => name.includes(action))
-  return match?.risk ?? 'medium'
-}
+/** The risk that the wedge declares for the tool. */
+const riskOf = (run: TaskRun, tool: string) => matchApprovals(run.wedge.manifest, tool)[0]?.risk ?? 'medium'
 
 function matchesGate(run: TaskRun, tool: string): boolean {
   const name = tool.toLowerCase()

@@ -6,9 +6,12 @@ import type { Grant } from '../connections/grants.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { RunEndReason, LiveRun } from '../ctx/live-runs.ts'
 import type { ModelRun } from '../models/model-run.ts'
-import type { TaskRow } from '../store/tables.ts'
+import type { RunStateRow, TaskRow } from '../store/tables.ts'
 import { parseTaskConstraints } from '../tasks/view.ts'
 import type { TaskError } from '../tasks/status.ts'
+import { askWhetherDone } from './ask-whether-done.ts'
+import type { CellKind } from './agent-cell.ts'
+import { createRequestStore, type EarlierRun, type StoredRun, toStoredRun } from './run-state.ts'
 import { WorkingTime } from './working-time.ts'
 
 /**
@@ -24,12 +27,26 @@ export interface TaskRun extends GatedRun, LiveRun {
   gateToken: string
   /** The tokens are valid only on the socket or pipe of this cell; empty until the run has a cell. */
   cellId: string
-  /** The run does not share its cell, so while it waits a process waits. */
-  hasOwnCell: boolean
+  /** The name of the run in its cell. A run that continues has another one, so late lines of the earlier run are ignored. */
+  cellRunId: string
+  /** A run that does not share its cell (`harness`) makes a process wait while it waits. Null until it has a cell. */
+  cellKind: CellKind | null
   readCount: number
   gapCount: number
   /** A tool whose name contains one of these must pass the gate. */
   gatePatterns: string[]
+  /** What is stored of the run so that another process can continue it. */
+  stored: StoredRun
+  /** When the answers to requests were sent to the agent, in real milliseconds, by the id of the approval. */
+  answeredAt: Map<string, number>
+  /** The agent has delivered files, which are stored when the run ends. */
+  hasUnstoredFiles: boolean
+  /** Stores the state of the run with its next events. */
+  saveSoon: () => void
+  /** Called when the run waits for an approval. */
+  onWaiting: (approvalId: string) => void
+  /** The working time in earlier processes. */
+  workedMs: number
   /** Counts against max_runtime_s; the time that the run waits for an approval does not count. */
   workingTime: WorkingTime
   /** Why the run was ended from outside; the task has ended by then. */
@@ -51,8 +68,16 @@ export interface TaskRunParts {
 
 const RUN_IS_OVER = 'the run is over'
 
-export function createTaskRun(ctx: Ctx, task: TaskRow, { wedge, type, grant, model }: TaskRunParts): TaskRun {
+export function createTaskRun(
+  ctx: Ctx,
+  task: TaskRow,
+  { wedge, type, grant, model }: TaskRunParts,
+  earlier: EarlierRun | null = null,
+): TaskRun {
   const over = new LazyAbort()
+  const workingTime = new WorkingTime(ctx.world.clock)
+  const state = earlier?.state
+  model.spentMicros = state ? Math.max(state.spent_micros, task.cost_micros) : 0
   const run: TaskRun = {
     task,
     taskId: task.id,
@@ -67,15 +92,25 @@ export function createTaskRun(ctx: Ctx, task: TaskRow, { wedge, type, grant, mod
     taskToken: newToken('task', ctx.world.random),
     gateToken: newToken('gate', ctx.world.random),
     cellId: '',
-    hasOwnCell: false,
-    readCount: 0,
-    gapCount: 0,
+    cellRunId: `${task.id}.${task.epoch}`,
+    cellKind: null,
+    ...earlierCounts(state),
+    stored: toStoredRun(earlier),
+    isResumable: type.harness.resume,
+    answeredAt: new Map(),
+    hasUnstoredFiles: false,
+    saveSoon: () => {},
+    onWaiting: () => {},
     gatePatterns: listGatePatterns(wedge.manifest),
-    workingTime: new WorkingTime(ctx.world.clock),
+    workingTime,
+    whileWorking: (work) => workingTime.whileWorking(work),
     over,
+    pendingRequests: new Set(),
     endedBy: null,
     failure: null,
     flushLog: async () => {},
+    ...createRequestStore(() => run, earlier),
+    askWhetherDone: (approval, effect) => askWhetherDone(ctx, run, approval, effect),
     async stopModelCalls() {
       // No call is in progress, and the agent cannot start one without valid tokens.
       if (model.reservedMicros === 0) return
@@ -93,6 +128,14 @@ export function createTaskRun(ctx: Ctx, task: TaskRow, { wedge, type, grant, mod
   }
   return run
 }
+
+/** What an earlier process of the run has used of its limits. */
+const earlierCounts = (state: RunStateRow | undefined) => ({
+  readCount: state?.read_count ?? 0,
+  gapCount: state?.gap_count ?? 0,
+  storedBytes: state?.stored_bytes ?? 0,
+  workedMs: state?.worked_ms ?? 0,
+})
 
 /** Parts of tool names that always need the gate. */
 const GATE_PATTERNS = ['send', 'charge', 'refund', 'book', 'delete', 'pay', 'transfer', 'purchase', 'publish', 'submit']

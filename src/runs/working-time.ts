@@ -25,6 +25,16 @@ export class WorkingTime {
     })
   }
 
+  /** The working time so far, of the time that was given. */
+  elapsedMs(givenMs: number): number {
+    const running = this.isWaiting ? 0 : this.#clock.now() - this.#runningSince
+    return this.#leftMs === Number.POSITIVE_INFINITY ? 0 : givenMs - this.#leftMs + running
+  }
+
+  get isWorking(): boolean {
+    return this.#works > 0
+  }
+
   get isWaiting(): boolean {
     return this.#waits > 0 && this.#works === 0
   }

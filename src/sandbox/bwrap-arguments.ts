@@ -11,11 +11,17 @@ export const CELL_CUSTOM_DIR = '/custom'
 export interface BwrapSetup {
   node: HostProgram
   prlimit: HostProgram
+  /** The dynamic loader of Node; null if Node is linked statically. */
+  loader: string | null
   /** The host path with the same content as `path` that the user of the cell can read. */
   readablePath: (path: string) => string
   /** Folders below /usr that cells must not see. */
   hiddenFolders: string[]
 }
+
+/** The descriptors of the system call filter and of the dynamic loader, which bwrap reads. */
+const SECCOMP_DESCRIPTOR = 3
+const LOADER_DESCRIPTOR = 4
 
 const MEGABYTE = 1024 * 1024
 
@@ -23,22 +29,23 @@ const MEGABYTE = 1024 * 1024
  * All arguments of bwrap. They contain no secret: the host shows them in its process list. The cell cannot see them,
  * because the first process of bwrap becomes the program of the cell.
  */
-export function bwrapArguments(spec: CellSpec, setup: BwrapSetup, seccompDescriptor: number): string[] {
+export function bwrapArguments(spec: CellSpec, setup: BwrapSetup): string[] {
   return [
     NAMESPACE_ARGUMENTS,
     environmentArguments(spec.profile, setup),
     [...DEVICE_ARGUMENTS, ...tmpfsArguments('/tmp', spec.limits.tmp_mb)],
     spec.profile === 'workshop' ? workshopMounts(setup, spec.limits) : [],
     programMounts(spec.profile, setup),
+    usesLoader(spec, setup) ? ['--perms', '0111', '--file', String(LOADER_DESCRIPTOR), CELL_LOADER] : [],
     ['--ro-bind', setup.readablePath(spec.agentDir), CELL_AGENT_DIR],
     spec.customDir === undefined ? [] : ['--ro-bind', setup.readablePath(spec.customDir), CELL_CUSTOM_DIR],
     spec.socket === null ? [] : ['--ro-bind', spec.socket, CELL_SOCKET],
     ['--remount-ro', '/dev', '--remount-ro', '/'],
     ['--chdir', spec.customDir === undefined ? '/tmp' : CELL_CUSTOM_DIR],
-    ['--seccomp', String(seccompDescriptor), '--'],
+    ['--seccomp', String(SECCOMP_DESCRIPTOR), '--'],
     // Inside bwrap, not around it: inside, the kernel counts processes per cell and not per user of the host.
     [setup.prlimit.path, ...limitArguments(spec.limits), '--'],
-    cellCommand(spec, setup.node),
+    cellCommand(spec, setup),
   ].flat()
 }
 
@@ -95,7 +102,7 @@ function limitArguments(limits: CellLimits): string[] {
     hardLimit('memlock', 0),
     hardLimit('msgqueue', 0),
     hardLimit('stack', STACK_MB * MEGABYTE),
-    hardLimit('nofile', 256),
+    hardLimit('nofile', limits.open_files),
     hardLimit('nproc', limits.processes),
     hardLimit('fsize', limits.file_mb * MEGABYTE),
     hardLimit('data', dataLimitMb(limits) * MEGABYTE),
@@ -108,9 +115,20 @@ const STACK_MB = 8
 
 const hardLimit = (name: string, value: number) => `--${name}=${value}:${value}`
 
-function cellCommand(spec: CellSpec, node: HostProgram): string[] {
+const CELL_LOADER = '/loader'
+
+/**
+ * Whether the harness of a workshop is started by a loader that may be executed but not read. The kernel then protects
+ * the process like one with a secret: no other program of the cell can open its memory or its pipes in /proc.
+ */
+export function usesLoader({ profile, command }: CellSpec, { loader }: BwrapSetup): boolean {
+  return profile === 'workshop' && command[0] === 'node' && loader !== null
+}
+
+function cellCommand(spec: CellSpec, setup: BwrapSetup): string[] {
   const [program, ...rest] = spec.command
-  if (program === 'node') return [node.path, ...cellNodeFlags(spec), ...rest]
+  const node = usesLoader(spec, setup) ? [CELL_LOADER, setup.node.path] : [setup.node.path]
+  if (program === 'node') return [...node, ...cellNodeFlags(spec), ...rest]
   if (program === undefined) throw new Error('a cell needs a command')
   if (spec.profile === 'sealed') throw new Error(`a sealed cell can only run node, not ${program}`)
   return [program, ...rest]

@@ -1,13 +1,13 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { constants, tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { CELL_AGENT_DIR, CELL_SOCKET } from '../contract/agent-protocol.ts'
-import { bwrapArguments, CELL_CUSTOM_DIR, type BwrapSetup } from './bwrap-arguments.ts'
+import { bwrapArguments, CELL_CUSTOM_DIR, type BwrapSetup, usesLoader } from './bwrap-arguments.ts'
 import { type CellProcess, wrapCellProcess, type CellTermination, hasStdioPipes } from './cell-process.ts'
 import type { CellSpec, SandboxDriver, SandboxIsolation } from './driver.ts'
 import { workshopMemoryMb } from './cell-limits.ts'
-import { listChildProcesses, monitorCellMemory } from './memory-monitor.ts'
+import { listChildProcesses, monitorCell } from './cell-monitor.ts'
 import {
   findProgram,
   listInheritedDescriptors,
@@ -19,8 +19,6 @@ import { parseCpuArchitecture, buildSeccompFilter } from './seccomp-filter.ts'
 import { giveSocketToCellUser, createSocketFolder, cellUserOfSocket } from './socket-folder.ts'
 import { createStaging } from './staging.ts'
 import { type CellUser, createCellUserAllocator } from './cell-users.ts'
-
-const SECCOMP_DESCRIPTOR = 3
 
 /** Runs each cell in its own Linux namespaces. Throws if bubblewrap is missing; `probeDriver` checks that it works. */
 export function bwrapDriver(hide: string[]): SandboxDriver {
@@ -38,14 +36,14 @@ export function bwrapDriver(hide: string[]): SandboxDriver {
     createSocketFolder: (parent) => createSocketFolder(parent, users()),
     prepareSocket: giveSocketToCellUser,
     start(spec) {
-      const args = bwrapArguments(spec, setup, SECCOMP_DESCRIPTOR)
       const user = cellUserOfSocket(spec.socket, users)
-      const cell = wrapCellProcess(
-        spawnBwrap(bwrap, args, user, filters[spec.profile], inherited),
-        spec.limits,
-        BWRAP_TERMINATION,
+      // Opened for each cell: a shared descriptor also shares its read position, and the first cell reads to the end.
+      const given = [`/proc/self/fd/${filters[spec.profile]}`, ...(usesLoader(spec, setup) ? [setup.loader ?? ''] : [])]
+      const child = withOpenFiles(given, (descriptors) =>
+        spawnBwrap(bwrap, bwrapArguments(spec, setup), user, descriptors, inherited),
       )
-      if (spec.profile === 'workshop') monitorCellMemory(cell, workshopMemoryMb(spec.limits))
+      const cell = wrapCellProcess(child, spec.limits, BWRAP_TERMINATION)
+      monitorCell(cell, spec.profile === 'workshop' ? workshopMemoryMb(spec.limits) : null)
       return cell
     },
   }
@@ -65,8 +63,10 @@ function createBwrapSetup(hide: string[]): BwrapSetup {
   const prlimit = findProgram('prlimit')
   if (prlimit === null) throw new Error('prlimit (package util-linux) is not installed')
   const staging = createStaging()
+  const node = inspectOwnNode()
   return {
-    node: inspectOwnNode(),
+    node,
+    loader: node.libraries.find((path) => /^ld-.*\.so/.test(basename(path))) ?? null,
     prlimit: inspectProgram(prlimit),
     readablePath: staging.readablePath,
     hiddenFolders: hide.filter((path) => path.startsWith('/usr/')),
@@ -92,23 +92,29 @@ function openSeccompFilters(): SeccompDescriptors {
   }
 }
 
+/** `descriptors` are the system call filter and, if it is used, the loader, in the order of bwrap-arguments.ts. */
 function spawnBwrap(
   bwrap: string,
   args: string[],
   user: CellUser | null,
-  filter: number,
+  descriptors: number[],
   inherited: number[],
 ): CellProcess {
-  // Reopened for each cell: a shared descriptor also shares its read position, and the first cell reads to the end.
-  const ownFilter = openSync(`/proc/self/fd/${filter}`, 'r')
+  return withDescriptorsCovered(inherited, ['pipe', 'pipe', 'pipe', ...descriptors], (stdio) => {
+    // Its own session, because a terminal or a supervisor sends the signals of the service to its process group.
+    const child = spawn(bwrap, args, { env: {}, cwd: '/', stdio, detached: true, ...user })
+    if (!hasStdioPipes(child)) throw new Error('a cell was started without its pipes')
+    return child
+  })
+}
+
+function withOpenFiles<T>(paths: string[], use: (descriptors: number[]) => T): T {
+  const descriptors: number[] = []
   try {
-    return withDescriptorsCovered(inherited, ['pipe', 'pipe', 'pipe', ownFilter], (stdio) => {
-      const child = spawn(bwrap, args, { env: {}, cwd: '/', stdio, ...user })
-      if (!hasStdioPipes(child)) throw new Error('a cell was started without its pipes')
-      return child
-    })
+    for (const path of paths) descriptors.push(openSync(path, 'r'))
+    return use(descriptors)
   } finally {
-    closeSync(ownFilter)
+    for (const descriptor of descriptors) closeSync(descriptor)
   }
 }
 

@@ -3,6 +3,7 @@ import type { CellLimits } from './driver.ts'
 export const DEFAULT_CELL_LIMITS: CellLimits = {
   memory_mb: 512,
   processes: 64,
+  open_files: 256,
   file_mb: 64,
   tmp_mb: 64,
   cpu_s: 600,
@@ -19,6 +20,11 @@ export function dataLimitMb({ memory_mb }: Pick<CellLimits, 'memory_mb'>, versio
 }
 
 /** Memory that all processes of a workshop may use together. A sealed cell is a single process. */
-export const workshopMemoryMb = ({ memory_mb }: Pick<CellLimits, 'memory_mb'>): number => 2 * memory_mb
+export const workshopMemoryMb = ({ memory_mb }: Pick<CellLimits, 'memory_mb'>): number =>
+  Math.min(2 * memory_mb, MAX_WORKSHOP_MEMORY_MB)
+
+/** Counts files, folders and links. The kernel needs about 1 kB of memory for each. */
+export const MAX_CELL_FILES = 100_000
 
 const CODE_RANGE_MB = 512
+const MAX_WORKSHOP_MEMORY_MB = 1024

@@ -16,12 +16,13 @@ export interface CellSpec {
 }
 
 /**
- * Memory, CPU seconds and file size are limited per process; all processes of a workshop together may use twice the
- * memory. `cpu_s: 0` means no limit, for long-lived cells.
+ * Memory, CPU seconds, open files and file size are limited per process; all processes of a workshop together may use
+ * twice the memory, but at most 1 GiB. `cpu_s: 0` means no limit, for long-lived cells.
  */
 export interface CellLimits {
   memory_mb: number
   processes: number
+  open_files: number
   file_mb: number
   tmp_mb: number
   cpu_s: number

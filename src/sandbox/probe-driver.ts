@@ -8,7 +8,7 @@ import { cellTemporaryFolder } from './staging.ts'
 const PROBE_TIMEOUT_MS = 15_000
 
 /**
- * Starts one cell of each profile and lets the sealed one try what it must not be able to do. Throws if one of these
+ * Starts cells of each profile and lets the sealed one try what it must not be able to do. Throws if one of these
  * attempts succeeds or the cell does not start; returns warnings about features that do not work.
  */
 export async function probeDriver(driver: SandboxDriver): Promise<string[]> {
@@ -16,13 +16,15 @@ export async function probeDriver(driver: SandboxDriver): Promise<string[]> {
   chmodSync(agentDir, 0o755)
   try {
     const common = { agentDir, socket: null, limits: DEFAULT_CELL_LIMITS }
-    const [sealed, workshop] = await Promise.all([
+    const [sealed, workshop, harness] = await Promise.all([
       runProbe(driver, { ...common, profile: 'sealed', command: ['node', '-e', ATTEMPTS_PROGRAM] }),
       runProbe(driver, { ...common, profile: 'workshop', command: ['/bin/sh', '-c', 'echo []'] }),
+      // Node starts in another way in a workshop; its version is the cheapest output.
+      runProbe(driver, { ...common, profile: 'workshop', command: ['node', '--version'] }),
     ])
     const problem = probeProblem(sealed)
     if (problem !== null) throw new Error(problem)
-    const broken = probeProblem(workshop)
+    const broken = probeProblem(workshop) ?? probeProblem(harness, process.version)
     return broken === null
       ? []
       : [`cells that run other programs (the shell tool, custom agents) do not work: ${broken}`]
@@ -46,10 +48,10 @@ async function runProbe(driver: SandboxDriver, spec: CellSpec): Promise<ProbeOut
   return { lines, exit }
 }
 
-function probeProblem({ lines, exit }: ProbeOutcome): string | null {
+function probeProblem({ lines, exit }: ProbeOutcome, expected = '[]'): string | null {
   const [report] = lines
-  if (report === '[]' && exit.code === 0) return null
-  if (report !== undefined && report !== '[]') return `a process in it could ${report}`
+  if (report === expected && exit.code === 0) return null
+  if (report !== undefined && report !== expected) return `a process in it could ${report}`
   return `a process in it ended with ${exit.signal ?? exit.code}: ${exit.stderr.trim() || 'it wrote nothing to stderr'}`
 }
 

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { chownSync, mkdtempSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { cellNodeFlags } from './bwrap-arguments.ts'
 import { type CellProcess, wrapCellProcess, type CellTermination } from './cell-process.ts'
 import type { CellLimits, CellSpec, SandboxDriver, SandboxIsolation, SandboxLog } from './driver.ts'
@@ -48,10 +48,10 @@ export function processDriver(log: SandboxLog): SandboxDriver {
 
 /** The shell sets the limits and is then replaced by the program. A limit that the system lacks is skipped. */
 const LIMIT_AND_EXEC_SCRIPT = `
-ulimit -c 0; ulimit -n 256
+ulimit -c 0; ulimit -n "$4" 2>/dev/null
 ulimit -f "$1" 2>/dev/null; ulimit -d "$2" 2>/dev/null
 [ "$3" = 0 ] || ulimit -t "$3"
-shift 3; exec "$@"`
+shift 4; exec "$@"`
 
 function scriptArguments(spec: CellSpec, folder: string, staging: Staging): string[] {
   const [program, ...rest] = spec.command
@@ -71,7 +71,7 @@ function scriptArguments(spec: CellSpec, folder: string, staging: Staging): stri
 
 /** `ulimit` counts files in blocks of 512 bytes and memory in kilobytes. */
 function ulimitArguments(limits: CellLimits): string[] {
-  return [limits.file_mb * 2048, dataLimitMb(limits) * 1024, limits.cpu_s].map(String)
+  return [limits.file_mb * 2048, dataLimitMb(limits) * 1024, limits.cpu_s, limits.open_files].map(String)
 }
 
 /** The flags of the permission model in this version of Node. */
@@ -97,7 +97,8 @@ export function nodePermissionFlags(
 
 function processEnvironment(profile: CellSpec['profile'], folder: string): Record<string, string> {
   if (profile === 'sealed') return {}
-  return { PATH: process.env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin', HOME: folder, LANG: 'C.UTF-8' }
+  const path = `${dirname(process.execPath)}:${process.env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin'}`
+  return { PATH: path, HOME: folder, LANG: 'C.UTF-8' }
 }
 
 /** Every cell leads its own process group, so its children are killed with it. */

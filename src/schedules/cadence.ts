@@ -1,13 +1,30 @@
 import { z } from 'zod'
+import { findCronProblem, isTimeZone, nextCronTime } from './cron.ts'
 
 const hour = z.int().min(0).max(23)
 const minute = z.int().min(0).max(59)
 
-/** When a schedule fires; all times are UTC. */
+const cronExpression = z
+  .string()
+  .max(200)
+  .superRefine((expr, issues) => {
+    const message = findCronProblem(expr)
+    if (message !== null) issues.addIssue({ code: 'custom', message })
+  })
+  .meta({ description: 'Five cron fields: minute, hour, day, month, weekday.', example: '30 9 * * 1-5' })
+
+const timeZone = z
+  .string()
+  .max(100)
+  .refine(isTimeZone, "must be an IANA time zone, such as 'Europe/Berlin'")
+  .meta({ description: 'An IANA time zone.', example: 'Europe/Berlin' })
+
+/** When a schedule fires; the times of `daily` and `monthly` are UTC. */
 export const Cadence = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('every'), seconds: z.int().min(1).max(31_536_000) }),
   z.object({ kind: z.literal('daily'), hour, minute }),
   z.object({ kind: z.literal('monthly'), day: z.int().min(1).max(31), hour, minute }),
+  z.object({ kind: z.literal('cron'), expr: cronExpression, tz: timeZone }),
 ])
 export type Cadence = z.infer<typeof Cadence>
 
@@ -20,6 +37,7 @@ export function nextRunTime(cadence: Cadence, after: number, anchor: number): nu
     const period = cadence.seconds * 1000
     return anchor + (Math.floor((after - anchor) / period) + 1) * period
   }
+  if (cadence.kind === 'cron') return nextCronTime(cadence, after)
   const now = new Date(after)
   const [year, month] = [now.getUTCFullYear(), now.getUTCMonth()]
   if (cadence.kind === 'daily') {

@@ -1,5 +1,5 @@
 import type { PageQuery } from '../http/page.ts'
-import { listNewestPage } from '../store/newest-page.ts'
+import { listNewestPage, matchColumns, mergeNewest } from '../store/newest-page.ts'
 import { prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
 import type { ScheduleRow } from '../store/tables.ts'
@@ -22,9 +22,10 @@ export function listSchedules(
   projectIds: readonly string[],
   filter: PageQuery & { wedge?: string | undefined },
 ): Promise<ScheduleRow[]> {
-  let query = db.selectFrom('schedules').selectAll().where('project_id', 'in', projectIds)
-  if (filter.wedge !== undefined) query = query.where('wedge', '=', filter.wedge)
-  return listNewestPage(query, filter)
+  return mergeNewest(projectIds, filter, (projectId) => {
+    const ofProject = db.selectFrom('schedules').selectAll().where('project_id', '=', projectId)
+    return listNewestPage(ofProject, filter, matchColumns({ wedge: filter.wedge }))
+  })
 }
 
 /** Locks the schedule until the commit, with an update that changes nothing. */

@@ -7,17 +7,18 @@ import type { ProjectScope } from '../ctx/scope.ts'
 import { toIsoTime } from '../ctx/world.ts'
 import { jsonValue } from '../http/validate.ts'
 import type { ScheduleRow } from '../store/tables.ts'
+import { requireValidInput } from '../tasks/create-task.ts'
 import { requireLoadedWedge } from '../wedges/enabled-wedges.ts'
 import { requireTaskType } from '../wedges/task-type.ts'
 import { Cadence, nextRunTime } from './cadence.ts'
 import { insertSchedule, lockSchedule, updateSchedule } from './rows.ts'
 import { requireScheduleCase } from './schedule-case.ts'
-import { parseCadence } from './view.ts'
+import { parseCadence, parseScheduleInput } from './view.ts'
 
 export const ScheduleInput = z.object({
   name: z.string().min(1).max(200),
-  wedge: z.string(),
-  task_type: z.string(),
+  wedge: z.string().min(1),
+  task_type: z.string().min(1),
   cadence: Cadence,
   input: jsonValue.optional(),
   enabled: z.boolean().optional(),
@@ -116,15 +117,16 @@ async function loadWedge(ctx: Ctx, wedge: string): Promise<void> {
 }
 
 /**
- * 400 for an unknown wedge, task type, client or case; 403 for a disabled wedge. The same is checked again when the
- * schedule fires. It runs under the lock, because two concurrent changes can be valid alone and invalid together. Only
- * changed fields are checked unless the schedule gets enabled, so that an invalid schedule can still be disabled.
+ * 400 for an unknown wedge, task type, client or case, and for an input that does not match the schema of the task type;
+ * 403 for a disabled wedge. The same is checked again when the schedule fires. It runs under the lock, because two
+ * concurrent changes can be valid alone and invalid together. Only changed fields are checked unless the schedule gets
+ * enabled, so that an invalid schedule can still be disabled.
  */
 async function validateSchedule(tx: Tx, row: ScheduleRow, before: ScheduleRow | null): Promise<void> {
   const unchecked = before && row.enabled <= before.enabled ? before : null
-  if (differs(row, unchecked, ['wedge', 'task_type'])) {
+  if (differs(row, unchecked, ['wedge', 'task_type', 'input'])) {
     const wedge = await requireLoadedWedge(tx, { projectId: row.project_id }, row.wedge)
-    requireTaskType(wedge, row.task_type)
+    requireValidInput(requireTaskType(wedge, row.task_type), parseScheduleInput(row))
   }
   if (row.client_id !== null && differs(row, unchecked, ['client_id'])) {
     await requireClientExists(tx, row.project_id, row.client_id)

@@ -16,6 +16,7 @@ export class StoreBusy extends StoreUnavailable {
 export function classifyStoreError(error: unknown): unknown {
   if (error instanceof StoreUnavailable) return error
   if (isBusyError(error)) return new StoreBusy(error)
+  if (isDiskFullError(error)) return new StoreUnavailable(error, DISK_FULL)
   return isUnavailableError(error) ? new StoreUnavailable(error) : error
 }
 
@@ -53,6 +54,16 @@ export async function resolveWithin<T>(ms: number, promise: Promise<T>): Promise
   return Promise.race([promise, timeout]).finally(() => clearTimeout(timer))
 }
 
+/** What a caller reads when the disk of the database has no space. */
+export const DISK_FULL = 'the disk of the store is full: try again when it has space'
+
+const isDiskFullError = (error: unknown) =>
+  error instanceof Error &&
+  (('errcode' in error && error.errcode === SQLITE_FULL) || ('code' in error && error.code === POSTGRES_DISK_FULL))
+
+const SQLITE_FULL = 13
+const POSTGRES_DISK_FULL = '53100'
+
 const isBusyError = (error: unknown) => error instanceof Error && 'code' in error && BUSY_CODES.has(error.code)
 
 const STATEMENT_TIMEOUT = '57014'
@@ -61,13 +72,16 @@ const BUSY_CODES = new Set<unknown>([STATEMENT_TIMEOUT, LOCK_NOT_AVAILABLE])
 
 function isUnavailableError(error: unknown): boolean {
   if (!(error instanceof Error)) return false
-  const { code, errcode, syscall } = error as Error & { code?: unknown; errcode?: unknown; syscall?: unknown }
+  const { code, errcode, syscall, severity } = error as Error &
+    Record<'code' | 'errcode' | 'syscall' | 'severity', unknown>
   if (typeof errcode === 'number') return SQLITE_UNAVAILABLE_CODES.has(errcode & 0xff)
   if (typeof code !== 'string') return DRIVER_MESSAGES.some((message) => error.message.includes(message))
   // A missing Unix socket is a missing file.
   return (
-    code.startsWith('08') ||
+    POSTGRES_UNAVAILABLE_CLASSES.has(code.slice(0, 2)) ||
     POSTGRES_UNAVAILABLE_CODES.has(code) ||
+    // The server ends the connection, for example because its disk is full; only a wrong login is our own fault.
+    (ENDING_SEVERITIES.has(severity) && !POSTGRES_LOGIN_CLASSES.has(code.slice(0, 2))) ||
     NETWORK_ERROR_CODES.has(code) ||
     (code === 'ENOENT' && syscall === 'connect')
   )
@@ -76,15 +90,17 @@ function isUnavailableError(error: unknown): boolean {
 /** Busy, read-only, i/o error, full, cannot be opened. */
 const SQLITE_UNAVAILABLE_CODES = new Set([5, 8, 10, 13, 14])
 
+/** Connection failures, missing resources such as disk space, errors of the server's machine. */
+const POSTGRES_UNAVAILABLE_CLASSES = new Set(['08', '53', '58'])
+/** Refused credentials and a missing database. */
+const POSTGRES_LOGIN_CLASSES = new Set(['28', '3D'])
+const ENDING_SEVERITIES = new Set<unknown>(['FATAL', 'PANIC'])
+
 const POSTGRES_UNAVAILABLE_CODES = new Set([
   // The server is stopping, has crashed, or is starting.
   '57P01',
   '57P02',
   '57P03',
-  // Too many connections, disk full, I/O error.
-  '53300',
-  '53100',
-  '58030',
   // The transaction was idle for too long; the server is read-only, as during a failover.
   '25P03',
   '25006',

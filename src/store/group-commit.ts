@@ -13,9 +13,15 @@ export interface TransactionSession {
 
 export type SessionWork<T> = (session: TransactionSession, state: GroupCommitState) => Promise<T>
 
+/** A row that a transaction writes so that its outcome can be looked up: each connection has one row with a number. */
+export interface CommitMark {
+  connection: string
+  number: number
+}
+
 /** A transaction whose connection broke during the commit, so that only the database knows whether it was committed. */
 export interface InterruptedCommit<T> {
-  xid: string
+  mark: CommitMark
   value: T
 }
 
@@ -128,6 +134,6 @@ async function runInTurn(
 }
 
 /** A transaction that failed wrote nothing, so only the others may have been committed. */
-const reportInterruption: OnInterruptedCommit<TransactionResult[]> = ({ xid, value: results }) => {
-  for (const { transaction, value, failed } of results) if (!failed) transaction.onInterrupted?.({ xid, value })
+const reportInterruption: OnInterruptedCommit<TransactionResult[]> = ({ mark, value: results }) => {
+  for (const { transaction, value, failed } of results) if (!failed) transaction.onInterrupted?.({ mark, value })
 }

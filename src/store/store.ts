@@ -13,6 +13,11 @@ export interface Store {
   /** Reads committed rows only; writes go through `transact`. */
   readonly db: Db
   /**
+   * Reads rows as they were at one moment, in any number of statements. The work awaits only the database and
+   * `setImmediate`, which lets other work have its turn.
+   */
+  readSnapshot<T>(work: (db: Db) => Promise<T>): Promise<T>
+  /**
    * Commits everything or nothing. The work may await only the database. The store may run it again, so it must change
    * nothing but rows.
    *

@@ -23,6 +23,12 @@ export interface ProjectRow {
   created_at: string
 }
 
+/** The bytes of a project's records, and of the events and files of its finished tasks. */
+export interface StorageUsageRow {
+  project_id: string
+  bytes: number
+}
+
 export interface MemberRow {
   id: string
   org_id: string
@@ -67,6 +73,13 @@ export interface ReplicaRow {
   seen_at: string
 }
 
+/** The last transaction of a connection whose outcome may have to be looked up; only on PostgreSQL. */
+export interface CommitMarkRow {
+  connection: string
+  number: number
+  written_at: string
+}
+
 export interface TaskRow {
   id: string
   project_id: string
@@ -89,6 +102,8 @@ export interface TaskRow {
   retry_of: string | null
   /** The number of the newest event in the task's log. */
   last_event_id: number
+  /** The number of the last event that is in the stored bytes of the project. */
+  counted_events: number
   /** Raised by every claim. A writer with an older epoch has lost its lease and cannot write. */
   epoch: number
   replica: string | null
@@ -120,6 +135,34 @@ export interface EventRow {
   type: string
   ts: string
   data: string
+}
+
+/** Entries of the conversation of a run, in the order in which they were stored. */
+export interface TranscriptRow {
+  task_id: string
+  seq: number
+  /** A JSON array of `TranscriptEntry`. */
+  entries: string
+}
+
+/** What another process needs to continue a run. It exists while the run waits for a person, or may be resumed. */
+export interface RunStateRow {
+  task_id: string
+  /** 1: the run continues after the death of its replica even if it does not wait. */
+  is_resumable: 0 | 1
+  /** The brief without its tokens. */
+  brief: string
+  /** The last checkpoint of a custom agent. */
+  checkpoint: string | null
+  /** A JSON array of `OpenRequest`: the approvals that were asked for since the last result or checkpoint. */
+  requests: string
+  spent_micros: number
+  read_count: number
+  gap_count: number
+  stored_bytes: number
+  worked_ms: number
+  /** How often the run was resumed since this row was last stored by a run. */
+  resumes: number
 }
 
 /** A task as the runner claims it, with the tier of its project. */
@@ -162,6 +205,8 @@ export interface ApprovalRow {
   connection_id: string | null
   /** The name of the connection when the approval was requested. */
   connection: string | null
+  /** The client who may answer a question; null: only the team decides. */
+  client_id: string | null
   created_at: string
   expires_at: string | null
   decided_at: string | null
@@ -178,10 +223,12 @@ export interface EffectRow {
   connection: string
   action: string
   payload_sha256: string
-  /** `sent` until the outcome is known. After a crash `sent` becomes `unknown`; the call is never repeated. */
+  /** `sent` until the outcome is known. After a crash `sent` becomes `unknown`; only a person lets it be sent again. */
   outcome: string
   status: number | null
   error: string | null
+  /** The `ActionResult`, for a run that another process may continue; null if it is not known or not needed. */
+  result: string | null
   replica: string
   created_at: string
   finished_at: string | null
@@ -379,6 +426,8 @@ export interface RecordRow {
   version: number
   created_at: string
   updated_at: string
+  /** The size of the value that the last write replaced; 0 for a new record. */
+  replaced_bytes: number
 }
 
 /**
@@ -558,17 +607,21 @@ export interface WebhookDeliveryRow {
 export interface Tables {
   organisations: OrganisationRow
   projects: ProjectRow
+  storage_usage: StorageUsageRow
   members: MemberRow
   keys: KeyRow
   sessions: SessionRow
   login_failures: LoginFailureRow
   replicas: ReplicaRow
+  commit_marks: CommitMarkRow
   tasks: TaskRow
   idempotency_keys: IdempotencyKeyRow
   rate_ring: RateRingRow
   events: EventRow
   artifacts: ArtifactRow
   artifact_files: ArtifactFileRow
+  transcripts: TranscriptRow
+  run_states: RunStateRow
   approvals: ApprovalRow
   effects: EffectRow
   policy_counters: PolicyCounterRow

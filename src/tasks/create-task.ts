@@ -1,5 +1,10 @@
 import { z } from 'zod'
+import { refuseIfStorageFull } from '../accounts/storage-usage.ts'
 import { appendAuditEntry } from '../audit/append.ts'
+import type { Json } from '../base/json.ts'
+import { badRequest } from '../base/problem.ts'
+import { schemaErrors } from '../contract/output-schema.ts'
+import type { TaskType } from '../contract/wedge-manifest.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { Actor, ProjectScope } from '../ctx/scope.ts'
 import { isoNow } from '../ctx/world.ts'
@@ -10,13 +15,14 @@ import { requireWedgeAndTier } from '../wedges/enabled-wedges.ts'
 import { requireTaskType } from '../wedges/task-type.ts'
 import { clampConstraints } from './constraints.ts'
 import { bindIdempotencyKey, type IdempotencyKey, taskIdOfIdempotencyKey } from './idempotency.ts'
+import { insertReportRowIfLate } from './late-report-rows.ts'
 import { enforceRateLimit } from './rate-limit.ts'
 import { findTaskUnscoped, insertTask } from './rows.ts'
 import { checkToolNames } from './tools.ts'
 
 export const TaskRequest = z.object({
-  wedge: z.string(),
-  task_type: z.string(),
+  wedge: z.string().min(1),
+  task_type: z.string().min(1),
   input: jsonValue.optional(),
   actor: jsonValue.optional(),
   constraints: z
@@ -73,16 +79,22 @@ async function replayOrThrow(error: unknown, ctx: Ctx, { projectId }: ProjectSco
   return { task: await requireBoundTask(ctx, bound), replayed: true }
 }
 
-/** Validates a request and returns the row to insert. 400 for an unknown wedge, type or tool; 403 for a disabled wedge. */
+/**
+ * Validates a request and returns the row to insert. 400 for an unknown wedge, type or tool, and for an input that does
+ * not match the schema of the task type; 403 for a disabled wedge; 429 if the storage is full.
+ */
 export async function planTask(
   ctx: Ctx,
   scope: Pick<ProjectScope, 'projectId' | 'allowance'>,
   request: TaskRequest,
   origin: TaskOrigin = {},
 ): Promise<QueuedTask> {
+  refuseIfStorageFull(ctx, scope.projectId)
   const { wedge, tier } = await requireWedgeAndTier(ctx, scope, request.wedge)
   const taskType = requireTaskType(wedge, request.task_type)
   checkToolNames(request.tools ?? [])
+  // The input of a message is filled in when the message is stored, in the format of the service.
+  if (!origin.channel_id) requireValidInput(taskType, request.input ?? null)
   return {
     id: ctx.world.newId('task'),
     project_id: scope.projectId,
@@ -104,6 +116,7 @@ export async function planTask(
     schedule_id: origin.schedule_id ?? null,
     retry_of: origin.retry_of ?? null,
     last_event_id: 0,
+    counted_events: 0,
     epoch: 0,
     replica: null,
     created_at: isoNow(ctx),
@@ -112,6 +125,12 @@ export async function planTask(
     log_pruned_at: null,
     tier,
   }
+}
+
+/** 400 for an input that does not match the schema of the task type, if it has one. */
+export function requireValidInput({ input_schema }: TaskType, input: Json): void {
+  const [first] = input_schema ? schemaErrors(input_schema, input) : []
+  if (first) throw badRequest(`input${first.path.slice(1)} ${first.message}`)
 }
 
 /**
@@ -129,6 +148,7 @@ export async function queueTask(tx: Tx, plan: QueuedTask, actor: Actor): Promise
     wedge: plan.wedge,
     task_type: plan.task_type,
   })
+  await insertReportRowIfLate(tx.db, { project_id: plan.project_id, source: 'tasks', id: plan.id })
 }
 
 async function requireBoundTask({ db }: Pick<Ctx, 'db'>, id: string): Promise<TaskRow> {

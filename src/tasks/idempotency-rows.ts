@@ -1,4 +1,5 @@
 import { prepareQuery } from '../store/prepared-query.ts'
+import type { Db } from '../store/store.ts'
 
 export const deleteExpiredIdempotencyKey = prepareQuery<{ project_id: string; key: string; before: string }>(
   (db, arg) =>
@@ -39,6 +40,16 @@ export const findIdempotencyKey = prepareQuery<
     .where('created_at', '>=', arg('since')),
 )
 
-export const deleteIdempotencyKeysBefore = prepareQuery<{ before: string }>((db, arg) =>
-  db.deleteFrom('idempotency_keys').where('created_at', '<', arg('before')).$castTo<never>(),
-)
+/** Deletes some of the old keys and returns how many it deleted. */
+export async function deleteIdempotencyKeysBefore(db: Db, before: string, limit: number): Promise<number> {
+  const old = db
+    .selectFrom('idempotency_keys')
+    .select(['project_id', 'key'])
+    .where('created_at', '<', before)
+    .orderBy('created_at')
+    .limit(limit)
+  const query = db
+    .deleteFrom('idempotency_keys')
+    .where((row) => row(row.refTuple('project_id', 'key'), 'in', old.$asTuple('project_id', 'key')))
+  return (await query.returning('key').execute()).length
+}

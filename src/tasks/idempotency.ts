@@ -13,10 +13,13 @@ export interface IdempotencyKey {
   bodyHash: string
 }
 
+export const IDEMPOTENCY_KEY_BOUNDS = { minLength: 1, maxLength: 255, pattern: '^[ -~]+$' }
+
 export function readIdempotencyKey({ headers, body }: Pick<FastifyRequest, 'headers' | 'body'>): IdempotencyKey | null {
   const header = headers['idempotency-key']
   if (header === undefined) return null
-  if (typeof header !== 'string' || !/^[\x20-\x7e]{1,255}$/.test(header)) {
+  const { maxLength, pattern } = IDEMPOTENCY_KEY_BOUNDS
+  if (typeof header !== 'string' || header.length > maxLength || !new RegExp(pattern).test(header)) {
     throw badRequest("header 'idempotency-key' must be 1 to 255 printable characters")
   }
   return { key: header, bodyHash: hash('sha256', Buffer.isBuffer(body) ? body : '') }

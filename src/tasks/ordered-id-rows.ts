@@ -2,40 +2,42 @@ import { sql } from 'kysely'
 import type { Db } from '../store/store.ts'
 import { TASK_STATUSES, type TaskStatus } from './status.ts'
 
+/** The tasks of a project that `taskIdsInOrder` reads; an undefined field selects all. */
+interface TaskRange {
+  projectId: string
+  status?: TaskStatus | undefined
+  wedge?: string | undefined
+  after?: string | undefined
+  before?: string | undefined
+  upTo?: string | undefined
+}
+
 /**
- * The ids of a project's tasks in order, as a union over all statuses. Each part reads a range of the index on status and
- * project, which the queue needs anyway. An index on the project alone would make every creation write one more index.
+ * The ids of a project's tasks in order, as a union over the statuses. Each part reads a range of an index that begins
+ * with the project and the status, and with the wedge if there is one. An index on the project alone, or on the project
+ * and the wedge, would make every creation write one more index.
  */
-export function taskIdsInOrder(
-  db: Db,
-  projectId: string,
-  order: 'asc' | 'desc',
-  limit: number,
-  narrow: (ids: TaskIdsOfStatus) => TaskIdsOfStatus,
-) {
-  const perStatus = TASK_STATUSES.map((status) =>
-    db
-      .selectFrom(
-        narrow(taskIdsOfStatus(db, projectId, status))
-          .orderBy('id', order)
-          .limit(limit)
-          .as('ids'),
-      )
-      .select('id'),
+export function taskIdsInOrder(db: Db, range: TaskRange, order: 'asc' | 'desc', limit: number) {
+  const statuses = range.status === undefined ? TASK_STATUSES : [range.status]
+  const perStatus = statuses.map((status) =>
+    db.selectFrom(taskIdsOfStatus(db, range, status).orderBy('id', order).limit(limit).as('ids')).select('id'),
   )
   const all = perStatus.reduce((union, next) => union.unionAll(next))
   return db.selectFrom(all.as('ids')).select('id').orderBy('id', order).limit(limit)
 }
 
-type TaskIdsOfStatus = ReturnType<typeof taskIdsOfStatus>
-
 /**
  * The status is a literal, not a parameter. With a parameter PostgreSQL assumes that all statuses are equally common, and
  * scans the whole primary key for a status that no task has.
  */
-const taskIdsOfStatus = (db: Db, projectId: string, status: TaskStatus) =>
-  db
+function taskIdsOfStatus(db: Db, { projectId, wedge, after, before, upTo }: TaskRange, status: TaskStatus) {
+  let ids = db
     .selectFrom('tasks')
     .select('id')
     .where('status', '=', sql.lit<TaskStatus>(status))
     .where('project_id', '=', projectId)
+  if (wedge !== undefined) ids = ids.where('wedge', '=', wedge)
+  if (after !== undefined) ids = ids.where('id', '>', after)
+  if (before !== undefined) ids = ids.where('id', '<', before)
+  return upTo === undefined ? ids : ids.where('id', '<=', upTo)
+}

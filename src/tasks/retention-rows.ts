@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
 import type { ArtifactRow, TaskRow } from '../store/tables.ts'
@@ -23,11 +24,15 @@ export const updateTaskLogPruned = prepareQuery<{ id: string; at: string }>((db,
 )
 
 /** The artifacts with a stored file. `output.json` has none: it is the output of the task, which is kept. */
-export const listArtifactFiles = prepareQuery<{ task_id: string }, Pick<ArtifactRow, 'id' | 'size'>>((db, arg) =>
+export const listArtifactFiles = prepareQuery<
+  { task_id: string },
+  Pick<ArtifactRow, 'id' | 'size'> & { bytes: number }
+>((db, arg) =>
   db
     .selectFrom('artifacts')
     .innerJoin('artifact_files', 'artifact_files.artifact_id', 'artifacts.id')
     .select(['artifacts.id', 'artifacts.size'])
+    .select(sql<number>`octet_length(artifact_files.content)`.as('bytes'))
     .where('artifacts.task_id', '=', arg('task_id'))
     .orderBy('artifacts.id'),
 )
@@ -43,4 +48,9 @@ const deleteArtifactFile = prepareQuery<{ id: string }>((db, arg) =>
 
 const deleteArtifact = prepareQuery<{ id: string }>((db, arg) =>
   db.deleteFrom('artifacts').where('id', '=', arg('id')).$castTo<never>(),
+)
+
+/** Removes what the actions of a task returned. */
+export const deleteEffectResults = prepareQuery<{ task_id: string }>((db, arg) =>
+  db.updateTable('effects').set({ result: null }).where('task_id', '=', arg('task_id')).$castTo<never>(),
 )

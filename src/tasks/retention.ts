@@ -1,10 +1,18 @@
+import { countStoredBytes } from '../accounts/storage-usage.ts'
 import { appendAuditEntry } from '../audit/append.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import { SYSTEM_ACTOR } from '../ctx/scope.ts'
 import { isoNow, toIsoTime } from '../ctx/world.ts'
-import { deleteEventsBefore, findFinishedEventNumber, findFirstEventNumber } from '../events/rows.ts'
+import {
+  deleteEventsBefore,
+  findFinishedEventNumber,
+  findFirstEventNumber,
+  sumEventBytesBefore,
+} from '../events/rows.ts'
+import { deleteTranscript } from '../transcripts/rows.ts'
 import {
   deleteArtifactWithFile,
+  deleteEffectResults,
   listArtifactFiles,
   listTasksWithOldLogs,
   updateTaskLogPruned,
@@ -21,8 +29,8 @@ const MAX_TASKS_PER_BATCH = 100
 const MAX_BATCHES_PER_SWEEP = 10
 
 /**
- * Removes the logs and files of tasks that finished more than `days` ago, in batches, and returns the number of batches.
- * The task keeps its row with output, cost, approvals and effects, and the end of its log: `task.finished` and the
+ * Removes the logs, transcripts and files of tasks that finished more than `days` ago, in batches, and returns the number of batches.
+ * The task keeps its row with output, cost, approvals and the outcomes of effects, and the end of its log: `task.finished` and the
  * feedback after it. All replicas can run this at the same time.
  */
 export async function pruneOldLogs(ctx: Ctx, days: number): Promise<number> {
@@ -43,29 +51,34 @@ interface PruneBatch {
   tasks: string[]
   events: number
   files: number
+  bytes: number
 }
 
 async function pruneBatch(tx: Tx, projectId: string, ids: readonly string[], before: string): Promise<void> {
-  const batch: PruneBatch = { budget: MAX_EVENTS_PER_BATCH, tasks: [], events: 0, files: 0 }
+  const batch: PruneBatch = { budget: MAX_EVENTS_PER_BATCH, tasks: [], events: 0, files: 0, bytes: 0 }
   for (const id of ids) {
     if (batch.budget <= 0) break
     const [task] = await lockTask(tx.db, { id })
     // Another replica has already pruned this log.
     if (!task || task.log_pruned_at !== null) continue
     batch.tasks.push(id)
+    await deleteTranscript(tx.db, { task_id: id })
+    await deleteEffectResults(tx.db, { task_id: id })
     await pruneFiles(tx, id, batch)
     await pruneEvents(tx, id, batch)
   }
   if (batch.tasks.length === 0) return
-  const { tasks, events, files } = batch
+  const { tasks, events, files, bytes } = batch
+  countStoredBytes(tx, projectId, -bytes)
   const data = { tasks, events, files, finished_before: before }
   await appendAuditEntry(tx, projectId, SYSTEM_ACTOR, 'log.pruned', projectId, data)
 }
 
 async function pruneFiles(tx: Tx, taskId: string, batch: PruneBatch): Promise<void> {
-  for (const { id, size } of await listArtifactFiles(tx.db, { task_id: taskId })) {
+  for (const { id, size, bytes } of await listArtifactFiles(tx.db, { task_id: taskId })) {
     if (batch.budget <= 0) return
     await deleteArtifactWithFile(tx.db, { id })
+    batch.bytes += bytes
     batch.budget -= Math.ceil(size / BYTES_PER_EVENT)
     batch.files++
   }
@@ -78,7 +91,9 @@ async function pruneEvents(tx: Tx, taskId: string, batch: PruneBatch): Promise<v
   const [last] = await findFinishedEventNumber(tx.db, { task_id: taskId })
   if (first && last) {
     const seq = Math.min(last.seq, first.seq + batch.budget)
+    const [removed] = await sumEventBytesBefore(tx.db, { task_id: taskId, seq })
     await deleteEventsBefore(tx.db, { task_id: taskId, seq })
+    batch.bytes += removed?.bytes ?? 0
     batch.budget -= seq - first.seq
     batch.events += seq - first.seq
     if (seq < last.seq) return

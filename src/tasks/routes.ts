@@ -1,13 +1,14 @@
 import { z } from 'zod'
 import type { Ctx } from '../ctx/ctx.ts'
 import { EventView } from '../events/event-types.ts'
-import { filterParam, pageQueryById, pageSchema, toPage } from '../http/page.ts'
+import { filterParam, pageQueryById, pageSchema, timeParam, toPage } from '../http/page.ts'
 import { createdResponse, defineRead, defineWrite, findInScope, HttpResponse, nameRoutes } from '../http/route.ts'
 import type { TaskRow } from '../store/tables.ts'
 import { serveArtifact } from './artifacts.ts'
 import { createTask, TaskRequest } from './create-task.ts'
 import { giveTaskFeedback, TaskFeedbackInput } from './feedback.ts'
-import { readIdempotencyKey } from './idempotency.ts'
+import { IDEMPOTENCY_KEY_BOUNDS, readIdempotencyKey } from './idempotency.ts'
+import { readQueueReasons } from './queue-reason.ts'
 import { findArtifact, findTask, findTaskHead, listArtifacts, listTasks } from './rows.ts'
 import { TASK_STATUSES } from './status.ts'
 import { streamTask, TaskStreamQuery, taskStreamHeaders } from './stream.ts'
@@ -19,7 +20,8 @@ const headInScope = findInScope('task', findTaskHead)
 const artifactInScope = findInScope('artifact', findArtifact)
 
 export async function readTaskView(ctx: Ctx, task: TaskRow) {
-  return toTaskView(task, await listArtifacts(ctx.db, [task.id]))
+  const reasons = await readQueueReasons(ctx, [task])
+  return toTaskView(task, await listArtifacts(ctx.db, [task.id]), reasons.get(task.project_id))
 }
 
 export const taskRoutes = nameRoutes({
@@ -27,8 +29,11 @@ export const taskRoutes = nameRoutes({
     summary: 'Create a task',
     headers: {
       read: {
-        'Idempotency-Key':
-          'the same key with the same body returns the same task for 24 hours; with another body it is 409',
+        'Idempotency-Key': {
+          description:
+            'the same key with the same body returns the same task for 24 hours; with another body it is 409',
+          ...IDEMPOTENCY_KEY_BOUNDS,
+        },
       },
       sent: { 'idempotency-replayed': '`true` if an earlier request with this key created the task' },
     },
@@ -49,6 +54,9 @@ export const taskRoutes = nameRoutes({
       wedge: filterParam,
       client_id: filterParam,
       case_id: filterParam,
+      expired_since: timeParam
+        .optional()
+        .meta({ description: 'Only tasks that expired at this time or later and were not run again.' }),
       ...pageQueryById('task'),
     }),
     responses: { 200: pageSchema(TaskView) },
@@ -58,6 +66,7 @@ export const taskRoutes = nameRoutes({
         ctx.db,
         rows.map((row) => row.id),
       )
+      const reasons = await readQueueReasons(ctx, rows)
       return toPage(
         rows,
         query.limit,
@@ -66,6 +75,7 @@ export const taskRoutes = nameRoutes({
           toTaskView(
             row,
             artifacts.filter((a) => a.task_id === row.id),
+            reasons.get(row.project_id),
           ),
       )
     },
@@ -81,12 +91,12 @@ export const taskRoutes = nameRoutes({
   followTask: defineRead('/v1/tasks/:id/events', {
     summary: 'Follow the events of a task',
     description:
-      'Server-sent events: replays what comes after `Last-Event-ID`, then continues live until the task ends.',
+      'Server-sent events: replays what comes after `Last-Event-ID`, then continues live until the task ends. 204 if the task has ended and no event is left.',
     headers: taskStreamHeaders,
     query: TaskStreamQuery,
-    responses: { 200: { eventStreamOf: EventView } },
+    responses: { 200: { eventStreamOf: EventView }, 204: z.null() },
     find: headInScope,
-    handle: async ({ ctx, subject, request, query }) => streamTask(ctx, subject, request, query, null),
+    handle: ({ ctx, subject, request, query }) => streamTask(ctx, subject, request, query, null),
   }),
 
   createTaskFeedback: defineWrite('POST', '/v1/tasks/:id/feedback', {

@@ -1,11 +1,13 @@
-import { sql } from 'kysely'
+import { type Expression, sql, type SqlBool } from 'kysely'
 import { WRITABLE_STATUSES } from '../events/rows.ts'
-import { mergeNewest, type PageQuery } from '../http/page.ts'
+import type { PageQuery } from '../http/page.ts'
 import { isPostgres } from '../store/dialect.ts'
+import { listNewestPage, matchColumns, mergeNewest } from '../store/newest-page.ts'
 import { prepareBatchedRead, prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
 import type { ArtifactFileRow, ArtifactRow, TaskRow } from '../store/tables.ts'
 import { taskIdsInOrder } from './ordered-id-rows.ts'
+import type { TaskStatus } from './status.ts'
 import type { ArtifactHead } from './view.ts'
 
 export const insertTask = prepareQuery<TaskRow>((db, arg) =>
@@ -32,6 +34,7 @@ export const insertTask = prepareQuery<TaskRow>((db, arg) =>
       schedule_id: arg('schedule_id'),
       retry_of: arg('retry_of'),
       last_event_id: arg('last_event_id'),
+      counted_events: 0,
       epoch: arg('epoch'),
       replica: arg('replica'),
       created_at: arg('created_at'),
@@ -54,7 +57,7 @@ export async function findTaskUnscoped(db: Db, id: string): Promise<TaskRow | un
 /** The columns of a task that its lock reads. */
 export type LockedTask = Pick<TaskRow, (typeof LOCKED_TASK_COLUMNS)[number]>
 
-const LOCKED_TASK_COLUMNS = ['id', 'project_id', 'status', 'epoch', 'log_pruned_at'] as const
+const LOCKED_TASK_COLUMNS = ['id', 'project_id', 'status', 'epoch', 'replica', 'log_pruned_at'] as const
 
 /**
  * Locks the task until the commit. Every decision about a task's approvals takes this lock first, so decisions do not
@@ -105,37 +108,59 @@ export async function findTask(db: Db, projectIds: readonly string[], id: string
 }
 
 export interface TaskFilter extends PageQuery {
-  status?: string | undefined
+  status?: TaskStatus | undefined
   wedge?: string | undefined
   client_id?: string | undefined
   case_id?: string | undefined
+  /** Tasks that expired at this time or later and were not run again. */
+  expired_since?: string | undefined
 }
 
 /** Newest first, one more than a page: the extra row shows that there is a next page. */
 export function listTasks(db: Db, projectIds: readonly string[], filter: TaskFilter): Promise<TaskRow[]> {
-  return mergeNewest(projectIds, filter.limit + 1, (projectId) => listProjectTasks(db, projectId, filter))
+  return mergeNewest(projectIds, filter, (projectId) => listProjectTasks(db, projectId, filter))
 }
 
-function listProjectTasks(db: Db, projectId: string, filter: TaskFilter): Promise<TaskRow[]> {
-  const { status, wedge, client_id, case_id, cursor } = filter
-  const limit = filter.limit + 1
-  const tasks = db.selectFrom('tasks').selectAll().orderBy('id', 'desc')
-  // A client or a case has few tasks. `coalesce` makes the planner use the index of the client or the case.
-  const hasFewTasks = client_id !== undefined || case_id !== undefined
-  if (!hasFewTasks && !status && !wedge) {
-    const newest = taskIdsInOrder(db, projectId, 'desc', limit, (ids) => (cursor ? ids.where('id', '<', cursor) : ids))
-    return tasks.where('id', 'in', newest).execute()
+function listProjectTasks(db: Db, project_id: string, filter: TaskFilter): Promise<TaskRow[]> {
+  const { status, wedge, client_id, case_id, cursor, expired_since } = filter
+  const tasks = db.selectFrom('tasks').selectAll()
+  const expired = expiredFilters(expired_since)
+  if (case_id !== undefined) {
+    const filters = matchColumns({ project_id, status, wedge, client_id })
+    return listNewestPage(tasks.where('case_id', '=', case_id), filter, [...filters, ...expired])
   }
-  const column = (name: 'project_id' | 'status' | 'wedge') =>
-    hasFewTasks ? sql<string>`coalesce(${sql.ref(name)}, '')` : name
-  let query = tasks.where(column('project_id'), '=', projectId)
-  if (status) query = query.where(column('status'), '=', status)
-  if (wedge) query = query.where(column('wedge'), '=', wedge)
-  if (client_id) query = query.where('client_id', '=', client_id)
-  if (case_id) query = query.where('case_id', '=', case_id)
-  if (cursor) query = query.where('id', '<', cursor)
-  return query.limit(limit).execute()
+  if (client_id !== undefined) {
+    const filters = matchColumns({ project_id, status, wedge })
+    return listNewestPage(tasks.where('client_id', '=', client_id), filter, [...filters, ...expired])
+  }
+  if (expired_since !== undefined) {
+    const ofStatus = tasks.where('status', '=', sql.lit('expired')).where('project_id', '=', project_id)
+    return listNewestPage(ofStatus, filter, [...matchColumns({ status, wedge }), ...expired])
+  }
+  const newest = taskIdsInOrder(db, { projectId: project_id, status, wedge, before: cursor }, 'desc', filter.limit + 1)
+  return tasks.where('id', 'in', newest).orderBy('id', 'desc').execute()
 }
+
+/** Tasks that expired at this time or later and were not run again. No filter without a time. */
+function expiredFilters(since: string | undefined): Expression<SqlBool>[] {
+  if (since === undefined) return []
+  return [
+    ...matchColumns({ status: 'expired' }),
+    sql<SqlBool>`finished_at >= ${since}`,
+    sql<SqlBool>`not exists (select id from tasks as retries where retries.retry_of = tasks.id)`,
+  ]
+}
+
+/** The tasks of a project that wait for approvals, as many as can matter for a limit of waiting runs. */
+export const listWaitingTasks = prepareQuery<{ project_id: string }, Pick<TaskRow, 'wedge' | 'tools' | 'replica'>>(
+  (db, arg) =>
+    db
+      .selectFrom('tasks')
+      .select(['wedge', 'tools', 'replica'])
+      .where('status', '=', 'awaiting_approval')
+      .where('project_id', '=', arg('project_id'))
+      .limit(1000),
+)
 
 const ARTIFACT_HEAD_COLUMNS = ['id', 'task_id', 'name', 'content_type', 'size'] as const
 

@@ -21,6 +21,7 @@ export const TaskView = z
     wedge: z.string(),
     task_type: z.string(),
     status: z.enum(TASK_STATUSES),
+    queue_reason: z.string().nullable().meta({ description: 'Why a queued task waits, if it is not for a free slot.' }),
     input: jsonValue,
     actor: jsonValue,
     constraints: z.object({ max_runtime_s: z.number(), max_cost_usd: z.number(), approval_required: z.boolean() }),
@@ -58,13 +59,18 @@ export const parseTaskTools = (row: Pick<TaskRow, 'tools'>) => JSON.parse(row.to
 export const parseTaskOutputSchema = (row: Pick<TaskRow, 'output_schema'>) =>
   row.output_schema === null ? null : (JSON.parse(row.output_schema) as JsonObject)
 
-export function toTaskView(row: TaskRow, artifacts: readonly ArtifactHead[]): TaskView {
+export function toTaskView(
+  row: TaskRow,
+  artifacts: readonly ArtifactHead[],
+  queueReason: string | null = null,
+): TaskView {
   return {
     id: row.id,
     project_id: row.project_id,
     wedge: row.wedge,
     task_type: row.task_type,
     status: row.status as TaskStatus,
+    queue_reason: row.status === 'queued' ? queueReason : null,
     input: parseTaskInput(row),
     actor: JSON.parse(row.actor) as Json,
     constraints: parseTaskConstraints(row),

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { prepareQuery } from '../store/prepared-query.ts'
 import { CLAIMED_STATUSES } from '../tasks/status.ts'
 
@@ -32,6 +33,11 @@ export const countActiveTasks = prepareQuery<object, { status: string; n: number
     )
     .select((eb) => ['status', eb.fn.countAll<number>().as('n')])
     .groupBy('status'),
+)
+
+/** One row for each project, so the sum is cheap. */
+export const sumStoredBytes = prepareQuery<object, { bytes: number }>((db) =>
+  db.selectFrom('storage_usage').select(sql<number>`cast(coalesce(sum(bytes), 0) as bigint)`.as('bytes')),
 )
 
 export const countPendingApprovals = prepareQuery<object, { n: number }>((db) =>

@@ -2,7 +2,13 @@ import type { Ctx } from '../ctx/ctx.ts'
 import { findTaskUnscoped } from '../tasks/rows.ts'
 import { CLAIMED_STATUSES } from '../tasks/status.ts'
 import { type MetricFamily, gaugeFamily } from './prometheus-text.ts'
-import { countActiveTasks, countPendingApprovals, countPendingDeliveries, countQueuedTasks } from './rows.ts'
+import {
+  countActiveTasks,
+  countPendingApprovals,
+  countPendingDeliveries,
+  countQueuedTasks,
+  sumStoredBytes,
+} from './rows.ts'
 
 /** Metrics of the store, the same on every replica. If the store is unavailable, only `svc_store_up 0` is reported. */
 export async function storeMetrics(ctx: Ctx): Promise<MetricFamily[]> {
@@ -22,6 +28,7 @@ async function openWorkMetrics(ctx: Ctx): Promise<MetricFamily[]> {
   const [queued] = await countQueuedTasks(ctx.db, {})
   const active = new Map((await countActiveTasks(ctx.db, {})).map(({ status, n }) => [status, n]))
   const [approvals] = await countPendingApprovals(ctx.db, {})
+  const [stored] = await sumStoredBytes(ctx.db, {})
   const [deliveries] = await countPendingDeliveries(ctx.db, {})
   const byStatus = {
     queued: queued?.n ?? 0,
@@ -38,6 +45,12 @@ async function openWorkMetrics(ctx: Ctx): Promise<MetricFamily[]> {
       'Waiting time of the oldest queued task; 0 if none is queued.',
       await taskAgeSeconds(ctx, queued?.oldest ?? null),
     ),
+    gaugeFamily(
+      'svc_stored_bytes',
+      'Records of all projects, and events and files of finished tasks.',
+      stored?.bytes ?? 0,
+    ),
+    gaugeFamily('svc_projects_storage_full', 'Projects that have reached SVC_MAX_PROJECT_MB.', ctx.fullProjects.size),
     gaugeFamily('svc_approvals_pending', 'Approvals that wait for a decision.', approvals?.n ?? 0),
     gaugeFamily(
       'svc_webhook_deliveries_pending',

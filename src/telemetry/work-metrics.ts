@@ -44,7 +44,7 @@ function taskMetrics({ task, approval }: StatusCounters): MetricFamily[] {
   ]
 }
 
-function responseMetrics({ responses }: Counts): MetricFamily[] {
+function responseMetrics({ responses, refusedConnections }: Counts): MetricFamily[] {
   const labelled = responses.map((count) => ({ ...count, labels: { plane: count.plane, subject: count.subject } }))
   const requests = labelled.flatMap(({ labels, statuses }) =>
     statuses.flatMap((value, digit) => (value > 0 ? [{ labels: { ...labels, status: `${digit}xx` }, value }] : [])),
@@ -64,6 +64,11 @@ function responseMetrics({ responses }: Counts): MetricFamily[] {
       type: 'histogram',
       samples: times,
     },
+    counterFamily(
+      'svc_http_connections_refused_total',
+      'Connections that were closed because their address had too many without a valid credential.',
+      refusedConnections,
+    ),
     gaugeFamily(
       'svc_http_streams_open',
       'Open streams: followed events, and model calls on the sandbox plane.',

@@ -29,7 +29,7 @@ export async function openSecret(ctx: Ctx, connection: SecretOwner): Promise<str
   const row = await findEncryptedSecret(ctx.db, connection.project_id, ref.key)
   if (row) return ctx.vault.open(row.envelope, toSecretLocation(row))
   if (connection.secret_ref === null) return null
-  throw new SecretUnavailable(`no secret has been written yet: POST /v1/connections/${connection.id}/secret`)
+  throw new SecretUnavailable('the connection has no secret yet: write one')
 }
 
 /** The ids of the connections whose secret can be used now. Decrypts nothing. */

@@ -6,7 +6,9 @@ import type { World } from '../ctx/world.ts'
 export function openVault(world: Pick<World, 'env' | 'log'>): Vault {
   const text = world.env('SVC_SECRET_KEY')
   if (text !== undefined) return createVault(parseSecretKey(text, 'SVC_SECRET_KEY'))
-  world.log.warn('SVC_SECRET_KEY is not set: secrets are encrypted with a key that is lost when this process ends')
+  world.log.warn(
+    'SVC_SECRET_KEY is not set: secrets are encrypted with a key that is lost when this process ends; `svc init` creates one that is kept',
+  )
   return { ...createVault(randomBytes(32)), ephemeral: true }
 }
 

@@ -1,7 +1,7 @@
 import { eventNamePattern } from '../events/webhook-event-rows.ts'
 import type { PageQuery } from '../http/page.ts'
-import { listNewestPage } from '../store/newest-page.ts'
-import { prepareQuery } from '../store/prepared-query.ts'
+import { listNewestPage, matchColumns } from '../store/newest-page.ts'
+import { prepareBatchedRead, prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
 import type { WebhookDeliveryRow } from '../store/tables.ts'
 
@@ -10,9 +10,8 @@ export interface DeliveryFilter extends PageQuery {
 }
 
 export function listDeliveries(db: Db, webhookId: string, filter: DeliveryFilter): Promise<WebhookDeliveryRow[]> {
-  let query = db.selectFrom('webhook_deliveries').selectAll().where('webhook_id', '=', webhookId)
-  if (filter.status !== undefined) query = query.where('status', '=', filter.status)
-  return listNewestPage(query, filter)
+  const ofWebhook = db.selectFrom('webhook_deliveries').selectAll().where('webhook_id', '=', webhookId)
+  return listNewestPage(ofWebhook, filter, matchColumns({ status: filter.status }))
 }
 
 export function findDelivery(
@@ -32,6 +31,14 @@ export function findDelivery(
 
 /** Enabled webhooks with due deliveries that are not in `busy`, the longest waiting first. */
 export async function listDueWebhooks(db: Db, now: string, busy: readonly string[], limit: number): Promise<string[]> {
+  const due = await selectDueWebhooks(db, { now, limit: limit + busy.length })
+  return due
+    .map(({ id }) => id)
+    .filter((id) => !busy.includes(id))
+    .slice(0, limit)
+}
+
+const selectDueWebhooks = prepareBatchedRead<{ now: string; limit: number }, { id: string }>((db, arg) => {
   const first = db
     .selectFrom('webhooks')
     .select((eb) => [
@@ -44,10 +51,9 @@ export async function listDueWebhooks(db: Db, now: string, busy: readonly string
         .as('due'),
     ])
     .where('webhooks.enabled', '=', 1)
-  let query = db.selectFrom(first.as('waiting')).select('id').where('due', '<=', now)
-  if (busy.length > 0) query = query.where('id', 'not in', busy)
-  return (await query.orderBy('due').limit(limit).execute()).map(({ id }) => id)
-}
+  const due = db.selectFrom(first.as('waiting')).select('id').where('due', '<=', arg('now'))
+  return due.orderBy('due').limit(arg('limit'))
+})
 
 /**
  * Claims due deliveries: one of all replicas that see them moves `next_at` to the end of the claim. If that replica dies,
@@ -127,21 +133,40 @@ export async function updatePendingDeliveriesFailed(db: Db, webhookId: string, e
     .execute()
 }
 
-export const deleteDeliveriesBefore = prepareQuery<{ before: string }>((db, arg) =>
-  db.deleteFrom('webhook_deliveries').where('created_at', '<', arg('before')).$castTo<never>(),
-)
+/** Deletes some of the old deliveries and returns how many it deleted. */
+export async function deleteDeliveriesBefore(db: Db, before: string, limit: number): Promise<number> {
+  const old = db
+    .selectFrom('webhook_deliveries')
+    .select(['webhook_id', 'id'])
+    .where('created_at', '<', before)
+    .orderBy('created_at')
+    .limit(limit)
+  const query = db
+    .deleteFrom('webhook_deliveries')
+    .where((row) => row(row.refTuple('webhook_id', 'id'), 'in', old.$asTuple('webhook_id', 'id')))
+  return (await query.returning('id').execute()).length
+}
 
 export type UnannouncedExpiry = Pick<WebhookDeliveryRow, 'webhook_id' | 'project_id' | 'subject'>
 
-/** Pending approvals that expire soon, with the webhooks that subscribe to this and were not informed yet. */
-export function listUnannouncedExpiries(db: Db, now: string, soon: string): Promise<UnannouncedExpiry[]> {
-  return db
+/**
+ * Pending approvals that expire soon, with the webhooks that subscribe to this and were not informed yet. For approvals
+ * that were requested before `long_since`, soon begins earlier.
+ */
+export const listUnannouncedExpiries = prepareBatchedRead<
+  { now: string; soon: string; soon_if_long: string; long_since: string },
+  UnannouncedExpiry
+>((db, arg) =>
+  db
     .selectFrom('approvals')
     .innerJoin('webhooks', 'webhooks.project_id', 'approvals.project_id')
     .select(['webhooks.id as webhook_id', 'approvals.project_id', 'approvals.id as subject'])
     .where('approvals.status', '=', 'pending')
-    .where('approvals.expires_at', '>', now)
-    .where('approvals.expires_at', '<=', soon)
+    .where('approvals.expires_at', '>', arg('now'))
+    .where('approvals.expires_at', '<=', arg('soon_if_long'))
+    .where((eb) =>
+      eb.or([eb('approvals.expires_at', '<=', arg('soon')), eb('approvals.created_at', '<=', arg('long_since'))]),
+    )
     .where('webhooks.enabled', '=', 1)
     .where('webhooks.events', 'like', eventNamePattern('approval.expiring'))
     .where((eb) =>
@@ -157,6 +182,5 @@ export function listUnannouncedExpiries(db: Db, now: string, soon: string): Prom
       ),
     )
     .orderBy('approvals.expires_at')
-    .limit(500)
-    .execute()
-}
+    .limit(500),
+)

@@ -1,5 +1,5 @@
 import type { PageQuery } from '../http/page.ts'
-import { listNewestPage } from '../store/newest-page.ts'
+import { listNewestPage, mergeNewest } from '../store/newest-page.ts'
 import { prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
 import type { WebhookRow } from '../store/tables.ts'
@@ -36,8 +36,9 @@ export async function findWebhookUnscoped(db: Db, id: string): Promise<WebhookRo
 }
 
 export function listWebhooks(db: Db, projectIds: readonly string[], filter: PageQuery): Promise<WebhookRow[]> {
-  const query = db.selectFrom('webhooks').selectAll().where('project_id', 'in', projectIds)
-  return listNewestPage(query, filter)
+  return mergeNewest(projectIds, filter, (projectId) =>
+    listNewestPage(db.selectFrom('webhooks').selectAll().where('project_id', '=', projectId), filter),
+  )
 }
 
 /** Locks the webhook until the commit, with an update that changes nothing. */

@@ -15,7 +15,7 @@ import { createWebhookSecret, keepPreviousSecret, removeWebhookSecrets } from '.
 import { parseWebhookEvents } from './view.ts'
 
 export const WebhookInput = z.object({
-  url: z.string().max(2000),
+  url: z.string().min(1).max(2000),
   events: z.array(z.enum(WEBHOOK_EVENTS)).min(1).max(100),
   enabled: z.boolean().optional(),
 })

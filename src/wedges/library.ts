@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { isSlug } from '../base/slug.ts'
-import type { Wedge, WedgeLibrary, WedgeProblem } from '../contract/wedge-manifest.ts'
+import { problemText, type Wedge, type WedgeLibrary, type WedgeProblem } from '../contract/wedge-manifest.ts'
 import { FolderWatcher } from './folder-watcher.ts'
-import { readWedge, type WedgeReadResult } from './read-wedge.ts'
+import { type ManifestLimits, readWedge, type WedgeReadResult } from './read-wedge.ts'
 import { fingerprintWedge, scanWedgeFolders } from './wedge-files.ts'
 
 /** Scans find changes that the operating system does not report. */
@@ -13,8 +13,12 @@ const DEBOUNCE_MS = 50
 
 export type LibraryLog = Pick<Logger, 'info' | 'error'>
 
-export async function openWedgeLibrary(dir: string, log: LibraryLog): Promise<FolderLibrary> {
-  const library = new FolderLibrary(dir, log)
+export async function openWedgeLibrary(
+  dir: string,
+  log: LibraryLog,
+  limits: ManifestLimits = {},
+): Promise<FolderLibrary> {
+  const library = new FolderLibrary(dir, log, limits)
   await library.refresh()
   return library
 }
@@ -32,6 +36,7 @@ interface LoadedFolder extends WedgeReadResult {
 export class FolderLibrary implements WedgeLibrary {
   readonly #dir: string
   readonly #log: LibraryLog
+  readonly #limits: ManifestLimits
   readonly #watcher: FolderWatcher
   #loaded = new Map<string, LoadedFolder>()
   #scanning: Promise<void> | null = null
@@ -40,9 +45,10 @@ export class FolderLibrary implements WedgeLibrary {
   #scanTimer: NodeJS.Timeout | null = null
   #debounceTimer: NodeJS.Timeout | null = null
 
-  constructor(dir: string, log: LibraryLog) {
+  constructor(dir: string, log: LibraryLog, limits: ManifestLimits) {
     this.#dir = dir
     this.#log = log
+    this.#limits = limits
     this.#watcher = new FolderWatcher(() => this.#refreshSoon())
   }
 
@@ -62,7 +68,7 @@ export class FolderLibrary implements WedgeLibrary {
   }
 
   problems(): WedgeProblem[] {
-    return [...this.#loaded].flatMap(([wedge, { problems }]) => problems.map((problem) => ({ wedge, problem })))
+    return [...this.#loaded].flatMap(([wedge, { problems }]) => problems.map((problem) => ({ wedge, ...problem })))
   }
 
   start(): void {
@@ -113,14 +119,16 @@ export class FolderLibrary implements WedgeLibrary {
     const { fingerprint, folders } = await fingerprintWedge(join(this.#dir, slug))
     const known = this.#loaded.get(slug)
     if (known?.fingerprint === fingerprint) return known
-    return { fingerprint, folders, ...(await readWedge(this.#dir, slug)) }
+    return { fingerprint, folders, ...(await readWedge(this.#dir, slug, this.#limits)) }
   }
 
   #logChanges(loaded: Map<string, LoadedFolder>): void {
     for (const [slug, folder] of loaded) {
       if (this.#loaded.get(slug) === folder) continue
       if (folder.wedge) this.#log.info({ wedge: slug }, 'wedge loaded')
-      for (const problem of folder.problems) this.#log.error({ wedge: slug, problem }, `wedge '${slug}': ${problem}`)
+      for (const problem of folder.problems) {
+        this.#log.error({ wedge: slug, ...problem }, `wedge '${slug}': ${problemText(problem)}`)
+      }
     }
     for (const slug of this.#loaded.keys()) if (!loaded.has(slug)) this.#log.info({ wedge: slug }, 'wedge removed')
   }

@@ -1,42 +1,86 @@
-import { issueMessages } from '../base/issue-message.ts'
+import { join } from 'node:path'
+import type { z } from 'zod'
+import { issueMessage } from '../base/issue-message.ts'
 import { isJsonObject, type JsonObject } from '../base/json.ts'
+import { type JsonPath, parseJsonWithLines } from '../base/json-with-lines.ts'
 import { realpathInside } from '../base/real-path.ts'
 import { isSlug } from '../base/slug.ts'
 import type { NamedText } from '../contract/agent-protocol.ts'
-import { WedgeManifest, type Wedge } from '../contract/wedge-manifest.ts'
+import { DEFAULT_APPROVAL_TTL_MAX_S, findLongApprovals } from '../contract/declared-approvals.ts'
+import { type FileProblem, problemText, WedgeManifest, type Wedge } from '../contract/wedge-manifest.ts'
 import { readWorkflowCode } from './workflow-code.ts'
-import { listPartFiles, loadWedgeJson, loadWedgeText, WedgeFileError } from './wedge-files.ts'
+import {
+  listPartFiles,
+  loadWedgeJson,
+  loadWedgeText,
+  parseWedgeJson,
+  wedgeFileError,
+  WedgeFileError,
+} from './wedge-files.ts'
 import { instructionFileNames } from './task-type.ts'
+
+/** More issues of one manifest are usually consequences of the first ones. */
+const MAX_SHOWN_ISSUES = 20
 
 /** The complete wedge or null, and the problems of the folder. */
 export interface WedgeReadResult {
   wedge: Wedge | null
-  problems: string[]
+  problems: FileProblem[]
 }
 
-export async function readWedge(root: string, slug: string): Promise<WedgeReadResult> {
+/** What the deployment allows a manifest to declare. */
+export interface ManifestLimits {
+  approvalTtlMaxS?: number
+}
+
+export async function readWedge(root: string, slug: string, limits: ManifestLimits = {}): Promise<WedgeReadResult> {
   try {
     const dir = await resolveWedgeDir(root, slug)
-    const source = await readManifestSource(dir)
-    const manifest = validateManifest(source, slug)
+    const { source, manifest } = await readManifest(dir, slug, limits)
     const skills = await readSkills(dir, manifest)
     const knowledge = await readKnowledge(dir, manifest)
     const code = await readWorkflowCode(dir, manifest)
-    const { rehearsals, problems } = await readRehearsals(dir, manifest)
+    const { rehearsals, examples, problems } = await readRehearsals(dir, manifest)
     const title = manifest.title ?? slug
-    return { wedge: { slug, title, dir, manifest, source, skills, knowledge, rehearsals, code }, problems }
+    return { wedge: { slug, title, dir, manifest, source, skills, knowledge, rehearsals, examples, code }, problems }
   } catch (error) {
-    if (error instanceof WedgeFileError) return { wedge: null, problems: [error.message] }
+    if (error instanceof WedgeFileError) return { wedge: null, problems: error.problems }
     throw error
   }
 }
 
-function validateManifest(source: JsonObject, slug: string): WedgeManifest {
-  const parsed = WedgeManifest.safeParse(source)
-  if (!parsed.success) throw new WedgeFileError(`wedge.json: ${issueMessages(parsed.error, source)}`)
-  const fault = findManifestFault(parsed.data, slug)
-  if (fault) throw new WedgeFileError(`wedge.json: ${fault}`)
-  return parsed.data
+async function readManifest(
+  dir: string,
+  slug: string,
+  { approvalTtlMaxS = DEFAULT_APPROVAL_TTL_MAX_S }: ManifestLimits,
+): Promise<{ source: JsonObject; manifest: WedgeManifest }> {
+  const text = await loadWedgeText(dir, '', 'wedge.json')
+  const source = parseWedgeJson('wedge.json', text)
+  if (!isJsonObject(source)) throw wedgeFileError('wedge.json', 'must be an object')
+  const { data: manifest, error } = WedgeManifest.safeParse(source)
+  if (!manifest) throw invalidManifest(error, source, text)
+  const longApprovals = findLongApprovals(manifest, approvalTtlMaxS)
+  if (longApprovals.length > 0) throw manifestError(longApprovals, text)
+  const fault = findManifestFault(manifest, slug)
+  if (fault) throw new WedgeFileError(fault)
+  return { source, manifest }
+}
+
+/** Reports every issue with its line, because the console shows them to the author. */
+function invalidManifest(error: z.ZodError, source: JsonObject, text: string): WedgeFileError {
+  const issues = error.issues.slice(0, MAX_SHOWN_ISSUES).map((issue) => {
+    const path = issue.path.map((key) => (typeof key === 'number' ? key : String(key)))
+    return { path, message: issueMessage(issue, source) }
+  })
+  return manifestError(issues, text)
+}
+
+function manifestError(issues: { path: JsonPath; message: string }[], text: string): WedgeFileError {
+  const json = parseJsonWithLines(text)
+  const problems = issues.map(({ path, message }) => {
+    return { file: 'wedge.json', line: json.lineOf(path), message: `${path.join('.') || 'the file'} ${message}` }
+  })
+  return new WedgeFileError(problems.map(problemText).join('; '), problems)
 }
 
 function findManifestFault(manifest: WedgeManifest, slug: string): string | null {
@@ -59,12 +103,6 @@ async function resolveWedgeDir(root: string, slug: string): Promise<string> {
   const dir = await realpathInside(root, slug)
   if (!dir) throw new WedgeFileError('the folder is a link to a target outside the wedges folder, or cannot be opened')
   return dir
-}
-
-async function readManifestSource(dir: string): Promise<JsonObject> {
-  const source = await loadWedgeJson(dir, '', 'wedge.json')
-  if (!isJsonObject(source)) throw new WedgeFileError('wedge.json must be an object')
-  return source
 }
 
 async function readSkills(dir: string, manifest: WedgeManifest): Promise<NamedText[]> {
@@ -90,25 +128,25 @@ async function readKnowledge(dir: string, manifest: WedgeManifest): Promise<Name
   )
 }
 
-/** A broken rehearsal is reported and left out: it is only a test double, so the wedge works without it. */
+/** A broken rehearsal or example is reported and left out, because the wedge works without it. */
 async function readRehearsals(dir: string, manifest: WedgeManifest) {
   const rehearsals: Wedge['rehearsals'] = {}
-  const problems: string[] = []
-  for (const file of (await listPartFiles(dir, 'rehearsals')).filter(isRehearsalFile)) {
-    const type = file.slice(0, -'.json'.length)
-    if (!Object.hasOwn(manifest.task_types, type)) {
-      problems.push(`rehearsals/${file} does not match a task type`)
-      continue
-    }
+  const examples: Wedge['examples'] = {}
+  const problems: FileProblem[] = []
+  for (const file of await listPartFiles(dir, 'rehearsals')) {
+    const [, type = '', isExample] = /^([^.]+)(\.input)?\.json$/.exec(file) ?? []
+    // Other files, such as `<type>.records.json`, are sample data for trying a rehearsal.
+    if (type === '') continue
     try {
-      rehearsals[type] = await loadWedgeJson(dir, 'rehearsals', file)
+      if (!Object.hasOwn(manifest.task_types, type)) {
+        throw wedgeFileError(join('rehearsals', file), 'does not match a task type')
+      }
+      const target = isExample ? examples : rehearsals
+      target[type] = await loadWedgeJson(dir, 'rehearsals', file)
     } catch (error) {
       if (!(error instanceof WedgeFileError)) throw error
-      problems.push(error.message)
+      problems.push(...error.problems)
     }
   }
-  return { rehearsals, problems }
+  return { rehearsals, examples, problems }
 }
-
-/** Excludes `<type>.input.json` and `<type>.records.json`, which are sample data for trying a rehearsal. */
-const isRehearsalFile = (file: string) => /^[^.]+\.json$/.test(file)

@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { SLUG } from '../base/slug.ts'
+import { isSlug, SLUG } from '../base/slug.ts'
 import { pageQuery, pageSchema, toPage } from '../http/page.ts'
 import { defineRead, nameRoutes } from '../http/route.ts'
 import { listEnabledWedges } from './rows.ts'
-import { toWedgeSummaryView, WedgeSummaryView } from './view.ts'
+import { toBrokenWedgeView, toWedgeSummaryView, WedgeSummaryView } from './view.ts'
 
 /** Wedges are listed by name, so the name is the cursor. */
 const query = z.object(pageQuery(SLUG))
@@ -11,18 +11,24 @@ const query = z.object(pageQuery(SLUG))
 export const wedgeRoutes = nameRoutes({
   listWedges: defineRead('/v1/wedges', {
     summary: 'List wedges',
+    description: 'Also lists wedges that cannot be used, with their problems and an empty manifest.',
     query,
     responses: { 200: pageSchema(WedgeSummaryView) },
     async handle({ ctx, scope, query }) {
       const enabled = await listEnabledWedges(ctx.db, scope.projectIds)
       const after = query.cursor ?? ''
-      const wedges = ctx.wedges.all().filter(({ slug }) => slug > after)
-      const sorted = wedges.toSorted((a, b) => (a.slug < b.slug ? -1 : 1)).slice(0, query.limit + 1)
+      const broken = ctx.wedges.problems().flatMap(({ wedge }) => (ctx.wedges.get(wedge) ? [] : wedge))
+      // A folder whose name is not a slug cannot be a cursor; it is only in the problems of `GET /v1/meta`.
+      const slugs = new Set([...ctx.wedges.all().map(({ slug }) => slug), ...broken.filter(isSlug)])
+      const sorted = [...slugs].filter((slug) => slug > after).toSorted((a, b) => (a < b ? -1 : 1))
       return toPage(
-        sorted,
+        sorted.slice(0, query.limit + 1),
         query.limit,
-        ({ slug }) => slug,
-        (wedge) => toWedgeSummaryView(ctx, wedge, enabled),
+        (slug) => slug,
+        (slug) => {
+          const wedge = ctx.wedges.get(slug)
+          return wedge ? toWedgeSummaryView(ctx, wedge, enabled) : toBrokenWedgeView(ctx, slug)
+        },
       )
     },
   }),

@@ -8,9 +8,9 @@ export const WedgeSummaryView = z
   .object({
     wedge: z.string(),
     title: z.string(),
-    manifest: jsonObject,
-    enabled: z.boolean().meta({ description: 'Enabled in at least one project in scope.' }),
-    problems: z.array(z.string()),
+    manifest: jsonObject.meta({ description: 'As the author wrote it; empty if it is not valid.' }),
+    enabled: z.boolean().meta({ description: 'Valid, and enabled in at least one project in scope.' }),
+    problems: z.array(z.object({ file: z.string(), line: z.number().int(), message: z.string() })),
   })
   .meta({ id: 'WedgeSummary' })
 
@@ -24,9 +24,17 @@ export function toWedgeSummaryView(
     title: wedge.title,
     manifest: wedge.source,
     enabled: enabled.some((wedges) => isWedgeEnabled(wedges, wedge.slug)),
-    problems: ctx.wedges
-      .problems()
-      .filter((problem) => problem.wedge === wedge.slug)
-      .map(({ problem }) => problem),
+    problems: problemsOf(ctx, wedge.slug),
   }
 }
+
+/** A folder whose wedge cannot be used. Its problems say why. */
+export function toBrokenWedgeView(ctx: Ctx, slug: string): z.infer<typeof WedgeSummaryView> {
+  return { wedge: slug, title: slug, manifest: {}, enabled: false, problems: problemsOf(ctx, slug) }
+}
+
+const problemsOf = (ctx: Ctx, slug: string) =>
+  ctx.wedges
+    .problems()
+    .filter(({ wedge }) => wedge === slug)
+    .map(({ file, line, message }) => ({ file, line, message }))

@@ -2,8 +2,10 @@ import { lstat, readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Json } from '../base/json.ts'
 import { errorMessage } from '../base/error-message.ts'
+import { JsonSyntaxError, parseJsonWithLines } from '../base/json-with-lines.ts'
 import { realpathInside } from '../base/real-path.ts'
 import { parseStrictJson } from '../base/strict-json.ts'
+import type { FileProblem } from '../contract/wedge-manifest.ts'
 
 export const MAX_LOADED_FILE_BYTES = 1024 * 1024
 const WEDGE_PARTS = ['skills', 'knowledge', 'rehearsals', 'workflows'] as const
@@ -12,8 +14,21 @@ const MAX_CODE_DEPTH = 8
 const CODE_FILE_NAME = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}\.mjs$/
 const CODE_FOLDER_NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/
 
-/** A file of a wedge cannot be used. The message starts with the file name. */
-export class WedgeFileError extends Error {}
+/** Files of a wedge cannot be used. */
+export class WedgeFileError extends Error {
+  readonly problems: FileProblem[]
+
+  constructor(message: string, problems: FileProblem[] = [{ file: 'wedge.json', line: 1, message }]) {
+    super(message)
+    this.problems = problems
+  }
+}
+
+/** An error about a whole file, whose name begins the message. */
+export function wedgeFileError(file: string, what: string): WedgeFileError {
+  const message = `${file} ${what}`
+  return new WedgeFileError(message, [{ file, line: 1, message }])
+}
 
 /** The folders that contain a `wedge.json`, including folders with an invalid name; null if `root` does not exist. */
 export async function scanWedgeFolders(root: string): Promise<string[] | null> {
@@ -65,39 +80,44 @@ export async function loadWedgeText(dir: string, part: string, name: string): Pr
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
-    throw new WedgeFileError(`${join(part, name)} is not utf-8 text`)
+    throw wedgeFileError(join(part, name), 'is not utf-8 text')
   }
 }
 
 export async function loadWedgeJson(dir: string, part: string, name: string): Promise<Json> {
-  const text = await loadWedgeText(dir, part, name)
+  return parseWedgeJson(join(part, name), await loadWedgeText(dir, part, name))
+}
+
+export function parseWedgeJson(file: string, text: string): Json {
   try {
     return parseStrictJson(Buffer.from(text))
   } catch (error) {
-    throw new WedgeFileError(`${join(part, name)}: ${describeSyntaxError(text) ?? errorMessage(error)}`)
+    const { line, message } = findSyntaxError(text) ?? { line: 1, message: errorMessage(error) }
+    throw new WedgeFileError(`${file}: ${message}`, [{ file, line, message }])
   }
 }
 
-/** The parser's own message, which shows the author the position of the error. */
-function describeSyntaxError(text: string): string | null {
+/** The strict parser does not tell the line. */
+function findSyntaxError(text: string): JsonSyntaxError | null {
   try {
-    JSON.parse(text)
+    parseJsonWithLines(text)
     return null
   } catch (error) {
-    return `malformed json: ${errorMessage(error)}`
+    if (error instanceof JsonSyntaxError) return error
+    throw error
   }
 }
 
 /** The path of a file that exists, is inside the folder and is small enough. */
 export async function requireWedgeFile(dir: string, part: string, name: string): Promise<string> {
   const shownPath = join(part, name)
-  if (!isPlainName(name)) throw new WedgeFileError(`${shownPath} is not the name of a file in ${part || 'the folder'}`)
+  if (!isPlainName(name)) throw wedgeFileError(shownPath, `is not the name of a file in ${part || 'the folder'}`)
   const path = await realpathInside(dir, join(part, name))
-  if (!path) throw new WedgeFileError(`${shownPath} ${await describeMissingFile(join(dir, part, name))}`)
+  if (!path) throw wedgeFileError(shownPath, await describeMissingFile(join(dir, part, name)))
   const found = await statOrNull(path)
-  if (!found?.isFile()) throw new WedgeFileError(`${shownPath} is not a file`)
+  if (!found?.isFile()) throw wedgeFileError(shownPath, 'is not a file')
   if (found.size > MAX_LOADED_FILE_BYTES)
-    throw new WedgeFileError(`${shownPath} has more than ${MAX_LOADED_FILE_BYTES} bytes`)
+    throw wedgeFileError(shownPath, `has more than ${MAX_LOADED_FILE_BYTES} bytes`)
   return path
 }
 
@@ -107,7 +127,7 @@ async function loadWedgeBytes(dir: string, part: string, name: string): Promise<
     return await readFile(path)
   } catch (error) {
     if (isOutOfFileHandles(error)) throw error
-    throw new WedgeFileError(`${join(part, name)} cannot be read: ${errorCode(error)}`)
+    throw wedgeFileError(join(part, name), `cannot be read: ${errorCode(error)}`)
   }
 }
 

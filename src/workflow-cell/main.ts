@@ -1,4 +1,3 @@
-import { makeGlobalsDeterministic } from './deterministic-globals.ts'
 import { serveWorkflowCalls } from './serve-calls.ts'
 
 /** The program that runs inside a workflow cell. It receives the workflows of one wedge and executes calls to them. */
@@ -6,7 +5,8 @@ const output = process.stdout
 // Without a reader for the replies there is nothing left to do.
 output.on('error', () => process.exit(1))
 process.stdin.on('end', () => process.exit(0))
+process.env['TZ'] = 'UTC'
 serveWorkflowCalls(
-  { output, folder: `${process.cwd()}/workflows`, reseed: makeGlobalsDeterministic(), nonce: null, current: null },
+  { output, nonce: null, sources: { files: new Map(), compiled: new Map() }, current: null, next: null },
   process.stdin,
 )

@@ -2,7 +2,7 @@ import type { WedgeCode } from '../contract/wedge-manifest.ts'
 import type { Clock } from '../ctx/world.ts'
 import type { WorkflowProcess } from './workflow-process.ts'
 
-/** Identifies who may use a process: never two projects or two wedges, because modules keep state between calls. */
+/** Identifies who may use a process: never two projects or two wedges, because a realm does not stop hostile code. */
 export interface ProcessOwner {
   projectId: string
   wedge: string

@@ -13,7 +13,7 @@ export type WorkflowOutcome =
   | { kind: 'cancelled' }
   | { kind: 'crashed' }
 
-/** A sandboxed process with the workflows of one wedge. It executes one call at a time. */
+/** A sandboxed process with the workflows of one wedge. It executes one call at a time, each in a new realm. */
 export interface WorkflowProcess {
   call(name: string, args: Json, timeoutMs: number, signal?: AbortSignal): Promise<WorkflowOutcome>
   kill(): Promise<void>
@@ -32,12 +32,17 @@ export interface WorkflowProcessOptions {
 const WORKFLOW_CELL_LIMITS: CellLimits = {
   memory_mb: 256,
   processes: 32,
+  open_files: 256,
   file_mb: 16,
   tmp_mb: 16,
   cpu_s: 0,
   output_line_bytes: MAX_WORKFLOW_RESULT_BYTES + 1024,
   stderr_bytes: 4096,
 }
+/**
+ * Realms load workflows as modules; frozen built-in objects and zeroed buffers leave nothing from one call to the next.
+ */
+const PROGRAM_FLAGS = ['--experimental-vm-modules', '--frozen-intrinsics', '--zero-fill-buffers', '--no-warnings']
 const START_TIMEOUT_MS = 15_000
 const MAX_NOISE_BYTES = 1024 * 1024
 
@@ -50,7 +55,7 @@ export async function startWorkflowProcess(
   const program = `${driver.agentDirInside(agentDir)}/workflow-cell.cjs`
   const cell = driver.start({
     profile: 'sealed',
-    command: ['node', program],
+    command: ['node', ...PROGRAM_FLAGS, program],
     agentDir,
     socket: null,
     limits: WORKFLOW_CELL_LIMITS,
@@ -68,7 +73,7 @@ export async function startWorkflowProcess(
   let calls = 0
   return {
     call: (name, args, timeoutMs, signal) =>
-      callProcess({ cell, inbox, clock }, { id: ++calls, name, args }, timeoutMs, signal),
+      callProcess({ cell, inbox, clock }, { id: ++calls, name, args: JSON.stringify(args) }, timeoutMs, signal),
     kill: () => cell.kill(),
     exited: cell.exited,
   }

@@ -16,7 +16,7 @@ eachStore((store) => {
     const app = await testApp({ store })
     const before = await app.call('GET', '/v1/auth/session')
     const body = { ...OWNER, email: 'Owner@Example.com', organisation: 'Acme', name: 'Ada' }
-    const signup = await app.call('POST', '/v1/auth/signup', body, { key: null })
+    const signup = await app.call('POST', '/v1/auth/signup', body)
     expect(signup.status).toBe(201)
     expect(signup.body).toEqual({
       session_token: expect.stringMatching(/^svc_fst_/),
@@ -43,7 +43,7 @@ eachStore((store) => {
     const app = await testApp({ store })
     const responses = await Promise.all(
       Array.from({ length: 20 }, (_, n) =>
-        app.call('POST', '/v1/auth/signup', { ...OWNER, email: `founder${n}@example.com` }, { key: null }),
+        app.call('POST', '/v1/auth/signup', { ...OWNER, email: `founder${n}@example.com` }),
       ),
     )
     expect(countByStatus(responses)).toEqual({ 201: 1, 403: 19 })

@@ -84,6 +84,21 @@ eachStore((store) => {
     expect(app.outside.received).toEqual([])
   })
 
+  test.each(['gopher://files.example/', 'file:///etc/', 'unix:/run/x.sock', 'crm.example/'])(
+    'a read and a test of a connection with the url %s are refused with a sentence',
+    async (url) => {
+      const app = shared()
+      const config = { base_url: url, api_url: url }
+      const created = await app.call('POST', '/v1/connections', { kind: 'custom', name: 'tracker', config })
+      onTestFinished(async () => void (await app.call('DELETE', `/v1/connections/${created.body.id}`)))
+      const { responses } = await runCalls(app, [{ path: 'reads/tracker', body: { path: 'x' } }])
+      const sentence = (key: string) => `connection 'tracker': config.${key} must be an http or https url`
+      expect(responses).toEqual([{ status: 400, body: { error: sentence('base_url') } }])
+      const tested = await app.call('POST', `/v1/connections/${created.body.id}/test`)
+      expect(tested).toMatchObject({ status: 200, body: { ok: false, error: sentence('base_url') } })
+    },
+  )
+
   test('a read with another method than GET is refused and not sent', async () => {
     const app = shared()
     const { responses } = await runCalls(app, [

@@ -98,7 +98,13 @@ eachStore((store) => {
       const task = await startAction(app)
       const id = await requestedApprovalId(app, task.id)
       const row = await app.ctx.db.selectFrom('tasks').selectAll().where('id', '=', task.id).executeTakeFirstOrThrow()
-      const run = { taskId: task.id, epoch: row.epoch, over: new LazyAbort() } as GatedRun
+      const run = {
+        taskId: task.id,
+        epoch: row.epoch,
+        over: new LazyAbort(),
+        keepsResults: () => false,
+        whileWorking: (work) => work(),
+      } as GatedRun
       const approval = await approvalAt(app, id)
       const connection = await findConnection(app.ctx.db, approval.connection_id ?? '')
       if (!connection) throw new Error('no connection')
@@ -110,7 +116,8 @@ eachStore((store) => {
         run,
         approval,
         set,
-        perform: (seen = approval) => performAction(app.ctx, run, seen, connection),
+        perform: (seen = approval) =>
+          performAction(app.ctx, { run, approval: seen, connection, onOutcome: async () => {} }),
       }
     }
     const approvalAt = (app: GatedApp, id: string) =>

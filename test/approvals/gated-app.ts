@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { type App, startApp } from '../../src/app.ts'
+import { createReplicaLease, renewReplicaLease } from '../../src/runs/replica-lease.ts'
 import { startTestApp, type TestApp, writeFiles } from '../app.ts'
 import { type FakeUpstream, openFakeUpstream } from '../fake-upstream.ts'
 import type { StoreKind } from '../stores.ts'
@@ -123,6 +124,12 @@ export const callsFor = ({ outside }: GatedApp, approvalId: string) =>
 export async function advanceUntilSettled<T>(app: Pick<TestApp, 'clock'>, promise: Promise<T>): Promise<T> {
   const moving = setInterval(() => void app.clock.advance(1_000), 10)
   return promise.finally(() => clearInterval(moving))
+}
+
+/** Moves the clock at once. The heartbeat follows before any sweep, because replicas would see a dead one otherwise. */
+export async function moveClock({ clock, ctx }: GatedApp, seconds: number): Promise<void> {
+  clock.set(clock.now() + seconds * 1000)
+  await renewReplicaLease(ctx, createReplicaLease(ctx), new AbortController().signal)
 }
 
 /** Another replica of the same deployment. Both share the store, the clock and the log. */

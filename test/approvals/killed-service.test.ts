@@ -6,10 +6,12 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
-import { FOUNDER_KEY, writeFiles } from '../app.ts'
+import { eachStore, FOUNDER_KEY, writeFiles } from '../app.ts'
 import { openFakeUpstream, respondJson } from '../fake-upstream.ts'
 import { callApi, readEventStream } from '../http.ts'
+import { createMigratedDatabase, releaseMigratedDatabase } from '../stores.ts'
 import { addConnections, GATED_ENV, gatedWedgeFiles } from './gated-app.ts'
+import { QUESTION_WEDGE } from './question-app.ts'
 
 const PROGRAM = fileURLToPath(new URL('../../dist/svc.mjs', import.meta.url))
 
@@ -52,27 +54,67 @@ test('service killed during a call: the call is not repeated and its outcome is 
   expect((await second.call('GET', '/v1/audit/verify')).body.ok).toBe(true)
 })
 
-test('service killed while a run waits for an approval: no approval stays pending', async () => {
-  const dir = mkdtempSync(join(tmpdir(), 'svc-crash-'))
-  onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
-  writeFiles(join(dir, 'wedges'), gatedWedgeFiles('gate'))
-  mkdirSync(join(dir, 'blueprints'))
-  const outside = await openFakeUpstream()
-  onTestFinished(() => outside.close())
-  const first = await serve(dir)
-  await addConnections(first, outside.url)
-  const input = { connection: 'crm', action: 'send_note', payload: {} }
-  const task = (await first.call('POST', '/v1/tasks', { wedge: 'gate', task_type: 'act', input })).body
-  const events = `${first.url}/v1/tasks/${task.id}/events`
-  await readEventStream(events, FOUNDER_KEY, 0, ({ event }) => event === 'approval.requested')
-  first.child.kill('SIGKILL')
-  await once(first.child, 'exit')
-  const second = await serve(dir)
-  expect((await second.call('GET', '/v1/approvals?status=pending')).body.data).toEqual([])
-  const [row] = (await second.call('GET', `/v1/approvals?task_id=${task.id}`)).body.data
-  expect(row.status).toBe('expired')
-  expect((await second.call('POST', `/v1/approvals/${row.approval_id}/approve`, {})).status).toBe(409)
-  expect(outside.received).toEqual([])
+test.each(['SIGKILL', 'SIGTERM'] as const)(
+  'service ended by %s while a run waits: the approval stays pending, and the run continues after the decision',
+  async (signal) => {
+    const dir = mkdtempSync(join(tmpdir(), 'svc-crash-'))
+    onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
+    writeFiles(join(dir, 'wedges'), gatedWedgeFiles('gate'))
+    mkdirSync(join(dir, 'blueprints'))
+    const outside = await openFakeUpstream()
+    onTestFinished(() => outside.close())
+    const first = await serve(dir)
+    await addConnections(first, outside.url)
+    const input = { connection: 'crm', action: 'send_note', payload: {} }
+    const task = (await first.call('POST', '/v1/tasks', { wedge: 'gate', task_type: 'act', input })).body
+    const events = `${first.url}/v1/tasks/${task.id}/events`
+    const asked = await readEventStream(events, FOUNDER_KEY, 0, ({ event }) => event === 'approval.requested')
+    const approval = asked.at(-1)?.data.data.approval_id
+    first.child.kill(signal)
+    await once(first.child, 'exit')
+    const second = await serve(dir)
+    expect((await second.call('GET', `/v1/tasks/${task.id}`)).body.status).toBe('awaiting_approval')
+    expect((await second.call('GET', `/v1/approvals/${approval}`)).body.status).toBe('pending')
+    expect((await second.call('POST', `/v1/approvals/${approval}/approve`)).status).toBe(200)
+    const log = await readEventStream(`${second.url}/v1/tasks/${task.id}/events`, FOUNDER_KEY, 0)
+    expect(log.at(-1)?.data.data.status).toBe('succeeded')
+    expect(log.map(({ id }) => Number(id))).toEqual(log.map((_, index) => index + 1))
+    expect(outside.received.map(({ headers }) => headers['idempotency-key'])).toEqual([approval])
+    expect((await second.call('GET', '/v1/audit/verify')).body.ok).toBe(true)
+  },
+)
+
+eachStore((store) => {
+  test('service killed while a parked run waits for an answer: the agent gets the answer once after the restart', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'svc-crash-'))
+    onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
+    writeFiles(join(dir, 'wedges'), QUESTION_WEDGE)
+    mkdirSync(join(dir, 'blueprints'))
+    const database = store === 'postgres' ? { DATABASE_URL: await createMigratedDatabase() } : null
+    onTestFinished(async () => {
+      if (database) await releaseMigratedDatabase(database.DATABASE_URL)
+    })
+    const first = await serve(dir, { SVC_PARK_AFTER_S: '0', ...database })
+    const input = { question: 'Why?', to: 'team' }
+    const task = (await first.call('POST', '/v1/tasks', { wedge: 'ask', task_type: 'text', input })).body
+    const events = `${first.url}/v1/tasks/${task.id}/events`
+    const asked = await readEventStream(events, FOUNDER_KEY, 0, ({ data }) => data.data.state === 'parked')
+    const approval_id = asked.find(({ event }) => event === 'approval.requested')?.data.data.approval_id
+    first.child.kill('SIGKILL')
+    await once(first.child, 'exit')
+    const second = await serve(dir, { ...database })
+    expect((await second.call('GET', `/v1/approvals/${approval_id}`)).body.status).toBe('pending')
+    const edited = { answer: 'because' }
+    expect((await second.call('POST', `/v1/approvals/${approval_id}/approve`, { edited })).status).toBe(200)
+    const log = await readEventStream(`${second.url}/v1/tasks/${task.id}/events`, FOUNDER_KEY, 0)
+    const { body } = await second.call('GET', `/v1/tasks/${task.id}`)
+    expect(body).toMatchObject({ status: 'succeeded', output: { got: { answered: true, answer: 'because' } } })
+    expect(log.map(({ id }) => Number(id))).toEqual(log.map((_, index) => index + 1))
+    for (const type of ['approval.requested', 'approval.resolved', 'tool.called', 'tool.result'])
+      expect(log.filter(({ event }) => event === type)).toHaveLength(1)
+    expect((await second.call('GET', '/v1/approvals?path=question')).body.data).toHaveLength(1)
+    expect((await second.call('GET', '/v1/audit/verify')).body.ok).toBe(true)
+  })
 })
 
 interface Served {
@@ -82,7 +124,7 @@ interface Served {
 }
 
 /** The built service in a process of its own. */
-async function serve(dir: string): Promise<Served> {
+async function serve(dir: string, env: Record<string, string> = {}): Promise<Served> {
   const child = spawn(process.execPath, [PROGRAM, 'serve'], {
     cwd: dir,
     env: {
@@ -93,6 +135,7 @@ async function serve(dir: string): Promise<Served> {
       SVC_FOUNDER_API_KEY: FOUNDER_KEY,
       SVC_LOG_LEVEL: 'silent',
       ...GATED_ENV,
+      ...env,
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   })

@@ -26,6 +26,8 @@ const CALLS: Record<string, { actions: string[]; path: string; body?: object }> 
 }
 
 const UNAUDITED_ROUTES = [
+  // The answer is audited.
+  'POST /v1/internal/ask',
   // Always refused.
   'PUT /v1/internal/reads/:capability',
   'PATCH /v1/internal/reads/:capability',

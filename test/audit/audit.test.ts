@@ -75,7 +75,7 @@ eachStore((store) => {
       const app = await testApp({ store, env: { SVC_OPEN_SIGNUP: '1' } })
       expect((await app.call('GET', '/v1/audit?chain=organisation')).status).toBe(403)
       const person = { email: 'owner@example.com', password: 'correct horse battery' }
-      const { body } = await app.call('POST', '/v1/auth/signup', person, { key: null })
+      const { body } = await app.call('POST', '/v1/auth/signup', person)
       const key = body.session_token
       expect((await app.call('GET', '/v1/audit', undefined, { key })).status).toBe(200)
       const added = await app.call('POST', '/v1/projects', { name: 'Second' }, { key })
@@ -252,7 +252,7 @@ eachStore((store) => {
   test('an export of an empty chain can be verified too', async () => {
     const app = await testApp({ store, env: { SVC_OPEN_SIGNUP: '1' } })
     const person = { email: 'owner@example.com', password: 'correct horse battery' }
-    const key = (await app.call('POST', '/v1/auth/signup', person, { key: null })).body.session_token
+    const key = (await app.call('POST', '/v1/auth/signup', person)).body.session_token
     const { id } = (await app.call('POST', '/v1/projects', { name: 'Quiet' }, { key })).body
     const exported = await app.call('GET', '/v1/audit/export', undefined, { key, headers: { 'x-svc-project': id } })
     const verdict = await verifyAuditExport(exportLines(String(exported.body).split('\n')))

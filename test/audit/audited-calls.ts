@@ -138,6 +138,14 @@ const CLIENTS: Record<string, AuditedCall> = {
     const { thread, session } = await app.customer()
     return { ids: { threads: thread }, body: { body: 'Hello?' }, key: session }
   }),
+  'POST /v1/portal/questions/:id/answer': onProject('approval.approved', async (app) => {
+    const { question, session } = await app.questionToClient()
+    return { ids: { questions: question }, body: { answer: 'large' }, key: session }
+  }),
+  'POST /v1/portal/questions/:id/decline': onProject('approval.rejected', async (app) => {
+    const { question, session } = await app.questionToClient()
+    return { ids: { questions: question }, key: session }
+  }),
 }
 
 const WORK: Record<string, AuditedCall> = {

@@ -88,7 +88,7 @@ eachStore((store) => {
       async (which) => {
         const { app } = await signedChain(store)
         const person = { email: 'owner@example.com', password: 'correct horse battery' }
-        const signed = (await app.call('POST', '/v1/auth/signup', person, { key: null })).body
+        const signed = (await app.call('POST', '/v1/auth/signup', person)).body
         const key = String(signed.session_token)
         const { id, org_id } = await app.ctx.db.selectFrom('projects').selectAll().executeTakeFirstOrThrow()
         const chain = which === 'project' ? id : org_id
@@ -154,7 +154,7 @@ eachStore((store) => {
     test('an empty chain is sealed, also after a key rotation', async () => {
       const { app, ctx } = await signedChain(store)
       const person = { email: 'owner@example.com', password: 'correct horse battery' }
-      const key = (await app.call('POST', '/v1/auth/signup', person, { key: null })).body.session_token
+      const key = (await app.call('POST', '/v1/auth/signup', person)).body.session_token
       const { id } = (await app.call('POST', '/v1/projects', { name: 'Quiet' }, { key })).body
       const headers = { 'x-svc-project': id }
       const { body } = await app.call('GET', '/v1/audit/verify', undefined, { key, headers })

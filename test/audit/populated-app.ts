@@ -8,24 +8,35 @@ import { openFakeBroker } from '../broker/fake-broker.ts'
 import type { CallOptions } from '../http.ts'
 import type { StoreKind } from '../stores.ts'
 
-/** An `idle` task fails at once, because its connection is missing; a `gated` task waits for an approval. */
+/** An `idle` task fails at once, because its connection is missing; a `gated` task waits for an approval, and an `asking` task for the client. */
 const WEDGES = {
   'support/wedge.json': {
     wedge: 'support',
-    task_types: { idle: { harness: { needs_connections: true } }, gated: {} },
+    task_types: { idle: { harness: { needs_connections: true } }, gated: {}, asking: {} },
     connections: ['absent'],
     workflows: [{ name: 'send_it' }],
     cases: { stages: ['new', 'done'], initial: 'new' },
     intake: ['hours', 'tone'].map((id) => ({ id, question: `What are the ${id}?` })),
   },
   'support/workflows/send_it.mjs': 'export default () => ({ sent: true })',
+  'counter/wedge.json': {
+    wedge: 'counter',
+    task_types: { count: { harness: { shape: 'workflow' } } },
+    workflows: [{ name: 'count' }],
+  },
+  'counter/workflows/count.mjs': 'export default () => ({ count: 1 })',
   'support/rehearsals/gated.json': [
     { call: { tool: 'workflow', input: { name: 'send_it', args: {} } } },
     { output: { sent: true } },
   ],
+  'support/rehearsals/asking.json': [
+    { call: { tool: 'ask_person', input: { question: 'Which size?', to: 'client' } } },
+    { output: { sent: true } },
+  ],
 }
 
-const BLUEPRINT = { blueprint: 'support', title: 'Support', wedge: 'support' }
+/** Its wedge needs no model, without which a blueprint cannot be activated. */
+const BLUEPRINT = { blueprint: 'support', title: 'Support', wedge: 'counter' }
 export const IDLE = { wedge: 'support', task_type: 'idle' }
 export const DAILY = { ...IDLE, cadence: { kind: 'daily', hour: 8, minute: 0 }, enabled: false }
 export const MAIL = { kind: 'email', config: {} }
@@ -44,8 +55,10 @@ export interface PopulatedApp extends TestApp {
   /** The id of a task that has ended. */
   finishedTask(): Promise<string>
   taskAwaitingApproval(): Promise<{ task: string; approval: string }>
-  /** A client who wrote a message, with the thread and a portal session. */
-  customer(): Promise<{ client: string; thread: string; session: string }>
+  /** A client who wrote a message, with the thread, the task that it started and a portal session. */
+  customer(task_type?: string): Promise<{ client: string; thread: string; task: string; session: string }>
+  /** A question that waits for a client. */
+  questionToClient(): Promise<{ question: string; session: string }>
   channel(): Promise<string>
   member(): Promise<{ id: string; session: string }>
 }
@@ -76,9 +89,17 @@ function creators(app: TestApp, owner: string) {
     return answer
   }
   const createId = async (path: string, body?: object) => (await create(path, body)).id ?? ''
-  const channel = async () => {
+  const channel = async (task_type = IDLE.task_type) => {
     const connection_id = await createId('/v1/connections', { ...MAIL, name: uniqueWord() })
-    return createId('/v1/channels', { ...IDLE, connection_id, address: `${uniqueWord()}@example.com` })
+    return createId('/v1/channels', { ...IDLE, task_type, connection_id, address: `${uniqueWord()}@example.com` })
+  }
+  const customer: PopulatedApp['customer'] = async (task_type) => {
+    const mail = { from: { handle: `${uniqueWord()}@example.com` }, body: 'Where is it?' }
+    const written = await create(`/v1/channels/${await channel(task_type)}/inbound`, mail)
+    const { client_id: client = '', thread_id: thread = '', task_id: task = '' } = written
+    const { token } = await create(`/v1/clients/${client}/portal-link`)
+    const { session_token: session = '' } = await create('/v1/portal/session', { token }, { key: null })
+    return { client, thread, task, session }
   }
   return {
     uniqueWord,
@@ -94,12 +115,10 @@ function creators(app: TestApp, owner: string) {
       const task = await createId('/v1/tasks', { ...IDLE, task_type: 'gated' })
       return { task, approval: await requestedApprovalId(app, task) }
     },
-    async customer() {
-      const mail = { from: { handle: `${uniqueWord()}@example.com` }, body: 'Where is it?' }
-      const { client_id = '', thread_id = '' } = await create(`/v1/channels/${await channel()}/inbound`, mail)
-      const { token } = await create(`/v1/clients/${client_id}/portal-link`)
-      const { session_token = '' } = await create('/v1/portal/session', { token }, { key: null })
-      return { client: client_id, thread: thread_id, session: session_token }
+    customer,
+    async questionToClient() {
+      const { task, session } = await customer('asking')
+      return { question: await requestedApprovalId(app, task), session }
     },
     member: () => joinAs(app, owner, 'viewer', `${uniqueWord()}@example.com`),
   }

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { logBlueprintProblems } from '../../src/blueprints/read-blueprints.ts'
 import { ECHO_WEDGE, eachStore, type TestApp, testApp, writeFiles } from '../app.ts'
-import { followChecklist, openChecklistItems } from './follow-checklist.ts'
+import { followChecklist, makeFixCall, openChecklistItems } from './follow-checklist.ts'
 
 const DESK = {
   blueprint: 'desk',
@@ -20,9 +20,12 @@ const DESK = {
   seed_knowledge: [{ name: 'facts', content: 'All is well.' }],
 }
 
+/** A blueprint cannot be activated without a model. */
+const MODEL = { SVC_MODEL: 'openai/gpt-x', OPENAI_API_KEY: 'k' }
+
 eachStore((store) => {
   async function appWith(blueprints: Record<string, unknown>, env: Record<string, string> = {}): Promise<TestApp> {
-    const app = await testApp({ store, env })
+    const app = await testApp({ store, env: { ...MODEL, ...env } })
     writeFiles(join(app.dir, 'blueprints'), blueprints)
     return app
   }
@@ -73,7 +76,7 @@ eachStore((store) => {
     })
   })
 
-  describe('model warnings of readiness', () => {
+  describe('the model in the readiness', () => {
     const warnings = async (app: TestApp) => (await app.call('GET', '/v1/blueprints/desk/readiness')).body.warnings
     const types = { asked: {}, decided: { harness: { shape: 'decide' } }, counted: { harness: { shape: 'workflow' } } }
     const wedges = {
@@ -102,13 +105,25 @@ eachStore((store) => {
       expect(await warnings(await appFor('echo', { ...env, ANTHROPIC_API_KEY: 'k' }))).toEqual([])
     })
 
-    test('readiness warns if no model is set, unless the blueprint needs none', async () => {
-      expect(await warnings(await appFor('mixed'))).toEqual([
-        'Set SVC_MODEL before going live: tasks currently run a recorded script.',
-        "Set SVC_MODEL before going live: task type 'decided' has no recorded script and will fail.",
-      ])
-      expect(await warnings(await appFor('code'))).toEqual([])
-      expect(await warnings(await appFor('absent'))).toEqual([])
+    test('a blueprint is not activated without a model, unless it needs none', async () => {
+      const app = await appFor('mixed')
+      const fixable = (await openChecklistItems(app, 'desk')).filter(({ fix }) => fix)
+      expect(fixable).not.toEqual([])
+      for (let item = fixable[0]; item; item = (await openChecklistItems(app, 'desk')).find(({ fix }) => fix)) {
+        await makeFixCall(app, item)
+      }
+      const refused = await app.call('POST', '/v1/blueprints/desk/activate')
+      const detail = 'no model is set, so its tasks would play recorded runs: set SVC_MODEL and restart the service'
+      expect(refused).toMatchObject({
+        status: 409,
+        body: { missing: [{ item: 'model', kind: 'model', ok: false, detail, fix: null }] },
+      })
+      for (const wedge of ['code', 'absent']) {
+        const items = await openChecklistItems(await appFor(wedge), 'desk')
+        expect(items.map(({ kind }) => kind)).not.toContain('model')
+      }
+      const ready = (await (await appFor('mixed', MODEL)).call('GET', '/v1/blueprints/desk/readiness')).body.items
+      expect(ready.at(-1)).toMatchObject({ kind: 'model', ok: true, detail: 'the model is openai/gpt-x' })
     })
 
     test('a warning does not prevent the activation', async () => {

@@ -7,7 +7,9 @@ import { projectIdOf } from '../channels/channel-app.ts'
 import { followChecklist, makeFixCall, openChecklistItems } from './follow-checklist.ts'
 
 const folder = (name: string) => fileURLToPath(new URL(`../../${name}`, import.meta.url))
-const EXAMPLES = { SVC_WEDGES_DIR: folder('wedges'), SVC_BLUEPRINTS_DIR: folder('blueprints') }
+/** A blueprint cannot be activated without a model. */
+const MODEL = { SVC_MODEL: 'openai/gpt-x', OPENAI_API_KEY: 'k' }
+const EXAMPLES = { SVC_WEDGES_DIR: folder('wedges'), SVC_BLUEPRINTS_DIR: folder('blueprints'), ...MODEL }
 
 interface Blueprint {
   wedge: string

@@ -94,6 +94,33 @@ eachStore((store) => {
       expect((await call('GET', `/v1/cases/${id}`)).body.task_ids).toEqual([second.body.id, first.body.id])
     })
 
+    test('a case shows its newest 200 changes and tasks, alone and in a list', async () => {
+      const { id } = await open()
+      const other = await open()
+      const { db } = shared().ctx
+      const task = (await call('POST', `/v1/cases/${id}/tasks`, { task_type: 'assess' })).body
+      await shared().finished(task.id)
+      const row = await db.selectFrom('tasks').selectAll().where('id', '=', task.id).executeTakeFirstOrThrow()
+      const change = await db.selectFrom('case_history').selectAll().where('case_id', '=', id).executeTakeFirstOrThrow()
+      for (let n = 1; n <= 210; n++) {
+        await db
+          .insertInto('tasks')
+          .values({ ...row, id: `${task.id}${String(n).padStart(3, '0')}` })
+          .execute()
+        await db
+          .insertInto('case_history')
+          .values({ ...change, n: change.n + n, note: `${n}` })
+          .execute()
+      }
+      const one = (await call('GET', `/v1/cases/${id}`)).body
+      expect([one.task_ids.length, one.task_ids[0], one.history.length]).toEqual([200, `${task.id}210`, 200])
+      expect([one.history[0].note, one.history.at(-1).note]).toEqual(['11', '210'])
+      const { data } = (await call('GET', '/v1/cases?limit=200')).body
+      const listed = Object.fromEntries(data.map((shown: { id: string }) => [shown.id, shown]))
+      expect(listed[id]).toEqual(one)
+      expect(listed[other.id]).toMatchObject({ task_ids: [], history: [{ from: null }] })
+    })
+
     test('a concurrent close and creation leave no task that was created after the close', async () => {
       const { id } = await open()
       const spawn = () => call('POST', `/v1/cases/${id}/tasks`, { task_type: 'assess' })

@@ -133,6 +133,43 @@ function keysIn(file: string): string[] {
   return rows.map((row) => String(row['name']))
 }
 
+test('init creates a key file for its owner only, and secrets stored with it can be used after a restart', async () => {
+  const cwd = temporaryFolder()
+  const env = { SVC_DATA_DIR: join(cwd, 'data') }
+  const file = join(cwd, 'data/secret.key')
+  const examples = [join(cwd, 'wedges'), join(cwd, 'blueprints')]
+  expect((await runSvc(['init', '--json'], { env, cwd })).lines).toEqual([{ created: true, file, examples }])
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+  const key = readFileSync(file, 'utf8')
+  expect(Buffer.from(key, 'base64')).toHaveLength(32)
+
+  const app = await testApp({ store: 'sqlite', env })
+  expect((await app.call('GET', '/v1/meta')).body.vault).toEqual({ ephemeral: false })
+  const config = { api_url: 'https://example.com' }
+  const { body } = await app.call('POST', '/v1/connections', { kind: 'custom', name: 'crm', config })
+  await app.call('POST', `/v1/connections/${body.id}/secret`, { value: 'hush' })
+  await app.stop()
+  const restarted = await testApp({ store: 'sqlite', env })
+  const { body: connection } = await restarted.call('GET', `/v1/connections/${body.id}`)
+  expect(connection).toMatchObject({ has_secret: true, status: 'connected' })
+
+  expect(await runSvc(['init'], { env, cwd })).toMatchObject({
+    code: 0,
+    stdout: 'there is a key already; it was not changed\n',
+  })
+  expect(readFileSync(file, 'utf8')).toBe(key)
+  expect((await runSvc(['doctor'], { env, cwd })).stdout).toContain('secret key: set, 32 bytes')
+})
+
+test('init on a deployment that has run without a key says what to do, and the meta route tells that the key is lost', async () => {
+  const app = await testApp({ store: 'sqlite' })
+  expect((await app.call('GET', '/v1/meta')).body.vault).toEqual({ ephemeral: true })
+  const env = { SVC_DATA_DIR: join(app.dir, 'data') }
+  const { code, stderr } = await runSvc(['init'], { env, cwd: app.dir })
+  expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('run `svc audit adopt` once') })
+  expect((await runSvc(['audit', 'adopt'], { env })).code).toBe(0)
+})
+
 test('vault rotate encrypts every secret once, and refuses while the service runs', async () => {
   const app = await testApp({ store: 'sqlite', env: { SVC_SECRET_KEY: SECRET_KEY } })
   const { body } = await app.call('POST', '/v1/connections', {

@@ -17,6 +17,23 @@ function scriptedEditor(script: string): string {
 const DIM = '\u001b[2m'
 const LOWER_AMOUNT = `sed -i.bak 's/"amount": 80/"amount": 5/' "$1"`
 
+test('serve prints readable log lines on a terminal and ends with a box: address, key and a link that signs in', async () => {
+  const env = {
+    SVC_PORT: '0',
+    SVC_SANDBOX: 'process',
+    SVC_DATA_DIR: temporaryFolder(),
+    SVC_WEDGES_DIR: temporaryFolder(),
+  }
+  const { code, shown } = await runOnTerminal(['serve'], ['└─', '\u0003'], { env })
+  expect(code).toBe(0)
+  expect(shown).toMatch(/^\d\d:\d\d:\d\d warn {2}SVC_SECRET_KEY is not set/m)
+  expect(shown).not.toContain('"level":')
+  const url = /listens on (\S+)/.exec(shown)?.[1]
+  const key = /founder key, shown only once: (svc_key_\S+)/.exec(shown)?.[1]
+  expect(shown).toContain(`│ Agent Work Service: ${url} `)
+  expect(shown).toContain(`│   ${url}/#key=${key} `)
+})
+
 describe('svc on a terminal', () => {
   const gatedApp = sharedGatedApp('sqlite', { wedges: gatedWedgeFiles('gate') })
   const lastSent = () => JSON.parse(gatedApp().outside.received.at(-1)?.body ?? '')

@@ -165,7 +165,7 @@ describe('svc wedge check', () => {
       'a wrong schema',
       '"type": "object"',
       '"type": "objekt"',
-      'task_types.answer.output_schema.type must be one of object, array, string, number, integer, boolean, null',
+      'task_types.answer.input_schema.type must be one of object, array, string, number, integer, boolean, null',
     ],
     ['another name', '"wedge": "desk"', '"wedge": "deck"', "field 'wedge' is 'deck', but the folder is 'desk'"],
     [
@@ -173,6 +173,18 @@ describe('svc wedge check', () => {
       '"shape": "agent"',
       '"shape": "workflow"',
       "task type 'answer' has the shape workflow, but there is no workflow 'answer'",
+    ],
+    [
+      'a lifetime above the limit',
+      '"ttl_s": 86400',
+      '"ttl_s": 2592001',
+      'approvals.0.ttl_s is 2592001, but SVC_APPROVAL_TTL_MAX_S is 2592000',
+    ],
+    [
+      'a lifetime that is no whole number',
+      '"ttl_s": 86400',
+      '"ttl_s": 0.5',
+      'approvals.0.ttl_s must be a whole number',
     ],
     ['a duplicate key', '"title": "Desk"', '"wedge": "desk"', 'duplicate key "wedge"'],
   ]
@@ -221,7 +233,7 @@ describe('svc wedge check', () => {
       ['"answreing"', `skills/answreing.md ${missing}`],
       ['"hammer"', 'tools.1 must be one of files, shell'],
       ['"connections"', 'connections.0 must be a string'],
-      ['"action": ""', 'approvals.0.action must have at least 1 characters'],
+      ['"action": ""', 'approvals.0.action must not be empty'],
       ['"huge"', 'approvals.0.risk must be one of low, medium, high'],
       ['"send"', 'approvals.1 must be an object'],
       ['"max_per_dy"', "unknown key 'policy.auto_approve.0.max_per_dy' (did you mean 'max_per_day'?)"],
@@ -313,6 +325,26 @@ describe('svc wedge check', () => {
         ['workflows/sort_message.mjs', expect.any(Number), expect.stringContaining('SyntaxError')],
       ].toSorted((a, b) => String(a[0]).localeCompare(String(b[0])) || Number(a[1]) - Number(b[1])),
     )
+  })
+
+  test('wedge check names imports that workflows cannot use, also in imported files', async () => {
+    writeFiles(dir, {
+      'workflows/sort_message.mjs': [
+        "// import fs from 'node:fs' is not possible",
+        "import { createHash } from 'node:crypto'",
+        "import { a } from './lib/a.mjs'",
+        "import './absent.mjs'",
+        "export default async () => [createHash, a, await import('left-pad'), 'import text']",
+      ].join('\n'),
+      'workflows/lib/a.mjs': "export { b as a } from './b.mjs'\nexport const text = 'node:fs'",
+      'workflows/lib/b.mjs':
+        "import {\n  readFileSync,\n} from 'node:fs'\nimport '../sort_message.mjs'\nexport const b = 1",
+    })
+    expect(await errors()).toEqual([
+      ['workflows/lib/b.mjs', 3, expect.stringContaining("imports 'node:fs', which workflows cannot use (expected ")],
+      ['workflows/sort_message.mjs', 4, expect.stringContaining("imports './absent.mjs', which does not exist")],
+      ['workflows/sort_message.mjs', 5, expect.stringContaining("imports 'left-pad', which workflows cannot use")],
+    ])
   })
 
   test('wedge check warns about a missing rehearsal and an unsupported schema keyword', async () => {

@@ -70,7 +70,7 @@ eachStore((store) => {
     const errorOf = async (body: object) => (await app.call('POST', '/v1/clients', body)).body.error
     expect(await errorOf({ display_name: 7 })).toBe("field 'display_name' must be a string")
     expect(await errorOf({ handles: 'ada' })).toBe("field 'handles' must be a list")
-    expect(await errorOf({ handles: [' '] })).toBe("field 'handles.0' must have at least 1 characters")
+    expect(await errorOf({ handles: [' '] })).toBe("field 'handles.0' must not be empty")
     expect(await errorOf({ metadata: [] })).toBe("field 'metadata' must be an object")
     expect((await app.call('GET', '/v1/clients/cli_none')).body).toEqual({ error: 'no such client' })
   })

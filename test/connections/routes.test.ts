@@ -207,7 +207,7 @@ describe('invalid connection requests', () => {
     [{ kind: 'email' }, "field 'name' is required"],
     [{ kind: 'fax', name: 'x' }, "field 'kind' must be one of email, webhook, custom, broker"],
     [{ kind: 'email', name: 7 }, "field 'name' must be a string"],
-    [{ kind: 'email', name: '' }, "field 'name' must have at least 1 characters"],
+    [{ kind: 'email', name: '' }, "field 'name' must not be empty"],
     [{ kind: 'email', name: 'x', config: [] }, "field 'config' must be an object"],
     [{ kind: 'email', name: 'x', secret_ref: 'plain' }, "field 'secret_ref' must be env:NAME or vault:KEY"],
     [

@@ -100,7 +100,7 @@ describe('failures before the request is sent', () => {
 
   test.each([
     ['env:MISSING', /'MISSING' is not set/],
-    ['vault:never', /no secret has been written yet/],
+    ['vault:never', /has no secret yet/],
   ])('nothing is sent if %s has no secret', async (secret_ref, error) => {
     const { ctx } = await openTestContext()
     const server = await openUpstreamServer((_, response) => response.end())

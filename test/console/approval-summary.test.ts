@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { JsonObject } from '../../console/src/api/types.ts'
 import { approvalSummary, actionLabel } from '../../console/src/pages/approvals/approval-summary.ts'
 
 const preview = { amount_usd: 84.5, order_id: 'B-1' }
@@ -16,6 +17,12 @@ test('approval summary: it uses the edited values', () => {
   expect(approvalSummary({ ...approval, edited: { amount_usd: 50 } })).toBe(
     'Refund through payments of $50.00 for order B-1',
   )
+})
+
+test('approval summary: it shows the largest of several amounts, and none if one is not a number', () => {
+  const summary = (payload: JsonObject) => approvalSummary({ action: 'refund', preview: payload })
+  expect(summary({ amount_usd: 1, amount: 1_000_000, total: 5 })).toBe('Refund of $1,000,000.00')
+  expect(summary({ amount_usd: 1, amount: '1000000' })).toBe('Refund')
 })
 
 test('approval summary: a deleted connection is named by its id', () => {

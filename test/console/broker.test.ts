@@ -5,15 +5,6 @@ import { accessibilityViolations, consoleFixture } from './console-browser.ts'
 describe('connect an app through the broker', () => {
   const console = consoleFixture()
 
-  test('broker: without a broker the refusal is shown after one request', async () => {
-    const page = await console().open('/connections', { expected: /status of 501/ })
-    let requests = 0
-    page.on('request', (request) => (requests += Number(request.url().includes('/v1/broker/toolkits'))))
-    await page.getByRole('button', { name: 'Connect app' }).click()
-    await page.getByText('BROKER_API_KEY').waitFor()
-    expect(requests).toBe(1)
-  })
-
   test("broker: an app is found by name, authorised on the provider's page, and then works", async () => {
     const server = await openFakeBroker()
     await console().restart({ BROKER_API_KEY: 'broker-k3y', BROKER_BASE_URL: server.url })

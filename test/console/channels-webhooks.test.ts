@@ -36,8 +36,8 @@ describe('channels and webhooks pages', () => {
     await page.getByText('I cannot log in.').waitFor()
 
     await page.goto(`${console().url}/channels`)
-    page.on('dialog', (dialog) => void dialog.accept())
     await page.getByRole('button', { name: 'Delete help@example.com' }).click()
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click()
     await page.getByText('No channels yet').waitFor()
   })
 
@@ -66,14 +66,15 @@ describe('channels and webhooks pages', () => {
     await expect.poll(() => finishedEvents().length, { timeout: 30_000 }).toBe(2)
     expect(finishedEvents()[1].id).toBe(finishedEvents()[0].id)
 
-    page.on('dialog', (dialog) => void dialog.accept())
     await page.getByRole('button', { name: 'Rotate secret' }).click()
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Rotate secret' }).click()
     expect(await page.locator('[data-once]').textContent()).not.toBe(secret)
     await page.getByRole('button', { name: 'Done' }).click()
     await page.getByText(/^The old secret stays valid until/).waitFor()
     await page.getByLabel('Enabled', { exact: true }).click()
     await page.getByRole('list', { name: 'Webhooks' }).getByText('Off', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Delete' }).click()
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click()
     await page.getByText('No webhooks yet').waitFor()
   })
 })

@@ -22,7 +22,9 @@ export interface Console {
   received: ReceivedRequest[]
   call(method: string, path: string, body?: unknown): Promise<ApiResponse>
   /** Restarts the service at the same address and with the same data, with more settings. */
-  restart(settings: Record<string, string>): Promise<void>
+  restart(settings: Record<string, string>, whileStopped?: () => Promise<void>): Promise<void>
+  /** The folder of the wedges. */
+  wedgesDir: string
   /** Opens a page of the console in a browser context of its own. */
   open(path: string, options?: PageOptions): Promise<Page>
   /** Creates a blank page in a browser context of its own. The test fails when the page logs an error. */
@@ -86,6 +88,21 @@ const POEMS = {
   ],
 }
 
+/** A wedge that replies and writes one file for the client and one for the founder. */
+const QUOTES = {
+  'quotes/wedge.json': {
+    wedge: 'quotes',
+    title: 'Quotes',
+    tools: ['files'],
+    task_types: { quote: {} },
+  },
+  'quotes/rehearsals/quote.json': [
+    { call: { tool: 'write_file', input: { path: 'out/client/quote.txt', content: '84 USD' } } },
+    { call: { tool: 'write_file', input: { path: 'out/margin.txt', content: '30 USD' } } },
+    { output: { reply: 'Here is your quote.' } },
+  ],
+}
+
 /** Starts one service for all tests of a describe block. `settings` extend the test settings. */
 export function consoleFixture(settings: Record<string, string> = {}): () => Console {
   let started: Awaited<ReturnType<typeof startService>>
@@ -98,8 +115,8 @@ export function consoleFixture(settings: Record<string, string> = {}): () => Con
     await page.goto(started.url + path)
     return page
   }
-  const restart = async (more: Record<string, string>) => {
-    started = { ...started, app: await started.restart(more) }
+  const restart = async (more: Record<string, string>, whileStopped?: () => Promise<void>) => {
+    started = { ...started, app: await started.restart(more, whileStopped) }
   }
   return () => ({ ...started, restart, open, newPage })
 }
@@ -118,7 +135,7 @@ function launch(): Promise<Browser> {
 async function startService(extraSettings: Record<string, string>) {
   const dir = mkdtempSync(join(tmpdir(), 'svc-console-'))
   cpSync(join(root, 'wedges'), join(dir, 'wedges'), { recursive: true })
-  writeFiles(join(dir, 'wedges'), { ...LETTERS, ...POEMS })
+  writeFiles(join(dir, 'wedges'), { ...LETTERS, ...POEMS, ...QUOTES })
   cpSync(join(root, 'blueprints'), join(dir, 'blueprints'), { recursive: true })
   const upstream = await openFakeUpstream()
   upstream.respond = ({ body }, response) => {
@@ -143,8 +160,10 @@ async function startService(extraSettings: Record<string, string>) {
     url: app.url,
     received: upstream.received,
     call: (method: string, path: string, body?: unknown) => callApi(app.url, FOUNDER_KEY, method, path, body),
-    async restart(more: Record<string, string>) {
+    wedgesDir: join(dir, 'wedges'),
+    async restart(more: Record<string, string>, whileStopped?: () => Promise<void>) {
       await app.stop()
+      await whileStopped?.()
       app = await start({ SVC_PORT: new URL(app.url).port, ...more })
       return app
     },
@@ -221,7 +240,7 @@ const axe = readFileSync(join(root, 'node_modules/axe-core/axe.min.js'), 'utf8')
 export async function waitForStatus(
   { url }: Pick<Console, 'url'>,
   taskId: string,
-  status: 'awaiting_approval' | 'succeeded' | 'rejected',
+  status: 'awaiting_approval' | 'succeeded' | 'rejected' | 'expired',
   token = FOUNDER_KEY,
 ): Promise<void> {
   const isLast = ({ event }: { event: string }) =>

@@ -4,11 +4,12 @@ import { anthropicStream, startFakeProvider } from '../models/fake-provider.ts'
 import { FOUNDER_KEY } from '../app.ts'
 import { accessibilityViolations, consoleFixture } from './console-browser.ts'
 
-async function signUp(page: Page) {
+async function signUp(page: Page, founderKey = FOUNDER_KEY) {
   await page.getByRole('button', { name: 'Sign up' }).click()
   await page.getByLabel('Organisation').fill('Larkspur')
   await page.getByLabel('Email').fill('ada@example.com')
   await page.getByLabel('Password').fill('correct horse battery')
+  await page.getByLabel('Founder key').fill(founderKey)
   await page.getByRole('button', { name: 'Create account' }).click()
 }
 
@@ -45,6 +46,7 @@ describe('first visit, new deployment', () => {
     await home('Approve its action')
     await current(page).getByRole('link', { name: 'Review' }).click()
     await page.getByRole('button', { name: 'Approve' }).click()
+    await page.getByRole('button', { name: /press again to confirm/ }).click()
     await page.getByText('Finished: succeeded').waitFor()
 
     await page.getByRole('link', { name: 'Home' }).click()
@@ -76,18 +78,24 @@ describe('first visit, new deployment', () => {
   })
 })
 
-describe('first visit from another machine', () => {
-  const console = consoleFixture({ SVC_PUBLIC_URL: 'https://work.example' })
+describe('sign-in page of a new deployment', () => {
+  const console = consoleFixture()
 
-  test('sign-up from another machine: the form asks for the founder key and keeps the filled-in fields', async () => {
-    const page = await console().open('/', { signedIn: false })
-    await signUp(page)
-    await page.getByText(/first sign-up needs the founder key/).waitFor()
+  test('sign-in: the page opens on the API key until a member has signed up with the founder key', async () => {
+    const page = await console().open('/', { signedIn: false, expected: /403/ })
+    await page.getByLabel('API key').waitFor()
     expect(await accessibilityViolations(page)).toEqual([])
+    await page.getByRole('button', { name: 'Sign up' }).click()
+    expect(await page.getByLabel('Founder key').getAttribute('required')).not.toBeNull()
+    expect(await accessibilityViolations(page)).toEqual([])
+    await signUp(page, 'svc_key_wrong')
+    await page.getByText('the first sign-up needs the founder key as bearer token').waitFor()
     await page.getByLabel('Founder key').fill(FOUNDER_KEY)
     await page.getByRole('button', { name: 'Create account' }).click()
     await current(page).getByText('Explore the example').waitFor()
     expect(await page.evaluate('sessionStorage.getItem("svc.token")')).toMatch(/^svc_fst_/)
+    const later = await console().open('/', { signedIn: false })
+    await later.getByLabel('Email').waitFor()
   })
 })
 

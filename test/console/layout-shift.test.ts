@@ -217,7 +217,7 @@ describe.each([360, 1280])('layout shift at a width of %i pixels', (width) => {
     await portal.waitForTimeout(600)
     await approve(task_id)
     await expect.poll(() => portal.getByRole('log').locator('.self-start').count(), { timeout: 30_000 }).toBe(2)
-    await portal.getByRole('button', { name: 'Download output.json' }).last().waitFor()
+    await portal.locator('[data-ended="true"]').last().waitFor()
     await expectNoShift(portal, 'portal')
   })
 })

@@ -37,7 +37,7 @@ describe('client portal', () => {
 
   test('portal: a conversation shows replies, progress and files', async () => {
     const connection = await console().call('POST', '/v1/connections', { kind: 'email', name: 'mail', config: {} })
-    const work = { wedge: 'inbox-triage', task_type: 'acknowledge' }
+    const work = { wedge: 'quotes', task_type: 'quote' }
     const inbound = await receiveMessage(connection.body.id, 'help@example.com', work, {
       from: { handle: 'grace@example.com', name: 'Grace' },
       subject: 'Locked out',
@@ -63,8 +63,9 @@ describe('client portal', () => {
     await page.locator('[data-ended="true"]').nth(1).waitFor()
     await expect.poll(() => page.getByRole('log').locator('.self-start').count(), { timeout: 30_000 }).toBe(2)
     const saved = page.waitForEvent('download')
-    await page.getByRole('button', { name: 'Download output.json' }).last().click()
-    expect((await saved).suggestedFilename()).toBe('output.json')
+    await page.getByRole('button', { name: 'Download quote.txt' }).last().click()
+    expect((await saved).suggestedFilename()).toBe('quote.txt')
+    expect(await page.getByRole('button', { name: /Download (?!quote.txt)/ }).count()).toBe(0)
     expect(await accessibilityViolations(page)).toEqual([])
     await page.reload()
     await page.getByText('It is urgent.').waitFor()

@@ -49,7 +49,6 @@ const CONTROLS: Record<string, Control[]> = {
   '/wedges/refund-desk?view=policy': [['operator', 'button', 'Simulate']],
   '/connections': [
     ['admin', 'button', 'New connection'],
-    ['admin', 'button', 'Connect app'],
     ['admin', 'button', 'Test'],
     ['admin', 'button', 'Set secret'],
     ['admin', 'button', 'Delete'],

@@ -1,3 +1,4 @@
+import { FOUNDER_KEY } from '../app.ts'
 import { callApi } from '../http.ts'
 import { type Console, waitForStatus } from './console-browser.ts'
 
@@ -29,7 +30,7 @@ export async function createSampleData(console: Console) {
   }
 }
 
-/** Creates a task that needs approval (for five minutes) and returns the path of its page. */
+/** Creates a task that needs approval and returns the path of its page. */
 export async function createPendingTask(console: Console) {
   const letter = { wedge: 'letters', task_type: 'write', input: { to: 'Ada', subject: 'Hello' } }
   const { id } = (await console.call('POST', '/v1/tasks', letter)).body
@@ -40,7 +41,7 @@ export async function createPendingTask(console: Console) {
 /** Creates an owner, an admin, an operator and a viewer, and returns their session tokens. */
 export async function createMembers({ url }: Console) {
   const account = { email: 'olga@example.com', password: PASSWORD }
-  const owner = (await callApi(url, '', 'POST', '/v1/auth/signup', account)).body.session_token
+  const owner = (await callApi(url, FOUNDER_KEY, 'POST', '/v1/auth/signup', account)).body.session_token
   const invited = async (role: string) => {
     const { body } = await callApi(url, owner, 'POST', '/v1/members', { email: `${role}@example.com`, role })
     const accepted = { invite: body.invite, password: PASSWORD }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { FOUNDER_KEY } from '../app.ts'
 import {
   accessibilityViolations,
   consoleFixture,
@@ -158,6 +159,7 @@ describe('setup pages', () => {
     await other.getByLabel('Organisation').fill('Larkspur')
     await other.getByLabel('Email').fill('ada@example.com')
     await other.getByLabel('Password').fill('correct horse battery')
+    await other.getByLabel('Founder key').fill(FOUNDER_KEY)
     await other.getByRole('button', { name: 'Create account' }).click()
     await other.getByRole('link', { name: 'Settings' }).click()
     await other.getByRole('button', { name: 'Members' }).click()
@@ -176,22 +178,14 @@ describe('setup pages', () => {
     await other.getByText(/^Password changed/).waitFor()
   })
 
-  test('blueprints: the buttons of the checklist set up a blueprint', async () => {
+  test('blueprints: without a model a blueprint cannot be activated', async () => {
     const page = await console().open('/blueprints')
     await page
-      .getByRole('list', { name: 'Warnings' })
-      .getByText(/tasks currently run a recorded script/)
+      .getByText(/^No model is set, so its tasks would play recorded runs/i)
+      .first()
       .waitFor()
-    await page.getByRole('button', { name: /Invoice chaser/ }).click()
-    await page.getByRole('button', { name: 'Set up', exact: true }).click()
-    await page.getByRole('button', { name: 'Set secret for mail' }).waitFor()
+    expect(await page.getByRole('button', { name: 'Activate' }).count()).toBe(0)
     expect(await accessibilityViolations(page)).toEqual([])
-    await page.getByRole('button', { name: 'Set secret for mail' }).click()
-    await page.getByLabel('Secret', { exact: true }).fill('hush-hush')
-    await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByText('Everything is ready').waitFor()
-    await page.getByRole('button', { name: 'Activate' }).click()
-    await page.getByRole('list', { name: 'Blueprints' }).getByText('Active', { exact: true }).waitFor()
   })
 
   test('schedules: a new schedule shows its next runs and runs on demand', async () => {
@@ -222,6 +216,33 @@ describe('setup pages', () => {
     expect(body.data[0]).toMatchObject({ input: { month: '2026-11' }, cadence: { kind: 'every', seconds: 5_400 } })
     await page.getByRole('button', { name: 'Run now ledger' }).click()
     await page.waitForURL('**/tasks/task_*')
+  })
+
+  test('schedules: a cron expression in a time zone shows its next runs, and a wrong one its error', async () => {
+    const page = await console().open('/schedules', { expected: /400/ })
+    await page.getByRole('button', { name: 'New schedule' }).first().click()
+    await page.getByLabel('Name').fill('new year')
+    await page.getByLabel('Wedge').selectOption('refund-desk')
+    await page.getByLabel('Task type').selectOption('review_ledger')
+    await page.getByLabel('Frequency').selectOption('cron')
+    await page.getByLabel('Time zone').fill('America/New_York')
+    await page.getByRole('textbox', { name: 'Cron expression' }).fill('0 0 30 2 *')
+    await page.getByText('The cron expression or the time zone is not valid.').waitFor()
+    await page.getByRole('button', { name: 'Create schedule' }).click()
+    await page.getByText("field 'cadence.expr' must have a day that exists: this expression never fires").waitFor()
+    await page.getByRole('textbox', { name: 'Cron expression' }).fill('0 0 1 1 *')
+    const years = [1, 2, 3].map((n) => new Date().getFullYear() + n)
+    await page.getByText(new RegExp(`^Next runs: .*${years.join('.*')}`)).waitFor()
+    expect(await accessibilityViolations(page)).toEqual([])
+    await page.getByRole('button', { name: 'Create schedule' }).click()
+    await page.getByRole('cell', { name: '0 0 1 1 * America/New_York' }).waitFor()
+    const { body } = await console().call('GET', '/v1/schedules')
+    expect(body.data[0]).toMatchObject({
+      cadence: { kind: 'cron', expr: '0 0 1 1 *', tz: 'America/New_York' },
+      next_run_at: `${years[0]}-01-01T05:00:00.000Z`,
+    })
+    await page.getByRole('button', { name: 'Edit new year' }).click()
+    expect(await page.getByRole('textbox', { name: 'Cron expression' }).inputValue()).toBe('0 0 1 1 *')
   })
 
   test('records: conditions on values filter the list and are kept in the URL', async () => {
@@ -275,5 +296,24 @@ describe('setup pages', () => {
       expect(await page.evaluate(HAS_HORIZONTAL_SCROLL), path).toBe(false)
       expect(await page.evaluate(LAYOUT_SHIFT), path).toBeLessThan(0.01)
     }
+  })
+})
+
+describe('blueprints with a model', () => {
+  const console = consoleFixture({ SVC_MODEL: 'openai/gpt-x', OPENAI_API_KEY: 'k' })
+
+  test('blueprints: the buttons of the checklist set up a blueprint', async () => {
+    const page = await console().open('/blueprints')
+    await page.getByText('The model is openai/gpt-x', { exact: false }).first().waitFor()
+    await page.getByRole('button', { name: /Invoice chaser/ }).click()
+    await page.getByRole('button', { name: 'Set up', exact: true }).click()
+    await page.getByRole('button', { name: 'Set secret for mail' }).waitFor()
+    expect(await accessibilityViolations(page)).toEqual([])
+    await page.getByRole('button', { name: 'Set secret for mail' }).click()
+    await page.getByLabel('Secret', { exact: true }).fill('hush-hush')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Everything is ready').waitFor()
+    await page.getByRole('button', { name: 'Activate' }).click()
+    await page.getByRole('list', { name: 'Blueprints' }).getByText('Active', { exact: true }).waitFor()
   })
 })

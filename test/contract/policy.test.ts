@@ -47,7 +47,10 @@ describe('amount limits', () => {
     [{ amount: 0 }, true],
     [{ total: 12.5 }, true],
     [{ value: 49 }, true],
-    [{ amount_usd: 10, amount: 9000, total: 9000 }, true],
+    [{ amount_usd: 10, amount: 9000, total: 9000 }, false],
+    [{ amount_usd: 10, value: 50.01 }, false],
+    [{ amount_usd: 10, amount: 20, total: 30, value: 50 }, true],
+    [{ amount_usd: 10, value: 'ten' }, false],
     [{ amount_usd: 9000, amount: 10 }, false],
     [{ value: 1, total: 51 }, false],
     [{ amount_usd: null, amount: 10 }, false],
@@ -126,6 +129,7 @@ describe('decisions and reasons', () => {
 
   test.each<[Json, string]>([
     [{}, 'Auto-approval limit is $5; the payload states no amount.'],
+    [{ amount_usd: 1, amount: 1_000_000, total: 7 }, 'Auto-approval limit is $5; this is $1000000.'],
     [{ total: 'ten' }, "Auto-approval limit is $5; 'total' in the payload is not an amount in dollars."],
   ])('the payload %j is gated with a reason', (payload, reason) => {
     expect(evaluatePolicy([{ action: '*', max_amount_usd: 5 }], { action: 'a', payload }, unused)).toEqual({

@@ -51,7 +51,7 @@ eachStore((store) => {
       const id = await finishedTask()
       const whole = await readWholeStream(eventsUrl(app, id))
       const frames = whole.split('\n\n').slice(0, -1)
-      for (let after = 0; after <= frames.length; after++) {
+      for (let after = 0; after < frames.length; after++) {
         const rest = frames
           .slice(after)
           .map((frame) => `${frame}\n\n`)
@@ -69,13 +69,19 @@ eachStore((store) => {
       expect(eventIds(text)).toEqual([last])
     })
 
-    test('a stream that is resumed at or after the end is empty and ends at once', async () => {
+    test('a stream that is resumed at or after the end of a finished task is 204', async () => {
       const app = shared()
       const id = await finishedTask()
+      const path = `/v1/tasks/${id}/events`
+      const resume = (after: number) => app.call('GET', path, undefined, { headers: { 'last-event-id': `${after}` } })
       const last = (await readTask(app, id)).last_event_id
       for (const after of [last, last + 1, 9_007_199_254_740_991]) {
-        expect(await readWholeStream(eventsUrl(app, id), { 'last-event-id': String(after) })).toBe('')
+        expect(await resume(after)).toMatchObject({ status: 204, body: '' })
+        expect((await app.call('GET', `${path}?lastEventId=${after}`)).status).toBe(204)
       }
+      await app.call('POST', `/v1/tasks/${id}/feedback`, { note: 'good' })
+      expect((await resume(last)).status).toBe(200)
+      expect((await resume(last + 1)).status).toBe(204)
     })
 
     test('a stream that is resumed after the last event of a running task ends with the task', async () => {
@@ -113,7 +119,7 @@ eachStore((store) => {
     test('a stream of an unknown or foreign task is 404 before the event id is validated', async () => {
       const app = shared()
       const ada = { email: 'ada@example.com', password: 'long enough password' }
-      const { session_token: key } = (await app.call('POST', '/v1/auth/signup', ada, { key: null })).body
+      const { session_token: key } = (await app.call('POST', '/v1/auth/signup', ada)).body
       const { body: project } = await app.call('POST', '/v1/projects', { name: 'Other' }, { key })
       const path = `/v1/tasks/${await sharedTask()}/events`
       const otherProject = { key, headers: { 'x-svc-project': project.id, 'last-event-id': 'nonsense' } }

@@ -1,3 +1,6 @@
+import { renameSync } from 'node:fs'
+import { join } from 'node:path'
+import pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
 import type { StreamedEvent } from '../http.ts'
 import { createPostgres, killPostgres, removePostgres, startPostgres, stopPostgres } from '../postgres.ts'
@@ -95,6 +98,29 @@ test.each([
     await waitForHealth(service, 200)
     // A client that was connected during the outage gets the same log as a later client.
     expect(reportedNumbers(await followed.all)).toHaveLength(40)
+    await expectCounted(service, id, 40)
+  },
+  FAULT_TIMEOUT_MS,
+)
+
+test(
+  'PostgreSQL refuses connections because of its disk: requests get 503, and a running task continues afterwards',
+  async () => {
+    const server = await createPostgres()
+    onTestFinished(() => removePostgres(server))
+    const service = await startCountingService(temporaryFolder(), { DATABASE_URL: server.url })
+    const id = await startCounting(service, 40)
+    const client = new pg.Client({ connectionString: server.url })
+    await client.connect()
+    // Every new connection reads this file first.
+    const file = join(server.folder, 'data', 'global', 'pg_filenode.map')
+    renameSync(file, `${file}.moved`)
+    await client.query(`select pg_terminate_backend(pid) from pg_stat_activity
+      where backend_type = 'client backend' and pid <> pg_backend_pid()`)
+    await client.end()
+    await expectUnavailable(service)
+    renameSync(`${file}.moved`, file)
+    await waitForHealth(service, 200)
     await expectCounted(service, id, 40)
   },
   FAULT_TIMEOUT_MS,

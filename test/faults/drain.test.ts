@@ -37,7 +37,7 @@ test.concurrent.each(stores)(
       for (const id of [hanging, another]) await service.events(id, ({ event }) => event === 'task.created')
       const queued = await createTask(service, [{ output: 'later' }])
       const followed = service.events(hanging)
-      const waiting = service.events(queued).catch(() => 'ended')
+      const waiting = service.events(queued)
       const exitCode = service.terminate()
       expect(await waitUntilUnhealthy(service)).toEqual({
         status: 503,
@@ -46,7 +46,7 @@ test.concurrent.each(stores)(
       // A run slot becomes free, but the service starts no new run.
       expect((await service.call('POST', `/v1/tasks/${another}/cancel`)).status).toBe(200)
       expect((await followed).at(-1)?.data.data).toMatchObject({ status: 'failed', error: { reason: 'interrupted' } })
-      expect(await waiting).toEqual('ended')
+      expect(await waiting).toEqual([])
       expect(await exitCode).toBe(0)
       next = await ServiceProcess.start(dir, env)
       expect(await expectCompleteLog(next, hanging)).toMatchObject({
@@ -90,6 +90,33 @@ test.each(stores)(
     ).values()) {
       expect(status).toBe('succeeded')
     }
+  },
+  FAULT_TIMEOUT_MS,
+)
+
+const SLOW_AGENT = `read -r brief
+  echo '{"event":"progress","data":{"text":"working"}}'
+  sleep 3
+  echo '{"output":"done"}'`
+
+test.each([
+  ['sqlite', 'SIGTERM'],
+  ['sqlite', 'SIGINT'],
+  ['postgres', 'SIGTERM'],
+] as const)(
+  'on %s, %s to the whole process group: sandboxes keep running, so running tasks succeed before the exit',
+  async (store, signal) => {
+    const deployment = await createDeployment(store)
+    const settings = { SVC_AGENT_COMMAND: SLOW_AGENT, SVC_SANDBOX: 'bwrap', SVC_POOL: '1' }
+    // A process group of its own, as a terminal or a supervisor gives to the service.
+    const service = await deployment.start(settings, ['setsid'])
+    const running = await createTask(service, 'hello')
+    await service.events(running, ({ event }) => event === 'progress')
+    const followed = service.events(running)
+    process.kill(-(service.child.pid ?? 0), signal)
+    expect((await followed).at(-1)?.data.data).toMatchObject({ status: 'succeeded' })
+    await service.exited
+    expect(service.child.exitCode).toBe(0)
   },
   FAULT_TIMEOUT_MS,
 )

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process'
-import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { countByStatus } from '../accounts/members.ts'
 import { eventually } from '../runs/scripted-agent.ts'
@@ -23,15 +23,15 @@ function canMount(): boolean {
   return mounted
 }
 
-/** Writes until the disk is full. */
-function fillDisk(path: string): void {
+/** Writes until the disk has no more than this many bytes left. */
+function fillDisk(path: string, left = 0): void {
   const file = openSync(path, 'w')
   const block = Buffer.alloc(4096)
+  const hasSpace = () => left === 0 || statfsSync(dirname(path)).bavail * statfsSync(dirname(path)).bsize > left
   try {
-    for (;;) writeSync(file, block)
-  } catch {
-    closeSync(file)
-  }
+    while (hasSpace()) writeSync(file, block)
+  } catch {}
+  closeSync(file)
 }
 
 /** Creates tasks until one is refused, and returns the ids of the accepted tasks. */
@@ -67,9 +67,13 @@ test.skipIf(!canMount())(
     const approval = await waitForEvent(service, waiting, 'approval.requested')
     const running = await createScriptedTask(service, [{ event: 'progress', data: { text: 'on' } }, 'hang'])
     await waitForEvent(service, running, 'progress')
-    fillDisk(join(data, 'filler'))
+    fillDisk(join(data, 'filler'), 512 * 1024)
+    // Small writes still succeed, and the health check already says that larger ones will not.
+    expect(await health(service)).toBe(503)
+    fillDisk(join(data, 'filler2'))
     const accepted = await createUntilRefused(service)
     await eventually(async () => (await health(service)) === 503)
+    rmSync(join(data, 'filler2'))
     rmSync(join(data, 'filler'))
     await eventually(async () => (await health(service)) === 200)
     expect((await service.call('POST', `/v1/approvals/${approval}/approve`, {})).status).toBe(200)

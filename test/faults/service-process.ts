@@ -117,6 +117,7 @@ const SETTINGS = {
   SVC_DATA_DIR: 'data',
   SVC_SANDBOX: 'process',
   SVC_POOL: '0',
+  SVC_DRAIN_DELAY_S: '0',
   SVC_FOUNDER_API_KEY: FOUNDER_KEY,
   ...NO_RATE_LIMIT,
 }

@@ -50,3 +50,16 @@ test('the prompt of the shape decide does not mention tools', () => {
   expect(text).not.toMatch(/finish|report_gap|# Connections|# Workflows/)
   expect(text).toContain('Answer with one JSON value and nothing else.')
 })
+
+test('the system prompt says how to ask a person only if the tool is there', () => {
+  expect(systemPrompt(full)).toContain('No person is present to answer questions')
+  const asking = systemPrompt({ ...full, tools: ['ask_person'] })
+  expect(asking).toContain('ask with ask_person')
+  expect(asking).not.toContain('No person is present')
+})
+
+test('the system prompt of a run that lost its files says so', () => {
+  const transcript = { entries: [], announced: [], lost_files: true }
+  expect(systemPrompt({ ...full, transcript })).toContain('files that it wrote before are gone')
+  expect(systemPrompt({ ...full, transcript: { ...transcript, lost_files: false } })).toBe(systemPrompt(full))
+})

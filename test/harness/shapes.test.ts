@@ -22,6 +22,7 @@ describe('shape decide', () => {
     const { lines, requests } = await run([{ text: '{"route":"a"}' }], { shape: 'decide', output_schema: schema })
     expect(lines).toEqual([
       { run: 'r1', event: 'step.started', data: { step: 1, label: 'Decide' } },
+      { run: 'r1', turn: { by: 'model', text: '{"route":"a"}', calls: [] } },
       { run: 'r1', output: { route: 'a' } },
     ])
     expect(requests).toHaveLength(1)
@@ -91,7 +92,8 @@ describe('shape agent', () => {
   test('model and tools take turns until the finish call', async () => {
     const turns = [{ text: 'Let me see.', calls: [{ name: 'case_get', input: {} }] }, finish({ route: 'a' })]
     const { lines, last } = await run(turns, { tools: ['case_get'], output_schema: schema })
-    expect(lines.map(({ event }) => event)).toEqual([
+    const events = lines.filter(({ turn }) => turn === undefined)
+    expect(events.map(({ event }) => event)).toEqual([
       'step.started',
       'token.delta',
       'tool.called',

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { mcpRoutes } from '../../src/mcp/routes.ts'
 import { founderPlaneRoutes } from '../../src/planes/founder.ts'
 import { openPlaneRoutes } from '../../src/planes/service-routes.ts'
 import { portalRoutes } from '../../src/portal/routes.ts'
@@ -47,6 +49,37 @@ describe('the OpenAPI document', () => {
         expect(operation).toMatchObject({ summary: expect.stringMatching(/./), responses: { default: {} } })
       }
     }
+  })
+
+  test('the OpenAPI document has the bounds that the service enforces', async () => {
+    const { paths, components } = await document()
+    for (const name of ['CreateTask', 'CreateSchedule', 'CreateChannel']) {
+      const { wedge, task_type } = components.schemas[`${name}Request`].properties
+      expect([name, wedge.minLength, task_type.minLength]).toEqual([name, 1, 1])
+    }
+    expect(components.schemas.CreateWebhookRequest.properties.url).toMatchObject({ minLength: 1, maxLength: 2000 })
+    const header = paths['/v1/tasks'].post.parameters.find(({ name }: { name: string }) => name === 'Idempotency-Key')
+    expect(header.schema).toEqual({ type: 'string', minLength: 1, maxLength: 255, pattern: '^[ -~]+$' })
+    const empty = await shared().call('POST', '/v1/tasks', { wedge: '', task_type: 'say' })
+    expect(empty).toMatchObject({ status: 400, body: { error: expect.stringContaining('wedge') } })
+  })
+
+  test('every error of POST /mcp matches its schema, and a notification has no body', async () => {
+    const { sendMcpMessage } = mcpRoutes('0')
+    const post = (body: unknown, headers = {}) => shared().call('POST', '/mcp', body, { headers })
+    const ping = { jsonrpc: '2.0', id: 1, method: 'ping' }
+    for (const [expected, { status, body }] of [
+      [404, await post(ping, { 'x-svc-project': 'absent' })],
+      [400, await post({ jsonrpc: '1.0' })],
+      [400, await post(ping, { 'mcp-protocol-version': '1999-01-01' })],
+    ] as const) {
+      expect(status).toBe(expected)
+      const schema = sendMcpMessage.responses[status]
+      expect(schema instanceof z.ZodType && schema.safeParse(body).success, JSON.stringify(body)).toBe(true)
+    }
+    const { paths } = await document()
+    expect(paths['/mcp'].post.responses[202]).not.toHaveProperty('content')
+    expect(await post({ jsonrpc: '2.0', method: 'notifications/initialized' })).toMatchObject({ status: 202, body: '' })
   })
 
   test('the OpenAPI document declares every path parameter once, and all its references exist', async () => {

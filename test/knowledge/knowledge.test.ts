@@ -95,7 +95,7 @@ eachStore((store) => {
     const { body: item } = await app.call('POST', `${app.path}/knowledge`, { name: 'n', content: 'c' })
     const wrong: [object, string][] = [
       [{ name: 1, content: 'x' }, "field 'name' must be a string"],
-      [{ name: ' ', content: 'x' }, "field 'name' must have at least 1 characters"],
+      [{ name: ' ', content: 'x' }, "field 'name' must not be empty"],
       [{ name: 'x', content: 'x', metadata: [] }, "field 'metadata' must be an object"],
       [
         { name: 'x', content: 'x', kind: 'gossip' },

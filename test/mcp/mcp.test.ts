@@ -9,11 +9,13 @@ import {
   startAction,
   gatedWedgeFiles,
 } from '../approvals/gated-app.ts'
+import { QUESTION_WEDGE } from '../approvals/question-app.ts'
 import { SCRIPTED_AGENT } from '../tasks/scripted-agent.ts'
 import { mcpClient, statelessClient } from './mcp-client.ts'
 
 const WEDGES = {
   ...gatedWedgeFiles('gate'),
+  ...QUESTION_WEDGE,
   'echo/wedge.json': { wedge: 'echo', title: 'Echo', task_types: { say: { description: 'Says the input back.' } } },
   'echo/rehearsals/say.json': [{ output: { said: '{{input}}' } }],
 }
@@ -159,6 +161,18 @@ eachStore((store) => {
       expect(row).toMatchObject({ status: 'approved', note: 'kinder', decided_by: { kind: 'key' } })
       const late = await client.tool('decide_approval', decision)
       expect(late).toEqual({ isError: true, text: 'approval already decided (approved)' })
+    })
+
+    test('decide_approval answers a question', async () => {
+      const client = mcpClient(gatedApp())
+      const ran = await client.tool('run_task', { wedge: 'ask', task_type: 'choice' })
+      const [{ approval_id, path, preview }] = ran.value.pending_approvals
+      expect([path, preview.question]).toEqual(['question', 'Which size?'])
+      const empty = await client.tool('decide_approval', { approval_id, decision: 'approve' })
+      expect(empty).toEqual({ isError: true, text: "field 'edited.answer' is required: it answers the question" })
+      await client.tool('decide_approval', { approval_id, decision: 'approve', edited: { answer: 'small' } })
+      const done = await client.tool('get_task', { task_id: ran.value.task_id, wait_s: 50 })
+      expect(done.value).toMatchObject({ status: 'succeeded', output: { got: { answer: 'small' } } })
     })
 
     test('a rejection by decide_approval ends the task', async () => {

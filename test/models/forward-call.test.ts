@@ -210,11 +210,11 @@ describe('failing provider', () => {
     },
   )
 
-  test('a fourth failure is a model failure with the status and error code, but without the text of the provider', async () => {
+  test('a fourth failure is a model failure with the status and error code, and the reason of the provider', async () => {
     await start('anthropic', [{ status: 529, json: overloaded }])
     proxy.clock.hurry = true
     const response = await proxy.call()
-    const sentence = 'anthropic answered 529 (overloaded_error) after 4 attempts'
+    const sentence = 'anthropic answered 529 (overloaded_error) after 4 attempts: [removed] is busy'
     expect(response).toMatchObject({ status: 502, body: { error: sentence } })
     expect(proxy.run.failure).toEqual({ reason: 'model_failed', message: `model failed: ${sentence}` })
     expect(provider.seen).toHaveLength(4)
@@ -242,14 +242,14 @@ describe('failing provider', () => {
 
   test('a call is not retried when the quota is exhausted', async () => {
     await start('openai', [{ status: 429, json: { error: { code: 'insufficient_quota', message: 'no money' } } }])
-    expect((await proxy.call()).body['error']).toBe('openai answered 429 (insufficient_quota)')
+    expect((await proxy.call()).body['error']).toBe('openai answered 429 (insufficient_quota): no money')
   })
 
   test.each([
-    [400, 'openai answered 400 (invalid_request_error)'],
+    [400, 'openai answered 400 (invalid_request_error): bad key [removed]'],
     [401, 'openai answered 401 (invalid_request_error); check OPENAI_API_KEY'],
-    [404, 'openai answered 404 (invalid_request_error); check SVC_MODEL and OPENAI_BASE_URL'],
-    [302, 'openai answered 302 (invalid_request_error)'],
+    [404, 'openai answered 404 (invalid_request_error): bad key [removed]; check SVC_MODEL and OPENAI_BASE_URL'],
+    [302, 'openai answered 302 (invalid_request_error): bad key [removed]'],
   ])('a call that fails with %i is not retried', async (status, sentence) => {
     const error = { type: 'invalid_request_error', message: `bad key ${KEYS.OPENAI_API_KEY}` }
     await start('openai', [{ status, json: { error }, headers: { location: 'http://127.0.0.1:1/' } }])
@@ -257,6 +257,20 @@ describe('failing provider', () => {
     expect(response.body['error']).toBe(sentence)
     expect(provider.seen).toHaveLength(1)
     expect(response.text + proxy.logged()).not.toContain('canary')
+  })
+
+  test.each([
+    [{ object: 'error', message: 'max_tokens is too large: 16384' }, ': max_tokens is too large: 16384'],
+    [{ error: 'model "x" not found,\n try pulling it first' }, ': model "x" not found, try pulling it first'],
+    [{ error: { message: 'long '.repeat(200) } }, `: ${'long '.repeat(100)}`],
+    [{ error: { message: 'sk-proj-abc***xyz and Bearer abcdef' } }, ': [removed] and [removed]'],
+    [{}, ''],
+  ])('the reason of a refusal is in the error and in the log: %j', async (json, reason) => {
+    await start('openai', [{ status: 400, json }])
+    const sentence = `openai answered 400${reason}`
+    expect((await proxy.call()).body['error']).toBe(sentence)
+    expect(proxy.run.failure?.message).toBe(`model failed: ${sentence}`)
+    expect(proxy.logged()).toContain(JSON.stringify(`model failed: ${sentence}`).slice(1, -1))
   })
 
   test('a call is retried when the connection breaks before the first byte', async () => {
@@ -284,7 +298,9 @@ describe('failing provider', () => {
     const text = anthropicError(overloaded)
     await start('anthropic', [{ chunks: [text] }])
     expect((await proxy.call()).text).toBe(text)
-    expect(proxy.run.failure?.message).toBe('model failed: anthropic stopped with an error (overloaded_error)')
+    expect(proxy.run.failure?.message).toBe(
+      'model failed: anthropic stopped with an error (overloaded_error): [removed] is busy',
+    )
   })
 
   test('a response that is not an event stream is a model failure', async () => {
@@ -349,6 +365,15 @@ describe('cost ceiling', () => {
     await proxy.call(unbounded)
     expect(provider.seen[0]?.body).toMatchObject({ max_completion_tokens: 16_384 })
     expect(provider.seen[0]?.body).not.toHaveProperty('max_tokens')
+  })
+
+  test('SVC_MODEL_MAX_TOKENS limits every answer', async () => {
+    const { max_tokens: _, ...unbounded } = helloRequest
+    await start('anthropic', [whole('anthropic')], { SVC_MODEL_MAX_TOKENS: '2000' })
+    for (const request of [unbounded, { ...helloRequest, max_tokens: 9000 }, { ...helloRequest, max_tokens: 100 }]) {
+      await proxy.call(request)
+    }
+    expect(provider.seen.map(({ body }) => body['max_tokens'])).toEqual([2000, 2000, 100])
   })
 
   test('a model without a known price counts at an assumed price and is charged as unpriced', async () => {

@@ -158,6 +158,7 @@ export function wedgeWithRehearsals(rehearsals: Record<string, Json>): Wedge {
     skills: [],
     knowledge: [],
     rehearsals,
+    examples: {},
     code,
   }
 }
@@ -257,7 +258,7 @@ async function insertTask(ctx: Ctx): Promise<void> {
     const nothing = { client_id: null, thread_id: null, channel_id: null, case_id: null, schedule_id: null }
     const task = { wedge: 'refunds', task_type: 'triage', status: 'running', input: '{}', actor: 'null' }
     const rest = { constraints: '{}', tools: '[]', output_schema: null, output: null, error: null, retry_of: null }
-    const counters = { cost_micros: 0, last_event_id: 1, epoch: 1 }
+    const counters = { cost_micros: 0, last_event_id: 1, counted_events: 0, epoch: 1 }
     const times = { created_at, started_at: created_at, finished_at: null }
     const ids = { id: 'task_1', project_id: 'prj_1', replica: 'replica' }
     await db

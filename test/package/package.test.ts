@@ -1,7 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { licenses } from '../../scripts/licenses.mjs'
 import { runSvc } from '../cli/run-svc.ts'
@@ -102,6 +102,8 @@ test('npm refuses to install the package on an unsupported system', () => {
 
 test('the installed package can serve, create a wedge, check, rehearse, run, verify and back up in an empty folder', async () => {
   const env = { SVC_PORT: '0', SVC_SANDBOX: 'process', SVC_LOG_LEVEL: 'error' }
+  const initialised = await runSvc(['init'], { programPath: program, cwd: folder })
+  expect(initialised).toMatchObject({ code: 0, stdout: expect.stringContaining('with the examples') })
   const child = spawn(process.execPath, [program, 'serve'], {
     cwd: folder,
     env: { PATH: process.env['PATH'] ?? '', ...env },
@@ -109,7 +111,7 @@ test('the installed package can serve, create a wedge, check, rehearse, run, ver
   })
   const exited = once(child, 'exit')
   try {
-    const output = await readUntil(child.stdout, `node ${relative(folder, program)} wedge new NAME`)
+    const output = await readUntil(child.stdout, 'sandbox: process')
     const url = /listens on (\S+)/.exec(output)?.[1] ?? ''
     const key = /svc_key_\S+/.exec(output)?.[0] ?? ''
     const options = { programPath: program, url, cwd: folder, env: { ...env, SVC_KEY: key } }
@@ -118,6 +120,9 @@ test('the installed package can serve, create a wedge, check, rehearse, run, ver
       expect(ended, args.join(' ')).toMatchObject({ code: 0 })
       return ended.stdout
     }
+    // The first run of the README.
+    const example = 'wedges/refund-desk/rehearsals/handle_request.input.json'
+    expect(await run(['run', 'refund-desk', 'handle_request', '--input', example], 'a\n')).toContain('■ succeeded')
     await run(['wedge', 'new', 'shop-helper'])
     await run(['wedge', 'check'])
     expect(await run(['wedge', 'rehearse', 'shop-helper'])).toContain('✓ answer')

@@ -63,7 +63,8 @@ eachStore((store) => {
     for (const route of CLIENT_ROUTES.filter(({ method }) => method === 'GET')) {
       const response = await sendRequest(app, 'GET', fillPath(route.path, ids), { authorization: bearer(ada) })
       expect(response.status, routeName(route)).toBe(200)
-      expect(response.text, routeName(route)).not.toMatch(INTERNAL)
+      // The client knows the id of a question to it.
+      expect(response.text.replaceAll(ids.questions ?? '', ''), routeName(route)).not.toMatch(INTERNAL)
       expect(
         others.filter((id) => response.text.includes(id)),
         routeName(route),
@@ -92,7 +93,7 @@ eachStore((store) => {
     }
     expect(await founderEvents).toHaveLength(13)
     expect((await founderEvents).at(-1)?.data.data.error).toEqual(error)
-    for (let after = 1; after <= 14; after++) {
+    for (let after = 1; after < 13; after++) {
       const rest = await app.events(task, { path, key: ada, after })
       expect(rest.every(({ event, id }) => CLIENT_EVENT_TYPES.includes(event) && Number(id) > after)).toBe(true)
     }
@@ -159,6 +160,12 @@ const EVENTS: NewEvent[] = [
   { type: 'output.validated', data: { ok: false, errors: [{ path: '$', message: 'between us' }] } },
   {
     type: 'artifact.created',
-    data: { artifact_id: 'art_1', name: 'a.txt', content_type: 'text/plain', size: 1, url: '/v1/artifacts/art_1' },
+    data: {
+      artifact_id: 'art_1',
+      name: 'client/a.txt',
+      content_type: 'text/plain',
+      size: 1,
+      url: '/v1/artifacts/art_1',
+    },
   },
 ]

@@ -55,5 +55,6 @@ export function sampleBodies({ ids }: SeededProject): Record<string, Record<stri
     'POST /v1/auth/accept': { invite: 'svc_inv_x', password: 'correct horse battery', name: 'New' },
     'POST /v1/portal/session': { token: 'svc_plt_x' },
     'POST /v1/portal/threads/:id/messages': { body: 'hello' },
+    'POST /v1/portal/questions/:id/answer': { answer: 'hello' },
   }
 }

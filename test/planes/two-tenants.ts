@@ -121,6 +121,7 @@ async function seedProject(app: TestApp, key: string, owner: string): Promise<Se
     artifacts: app.ctx.world.newId('art'),
     approvals: app.ctx.world.newId('apr'),
     question: '',
+    questions: app.ctx.world.newId('apr'),
     wedge: 'desk',
     toolkit: 'gmail',
     slug: 'desk',
@@ -129,12 +130,14 @@ async function seedProject(app: TestApp, key: string, owner: string): Promise<Se
   return { key, ids }
 }
 
-/** Rows that only a run can create: an artifact, an approval and a knowledge gap. Returns the id of the question. */
-async function insertRunRows(app: TestApp, ids: Record<'projects' | 'tasks' | 'artifacts' | 'approvals', string>) {
+type RunRowIds = Record<'projects' | 'tasks' | 'clients' | 'artifacts' | 'approvals' | 'questions', string>
+
+/** Rows that only a run can create: an artifact, an approval, a question to the client and a knowledge gap, whose id it returns. */
+async function insertRunRows(app: TestApp, ids: RunRowIds) {
   const at = new Date(app.clock.now()).toISOString()
   const base = { project_id: ids.projects, task_id: ids.tasks, created_at: at }
   return inTx(app.ctx, async (tx) => {
-    const file = { name: 'a.txt', content_type: 'text/plain', size: 5 }
+    const file = { name: 'client/a.txt', content_type: 'text/plain', size: 5 }
     await insertArtifact(tx.db, { ...base, ...file, id: ids.artifacts })
     await insertArtifactFile(tx.db, { artifact_id: ids.artifacts, content: 'aGVsbG8=' })
     const approval: ApprovalRow = {
@@ -155,12 +158,15 @@ async function insertRunRows(app: TestApp, ids: Record<'projects' | 'tasks' | 'a
       note: null,
       connection_id: null,
       connection: null,
+      client_id: null,
       expires_at: new Date(app.clock.now() + 300_000).toISOString(),
       decided_at: null,
       decided_by_kind: null,
       decided_by_id: null,
     }
-    await tx.db.insertInto('approvals').values(approval).execute()
+    const payload = '{"question":"Which size?","schema":null,"options":null}'
+    const asked = { ...approval, id: ids.questions, path: 'question', payload, client_id: ids.clients }
+    await tx.db.insertInto('approvals').values([approval, asked]).execute()
     const question = `Only ${ids.projects} asks this?`
     const gap = { projectId: ids.projects, wedge: 'desk', taskId: ids.tasks, question }
     return (await reportKnowledgeGap(tx, gap)).question_id

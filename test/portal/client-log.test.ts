@@ -90,13 +90,37 @@ eachStore((store) => {
     expect(dataOf(events, 'progress')).toEqual([{ text: 'on it' }, { text: 'Missing knowledge:' }])
   })
 
-  test('a client fetches an artifact at the url of its event', async () => {
+  test('a client sees and fetches only the files that the agent wrote for it', async () => {
+    const app = await openChannelApp(store, 'reply', { SVC_AGENT_COMMAND: ECHO_AGENT })
+    const ada = await openPortal(app, 'ada@example.com', { body: JSON.stringify(FILE_LINES) })
+    const events = await app.events(ada.task_id, { path: `/v1/portal/tasks/${ada.task_id}/events`, key: ada.key })
+    const [artifact, ...others] = dataOf(events, 'artifact.created')
+    expect(others).toEqual([])
+    expect(artifact).toMatchObject({ name: 'client/quote.txt', content_type: 'text/plain', size: 5 })
+    const { artifacts } = (await app.call('GET', `/v1/tasks/${ada.task_id}`)).body
+    expect(artifacts.map(({ name }: { name: string }) => name)).toEqual([
+      'output.json',
+      'client/quote.txt',
+      'margins.txt',
+      'clients.txt',
+    ])
+    const get = (id: string) => app.call('GET', `/v1/portal/artifacts/${id}`, undefined, { key: ada.key })
+    const statuses: number[] = []
+    for (const { id } of artifacts) statuses.push((await get(id)).status)
+    expect(statuses).toEqual([404, 200, 404, 404])
+    expect((await app.call('GET', artifact.url, undefined, { key: ada.key })).body).toBe('quote')
+  })
+
+  test('a client that has all events of a finished task gets 204, also after feedback', async () => {
     const app = await openChannelApp(store, 'reply')
     const ada = await openPortal(app, 'ada@example.com')
-    const events = await app.events(ada.task_id, { path: `/v1/portal/tasks/${ada.task_id}/events`, key: ada.key })
-    const [artifact] = dataOf(events, 'artifact.created')
-    expect(Object.keys(artifact)).toEqual(['artifact_id', 'name', 'content_type', 'size', 'url'])
-    expect((await app.call('GET', artifact.url, undefined, { key: ada.key })).status).toBe(200)
+    const path = `/v1/portal/tasks/${ada.task_id}/events`
+    const events = await app.events(ada.task_id, { path, key: ada.key })
+    await app.call('POST', `/v1/tasks/${ada.task_id}/feedback`, { note: 'good' })
+    const resume = async (after: number) =>
+      (await app.call('GET', path, undefined, { key: ada.key, headers: { 'last-event-id': `${after}` } })).status
+    const last = Number(events.at(-1)?.id)
+    expect([await resume(last - 1), await resume(last)]).toEqual([200, 204])
   })
 
   test('a client sees how a task with a pruned log ended, but not why', async () => {
@@ -134,7 +158,7 @@ const shownIn = (text: string) =>
 
 const more = { extra: 'PRIVATE' }
 const call = { call_id: 'c1', tool: 'act' }
-const file = { artifact_id: 'art_1', name: 'a.txt', content_type: 'text/plain', size: 1 }
+const file = { artifact_id: 'art_1', name: 'client/a.txt', content_type: 'text/plain', size: 1 }
 
 /** Every event type that a client gets, with all its fields and one undeclared field. */
 const EVENTS: NewEvent[] = [
@@ -150,6 +174,7 @@ const EVENTS: NewEvent[] = [
   { type: 'progress', data: { text: 'Missing knowledge: PRIVATE?' } },
   { type: 'token.delta', data: { text: 'PRIVATE' } },
   { type: 'output.validated', data: { ok: false, errors: [{ path: '$.PRIVATE', message: 'is required' }], ...more } },
+  { type: 'artifact.created', data: { ...file, name: 'PRIVATE.txt', url: '/v1/artifacts/art_2' } },
   { type: 'artifact.created', data: { ...file, url: '/v1/artifacts/art_1', ...more } },
 ]
 
@@ -173,5 +198,16 @@ const LINES = [
   { event: 'tool.result', data: { call_id: 'c2', tool: 'lookup', ok: false, error: 'PRIVATE', ...more } },
   { event: 'progress', data: { text: 'on it', ...more } },
   { event: 'progress', data: { text: 'Missing knowledge: PRIVATE?' } },
+  { output: { reply: 'done' } },
+]
+
+const textFile = (name: string, content: string) => ({
+  artifact: { name, content_type: 'text/plain', content_base64: Buffer.from(content).toString('base64') },
+})
+
+const FILE_LINES = [
+  textFile('client/quote.txt', 'quote'),
+  textFile('margins.txt', 'PRIVATE'),
+  textFile('clients.txt', 'PRIVATE'),
   { output: { reply: 'done' } },
 ]

@@ -211,7 +211,13 @@ const EVENTS: NewEvent[] = [
   { type: 'feedback.recorded', data: { source: 'approval', knowledge_id: null } },
   {
     type: 'artifact.created',
-    data: { artifact_id: 'art_1', name: 'a.txt', content_type: 'text/plain', size: 1, url: '/v1/artifacts/art_1' },
+    data: {
+      artifact_id: 'art_1',
+      name: 'client/a.txt',
+      content_type: 'text/plain',
+      size: 1,
+      url: '/v1/artifacts/art_1',
+    },
   },
 ]
 
@@ -219,7 +225,7 @@ async function addArtifact(app: ChannelApp, taskId: string): Promise<string> {
   const id = app.ctx.world.newId('art')
   const project_id = await projectIdOf(app)
   const content = Buffer.from('for Ada').toString('base64')
-  const file = { name: 'a.txt', content_type: 'text/plain', size: 7, created_at: '' }
+  const file = { name: 'client/a.txt', content_type: 'text/plain', size: 7, created_at: '' }
   await inTx(app.ctx, async (tx) => {
     await insertArtifact(tx.db, { id, project_id, task_id: taskId, ...file })
     await insertArtifactFile(tx.db, { artifact_id: id, content })

@@ -90,7 +90,7 @@ eachStore((store) => {
   test.each([
     [{ wedge: 'nothing' }, "unknown wedge 'nothing'"],
     [{ wedge: 1 }, "field 'wedge' must be a string"],
-    [{ collection: '' }, "field 'collection' must have at least 1 characters"],
+    [{ collection: '' }, "field 'collection' must not be empty"],
     [{ collection: 'c'.repeat(101) }, "field 'collection' must have at most 100 characters"],
     [{ key: 'k'.repeat(256) }, "field 'key' must have at most 255 characters"],
     [{ key: 'a\nb' }, "field 'key' must not contain control characters"],

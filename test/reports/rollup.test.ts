@@ -1,7 +1,12 @@
+import { setTimeout } from 'node:timers/promises'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { inTx } from '../../src/ctx/ctx.ts'
+import { readReportSums } from '../../src/reports/analytics.ts'
+import { LIVE_ROWS_PER_STEP } from '../../src/reports/live-rows.ts'
 import { rollUpReports } from '../../src/reports/rollup.ts'
 import type { ApprovalRow, TaskRow } from '../../src/store/tables.ts'
+import { planTask, queueTask } from '../../src/tasks/create-task.ts'
 import { eachStore, type TestApp } from '../app.ts'
 import { expectedReport } from './expected-report.ts'
 import { insertApprovals, insertTasks, type NewApproval, reportApp } from './insert-rows.ts'
@@ -60,6 +65,94 @@ eachStore((store) => {
     expect(inserted.tasks.length).toBeGreaterThan(2000)
   })
 
+  test('analytics reads few tasks one by one, also when thousands were created in the last ten minutes', async () => {
+    const app = await reportApp(store)
+    app.clock.set(Date.parse('2026-10-30T12:00:00.000Z'))
+    const created = await Promise.all([app.createTask(), app.createTask()])
+    for (const { id } of created) await app.finished(id)
+    const start = app.clock.now() + 1000
+    const tasks = await insertTasks(
+      app,
+      Array.from({ length: 3000 }, (_, n) => ({
+        created_at: new Date(start + n * 200).toISOString(),
+        client_id: `cli_${n % 1200}`,
+        cost_micros: n % 1200,
+      })),
+    )
+    app.clock.set(start + 600_000)
+    const own = await app.ctx.db.selectFrom('tasks').selectAll().where('replica', '!=', 'somewhere else').execute()
+    // A task that ends now makes the replica roll up the project within seconds.
+    await app.finished((await app.createTask()).id)
+    await app.clock.advance(5_000)
+    await expect.poll(() => countLiveTasks(app)).toBeLessThan(100)
+    const last = await app.ctx.db.selectFrom('tasks').selectAll().orderBy('id', 'desc').executeTakeFirstOrThrow()
+    const { body } = await app.call('GET', '/v1/analytics?days=30')
+    expect(body).toEqual(expectedReport(app.clock.now(), 30, [...tasks, ...own, last], []))
+  })
+
+  test('analytics stays exact while a rollup runs', async () => {
+    const app = await reportApp(store)
+    const now = Date.parse('2026-10-30T12:00:00.000Z')
+    app.clock.set(now)
+    const inserted = await insertOpenRows(app, 3 * LIVE_ROWS_PER_STEP)
+    await rollUpReports(app.ctx)
+    await endHalf(app, inserted)
+    const expected = expectedReport(now, 30, inserted.tasks, inserted.approvals)
+    const rollup = rollUpReports(app.ctx)
+    const reports = await Promise.all(
+      Array.from({ length: 8 }, async (_, n) => {
+        await setTimeout(n * 5)
+        return (await app.call('GET', '/v1/analytics?days=30')).body
+      }),
+    )
+    expect(await rollup).toBe(inserted.tasks.length)
+    for (const report of reports) expect(report).toEqual(expected)
+  })
+
+  test('analytics reads open tasks and approvals in steps, and other requests get their turn in between', async () => {
+    const app = await reportApp(store)
+    const now = Date.parse('2026-10-30T12:00:00.000Z')
+    app.clock.set(now)
+    const steps = 5
+    const inserted = await insertOpenRows(app, steps * LIVE_ROWS_PER_STEP)
+    for (const rolledUp of [0, inserted.tasks.length + inserted.approvals.length]) {
+      if (rolledUp > 0) expect(await rollUpReports(app.ctx)).toBe(rolledUp)
+      const returned = recordRowCounts(app)
+      const { body } = await app.call('GET', '/v1/analytics?days=30')
+      expect(body).toEqual(expectedReport(now, 30, inserted.tasks, inserted.approvals))
+      expect(Math.max(...returned())).toBe(LIVE_ROWS_PER_STEP)
+      expect(returned().filter((rows) => rows === LIVE_ROWS_PER_STEP)).toHaveLength(2 * steps)
+    }
+    let turns = 0
+    const timer = setImmediate(function countTurn() {
+      turns++
+      setImmediate(countTurn)
+    })
+    const range = { from: '2026-10-01', to: '2026-10-30', periods: { plus: ['2026-10'], minus: [] } }
+    const { id: projectId } = await app.ctx.db.selectFrom('projects').select('id').executeTakeFirstOrThrow()
+    turns = 0
+    await readReportSums(app.ctx, [{ projectId, ...range }])
+    expect(turns).toBeGreaterThanOrEqual(2 * steps)
+    clearImmediate(timer)
+  })
+
+  test('a task whose commit comes after the rollup is counted', async () => {
+    const app = await reportApp(store)
+    const { ctx, clock } = app
+    const [project] = await ctx.db.selectFrom('projects').select('id').execute()
+    const scope = { projectId: project?.id ?? '' }
+    const late = await planTask(ctx, scope, { wedge: 'echo', task_type: 'say' })
+    clock.set(clock.now() + 60_000)
+    await app.finished((await app.createTask()).id)
+    clock.set(clock.now() + 15 * 60_000)
+    await rollUpReports(ctx)
+    await inTx(ctx, (tx) => queueTask(tx, late, { kind: 'key', id: 'key_1' }))
+    expect((await app.call('GET', '/v1/analytics?days=2')).body.runs).toBe(2)
+    await app.finished(late.id)
+    await rollUpReports(ctx)
+    expect((await app.call('GET', '/v1/analytics?days=2')).body).toMatchObject({ runs: 2, succeeded: 2 })
+  })
+
   test('a client without runs in the requested days is not listed', async () => {
     const app = await reportApp(store)
     app.clock.set(Date.parse('2026-10-30T12:00:00.000Z'))
@@ -107,6 +200,49 @@ eachStore((store) => {
     }
   })
 })
+
+/** Inserts open tasks of many clients and as many pending approvals, all of the last month. */
+async function insertOpenRows(app: TestApp, count: number): Promise<InsertedRows> {
+  const at = (n: number) => new Date(app.clock.now() - DAY - n * 60_000).toISOString()
+  const numbers = Array.from({ length: count }, (_, n) => n)
+  return {
+    tasks: await insertTasks(
+      app,
+      numbers.map((n) => ({ status: 'running', created_at: at(n), client_id: `cli_${n % 130}`, cost_micros: n })),
+    ),
+    approvals: await insertApprovals(
+      app,
+      numbers.map((n) => ({ status: 'pending', created_at: at(n), waited: null })),
+    ),
+  }
+}
+
+/** Counts the rows that each statement of a snapshot returns from now on. */
+function recordRowCounts({ ctx: { store } }: TestApp): () => number[] {
+  const readSnapshot = store.readSnapshot.bind(store)
+  const counts: number[] = []
+  store.readSnapshot = (work) =>
+    readSnapshot((db) => {
+      const executor = db.getExecutor()
+      const execute = executor.executeQuery.bind(executor)
+      executor.executeQuery = async (query) => {
+        const result = await execute<never>(query)
+        counts.push(result.rows.length)
+        return result
+      }
+      return work(db).finally(() => {
+        executor.executeQuery = execute
+      })
+    })
+  return () => counts
+}
+
+/** How many tasks are not in the sums yet. */
+async function countLiveTasks({ ctx: { db } }: TestApp): Promise<number> {
+  const mark = await db.selectFrom('report_marks').select('folded_to').where('source', '=', 'tasks').executeTakeFirst()
+  const after = db.selectFrom('tasks').select((eb) => eb.fn.countAll<number>().as('n'))
+  return (await after.where('id', '>', mark?.folded_to ?? '').executeTakeFirstOrThrow()).n
+}
 
 interface InsertedRows {
   tasks: TaskRow[]

@@ -69,10 +69,8 @@ function commandLine(pid: number): string {
 
 /** Creates a second founder with an own project, and returns an API key of it. */
 async function createSecondProject(app: TestApp): Promise<string> {
-  const signUp = async (email: string) =>
-    app.call('POST', '/v1/auth/signup', { email, password: 'correct horse battery' }, { key: null })
-  await signUp('first@example.com')
-  const { body } = await signUp('second@example.com')
+  const account = { email: 'second@example.com', password: 'correct horse battery' }
+  const { body } = await app.call('POST', '/v1/auth/signup', account, { key: null })
   const { body: projects } = await app.call('GET', '/v1/projects', undefined, { key: body.session_token })
   const headers = { 'x-svc-project': projects.data[0].id }
   const created = await app.call('POST', '/v1/keys', { name: 'own' }, { key: body.session_token, headers })

@@ -8,7 +8,7 @@ import { openTableLock } from '../faults/table-lock.ts'
 
 const NO_IMMEDIATE_START: RunStarter = { canStart: () => false, writeStarted: async () => {} }
 const claimTaskIds = async ({ ctx }: Pick<App, 'ctx'>, limit = 8, lastProject = '') =>
-  (await claimTasks(ctx, lastProject, limit, NO_IMMEDIATE_START, new AbortController().signal)).tasks.map(
+  (await claimTasks(ctx, lastProject, limit, NO_IMMEDIATE_START, () => true, new AbortController().signal)).tasks.map(
     ({ task }) => task.id,
   )
 const QUEUE_ONLY = { SVC_MAX_CONCURRENT_TASKS: '0', SVC_OPEN_SIGNUP: '1' }

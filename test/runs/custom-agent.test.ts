@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { dataLimitMb } from '../../src/sandbox/cell-limits.ts'
 import { ECHO_WEDGE, sharedApp, testApp } from '../app.ts'
 import { scriptedAgentFolder, loggedLines, runScript } from './scripted-agent.ts'
 
@@ -69,6 +70,16 @@ describe('a custom agent in any language', () => {
     ])
     const file = await app().call('GET', `/v1/artifacts/${task.artifacts[2].id}`)
     expect([file.body, file.headers.get('content-type')]).toEqual(['a,b', 'text/csv; charset=utf-8'])
+  })
+
+  test('has 1 GiB of memory and 1,024 open files for each process', async () => {
+    const { task } = await runScript(
+      app(),
+      `const limits = require('node:fs').readFileSync('/proc/self/limits', 'utf8')
+       const limitOf = (name) => Number(new RegExp('^' + name + ' +(\\\\d+)', 'm').exec(limits)[1])
+       say({ output: [limitOf('Max data size') / 1024 ** 2, limitOf('Max open files')] })`,
+    )
+    expect(task.output).toEqual([dataLimitMb({ memory_mb: 1024 }), 1024])
   })
 
   test('can be a Python program', async () => {
@@ -191,7 +202,8 @@ describe('a dishonest custom agent', () => {
        say({ error: 'gave up' })`,
     )
     expect(types).toEqual(['task.created', 'task.finished'])
-    expect(task).toMatchObject({ status: 'failed', cost_usd: 0 })
+    const message = expect.stringContaining("EACCES: permission denied, open '/proc/1/fd/1'")
+    expect(task).toMatchObject({ status: 'failed', cost_usd: 0, error: { message } })
   })
 
   test('has its long strings truncated and its invalid fields removed', async () => {

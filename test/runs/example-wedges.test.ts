@@ -1,14 +1,15 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { sharedApp } from '../app.ts'
+import { openFakeUpstream } from '../fake-upstream.ts'
 import { exampleInputs, invoices } from '../wedges/example-inputs.ts'
 import { waitForEvent } from './scripted-agent.ts'
 
 const app = sharedApp({
   store: 'sqlite',
   wedges: filesBelow(join(import.meta.dirname, '../../wedges'), ''),
-  env: { SVC_SANDBOX: 'bwrap', SVC_POOL: '1', SVC_TASK_RATE_PER_MIN: '10000' },
+  env: { SVC_SANDBOX: 'bwrap', SVC_POOL: '1', SVC_TASK_RATE_PER_MIN: '10000', SVC_EGRESS_ALLOW: '127.0.0.1' },
 })
 
 function filesBelow(dir: string, prefix: string): Record<string, string> {
@@ -29,9 +30,12 @@ async function startExampleTask(
   return (await app().createTask({ wedge, task_type, input: exampleInputs[wedge]?.[task_type] ?? {}, ...extra })).id
 }
 
-async function approve(id: string): Promise<{ action: string; preview: Record<string, unknown> }> {
+async function approve(
+  id: string,
+  decision: object = {},
+): Promise<{ action: string; preview: Record<string, unknown> }> {
   const { data } = (await waitForEvent(app(), id, 'approval.requested')).data
-  expect((await app().call('POST', `/v1/approvals/${data.approval_id}/approve`)).status).toBe(200)
+  expect((await app().call('POST', `/v1/approvals/${data.approval_id}/approve`, decision)).status).toBe(200)
   return data
 }
 
@@ -77,6 +81,26 @@ describe('refund-desk', () => {
     expect(await app().finished(id)).toMatchObject({ status: 'succeeded', output: { eligible: true } })
   })
 
+  test('pay_out books the amount that the approver set', async () => {
+    const { url } = await openFakeUpstream()
+    for (const name of ['payments', 'mail']) {
+      const connection = await app().call('POST', '/v1/connections', { kind: 'webhook', name, config: { url } })
+      const { status } = await app().call('POST', `/v1/connections/${connection.body.id}/secret`, { value: 's' })
+      expect([connection.status, status]).toEqual([201, 200])
+      onTestFinished(async () => void (await app().call('DELETE', `/v1/connections/${connection.body.id}`)))
+    }
+    const id = await startExampleTask('refund-desk', 'pay_out', {
+      input: { ...exampleInputs['refund-desk']?.pay_out, order_id: 'A-paid' },
+    })
+    await approve(id, { edited: { amount_usd: 70 } })
+    expect(await app().finished(id)).toMatchObject({ status: 'succeeded', output: { amount_usd: 70 } })
+    for (const collection of ['refund_payments', 'refund_ledger']) {
+      const { body } = await app().call('GET', `/v1/records?wedge=refund-desk&collection=${collection}`)
+      const entry = body.data.find(({ key }: { key: string }) => key === 'A-paid')
+      expect([collection, entry.value.amount_usd]).toEqual([collection, 70])
+    }
+  })
+
   test('pay_out fails before it starts if its connections are missing', async () => {
     const task = await app().finished(await startExampleTask('refund-desk', 'pay_out'))
     expect(task).toMatchObject({ status: 'failed', error: { reason: 'connection_missing' } })
@@ -84,11 +108,13 @@ describe('refund-desk', () => {
 })
 
 describe('inbox-triage', () => {
-  test('triage drafts a reply that is published after an approval', async () => {
+  test('triage publishes exactly the reply that was approved', async () => {
     const id = await startExampleTask('inbox-triage', 'triage')
-    expect((await approve(id)).action).toBe('publish_reply')
+    const { action, preview } = await approve(id)
+    expect(action).toBe('publish_reply')
     const task = await app().finished(id)
     expect(task).toMatchObject({ status: 'succeeded', output: { category: 'account', urgency: expect.any(String) } })
+    expect(task).toMatchObject({ output: { reply: preview.reply } })
   })
 
   test.each(['acknowledge', 'classify', 'sort_message'])('%s runs offline', async (type) => {

@@ -55,7 +55,7 @@ test('a model is offered exactly the tools that work in its run', async () => {
     [...JSON.stringify(body.tools).matchAll(/"function":\{"name":"(\w+)"/g)].map(([, name]) => name),
   )
   const always = ['records_get', 'records_put', 'records_list']
-  const afterwards = ['report_gap', 'progress', 'finish']
+  const afterwards = ['report_gap', 'ask_person', 'progress', 'finish']
   expect(offered).toEqual([
     [...always, ...afterwards],
     [...always, 'case_get', 'case_update', ...afterwards],

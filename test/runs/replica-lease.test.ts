@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest'
+import { inTx } from '../../src/ctx/ctx.ts'
 import { toIsoTime } from '../../src/ctx/world.ts'
 import { endTasksOfDeadReplicas, endTasksOfEarlierProcess } from '../../src/runs/dead-replicas.ts'
 import { createReplicaLease, renewReplicaLease } from '../../src/runs/replica-lease.ts'
 import { updateHeartbeat } from '../../src/runs/rows.ts'
 import { HeartbeatMonitor } from '../../src/runs/heartbeat-monitor.ts'
+import { writeEvents } from '../../src/events/append-events.ts'
 import type { Store } from '../../src/store/store.ts'
 import { eachStore, type TestApp, testApp } from '../app.ts'
 import { eventually, loggedLines } from './scripted-agent.ts'
@@ -15,7 +17,7 @@ const INTERRUPTED = { status: 'failed', error: { reason: 'interrupted' } }
 async function createTaskHeldBy(app: TestApp, replica: string): Promise<string> {
   const { id } = await app.createTask()
   const started_at = toIsoTime(app.clock.now())
-  const running = { status: 'running', replica, epoch: 1, started_at, last_event_id: 1 } as const
+  const running = { status: 'running', replica, epoch: 1, started_at, last_event_id: 2 } as const
   await app.ctx.store.transact((db) => db.updateTable('tasks').set(running).where('id', '=', id).execute())
   return id
 }
@@ -120,6 +122,31 @@ eachStore((store) => {
       expect(await app.finished(live.id)).toMatchObject({ status: 'succeeded', output: { said: 'hi' } })
     },
   )
+})
+
+eachStore((store) => {
+  test('a claimed task that its replica does not run and whose agent did nothing is started again', async () => {
+    const app = await testApp({ store, env: { SVC_MAX_CONCURRENT_TASKS: '0' } })
+    const created = await createTaskHeldBy(app, app.ctx.replica)
+    const provisioned = await createTaskHeldBy(app, app.ctx.replica)
+    const data = { wedge: 'echo', task_type: 'say', status: 'running', sandbox: 'process', model: 'rehearsal' } as const
+    await inTx(app.ctx, async (tx) => {
+      await tx.db.updateTable('tasks').set({ last_event_id: 1 }).where('id', '=', created).execute()
+      await writeEvents(tx, created, 1, [{ type: 'task.created', data }])
+      const claimed = { status: 'provisioning', last_event_id: 0, started_at: null }
+      await tx.db.updateTable('tasks').set(claimed).where('id', '=', provisioned).execute()
+    })
+    for (const id of [created, provisioned]) {
+      await eventually(async () => {
+        await app.clock.advance(1_000)
+        return (await getTask(app, id)).finished_at !== null
+      })
+      expect(await getTask(app, id)).toMatchObject({ status: 'succeeded' })
+      const events = await app.events(id)
+      expect(events.map(({ id: seq }) => Number(seq))).toEqual(events.map((_, n) => n + 1))
+      expect(events.filter(({ event }) => event === 'task.created')).toHaveLength(1)
+    }
+  })
 })
 
 test('on SQLite a start ends the tasks of the previous process, also after the clock was set back', async () => {

@@ -165,6 +165,19 @@ describe('an agent that writes too much', () => {
     expect(task.artifacts[1]).toMatchObject({ name: 'f0', content_type: 'application/octet-stream', size: 2 })
   })
 
+  test('more than 100,000 files: the task fails with that reason', async () => {
+    const { task } = await runScript(
+      app(),
+      `const fs = require('node:fs')
+       for (let n = 0; n < 110_000; n++) fs.symlinkSync('x', '/tmp/' + n)
+       await new Promise((r) => setTimeout(r, 10_000)); say({ output: 'made' })`,
+    )
+    expect(task).toMatchObject({
+      status: 'failed',
+      error: { reason: 'agent_failed', message: expect.stringContaining('more than 100,000 files') },
+    })
+  })
+
   test('too many processes or too much memory: other tasks are not affected', async () => {
     const memoryHog = `const all = []; for (;;) all.push(Buffer.alloc(32e6, 1))`
     const forkBomb = `const { spawn } = require('node:child_process')

@@ -57,6 +57,45 @@ describe('the tokens of a run', () => {
     ])
   })
 
+  test('are accepted in the header x-api-key by every route, and two different tokens are refused', async () => {
+    const script = `
+      const { socket, task_token, gate_token } = brief.service
+      const call = (method, path, body, headers) => new Promise((resolve, reject) => {
+        const request = require('node:http').request({ socketPath: socket, method, path, headers: { 'content-type': 'application/json', ...headers } })
+        request.on('error', reject).on('response', (response) => {
+          let text = ''
+          response.on('data', (chunk) => (text += chunk)).on('end', () => resolve([response.statusCode, JSON.parse(text || 'null')?.error]))
+        }).end(body && JSON.stringify(body))
+      })
+      const results = []
+      for (const [method, path, body] of ${JSON.stringify(ROUTES)}) {
+        const [right, wrong] = path.endsWith('/gate') ? [gate_token, task_token] : [task_token, gate_token]
+        const both = { 'x-api-key': right, authorization: 'Bearer ' + right }
+        const [alone, same] = [await call(method, path, body, { 'x-api-key': right }), await call(method, path, body, both)]
+        results.push({
+          path,
+          accepted: alone[0] !== 401 && same[0] !== 401,
+          wrong: await call(method, path, body, { 'x-api-key': wrong }),
+          different: [
+            await call(method, path, body, { ...both, authorization: 'Bearer ' + wrong }),
+            await call(method, path, body, { ...both, 'x-api-key': wrong }),
+            await call(method, path, body, { ...both, authorization: 'Basic ' + right }),
+          ],
+        })
+      }
+      say({ output: results })`
+    const { task } = await runScript(app(), script)
+    const refusal = [400, "headers 'authorization' and 'x-api-key' must contain the same token"]
+    expect(task.output).toEqual(
+      ROUTES.map(([, path]) => ({
+        path,
+        accepted: true,
+        wrong: [401, expect.any(String)],
+        different: [refusal, refusal, refusal],
+      })),
+    )
+  })
+
   test('are refused on the socket of another cell', async () => {
     const other = await startRunWithTokens()
     for (const token of [other.task, other.gate]) {

@@ -14,20 +14,47 @@ async function countByStatus(app: TestApp): Promise<Record<string, number>> {
   return counts
 }
 
+const SAY = { wedge: 'echo', task_type: 'say', input: { js: `say({ output: 'mine' })` } }
+
+/** The options of a call by the owner of another organisation, for its project. */
+async function signUpToSecondProject(app: TestApp) {
+  const signUp = (email: string) =>
+    app.call('POST', '/v1/auth/signup', { email, password: 'correct horse battery' }, { key: null })
+  await signUp('first@example.com')
+  const key: string = (await signUp('second@example.com')).body.session_token
+  const [project] = (await app.call('GET', '/v1/projects', undefined, { key })).body.data
+  return { key, headers: { 'x-svc-project': project.id } }
+}
+
 eachStore((store) => {
-  test('waiting runs in separate sandboxes free their run slots only for up to eight times the limit', async () => {
-    const app = await testApp({ store, env: { ...env, SVC_MAX_CONCURRENT_TASKS: '1' } })
-    for (let n = 0; n < 11; n++) await startScript(app, GATE)
-    await eventually(async () => (await countByStatus(app)).awaiting_approval === 9)
+  test('too many runs of a project that wait in their own sandboxes hold back that project only', async () => {
+    const limits = { SVC_MAX_CONCURRENT_TASKS: '1', SVC_MAX_WAITING_RUNS: '3', SVC_OPEN_SIGNUP: '1' }
+    const app = await testApp({ store, env: { ...env, ...limits } })
+    for (let n = 0; n < 5; n++) await startScript(app, GATE)
+    await eventually(async () => (await countByStatus(app)).awaiting_approval === 3)
     // The limit also holds after several polls of the queue.
     await app.clock.advance(5_000)
-    expect(await countByStatus(app)).toEqual({ awaiting_approval: 9, queued: 2 })
+    expect(await countByStatus(app)).toEqual({ awaiting_approval: 3, queued: 2 })
+    const queue_reason = expect.stringMatching(/^3 runs of this project wait for approvals in their own sandboxes/)
+    const [held] = (await app.call('GET', '/v1/tasks?status=queued')).body.data
+    expect(held).toMatchObject({ queue_reason })
+    expect((await app.call('GET', `/v1/tasks/${held.id}`)).body).toMatchObject({ status: 'queued', queue_reason })
+
+    const other = await signUpToSecondProject(app)
+    const task = await app.call('POST', '/v1/tasks', SAY, other)
+    await eventually(async () => {
+      const { body } = await app.call('GET', `/v1/tasks/${task.body.id}`, undefined, other)
+      return body.status === 'succeeded' && body.queue_reason === null
+    })
 
     const { body } = await app.call('GET', '/v1/approvals?status=pending')
     await app.call('POST', `/v1/approvals/${body.data[0].approval_id}/approve`)
-    await eventually(async () => (await countByStatus(app)).queued === 1)
-    await eventually(async () => (await countByStatus(app)).awaiting_approval === 9)
-    expect(await countByStatus(app)).toEqual({ awaiting_approval: 9, queued: 1, succeeded: 1 })
+    await eventually(async () => {
+      await app.clock.advance(1_000)
+      return (await countByStatus(app)).queued === 1
+    })
+    await eventually(async () => (await countByStatus(app)).awaiting_approval === 3)
+    expect(await countByStatus(app)).toEqual({ awaiting_approval: 3, queued: 1, succeeded: 1 })
   })
 
   test('tasks over the concurrency limit wait in the queue, and a run that waits for an approval frees its slot', async () => {
@@ -64,20 +91,15 @@ eachStore((store) => {
 
   test('a project with a long queue does not block the task of another project', async () => {
     const app = await testApp({ store, env: { ...env, SVC_MAX_CONCURRENT_TASKS: '1', SVC_OPEN_SIGNUP: '1' } })
-    const signUp = (email: string) =>
-      app.call('POST', '/v1/auth/signup', { email, password: 'correct horse battery' }, { key: null })
-    await signUp('first@example.com')
-    const key = (await signUp('second@example.com')).body.session_token
-    const [project] = (await app.call('GET', '/v1/projects', undefined, { key })).body.data
+    const other = await signUpToSecondProject(app)
     const hanging = await startScript(app, HANG)
     await waitForEvent(app, hanging, 'progress')
     // Each of these tasks would occupy the only slot forever.
     for (let i = 0; i < 3; i++) await startScript(app, HANG)
-    const task = { wedge: 'echo', task_type: 'say', input: { js: `say({ output: 'mine' })` } }
-    const created = await app.call('POST', '/v1/tasks', task, { key, headers: { 'x-svc-project': project.id } })
+    const created = await app.call('POST', '/v1/tasks', SAY, other)
     expect(created.status).toBe(201)
     await app.call('POST', `/v1/tasks/${hanging}/cancel`)
-    const events = await app.events(created.body.id, { key })
+    const events = await app.events(created.body.id, { key: other.key })
     expect(events.at(-1)?.data.data.status).toBe('succeeded')
   })
 })

@@ -146,6 +146,26 @@ describe('processes', () => {
     })
   })
 
+  test('programs in a workshop cannot read or change the memory and pipes of its first process', async () => {
+    const attempts = `
+      for task in /proc/1 /proc/1/task/* $(seq -f /proc/%g 2 30); do
+        [ -e $task/status ] && grep -q '^Tgid:[[:space:]]*1$' $task/status || continue
+        echo "$task" >> /tmp/tried
+        for file in mem environ maps fd/1; do (: < $task/$file) 2>/dev/null && echo "read $task/$file"; done
+        (: 1<> $task/mem) 2>/dev/null && echo "wrote $task/mem"
+      done
+      chmod u+r /loader 2>/dev/null && echo 'made the loader readable'
+      (: < /proc/self/mem) && wc -l < /tmp/tried`
+    const agent = `
+      const { stdout, stderr } = require('node:child_process').spawnSync('/bin/sh', ['-c', ${JSON.stringify(attempts)}])
+      console.log(String(stdout) + String(stderr))`
+    const { lines } = await runCell(driver, { profile: 'workshop', agent })
+    const [tried, ...others] = lines.filter((line) => line !== '').toReversed()
+    expect(others).toEqual([])
+    // The process and each of its threads, under both names.
+    expect(Number(tried)).toBeGreaterThan(5)
+  })
+
   test('a workshop sees only its own processes', async () => {
     const { lines } = await runCell(driver, {
       profile: 'workshop',

@@ -110,6 +110,7 @@ const echo: Wedge = {
   skills: [],
   knowledge: [],
   rehearsals: {},
+  examples: {},
   code: { digest: '', files: {} },
 }
 const library: WedgeLibrary = {

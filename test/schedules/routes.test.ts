@@ -8,11 +8,23 @@ const WEDGES = {
   ...ECHO_WEDGE,
   'claims/wedge.json': { wedge: 'claims', task_types: { assess: {} }, cases: { stages: ['new'], initial: 'new' } },
   'claims/rehearsals/assess.json': [{ output: {} }],
+  'orders/wedge.json': {
+    wedge: 'orders',
+    task_types: {
+      check: { input_schema: { type: 'object', required: ['order'], properties: { order: { type: 'string' } } } },
+      count: {},
+    },
+  },
+  'orders/rehearsals/check.json': [{ output: {} }],
+  'orders/rehearsals/count.json': [{ output: {} }],
 }
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 const morning = { name: 'Morning', wedge: 'echo', task_type: 'say', cadence: { kind: 'daily', hour: 8, minute: 30 } }
+
+const cron = (fields: object = {}) => ({ kind: 'cron', expr: '30 9 * * *', tz: 'Europe/Berlin', ...fields })
+const FIVE_FIELDS = "must have five cron fields (minute, hour, day, month, weekday), such as '30 9 * * 1-5'"
 
 eachStore((store) => {
   const shared = sharedApp({ store, wedges: WEDGES })
@@ -86,6 +98,36 @@ eachStore((store) => {
       expect(changed.body).toMatchObject({ cadence, input: 'x', next_run_at: later(90_000) })
     })
 
+    test('a cron cadence fires at the local time of its zone, and missed due times fire once', async () => {
+      const cadence = cron({ expr: '30 9 * * 1-5', tz: 'America/New_York' })
+      // Friday before the clocks of New York go forward.
+      shared().clock.set(Date.parse('2026-03-06T14:00:00.000Z'))
+      const { id, ...created } = await create({ cadence })
+      expect(created).toMatchObject({ cadence, next_run_at: '2026-03-06T14:30:00.000Z' })
+      await fireLater(30 * MINUTE)
+      expect((await read(id)).next_run_at).toBe('2026-03-09T13:30:00.000Z')
+      await fireLater(7 * DAY)
+      expect(await read(id)).toMatchObject({ next_run_at: '2026-03-16T13:30:00.000Z' })
+      expect(await tasksOf(id)).toHaveLength(2)
+      const { body } = await call('PUT', `/v1/schedules/${id}`, { cadence: cron({ expr: '0 8  1 */3 MON' }) })
+      expect(body.next_run_at).toBe('2026-04-01T06:00:00.000Z')
+      await call('DELETE', `/v1/schedules/${id}`)
+    })
+
+    test('the input is checked against the schema of the task type, on create and on change', async () => {
+      const orders = { wedge: 'orders', task_type: 'check' }
+      const invalid = { status: 400, body: { error: 'input.order must be string, not integer' } }
+      const notObject = (type: string) => ({ status: 400, body: { error: `input must be object, not ${type}` } })
+      expect(await call('POST', '/v1/schedules', { ...morning, ...orders, input: { order: 1 } })).toMatchObject(invalid)
+      expect(await call('POST', '/v1/schedules', { ...morning, ...orders })).toMatchObject(notObject('null'))
+      const { id } = await create({ ...orders, input: { order: 'A-1' } })
+      expect(await call('PUT', `/v1/schedules/${id}`, { input: { order: 2 } })).toMatchObject(invalid)
+      expect((await call('PUT', `/v1/schedules/${id}`, { input: { order: 'A-2' } })).status).toBe(200)
+      expect((await call('PUT', `/v1/schedules/${id}`, { task_type: 'count', input: 7 })).status).toBe(200)
+      expect(await call('PUT', `/v1/schedules/${id}`, { task_type: 'check' })).toMatchObject(notObject('integer'))
+      expect(await read(id)).toMatchObject({ task_type: 'count', input: 7 })
+    })
+
     test('a deleted schedule returns 404, and its tasks are kept', async () => {
       const { id } = await create()
       const { body: task } = await call('POST', `/v1/schedules/${id}/run`)
@@ -110,12 +152,25 @@ eachStore((store) => {
   test.each([
     [{ wedge: 'nothing' }, "unknown wedge 'nothing'"],
     [{ task_type: 'nothing' }, "unknown task type 'nothing' of wedge 'echo'"],
-    [{ name: '' }, "field 'name' must have at least 1 characters"],
+    [{ name: '' }, "field 'name' must not be empty"],
     [{ cadence: undefined }, "field 'cadence' is required"],
-    [{ cadence: { kind: 'weekly' } }, "field 'cadence.kind' must be one of every, daily, monthly"],
-    [{ cadence: {} }, "field 'cadence.kind' is required: one of every, daily, monthly"],
+    [{ cadence: { kind: 'weekly' } }, "field 'cadence.kind' must be one of every, daily, monthly, cron"],
+    [{ cadence: {} }, "field 'cadence.kind' is required: one of every, daily, monthly, cron"],
     [{ cadence: { kind: 'every', seconds: 0 } }, "field 'cadence.seconds' must be at least 1"],
     [{ cadence: { kind: 'daily', hour: 24, minute: 0 } }, "field 'cadence.hour' must be at most 23"],
+    [{ cadence: cron({ expr: '@daily' }) }, `field 'cadence.expr' ${FIVE_FIELDS}`],
+    [{ cadence: cron({ expr: '0 30 9 * * *' }) }, `field 'cadence.expr' ${FIVE_FIELDS}`],
+    [{ cadence: cron({ expr: '30 24 * * *' }) }, `field 'cadence.expr' ${FIVE_FIELDS}: the hour '24' is not valid`],
+    [{ cadence: cron({ expr: '30 9 * * mo' }) }, `field 'cadence.expr' ${FIVE_FIELDS}: the weekday 'mo' is not valid`],
+    [
+      { cadence: cron({ expr: '0 0 30 2 *' }) },
+      "field 'cadence.expr' must have a day that exists: this expression never fires",
+    ],
+    [{ cadence: cron({ expr: '*'.repeat(201) }) }, "field 'cadence.expr' must have at most 200 characters"],
+    [{ cadence: { kind: 'cron', tz: 'UTC' } }, "field 'cadence.expr' is required"],
+    [{ cadence: { kind: 'cron', expr: '30 9 * * *' } }, "field 'cadence.tz' is required"],
+    [{ cadence: cron({ tz: 'Berlin' }) }, "field 'cadence.tz' must be an IANA time zone, such as 'Europe/Berlin'"],
+    [{ cadence: cron({ tz: '+02:00' }) }, "field 'cadence.tz' must be an IANA time zone, such as 'Europe/Berlin'"],
     [{ client_id: 'cli_nobody' }, "unknown client 'cli_nobody'"],
     [{ case_id: 'case_nothing' }, "unknown case 'case_nothing'"],
   ])('a schedule with %j returns 400', async (fields, error) => {

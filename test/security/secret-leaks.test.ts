@@ -120,7 +120,7 @@ eachStore((store) => {
       const create = async (path: string, body: unknown, options = {}) =>
         (await app.call('POST', path, body, options)).body
       const account = { email: 'owner@example.com', password: 'correct horse battery' }
-      const session = (await create('/v1/auth/signup', account, { key: null })).session_token
+      const session = (await create('/v1/auth/signup', account)).session_token
       const key = (await create('/v1/keys', { name: 'second' })).key
       const client = await create('/v1/clients', { display_name: 'Ann' })
       const link = (await create(`/v1/clients/${client.id}/portal-link`, {})).token

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { prepareQuery } from '../../src/store/prepared-query.ts'
+import type { Db } from '../../src/store/store.ts'
 import { eachStore, testApp } from '../app.ts'
 
 const insertReplica = prepareQuery<{ id: string }>((db, arg) =>
@@ -21,6 +22,25 @@ eachStore((store) => {
     })
     expect([inside, outside]).toEqual(['renamed', before])
     expect(await readName()).toBe('renamed')
+  })
+
+  test('a snapshot returns the rows of one moment, and the next one those of a later moment', async () => {
+    const { ctx } = await testApp({ store })
+    const readName = async (db: Db) => (await db.selectFrom('projects').select('name').executeTakeFirstOrThrow()).name
+    const rename = (name: string) =>
+      ctx.store.transact(async (db) => void (await db.updateTable('projects').set({ name }).execute()))
+    await rename('before')
+    const [first, second] = await Promise.all([
+      ctx.store.readSnapshot(async (db) => {
+        const names = [await readName(db)]
+        await rename('after')
+        return [...names, await readName(db), await readName(ctx.db)]
+      }),
+      ctx.store.readSnapshot(() => Promise.reject(new Error('no'))).catch((error) => error.message),
+    ])
+    expect([first, second]).toEqual([['before', 'before', 'after'], 'no'])
+    expect(await ctx.store.readSnapshot(readName)).toBe('after')
+    await expect(ctx.store.readSnapshot((db) => db.deleteFrom('projects').execute())).rejects.toThrow()
   })
 
   test('no read returns what a failed transaction has written', async () => {

@@ -41,6 +41,20 @@ const listTables = (store: StoreKind, db: Db) =>
     ? sql`select name from sqlite_master where type = 'table'`.execute(db)
     : sql`select tablename from pg_tables where schemaname = 'public'`.execute(db)
 
+const UNDO_STORAGE_USAGE_AND_LATER = [
+  'drop index tasks_retry',
+  'drop index approvals_client',
+  'alter table approvals drop column client_id',
+  'drop index tasks_released',
+  'alter table effects drop column result',
+  'drop table run_states',
+  'drop table transcripts',
+  'drop table storage_usage',
+  'alter table records drop column replaced_bytes',
+  'alter table tasks drop column counted_events',
+  "delete from kysely_migration where name >= '0003_storage_usage'",
+]
+
 eachStore((store) => {
   test('a store that was migrated before opens again with its rows', async () => {
     const database = await emptyDatabase(store)
@@ -51,6 +65,40 @@ eachStore((store) => {
     const second = await database.open()
     onTestFinished(() => second.close())
     expect(await second.db.selectFrom('replicas').selectAll().execute()).toEqual([row])
+  })
+
+  test('a store without storage usage gets the bytes of its rows', async () => {
+    const database = await emptyDatabase(store)
+    const first = await database.open()
+    await first.transact(async (db) => {
+      for (const statement of UNDO_STORAGE_USAGE_AND_LATER) await sql.raw(statement).execute(db)
+      await sql`insert into organisations (id, name, created_at) values ('org_1', 'O', 'then')`.execute(db)
+      await sql`insert into projects (id, org_id, slug, name, tier, created_at)
+        values ('prj_1', 'org_1', 'p', 'P', 'default', 'then')`.execute(db)
+      await sql`insert into records (id, project_id, wedge, collection, key, value, version, created_at, updated_at)
+        values ('rec_1', 'prj_1', 'w', 'c', 'k', '"ä"', 1, 'then', 'then')`.execute(db)
+      for (const [id, finished] of [
+        ['task_1', 'then'],
+        ['task_2', null],
+      ]) {
+        await sql`insert into tasks (id, project_id, wedge, task_type, status, input, actor, constraints, tools,
+            cost_micros, last_event_id, epoch, created_at, finished_at)
+          values (${id}, 'prj_1', 'w', 't', 'running', '', '', '', '', 0, 1, 1, 'then', ${finished})`.execute(db)
+        await sql`insert into events (task_id, seq, type, ts, data) values (${id}, 1, 'p', 'then', '{"a":1}')`.execute(
+          db,
+        )
+      }
+      await sql`insert into artifacts (id, project_id, task_id, name, content_type, size, created_at)
+        values ('art_1', 'prj_1', 'task_1', 'f', 'text/plain', 2, 'then')`.execute(db)
+      await sql`insert into artifact_files (artifact_id, content) values ('art_1', 'aGk=')`.execute(db)
+    })
+    await first.close()
+    const second = await database.open()
+    onTestFinished(() => second.close())
+    // The record has 4 bytes, the log of the finished task 7 and the file 4.
+    expect(await second.db.selectFrom('storage_usage').selectAll().execute()).toEqual([
+      { project_id: 'prj_1', bytes: 15 },
+    ])
   })
 
   test('a migration that fails in the middle leaves the store as it was', async () => {
@@ -72,7 +120,8 @@ test('PostgreSQL: replicas that start together on an empty database migrate it o
   const stores = await Promise.all([1, 2, 3].map(() => database.open()))
   for (const store of stores) await store.close()
   const db = database.connect()
-  const { rows } = await sql`select name from kysely_migration`.execute(db)
+  const { rows } = await sql<{ name: string }>`select name from kysely_migration order by timestamp`.execute(db)
   await db.destroy()
-  expect(rows).toEqual([{ name: '0001_initial_schema' }])
+  expect(rows[0]).toEqual({ name: '0001_initial_schema' })
+  expect(new Set(rows.map(({ name }) => name)).size).toBe(rows.length)
 })

@@ -8,6 +8,7 @@ import { createDatabase } from '../postgres.ts'
 async function createReplica(url: string, peerTimeoutMs: number) {
   const pool = new pg.Pool({ connectionString: url, max: 1 })
   const listener = new NotifyListener({
+    sessionName: 'test',
     url,
     pool,
     clock: new StoreClock(),

@@ -33,7 +33,7 @@ const insertDeferred = prepareQuery<{ id: string }>((db, arg) =>
 test('a statement that failed when it was first prepared works in a later transaction', async () => {
   const database = await createDatabase()
   onTestFinished(() => dropDatabase(database))
-  const store = await openPostgresStore(database, () => {}, { ...POOL_LIMITS, connections: 1 })
+  const store = await openPostgresStore(database, () => {}, { limits: { ...POOL_LIMITS, connections: 1 } })
   onTestFinished(() => store.close())
   for (let n = 0; n < 8; n++) {
     await store.transact((db) => insertReturning(db, { id: `returning ${n}` }))

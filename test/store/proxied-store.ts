@@ -9,7 +9,7 @@ export async function proxiedStore(
 ): Promise<{ store: Store; proxy: TcpProxy; warnings: string[] }> {
   const { proxy } = await createProxiedDatabase()
   const warnings: string[] = []
-  const store = await openPostgresStore(proxy.url, (message) => warnings.push(message), limits)
+  const store = await openPostgresStore(proxy.url, (message) => warnings.push(message), { limits })
   onTestFinished(() => store.close())
   return { store, proxy, warnings }
 }

@@ -9,7 +9,8 @@ import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 test('a full disk makes the store unavailable until a write succeeds, and leaves no partial transaction', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'svc-full-'))
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
-  const store = await openSqliteStore(dir, 'normal')
+  const warnings: string[] = []
+  const store = await openSqliteStore(dir, 'normal', (message) => warnings.push(message))
   onTestFinished(() => store.close())
   const limitPages = (count: number) =>
     store.transactDurably(async (db) => void (await sql.raw(`pragma max_page_count = ${count}`).execute(db)))
@@ -23,6 +24,8 @@ test('a full disk makes the store unavailable until a write succeeds, and leaves
   const withoutWrites = store.transact(async () => 'no writes')
   const [failed] = await Promise.allSettled([store.transact(insertLarge('failed')), withoutWrites])
   expect(failed).toMatchObject({ status: 'rejected', reason: expect.any(StoreUnavailable) })
+  expect(failed).toMatchObject({ reason: { message: expect.stringContaining('disk of the store is full') } })
+  expect(warnings).toEqual(['the store cannot be written'])
   expect(await listIds()).toEqual([])
   const durable = store.transactDurably(insertLarge('durable'))
   await limitPages(1_000_000)

@@ -28,6 +28,7 @@ eachStore((store) => {
     expect(body).toEqual({
       id: expect.stringMatching(/^task_[0-9a-hjkmnp-tv-z]{26}$/),
       project_id: expect.stringMatching(/^prj_/),
+      queue_reason: null,
       ...IDLE,
       status: 'queued',
       input: { a: [1] },
@@ -51,6 +52,21 @@ eachStore((store) => {
       started_at: null,
       finished_at: null,
     })
+    await app.finished(body.id)
+  })
+
+  test('an input that does not match the schema of the task type is 400 with the field', async () => {
+    const app = shared()
+    const create = (input: unknown) => app.call('POST', '/v1/tasks', { wedge: 'desk', task_type: 'typed', input })
+    for (const [input, error] of [
+      [undefined, 'input must be object, not null'],
+      [{}, 'input.order_id is required'],
+      [{ order_id: 7 }, 'input.order_id must be string, not integer'],
+    ] as const) {
+      expect(await create(input)).toMatchObject({ status: 400, body: { error } })
+    }
+    const { status, body } = await create({ order_id: 'A-1' })
+    expect(status).toBe(201)
     await app.finished(body.id)
   })
 
@@ -79,7 +95,7 @@ eachStore((store) => {
       ['task type null', { task_type: null }, "field 'task_type' must be a string"],
       ['task type a number', { task_type: 1 }, "field 'task_type' must be a string"],
       ['an unknown wedge', { wedge: 'unknown' }, "unknown wedge 'unknown'"],
-      ['an empty wedge', { wedge: '' }, 'unknown wedge'],
+      ['an empty wedge', { wedge: '' }, "field 'wedge' must not be empty"],
       ['a wedge that is a path', { wedge: '../desk' }, 'unknown wedge'],
       ['a wedge named like a method', { wedge: 'constructor' }, 'unknown wedge'],
       ['an unknown task type', { task_type: 'nothing' }, "unknown task type 'nothing'"],

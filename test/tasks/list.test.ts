@@ -102,7 +102,7 @@ eachStore((store) => {
     test('a member lists the tasks of all projects of the organisation in one order', async () => {
       const app = await testApp({ store, wedges: DESK_WEDGES, env: NO_RATE_LIMIT })
       const account = { email: 'owner@example.com', password: 'correct horse battery' }
-      const key = (await app.call('POST', '/v1/auth/signup', account, { key: null })).body.session_token
+      const key = (await app.call('POST', '/v1/auth/signup', account)).body.session_token
       await app.call('POST', '/v1/projects', { name: 'Second' }, { key })
       const projects = (await app.call('GET', '/v1/projects', undefined, { key })).body.data
       expect(projects).toHaveLength(2)

@@ -25,12 +25,22 @@ export const NO_RATE_LIMIT = { SVC_TASK_RATE_PER_MIN: '1000000' }
 const IDLE_TASK_TYPE = { harness: { needs_connections: true } }
 
 /** `desk.idle` fails before a sandbox starts, because its connection is missing; `desk.gated` waits for an approval. */
+/** Has an input schema, and no rehearsal. */
+const TYPED = {
+  input_schema: { type: 'object', required: ['order_id'], properties: { order_id: { type: 'string' } } },
+}
+
 export const DESK_WEDGES = {
   ...ECHO_WEDGE,
   'desk/wedge.json': {
     wedge: 'desk',
     connections: ['absent'],
-    task_types: { idle: IDLE_TASK_TYPE, gated: {}, strict: { harness: { max_runtime_s: 60, max_cost_usd: 0.5 } } },
+    task_types: {
+      idle: IDLE_TASK_TYPE,
+      gated: {},
+      strict: { harness: { max_runtime_s: 60, max_cost_usd: 0.5 } },
+      typed: TYPED,
+    },
     workflows: [{ name: 'send_it' }],
   },
   'desk/workflows/send_it.mjs': 'export default () => ({ sent: true })',

@@ -77,7 +77,7 @@ eachStore((store) => {
         { ...hook, url: 'https://a:b@example.com/' },
         "field 'url' cannot be used: a url must not carry a user or password",
       ],
-      [{ ...hook, events: [] }, "field 'events' must have at least 1 items"],
+      [{ ...hook, events: [] }, "field 'events' must not be empty"],
       [{ ...hook, events: ['task.started'] }, /^field 'events.0' must be one of approval.requested/],
       [{ ...hook, enabled: 'yes' }, "field 'enabled' must be true or false"],
     ])('%j is refused: %s', async (body, error) => {

@@ -7,6 +7,7 @@ import { eachStore } from '../app.ts'
 import {
   type GatedApp,
   gatedWedgeFiles,
+  moveClock,
   requestedApprovalId,
   sharedGatedApp,
   startAction,
@@ -25,9 +26,11 @@ const GONE = {
   'gone/rehearsals/say.json': [{ output: 'here' }],
 }
 
+const SLOW = { approvals: [{ action: 'slow', ttl_s: 2 * 86_400 }] }
+
 eachStore((store) => {
   describe('webhook events', () => {
-    const shared = sharedGatedApp(store, { wedges: { ...gatedWedgeFiles('gate'), ...GONE } })
+    const shared = sharedGatedApp(store, { wedges: { ...gatedWedgeFiles('gate', SLOW), ...GONE } })
     const receivers: WebhookReceiver[] = []
     afterEach(async () => {
       for (const hook of receivers.splice(0)) {
@@ -88,6 +91,19 @@ eachStore((store) => {
       expect(await hook.deliveries()).toHaveLength(2)
       await app.call('POST', `/v1/approvals/${id}/approve`, {})
       await app.finished(task.id)
+    })
+
+    test('an approval that lives two days sends approval.expiring an hour before its expiry', async () => {
+      const app = shared()
+      const hook = await addReceiver(['approval.expiring'])
+      const task = await startAction(app, { action: 'slow' })
+      const id = await requestedApprovalId(app, task.id)
+      await moveClock(app, 47 * 3600 - 10)
+      await app.clock.advance(5_000)
+      expect(await hook.deliveries()).toHaveLength(0)
+      expect((await hook.arrived(id)).map(({ body }) => JSON.parse(body).type)).toEqual(['approval.expiring'])
+      await app.call('POST', `/v1/approvals/${id}/approve`, {})
+      expect(await app.finished(task.id)).toMatchObject({ status: 'succeeded' })
     })
 
     test('a connection that starts to fail sends one connection.failing, and another after a success', async () => {

@@ -54,7 +54,8 @@ export const workflowSamples: Record<string, Record<string, JsonObject[]>> = {
   },
   'inbox-triage': {
     sort_message: [message, { body: 'What a lovely idea', subject: null }, { body: '' }],
-    publish_reply: [{ reply: 'We promise it by Monday.  \n\n\n\nBye', category: 'bug', urgency: 'high' }],
+    draft_reply: [{ reply: 'We promise it by Monday.  \n\n\n\nBye', category: 'bug', urgency: 'high' }],
+    publish_reply: [{ reply: 'Bye  ', category: 'bug', urgency: 'high' }],
     publish_acknowledgement: [{ category: 'bug', urgency: 'low' }],
   },
   'invoice-chaser': {

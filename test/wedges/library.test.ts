@@ -42,7 +42,9 @@ test('a wedge with a malformed manifest is not available, and the problem is log
   await library.refresh()
   expect(library.get('support')).toBeUndefined()
   expect(library.all()).toEqual([])
-  expect(library.problems()).toEqual([{ wedge: 'support', problem: expect.stringContaining('malformed json') }])
+  expect(library.problems()).toEqual([
+    { wedge: 'support', file: 'wedge.json', line: 1, message: expect.stringContaining('malformed json') },
+  ])
   expect(log.errors).toEqual([expect.stringMatching(/^wedge 'support': wedge.json: malformed json/)])
   await writeWedgeFiles(root, 'support', { 'wedge.json': minimalManifest('support') })
   expect(await library.find('support')).toBeDefined()

@@ -1,6 +1,7 @@
 import { link, mkdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { problemText } from '../../src/contract/wedge-manifest.ts'
 import { readWedge } from '../../src/wedges/read-wedge.ts'
 import {
   authoredKnowledgeForTaskType,
@@ -97,7 +98,7 @@ describe('reading a wedge', () => {
       'rehearsals/other.json': [],
     })
     expect(wedge?.rehearsals).toEqual({})
-    expect(problems).toEqual([
+    expect(problems.map(problemText)).toEqual([
       'rehearsals/other.json does not match a task type',
       expect.stringMatching(/^rehearsals\/triage.json: malformed json: ./),
     ])
@@ -185,20 +186,35 @@ describe('a wedge that cannot be loaded reports the file and the problem', () =>
   ])('a wedge with %s is not loaded', async (_, files, problem) => {
     const { wedge, problems } = await writeAndRead(files)
     expect(wedge).toBeNull()
-    expect(problems).toEqual([expect.stringMatching(problem)])
+    expect(problems.map(problemText)).toEqual([expect.stringMatching(problem)])
+  })
+
+  test('every error of a manifest is reported with its line', async () => {
+    const invalid =
+      '{\n  "wedge": "support",\n  "skills": "a",\n  "task_types": {\n    "triage": { "description": 1 }\n  }\n}'
+    expect((await writeAndRead({ 'wedge.json': invalid })).problems).toEqual([
+      { file: 'wedge.json', line: 5, message: 'task_types.triage.description must be a string' },
+      { file: 'wedge.json', line: 3, message: 'skills must be a list' },
+    ])
+    const malformed = '{\n  "wedge": "support",\n  "task_types" {}\n}'
+    expect((await writeAndRead({ 'wedge.json': malformed })).problems).toEqual([
+      { file: 'wedge.json', line: 3, message: expect.stringMatching(/^malformed json: expected ':'/) },
+    ])
   })
 
   test('a wedge with a folder name that is not a slug is not loaded', async () => {
     const { wedge, problems } = await writeAndRead({ 'wedge.json': minimalManifest('My Support') }, 'My Support')
     expect(wedge).toBeNull()
-    expect(problems[0]).toContain('must be a slug')
+    expect(problems[0]?.message).toContain('must be a slug')
   })
 
   test('a wedge with a binary knowledge file is not loaded', async () => {
     const root = await tempFolder()
     await writeWedgeFiles(root, 'support', { 'wedge.json': minimalManifest('support'), 'knowledge/a.md': '' })
     await writeFile(join(root, 'support/knowledge/logo.png'), Buffer.from([0x89, 0x50, 0xff, 0xfe]))
-    expect((await readWedge(root, 'support')).problems).toEqual(['knowledge/logo.png is not utf-8 text'])
+    expect((await readWedge(root, 'support')).problems).toEqual([
+      { file: 'knowledge/logo.png', line: 1, message: 'knowledge/logo.png is not utf-8 text' },
+    ])
   })
 
   test('a wedge with a link to a file or folder outside is not loaded', async () => {
@@ -214,7 +230,7 @@ describe('a wedge that cannot be loaded reports the file and the problem', () =>
     for (const slug of ['file', 'part', 'outside']) {
       const { wedge, problems } = await readWedge(root, slug)
       expect(wedge).toBeNull()
-      expect(problems).toEqual([expect.stringContaining('is a link to a target outside')])
+      expect(problems.map(problemText)).toEqual([expect.stringContaining('is a link to a target outside')])
     }
   })
 
@@ -228,7 +244,7 @@ describe('a wedge that cannot be loaded reports the file and the problem', () =>
       'workflows/main.mjs': '',
     })
     await symlink(join(otherRoot, 'outside/secret.mjs'), join(root, 'support/workflows/linked.mjs'))
-    expect((await readWedge(root, 'support')).problems).toEqual([
+    expect((await readWedge(root, 'support')).problems.map(problemText)).toEqual([
       'workflows/linked.mjs is a link to a target outside the folder or to no file',
     ])
   })

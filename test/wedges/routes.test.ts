@@ -27,7 +27,7 @@ eachStore((store) => {
     const { body } = await app.call('GET', '/v1/wedges/new')
     expect(body).toMatchObject({
       title: 'new',
-      problems: [expect.stringMatching(/^rehearsals\/triage.json: malformed/)],
+      problems: [{ file: 'rehearsals/triage.json', line: 1, message: expect.stringMatching(/^malformed json/) }],
     })
     for (const slug of ['bad', 'absent', '..%2fsupport', 'SUPPORT']) {
       const response = await app.call('GET', `/v1/wedges/${slug}`)
@@ -36,13 +36,47 @@ eachStore((store) => {
     expect(app.ctx.wedges.problems().map(({ wedge }) => wedge)).toEqual(['bad', 'new'])
   })
 
+  test('a wedge that cannot be used is listed with its problems, and a task of it is refused', async () => {
+    const app = await openApp()
+    await writeWedgeFiles(app.wedgesDir, 'bad', { 'wedge.json': '{\n  "wedge": "bad"\n}' })
+    await writeWedgeFiles(app.wedgesDir, 'Not A Slug', { 'wedge.json': minimalManifest('x') })
+    await app.call('GET', '/v1/wedges/bad')
+    const { data } = (await app.call('GET', '/v1/wedges')).body
+    const problems = [{ file: 'wedge.json', line: 1, message: 'task_types is required' }]
+    expect(data).toContainEqual({ wedge: 'bad', title: 'bad', manifest: {}, enabled: false, problems })
+    expect(data.map(({ wedge }: { wedge: string }) => wedge)).not.toContain('Not A Slug')
+    expect((await app.call('GET', '/v1/wedges?limit=1&cursor=ba')).body.data).toMatchObject([{ wedge: 'bad' }])
+    const { body: meta } = await app.call('GET', '/v1/meta')
+    expect(meta.problems).toContainEqual({ wedge: 'bad', problem: 'wedge.json: task_types is required' })
+    const task = await app.call('POST', '/v1/tasks', { wedge: 'bad', task_type: 'triage' })
+    expect(task).toMatchObject({ status: 400, body: { error: "unknown wedge 'bad'" } })
+  })
+
+  test('a wedge shows the input schema and the example input of each task type', async () => {
+    const app = await openApp()
+    const example = { from: 'ada@example.com' }
+    const input_schema = { type: 'integer' }
+    await writeWedgeFiles(app.wedgesDir, 'shop', {
+      'wedge.json': { wedge: 'shop', task_types: { answer: {}, count: {}, typed: { input_schema, example: 7 } } },
+      'rehearsals/answer.input.json': example,
+      'rehearsals/typed.input.json': '8',
+    })
+    const { body } = await app.call('GET', '/v1/wedges/shop')
+    expect(body.task_types).toEqual({
+      answer: { input_schema: null, example },
+      count: { input_schema: null, example: null },
+      typed: { input_schema, example: 7 },
+    })
+  })
+
   test('wedges are listed by name, in pages', async () => {
     const app = await openApp()
     for (const slug of ['zz-two', 'zz_one', 'zzz'])
       await writeWedgeFiles(app.wedgesDir, slug, { 'wedge.json': minimalManifest(slug) })
     await app.call('GET', '/v1/wedges/zzz')
     const all = (await app.call('GET', '/v1/wedges')).body.data
-    expect(all.map(({ wedge }: { wedge: string }) => wedge)).toEqual(app.ctx.wedges.all().map(({ slug }) => slug))
+    const usable = all.filter(({ enabled }: { enabled: boolean }) => enabled)
+    expect(usable.map(({ wedge }: { wedge: string }) => wedge)).toEqual(app.ctx.wedges.all().map(({ slug }) => slug))
     expect(all).toContainEqual(expect.objectContaining({ wedge: app.wedge, title: 'Support', enabled: true }))
     const first = (await app.call('GET', '/v1/wedges?limit=2&cursor=zz')).body
     expect(first).toMatchObject({ data: [{ wedge: 'zz-two' }, { wedge: 'zz_one' }], next_cursor: 'zz_one' })

@@ -8,15 +8,12 @@ const driver = processDriver(() => {})
 test('without bubblewrap, workflows run without environment variables and without files of the machine', async () => {
   const runner = openWorkflowRunner(driver, program.dir)
   const wedge = await wedgeWithWorkflows({
-    main: `import { readFileSync } from 'node:fs'
-      import { twice } from './lib/twice.mjs'
-      export default (n) => {
-        try { readFileSync('/etc/passwd') } catch (error) { return [twice(n), Object.keys(process.env), error.code] }
-      }`,
+    main: `import { twice } from './lib/twice.mjs'
+      export default async (n) => [twice(n), typeof process, await import('node:fs').catch((error) => error.message.split(':')[0])]`,
     'lib/twice': 'export const twice = (n) => 2 * n',
   })
-  expect(await runner.call(wedge, 'prj_1', 'main', 21)).toEqual([42, [], 'ERR_ACCESS_DENIED'])
-  expect(await runner.call(wedge, 'prj_1', 'main', 1)).toEqual([2, [], 'ERR_ACCESS_DENIED'])
+  expect(await runner.call(wedge, 'prj_1', 'main', 21)).toEqual([42, 'undefined', "workflows cannot import 'node"])
+  expect(await runner.call(wedge, 'prj_1', 'main', 1)).toEqual([2, 'undefined', "workflows cannot import 'node"])
   expect(runner.processCount).toBe(1)
 })
 

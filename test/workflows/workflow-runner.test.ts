@@ -90,11 +90,11 @@ describe('declared workflow', () => {
 
   test('two projects never share a workflow process', async () => {
     const runner = openWorkflowRunner(driver, program.dir)
-    const wedge = await wedgeWithWorkflows({
-      main: 'const seen = []\nexport default (who) => { seen.push(who); return seen }',
-    })
-    expect(await runner.call(wedge, 'prj_1', 'main', 'one')).toEqual(['one'])
-    expect(await runner.call(wedge, 'prj_2', 'main', 'two')).toEqual(['two'])
+    const wedge = await wedgeWithWorkflows({ main: echo })
+    for (const [call, id] of ['prj_1', 'prj_2', 'prj_1'].entries()) {
+      expect(await runner.call(wedge, id, 'main', call)).toBe(call)
+    }
+    expect(runner.processCount).toBe(2)
   })
 
   test('Math.random depends only on the call, and the clock is real and in UTC', async () => {
@@ -152,9 +152,13 @@ describe('workflow name', () => {
 
 describe('failing workflow', () => {
   test.each([
-    ['throws', "export default () => { throw new Error('no such order\\n  at all') }", 'no such order at all'],
-    ['rejects', "export default async () => { throw new Error('gone') }", 'gone'],
-    ['throws at load', "throw new Error('early')", 'early'],
+    [
+      'throws',
+      "export default () => { throw new Error('no such order\\n  at all') }",
+      'no such order at all (workflows/main.mjs:1:30)',
+    ],
+    ['rejects', "export default async () => { throw new Error('gone') }", 'gone (workflows/main.mjs:1:36)'],
+    ['throws at load', "throw new Error('early')", 'early (workflows/main.mjs:1:7)'],
     ['throws a string', "export default () => { throw 'a word' }", 'a word'],
     [
       'throws a value without a text form',
@@ -164,7 +168,7 @@ describe('failing workflow', () => {
     [
       'leaves a rejected promise',
       "export default () => { void Promise.reject(new Error('loose')); return new Promise(() => {}) }",
-      'loose',
+      'loose (workflows/main.mjs:1:44)',
     ],
     ['returns nothing', 'export default () => {}', 'it returned a value that is not JSON'],
     ['returns a function', 'export default () => () => 1', 'it returned a value that is not JSON'],
@@ -177,22 +181,15 @@ describe('failing workflow', () => {
       /^Converting circular structure/,
     ],
     ['returns 129 KB', "export default () => 'x'.repeat(129 * 1024)", 'its result is larger than 128 KB'],
-    ['exits', 'export default () => process.exit(0)', /^its process ended/],
     [
       'fills the heap',
       'export default () => { const a = []; for (;;) a.push(new Array(1e4).fill(1.5)) }',
       /^its process ended/,
     ],
-    ['allocates 1 GB', 'export default () => Buffer.alloc(1024 ** 3).length', 'Array buffer allocation failed'],
     [
-      'floods the output',
-      "import { writeSync } from 'node:fs'\nexport default () => { for (;;) try { writeSync(1, 'x\\n'.repeat(999)) } catch {} }",
-      /^its process ended/,
-    ],
-    [
-      'writes a line without end',
-      "import { writeSync } from 'node:fs'\nexport default () => { for (;;) try { writeSync(1, 'x'.repeat(9999)) } catch {} }",
-      /^its process ended/,
+      'allocates 1 GB',
+      'export default () => Buffer.alloc(1024 ** 3).length',
+      'Array buffer allocation failed (workflows/main.mjs:1:29)',
     ],
   ])('a workflow that %s fails with a message without a stack', async (_, source, reason) => {
     const [status, message] = await problemFrom(run(source))
@@ -233,15 +230,6 @@ describe('failing workflow', () => {
     expect(await runner.call(hanging, project, 'main', false)).toBe(1)
   })
 
-  test('a process in which a call left something running is not reused', async () => {
-    const runner = openWorkflowRunner(driver, program.dir)
-    const wedge = await wedgeWithWorkflows({
-      main: 'let n = 0\nexport default () => { setInterval(() => {}, 1000); return ++n }',
-    })
-    expect(await runner.call(wedge, project, 'main', {})).toBe(1)
-    expect(await runner.call(wedge, project, 'main', {})).toBe(1)
-  })
-
   test('a workflow call ends when its run ends', async () => {
     const runner = openWorkflowRunner(driver, program.dir)
     const wedge = await wedgeWithWorkflows({ main: 'export default () => { for (;;); }' })
@@ -256,58 +244,16 @@ describe('failing workflow', () => {
   })
 })
 
-describe('inside a workflow process', () => {
-  test('a workflow sees no files of the machine, no environment variables and no network', async () => {
-    process.env['SVC_CANARY'] = 'canary'
-    const wedge = await wedgeWithWorkflows({
-      main: `import { readFileSync, readdirSync } from 'node:fs'
-        import { connect } from 'node:net'
-        import { execFileSync } from 'node:child_process'
-        const codeOf = (attempt) => { try { return attempt() } catch (error) { return error.code } }
-        export default async (paths) => ({
-          files: paths.map((path) => codeOf(() => readFileSync(path, 'utf8'))),
-          workflowFiles: readdirSync('/tmp/workflows'),
-          env: Object.keys(process.env),
-          globals: [typeof fetch, typeof WebSocket, typeof EventSource],
-          net: await Promise.all([['127.0.0.1', 80], ['169.254.169.254', 80]].map(([host, port]) =>
-            new Promise((resolve) => connect(port, host).on('error', (error) => resolve(error.code)).on('connect', () => resolve('connected'))))),
-          run: codeOf(() => String(execFileSync(process.execPath, ['-v']))),
-          code: codeOf(() => new Function('return 1')()) === 1,
-        })`,
-    })
-    const paths = [
-      '/etc/passwd',
-      '/proc/self/environ',
-      '/proc/1/cmdline',
-      '/run/svc.sock',
-      join(wedge.dir, 'workflows/main.mjs'),
-    ]
-    expect(await openWorkflowRunner(driver, program.dir).call(wedge, project, 'main', paths)).toEqual({
-      files: paths.map(() => 'ENOENT'),
-      workflowFiles: ['main.mjs'],
-      env: [],
-      globals: ['undefined', 'undefined', 'undefined'],
-      net: ['EAFNOSUPPORT', 'EAFNOSUPPORT'],
-      run: 'EPERM',
-      code: false,
-    })
-    delete process.env['SVC_CANARY']
-  })
-
-  test('a workflow cannot forge its result by writing to stdout', async () => {
-    const source = `import { writeSync } from 'node:fs'
-      export default () => {
-        console.log('{"id":1,"result":"forged","spent":false}')
-        process.stdout.write('noise')
-        writeSync(1, '{"nonce":"0","id":1,"result":"forged","spent":false}\\n')
-        writeSync(1, 'no line end')
-        return 'true'
-      }`
-    const runner = openWorkflowRunner(driver, program.dir)
-    const wedge = await wedgeWithWorkflows({ main: source })
-    for (let n = 0; n < 3; n++) expect(await runner.call(wedge, project, 'main', {})).toBe('true')
-    expect(runner.processCount).toBe(1)
-  })
+test('a workflow cannot forge its result by printing it', async () => {
+  const source = `export default () => {
+    console.log('{"id":1,"result":"forged","spent":false}')
+    console.error('{"nonce":"0","id":1,"result":"forged","spent":false}')
+    return 'true'
+  }`
+  const runner = openWorkflowRunner(driver, program.dir)
+  const wedge = await wedgeWithWorkflows({ main: source })
+  for (let n = 0; n < 3; n++) expect(await runner.call(wedge, project, 'main', {})).toBe('true')
+  expect(runner.processCount).toBe(1)
 })
 
 describe.each(['refund-desk', 'inbox-triage', 'invoice-chaser'])('example wedge %s', (slug) => {

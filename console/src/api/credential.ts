@@ -1,6 +1,6 @@
 /**
  * The token of the signed-in member or key, and the selected project. The token is sent in a header only and never put
- * into a URL. It lives as long as the tab, or in the browser's storage when the member chose to stay signed in.
+ * into a URL by the console. It lives as long as the tab, or in the browser's storage when the member chose to stay signed in.
  */
 const TOKEN = 'svc.token'
 const PROJECT = 'svc.project'
@@ -9,10 +9,24 @@ export function getToken(): string | null {
   return sessionStorage.getItem(TOKEN) ?? localStorage.getItem(TOKEN)
 }
 
+/** Whether the member chose to stay signed in on this device. */
+export const isTokenKept = (): boolean => localStorage.getItem(TOKEN) !== null
+
 export function saveToken(value: string, staySignedIn: boolean): void {
   clearToken()
   const storage = staySignedIn ? localStorage : sessionStorage
   storage.setItem(TOKEN, value)
+}
+
+/**
+ * Signs in with the key of the link that the first start of the service prints, and removes the key from the URL. A
+ * browser that is signed in stays with its own credential.
+ */
+export function signInWithLink(): void {
+  const key = /^#key=([\w-]+)$/.exec(location.hash)?.[1]
+  if (key === undefined) return
+  if (getToken() === null) saveToken(key, false)
+  history.replaceState(null, '', location.pathname + location.search)
 }
 
 export function clearToken(): void {

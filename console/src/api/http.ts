@@ -29,6 +29,7 @@ export async function callApi<T>(path: string, options: ApiRequest = {}): Promis
 /** Sends a request and returns the raw response, for streams and files. An error response throws an ApiError. */
 export async function fetchResponse(path: string, options: ApiRequest = {}): Promise<Response> {
   const { method = 'GET', body, headers, signal, allProjects = false } = options
+  const token = credential.getToken()
   const response = await fetch(path, {
     method,
     headers: {
@@ -40,8 +41,13 @@ export async function fetchResponse(path: string, options: ApiRequest = {}): Pro
     ...(signal && { signal }),
   })
   updateClockOffset(response)
-  if (response.ok) return response
-  if (response.status === 401 && credential.getToken() !== null) window.dispatchEvent(new Event('svc:signed-out'))
+  if (response.ok) {
+    markDataFresh()
+    return response
+  }
+  // Not for a credential that the caller passed itself, or that was replaced while the request was on its way.
+  const usedStoredToken = token !== null && headers?.['authorization'] === undefined && token === credential.getToken()
+  if (response.status === 401 && usedStoredToken) window.dispatchEvent(new Event('svc:signed-out'))
   throw new ApiError(response.status, await readErrorMessage(response))
 }
 
@@ -58,6 +64,24 @@ async function readErrorMessage(response: Response): Promise<string> {
   const body: unknown = await response.json().catch(() => null)
   if (typeof body === 'object' && body !== null && 'error' in body) return String(body.error)
   return apiText.unexpectedStatus(response.status)
+}
+
+let freshAtMs = Date.now()
+
+/** The data on the screen is up to date until now. */
+export function markDataFresh(): void {
+  freshAtMs = Date.now()
+}
+
+/** When the data on the screen was last up to date. */
+export const dataFreshAt = (): number => freshAtMs
+
+/** Whether the service responds and can use its store. */
+export async function isServiceReachable(signal?: AbortSignal): Promise<boolean> {
+  return fetch('/health', { cache: 'no-store', ...(signal && { signal }) }).then(
+    ({ ok }) => ok,
+    () => false,
+  )
 }
 
 /** How far the server's clock is ahead of the browser's. Countdowns use it, because the server decides when they end. */

@@ -1,5 +1,5 @@
 import type { QueryClient } from '@tanstack/react-query'
-import { ApiError } from './http.ts'
+import { isServiceReachable, markDataFresh } from './http.ts'
 import { sleep, readStream } from './event-stream.ts'
 
 /** A notice of the change stream: this item changed, so its queries are stale. */
@@ -16,8 +16,8 @@ const BATCH_MS = 120
 
 /**
  * Follows the change stream of the project. Notices are batched, then invalidate the queries of their kind; only queries
- * that are on screen are fetched again. The stream has no replay, so each connection invalidates everything, and so does
- * a poll every 5 s while there is no connection.
+ * that are on screen are fetched again. The stream has no replay, so each connection invalidates what was fetched before
+ * it, and a poll invalidates everything every 5 s while there is no connection.
  */
 export async function followChanges(
   queries: QueryClient,
@@ -35,6 +35,7 @@ export async function followChanges(
     clearInterval(poll)
     document.removeEventListener('visibilitychange', refreshAll)
   })
+  let wasAway = false
   for (let failures = 0; !signal.aborted; ) {
     try {
       await readStream('/v1/stream', ({ event, data }) => event === 'changed' && onNotice(data), {
@@ -43,15 +44,20 @@ export async function followChanges(
           failures = 0
           open = true
           onState('live')
-          batcher.addAll()
+          // Every query may have failed while the service was away.
+          if (wasAway) void queries.invalidateQueries()
+          else KINDS.forEach((kind) => invalidateKind(queries, kind))
+          wasAway = false
         },
       })
-    } catch (error) {
+    } catch {
       if (signal.aborted) return
       failures++
-      // The server is reachable, but refuses the stream.
-      onState(error instanceof ApiError ? 'polling' : 'offline')
+      // A proxy may refuse the stream although the service is reachable.
+      wasAway = !(await isServiceReachable(signal))
+      onState(wasAway ? 'offline' : 'polling')
     }
+    if (open) markDataFresh()
     open = false
     await sleep(Math.min(250 * 2 ** failures, 10_000), signal)
   }

@@ -85,6 +85,14 @@ export interface components {
         AnswerIntakeQuestionRequest: {
             answer: string;
         };
+        AnswerPortalQuestionRequest: {
+            /** @description Any JSON value. */
+            answer: Json;
+        };
+        AnswerPortalQuestionResponse: {
+            /** @constant */
+            ok: true;
+        };
         Approval: {
             action: string;
             allowed_decisions: ("approve" | "edit" | "reject")[];
@@ -101,8 +109,11 @@ export interface components {
             edited: JsonObject | null;
             expires_at: string | null;
             note: string | null;
-            /** @enum {string} */
-            path: "action" | "tool";
+            /**
+             * @description A question is answered by approve with `edited: {answer}`.
+             * @enum {string}
+             */
+            path: "action" | "tool" | "question";
             payload_sha256: string;
             /** @description Why a rule approved the request, or why it needs a decision. */
             policy_reason: string | null;
@@ -116,6 +127,8 @@ export interface components {
             status: "pending" | "auto_approved" | "approved" | "rejected" | "expired";
             task_id: string;
             task_type: string;
+            /** @description Who is asked a question; null for other approvals. */
+            to: ("team" | "client") | null;
             wedge: string;
         };
         ApprovalList: {
@@ -133,6 +146,11 @@ export interface components {
                 /** @description Any JSON value. */
                 preview: Json;
                 risk: string;
+                /**
+                 * @description Who is asked a question. Only questions have it.
+                 * @enum {string}
+                 */
+                to?: "team" | "client";
             };
             /** @description The same as `seq`. */
             id: number;
@@ -154,6 +172,11 @@ export interface components {
                 decision: "approved" | "rejected" | "auto_approved";
                 edited?: boolean;
                 policy_reason?: string;
+                /**
+                 * @description Who is asked a question. Only questions have it.
+                 * @enum {string}
+                 */
+                to?: "team" | "client";
             };
             /** @description The same as `seq`. */
             id: number;
@@ -241,13 +264,14 @@ export interface components {
             created_at: string;
             /** @description Any JSON object. */
             data: JsonObject;
+            /** @description The newest 200, oldest first. */
             history: components["schemas"]["CaseHistoryEntry"][];
             id: string;
             project_id: string;
             stage: string;
             /** @enum {string} */
             status: "open" | "closed";
-            /** @description Newest first. */
+            /** @description The newest 200, newest first. */
             task_ids: string[];
             title: string | null;
             /** Format: date-time */
@@ -509,6 +533,19 @@ export interface components {
                 /** @constant */
                 kind: "monthly";
                 minute: number;
+            } | {
+                /**
+                 * @description Five cron fields: minute, hour, day, month, weekday.
+                 * @example 30 9 * * 1-5
+                 */
+                expr: string;
+                /** @constant */
+                kind: "cron";
+                /**
+                 * @description An IANA time zone.
+                 * @example Europe/Berlin
+                 */
+                tz: string;
             };
             case_id?: string | null;
             client_id?: string | null;
@@ -555,6 +592,10 @@ export interface components {
         Decision: {
             /** @enum {string} */
             decision: "approved" | "rejected";
+            /** @constant */
+            ok: true;
+        };
+        DeclinePortalQuestionResponse: {
             /** @constant */
             ok: true;
         };
@@ -606,6 +647,9 @@ export interface components {
             error: string;
         };
         GetMetaResponse: {
+            broker: {
+                configured: boolean;
+            };
             model: {
                 name: string;
                 provider: string;
@@ -623,6 +667,10 @@ export interface components {
             store: {
                 kind: string;
             };
+            vault: {
+                /** @description Without SVC_SECRET_KEY: stored secrets are lost at the next start. */
+                ephemeral: boolean;
+            };
             version: string;
             wedges: {
                 task_types: string[];
@@ -637,6 +685,12 @@ export interface components {
             projects: components["schemas"]["Project"][];
             /** @enum {string} */
             role: "viewer" | "operator" | "admin" | "owner";
+        };
+        GetSignupResponse: {
+            /** @description False until the first sign-up, which needs the founder key. */
+            has_owner: boolean;
+            /** @description Whether anyone can sign up (`SVC_OPEN_SIGNUP`). */
+            open: boolean;
         };
         GetTaskTraceResponse: {
             log_pruned_at: string | null;
@@ -845,6 +899,23 @@ export interface components {
             subject: string | null;
             task_id: string | null;
         };
+        PortalQuestion: {
+            /** Format: date-time */
+            created_at: string;
+            expires_at: string | null;
+            id: string;
+            /** @description The possible answers; null: there is no list. */
+            options: string[] | null;
+            question: string;
+            /** @description The JSON Schema of the answer; null: the answer is text. */
+            schema: JsonObject | null;
+            task_id: string;
+            thread_id: string | null;
+        };
+        PortalQuestionList: {
+            data: components["schemas"]["PortalQuestion"][];
+            next_cursor: string | null;
+        };
         PortalThread: {
             /** Format: date-time */
             created_at: string;
@@ -872,6 +943,13 @@ export interface components {
         };
         ProgressEvent: {
             data: {
+                /** @description Only in the stream of a client: the question to the client that was asked or decided. */
+                question_id?: string;
+                /**
+                 * @description The run left its process, or continues in another one.
+                 * @enum {string}
+                 */
+                state?: "parked" | "resumed";
                 text: string;
             };
             /** @description The same as `seq`. */
@@ -903,6 +981,20 @@ export interface components {
             kind: "task" | "approval" | "case" | "thread";
             status: string;
         };
+        ProjectDetail: {
+            /** Format: date-time */
+            created_at: string;
+            id: string;
+            /** @description The limit of `SVC_MAX_PROJECT_MB`; null: none. */
+            max_stored_bytes: number | null;
+            name: string;
+            slug: string;
+            /** @description Records, files and events. Those of a running task are counted when it ends, or after every 10,000 events. */
+            stored_bytes: number;
+            tier: string;
+            /** @description The enabled wedges; null means all, including future ones. */
+            wedges: string[] | null;
+        };
         ProjectList: {
             data: components["schemas"]["Project"][];
             next_cursor: string | null;
@@ -930,7 +1022,7 @@ export interface components {
             } | null;
             item: string;
             /** @enum {string} */
-            kind: "wedge" | "provision" | "connection" | "config" | "secret" | "authorisation" | "schedule";
+            kind: "wedge" | "provision" | "connection" | "config" | "secret" | "authorisation" | "schedule" | "model";
             ok: boolean;
         };
         ReceiveMessageRequest: {
@@ -997,6 +1089,19 @@ export interface components {
                 /** @constant */
                 kind: "monthly";
                 minute: number;
+            } | {
+                /**
+                 * @description Five cron fields: minute, hour, day, month, weekday.
+                 * @example 30 9 * * 1-5
+                 */
+                expr: string;
+                /** @constant */
+                kind: "cron";
+                /**
+                 * @description An IANA time zone.
+                 * @example Europe/Berlin
+                 */
+                tz: string;
             };
             case_id: string | null;
             client_id: string | null;
@@ -1021,32 +1126,6 @@ export interface components {
         ScheduleList: {
             data: components["schemas"]["Schedule"][];
             next_cursor: string | null;
-        };
-        SendMcpMessageError400: {
-            error?: {
-                code: number;
-                /** @description Any JSON value. */
-                data?: Json;
-                message: string;
-            };
-            id?: string | number;
-            /** @constant */
-            jsonrpc: "2.0";
-            /** @description Any JSON value. */
-            result?: Json;
-        };
-        SendMcpMessageError404: {
-            error?: {
-                code: number;
-                /** @description Any JSON value. */
-                data?: Json;
-                message: string;
-            };
-            id?: string | number;
-            /** @constant */
-            jsonrpc: "2.0";
-            /** @description Any JSON value. */
-            result?: Json;
         };
         SendMcpMessageRequest: {
             /** @description Absent in a notification. */
@@ -1164,6 +1243,8 @@ export interface components {
             output: Json;
             output_schema: JsonObject | null;
             project_id: string;
+            /** @description Why a queued task waits, if it is not for a free slot. */
+            queue_reason: string | null;
             retry_of: string | null;
             schedule_id: string | null;
             started_at: string | null;
@@ -1377,6 +1458,19 @@ export interface components {
                 /** @constant */
                 kind: "monthly";
                 minute: number;
+            } | {
+                /**
+                 * @description Five cron fields: minute, hour, day, month, weekday.
+                 * @example 30 9 * * 1-5
+                 */
+                expr: string;
+                /** @constant */
+                kind: "cron";
+                /**
+                 * @description An IANA time zone.
+                 * @example Europe/Berlin
+                 */
+                tz: string;
             };
             case_id?: string | null;
             client_id?: string | null;
@@ -1474,26 +1568,46 @@ export interface components {
             url: string;
         };
         Wedge: {
-            /** @description Enabled in at least one project in scope. */
+            /** @description Valid, and enabled in at least one project in scope. */
             enabled: boolean;
             knowledge: {
                 authored: components["schemas"]["NamedText"][];
                 /** @description The newest 200. */
                 live: components["schemas"]["Knowledge"][];
             };
-            /** @description Any JSON object. */
-            manifest: JsonObject;
-            problems: string[];
+            /** @description As the author wrote it; empty if it is not valid. */
+            manifest: {
+                [key: string]: unknown;
+            };
+            problems: {
+                file: string;
+                line: number;
+                message: string;
+            }[];
             skills: components["schemas"]["NamedText"][];
+            /** @description By name. */
+            task_types: {
+                [key: string]: {
+                    /** @description An example input, from `example` or `rehearsals/<type>.input.json` of the wedge; null without one. */
+                    example: unknown;
+                    input_schema: JsonObject | null;
+                };
+            };
             title: string;
             wedge: string;
         };
         WedgeSummary: {
-            /** @description Enabled in at least one project in scope. */
+            /** @description Valid, and enabled in at least one project in scope. */
             enabled: boolean;
-            /** @description Any JSON object. */
-            manifest: JsonObject;
-            problems: string[];
+            /** @description As the author wrote it; empty if it is not valid. */
+            manifest: {
+                [key: string]: unknown;
+            };
+            problems: {
+                file: string;
+                line: number;
+                message: string;
+            }[];
             title: string;
             wedge: string;
         };

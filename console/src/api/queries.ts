@@ -1,15 +1,18 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import * as credential from './credential.ts'
-import { callApi } from './http.ts'
+import type { Thread } from './client-queries.ts'
+import { callApi, serverNow } from './http.ts'
 import { fetchList, pagedQuery, queryString } from './paging.ts'
 import type {
   Analytics,
   Approval,
   ApprovalStatus,
+  BrokenWedge,
   Effect,
   Meta,
   Page,
   Session,
+  SignupState,
   Task,
   TaskStatus,
   Trace,
@@ -28,22 +31,47 @@ export const sessionQuery = queryOptions({
   retry: false,
 })
 
+export const signupQuery = queryOptions({
+  queryKey: ['signup'],
+  queryFn: ({ signal }) => callApi<SignupState>('/v1/auth/signup', { signal }),
+})
+
 export const metaQuery = queryOptions({
   queryKey: ['meta'],
   queryFn: ({ signal }) => callApi<Meta>('/v1/meta', { signal }),
   staleTime: 30_000,
 })
 
-export const wedgesQuery = queryOptions({
+const allWedgesQuery = {
   queryKey: ['wedges'],
-  queryFn: ({ signal }) => fetchList<WedgeSummary>('/v1/wedges', { signal }),
+  queryFn: ({ signal }: { signal: AbortSignal }) => fetchList<WedgeSummary | BrokenWedge>('/v1/wedges', { signal }),
   staleTime: 30_000,
+}
+
+/** The wedges that can be used. */
+export const wedgesQuery = queryOptions({ ...allWedgesQuery, select: (all) => all.filter(isUsable) })
+
+/** The wedges with errors that keep them from being used. */
+export const brokenWedgesQuery = queryOptions({
+  ...allWedgesQuery,
+  select: (all) => all.filter((wedge) => !isUsable(wedge)),
 })
+
+const isUsable = (wedge: WedgeSummary | BrokenWedge): wedge is WedgeSummary => 'task_types' in wedge.manifest
 
 /** A task without its input and output, which may be large: the console keeps thousands of list items. */
 export type TaskListItem = Pick<
   Task,
-  'id' | 'wedge' | 'task_type' | 'status' | 'cost_usd' | 'created_at' | 'started_at' | 'finished_at' | 'error'
+  | 'id'
+  | 'wedge'
+  | 'task_type'
+  | 'status'
+  | 'thread_id'
+  | 'cost_usd'
+  | 'created_at'
+  | 'started_at'
+  | 'finished_at'
+  | 'error'
 > & { summary: string }
 
 export interface TaskFilter {
@@ -73,18 +101,46 @@ export const newestTasksQuery = (filter: TaskFilter, limit = 50) =>
     queryFn: ({ signal }) => fetchTaskPage({ ...filter, limit }, signal).then(({ data }) => data),
   })
 
-async function fetchTaskPage(query: TaskFilter & { limit: number; cursor?: string }, signal: AbortSignal) {
+const WEEK_MS = 7 * 86_400_000
+
+/** The tasks of the last week that expired and were not run again. After a week they are no longer of interest. */
+export const expiredTasksQuery = queryOptions({
+  queryKey: ['tasks', 'expired', 'week'],
+  queryFn: ({ signal }) => {
+    const expired_since = new Date(serverNow() - WEEK_MS).toISOString()
+    return fetchTaskPage({ expired_since, limit: 50 }, signal).then(({ data }) => data)
+  },
+})
+
+/** The tasks of a thread that expired and were not run again. */
+export const expiredThreadTasksQuery = ({ id, client_id, created_at }: Thread) =>
+  queryOptions({
+    queryKey: ['tasks', 'expired', id],
+    queryFn: async ({ signal }) => {
+      const { data } = await fetchTaskPage({ client_id, expired_since: created_at, limit: 50 }, signal)
+      return data.filter(({ thread_id }) => thread_id === id)
+    },
+  })
+
+interface TaskPageQuery extends TaskFilter {
+  expired_since?: string
+  limit: number
+  cursor?: string
+}
+
+async function fetchTaskPage(query: TaskPageQuery, signal: AbortSignal) {
   const { data, next_cursor } = await callApi<Page<Task>>(`/v1/tasks?${queryString({ ...query })}`, { signal })
   return { data: data.map(toTaskListItem), next_cursor }
 }
 
 function toTaskListItem(task: Task): TaskListItem {
-  const { id, wedge, task_type, status, cost_usd, created_at, started_at, finished_at, error } = task
+  const { id, wedge, task_type, status, thread_id, cost_usd, created_at, started_at, finished_at, error } = task
   return {
     id,
     wedge,
     task_type,
     status,
+    thread_id,
     cost_usd,
     created_at,
     started_at,
@@ -94,12 +150,19 @@ function toTaskListItem(task: Task): TaskListItem {
   }
 }
 
+/** Ids of the service, which mean nothing to a reader. */
+const ID = /^[a-z]{2,6}_[0-9a-z]{26}$/
+
 /** The first plain values of the input, which tell one task from another in a list. */
 function summarizeInput({ input }: Task): string {
   if (typeof input === 'string') return input.slice(0, 120)
   if (typeof input !== 'object' || input === null) return ''
   const plain = Object.values(input).filter((value) => typeof value === 'string' || typeof value === 'number')
-  return plain.slice(0, 3).join(' · ').slice(0, 120)
+  return plain
+    .filter((value) => typeof value === 'number' || !ID.test(value))
+    .slice(0, 3)
+    .join(' · ')
+    .slice(0, 120)
 }
 
 export const taskQuery = (id: string) =>
@@ -108,7 +171,7 @@ export const taskQuery = (id: string) =>
     queryFn: ({ signal }) => callApi<Task>(`/v1/tasks/${id}`, { signal }),
   })
 
-/** Recent tasks with their input, which prefills the run form. */
+/** Recent tasks with their input, which the run form offers. */
 export const recentTasksQuery = (wedge: string) =>
   queryOptions({
     queryKey: ['tasks', 'last', wedge],
@@ -130,6 +193,13 @@ export const approvalQuery = (id: string) =>
   queryOptions({
     queryKey: ['approvals', 'one', id],
     queryFn: ({ signal }) => callApi<Approval>(`/v1/approvals/${id}`, { signal }),
+  })
+
+/** The approvals of one task, with the payloads of its external actions. */
+export const taskApprovalsQuery = (taskId: string) =>
+  queryOptions({
+    queryKey: ['approvals', 'task', taskId],
+    queryFn: ({ signal }) => fetchList<Approval>('/v1/approvals', { signal }, { task_id: taskId }),
   })
 
 export const approvalsQuery = (status: ApprovalStatus | undefined) =>

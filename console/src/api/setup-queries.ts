@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import { callApi } from './http.ts'
 import { fetchList, pagedQuery } from './paging.ts'
-import type { JsonObject, Project, Schemas, WedgeSummary } from './types.ts'
+import type { Json, JsonObject, Project, Schemas, WedgeSummary } from './types.ts'
 
 /** Types and queries of connections, wedges, schedules, blueprints, projects, members and keys. */
 export const CONNECTION_KINDS = ['email', 'webhook', 'custom', 'broker'] as const
@@ -18,6 +18,7 @@ export type KnowledgeItem = Schemas['Knowledge']
 export type KnowledgeRevision = Schemas['KnowledgeRevision']
 
 export interface WedgeDetail extends WedgeSummary {
+  task_types: Record<string, { example: Json }>
   skills: { name: string; content: string }[]
   knowledge: { authored: { name: string; content: string }[]; live: KnowledgeItem[] }
 }
@@ -30,10 +31,7 @@ export type PolicySimulation = Schemas['PolicySimulation']
 
 export type Schedule = Schemas['Schedule']
 
-export type Cadence =
-  | { kind: 'every'; seconds: number }
-  | { kind: 'daily'; hour: number; minute: number }
-  | { kind: 'monthly'; day: number; hour: number; minute: number }
+export type Cadence = Schedule['cadence']
 
 export type Blueprint = Schemas['Blueprint']
 

@@ -56,6 +56,7 @@ export interface PolicyRule {
 interface TaskType {
   description?: string
   harness?: { shape?: string; max_runtime_s?: number; max_cost_usd?: number; needs_connections?: boolean }
+  input_schema?: JsonObject
   output_schema?: JsonObject
 }
 
@@ -64,7 +65,7 @@ export interface WedgeManifest {
   title?: string
   task_types: Record<string, TaskType>
   connections?: string[]
-  approvals?: { action: string; risk?: string; required?: boolean }[]
+  approvals?: { action: string; risk?: string; required?: boolean; ttl_s?: number }[]
   policy?: { auto_approve?: PolicyRule[] }
   cases?: { stages: string[]; initial: string }
   workflows?: { name: string; description?: string; input_schema?: JsonObject; output_schema?: JsonObject }[]
@@ -75,8 +76,13 @@ export interface WedgeSummary {
   title: string
   manifest: WedgeManifest
   enabled: boolean
-  problems: string[]
+  problems: WedgeProblem[]
 }
+
+export type WedgeProblem = Schemas['WedgeSummary']['problems'][number]
+
+/** A wedge that cannot be used, because its manifest is not valid. */
+export type BrokenWedge = Omit<WedgeSummary, 'manifest'> & { manifest: Record<string, never> }
 
 export type Project = Schemas['Project']
 
@@ -85,6 +91,8 @@ export const ROLES = ['viewer', 'operator', 'admin', 'owner'] as const
 export type Role = (typeof ROLES)[number]
 
 export type Session = Schemas['GetSessionResponse']
+
+export type SignupState = Schemas['GetSignupResponse']
 
 /** The server refuses shorter passwords. */
 export const MIN_PASSWORD_CHARS = 10

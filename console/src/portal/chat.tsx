@@ -1,8 +1,16 @@
 import { type KeyboardEvent, useCallback, useEffect, useRef, useState } from 'react'
 import { Button } from '../ui/button.tsx'
-import { capitalize } from '../ui/humanize.ts'
 import { PortalFrame } from './frame.tsx'
-import { type PortalMessage, sendMessage, getThread, type PortalThread, SESSION_EXPIRED } from './portal-api.ts'
+import {
+  getThread,
+  listQuestions,
+  type PortalMessage,
+  type PortalQuestion,
+  type PortalThread,
+  sendMessage,
+} from './portal-api.ts'
+import { portalErrorMessage } from './error-message.ts'
+import { QuestionCard } from './question-card.tsx'
 import { portalText } from './text.ts'
 import { TaskProgressView } from './task-progress.tsx'
 
@@ -14,17 +22,23 @@ const POLL_MS = 5_000
 /** One conversation: its messages, the progress of their tasks, and a field for a new message. */
 export function Chat({ id, onBack }: { id: string; onBack: () => void }) {
   const [shown, setShown] = useState<(PortalThread & { messages: PortalMessage[] }) | null>(null)
+  const [questions, setQuestions] = useState<PortalQuestion[]>([])
   const [problem, setProblem] = useState<string | null>(null)
-  const load = useCallback(() => {
-    getThread(id).then(setShown, (error: unknown) => setProblem(chatErrorMessage(error)))
+  const fetchAll = useCallback(async () => {
+    const [thread, asked] = await Promise.all([getThread(id), listQuestions()])
+    setShown(thread)
+    setQuestions(asked.filter(({ thread_id }) => thread_id === id))
   }, [id])
+  const load = useCallback(() => {
+    fetchAll().catch((error: unknown) => setProblem(portalErrorMessage(error)))
+  }, [fetchAll])
   useEffect(load, [load])
   useEffect(() => {
     // There is no stream for replies of team members, so the thread is polled; a failed poll is repeated.
-    const poll = () => document.hidden || void getThread(id).then(setShown, () => {})
+    const poll = () => document.hidden || void fetchAll().catch(() => {})
     const timer = setInterval(poll, POLL_MS)
     return () => clearInterval(timer)
-  }, [id])
+  }, [fetchAll])
   const send = async (body: string) => {
     setProblem(null)
     try {
@@ -32,7 +46,7 @@ export function Chat({ id, onBack }: { id: string; onBack: () => void }) {
       load()
       return true
     } catch (error) {
-      setProblem(chatErrorMessage(error))
+      setProblem(portalErrorMessage(error))
       return false
     }
   }
@@ -44,7 +58,13 @@ export function Chat({ id, onBack }: { id: string; onBack: () => void }) {
         </Button>
         <h1 className="truncate text-lg font-semibold">{shown ? shown.subject || portalText.conversation : ' '}</h1>
       </header>
-      <Messages messages={shown?.messages ?? []} onFinished={load} />
+      <Messages
+        messages={(shown?.messages ?? []).filter((message) => !questions.some((asked) => isMessageOf(message, asked)))}
+        onChanged={load}
+      />
+      {questions.map((question) => (
+        <QuestionCard key={question.id} question={question} onDecided={load} />
+      ))}
       {problem && (
         <p role="alert" className="rounded-md bg-bad-soft px-3 py-2 text-bad">
           {problem}
@@ -59,22 +79,19 @@ export function Chat({ id, onBack }: { id: string; onBack: () => void }) {
   )
 }
 
-const chatErrorMessage = (error: unknown) => {
-  if (error instanceof TypeError) return portalText.offline
-  const message = error instanceof Error ? error.message : String(error)
-  return message === SESSION_EXPIRED ? portalText.sessionEnded : capitalize(message)
-}
+/** A question that waits is shown with its form, and not as a message too. */
+const isMessageOf = ({ direction, body, task_id }: PortalMessage, asked: PortalQuestion) =>
+  direction === 'outbound' && task_id === asked.task_id && body === asked.question
 
-function Messages({ messages, onFinished }: { messages: PortalMessage[]; onFinished: () => void }) {
+function Messages({ messages, onChanged }: { messages: PortalMessage[]; onChanged: () => void }) {
   const end = useRef<HTMLDivElement>(null)
   useEffect(() => {
     // In braces, because newer browsers return a promise, which React would take for a cleanup function.
     end.current?.scrollIntoView({ block: 'end' })
   }, [messages.length])
-  const requests = messages.filter(({ direction, task_id }) => direction === 'inbound' && task_id)
-  const answeredTasks = new Set(
-    messages.flatMap(({ direction, task_id }) => (direction === 'outbound' ? [task_id] : [])),
-  )
+  // The answer to a question belongs to the task of an earlier message, whose progress is shown below the answer.
+  const ownMessages = messages.filter(({ direction }) => direction === 'inbound')
+  const requests = [...new Map(ownMessages.map((message) => [message.task_id ?? message.id, message])).values()]
   const lastReply = messages.findLastIndex(({ direction }) => direction === 'outbound')
   const followed = new Set(requests.slice(-MAX_FOLLOWED).map(({ id }) => id))
   return (
@@ -96,12 +113,12 @@ function Messages({ messages, onFinished }: { messages: PortalMessage[]; onFinis
             >
               {message.body}
             </p>
-            {isOwn && message.task_id && (
+            {message.task_id && requests.includes(message) && (
               <TaskProgressView
                 taskId={message.task_id}
                 following={followed.has(message.id)}
                 hasReply={index < lastReply}
-                onFinished={() => answeredTasks.has(message.task_id) || onFinished()}
+                onChanged={onChanged}
               />
             )}
           </div>

@@ -3,7 +3,16 @@ import { formatDate, formatDateTime } from '../ui/format.ts'
 import { humanize } from '../ui/humanize.ts'
 import { Chat } from './chat.tsx'
 import { PortalFrame } from './frame.tsx'
-import { type PortalCase, type PortalClient, listCases, type PortalThread, listThreads } from './portal-api.ts'
+import {
+  type PortalCase,
+  type PortalClient,
+  listCases,
+  listQuestions,
+  type PortalQuestion,
+  type PortalThread,
+  listThreads,
+} from './portal-api.ts'
+import { QuestionCard } from './question-card.tsx'
 import { portalText } from './text.ts'
 
 /** The client's conversations and cases, or one open conversation. */
@@ -36,13 +45,17 @@ const threadInUrl = () => new URLSearchParams(location.search).get('thread')
 function Overview({ client, onOpen }: { client: PortalClient; onOpen: (id: string) => void }) {
   const [list, setList] = useState<PortalThread[] | null>(null)
   const [cases, setCases] = useState<PortalCase[]>([])
+  const [questions, setQuestions] = useState<PortalQuestion[]>([])
+  const loadQuestions = useCallback(() => void listQuestions().then(setQuestions, () => {}), [])
   useEffect(() => {
     void listThreads().then(setList, () => setList([]))
     void listCases().then(setCases, () => {})
-  }, [])
+    loadQuestions()
+  }, [loadQuestions])
   return (
     <PortalFrame>
       <h1 className="text-xl font-semibold">{portalText.greeting(client.display_name)}</h1>
+      <Questions questions={questions} onDecided={loadQuestions} />
       {list?.length === 0 && <p className="text-muted">{portalText.noConversations}</p>}
       <ul aria-label={portalText.conversations} className="flex flex-col gap-2">
         {list?.map(({ id, subject, status, updated_at }) => (
@@ -62,6 +75,17 @@ function Overview({ client, onOpen }: { client: PortalClient; onOpen: (id: strin
       </ul>
       {cases.length > 0 && <Cases cases={cases} />}
     </PortalFrame>
+  )
+}
+
+function Questions({ questions, onDecided }: { questions: PortalQuestion[]; onDecided: () => void }) {
+  if (questions.length === 0) return null
+  return (
+    <section aria-label={portalText.questions} className="flex flex-col gap-2">
+      {questions.map((question) => (
+        <QuestionCard key={question.id} question={question} onDecided={onDecided} />
+      ))}
+    </section>
   )
 }
 

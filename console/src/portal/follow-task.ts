@@ -11,12 +11,14 @@ export interface TaskProgress {
   /** The task ended without success, so a team member has to reply. */
   needsReply: boolean
   files: { id: string; name: string }[]
+  /** The question that waits for the client; null if there is none. */
+  questionId: string | null
 }
 
 interface PortalEvent {
   id: number
   type: string
-  data: { text?: unknown; status?: unknown; artifact_id?: unknown; name?: unknown }
+  data: { text?: unknown; status?: unknown; artifact_id?: unknown; name?: unknown; question_id?: unknown }
 }
 
 const RETRY_MS = 1_500
@@ -27,7 +29,13 @@ export async function followTask(
   signal: AbortSignal,
   onProgress: (progress: TaskProgress) => void,
 ): Promise<void> {
-  let progress: TaskProgress = { label: text.received, isFinished: false, needsReply: false, files: [] }
+  let progress: TaskProgress = {
+    label: text.received,
+    isFinished: false,
+    needsReply: false,
+    files: [],
+    questionId: null,
+  }
   let last = 0
   onProgress(progress)
   while (!signal.aborted && !progress.isFinished) {
@@ -65,6 +73,7 @@ async function readEvents(
 }
 
 function applyEvent(progress: TaskProgress, { type, data }: PortalEvent): TaskProgress {
+  if (typeof data.question_id === 'string') return applyQuestion(progress, data.question_id)
   // The agent's questions to the team are not shown to the client.
   const isTeamQuestion = typeof data.text === 'string' && data.text.startsWith('Missing knowledge:')
   if (type === 'progress' && typeof data.text === 'string' && !isTeamQuestion) return { ...progress, label: data.text }
@@ -80,4 +89,11 @@ function applyEvent(progress: TaskProgress, { type, data }: PortalEvent): TaskPr
   }
   if (type !== 'artifact.created') return progress
   return { ...progress, files: [...progress.files, { id: String(data.artifact_id), name: String(data.name) }] }
+}
+
+/** The first event of a question asks it, the second one decides it. */
+function applyQuestion(progress: TaskProgress, id: string): TaskProgress {
+  return progress.questionId === id
+    ? { ...progress, label: text.working, questionId: null }
+    : { ...progress, label: text.waiting, questionId: id }
 }

@@ -1,3 +1,5 @@
+import type { Json } from '../api/types.ts'
+import type { AskedQuestion } from '../ui/question-form.tsx'
 import { portalText } from './text.ts'
 
 /** The API of the client portal. The token is sent in a header only; the token of a link is in the fragment of its URL. */
@@ -19,6 +21,12 @@ export interface PortalMessage {
   body: string
   task_id: string | null
   created_at: string
+}
+
+export interface PortalQuestion extends AskedQuestion {
+  id: string
+  task_id: string
+  thread_id: string | null
 }
 
 export interface PortalCase {
@@ -55,6 +63,16 @@ export const listThreads = (): Promise<PortalThread[]> =>
 
 export const listCases = (): Promise<PortalCase[]> =>
   callPortal<{ data: PortalCase[] }>('/cases').then(({ data }) => data)
+
+/** The questions that wait for an answer of the client, oldest first. */
+export const listQuestions = (): Promise<PortalQuestion[]> =>
+  callPortal<{ data: PortalQuestion[] }>('/questions').then(({ data }) => data.toReversed())
+
+export const answerQuestion = (id: string, answer: Json): Promise<unknown> =>
+  callPortal(`/questions/${encodeURIComponent(id)}/answer`, { answer })
+
+export const declineQuestion = (id: string): Promise<unknown> =>
+  callPortal(`/questions/${encodeURIComponent(id)}/decline`, {})
 
 export const getThread = (id: string): Promise<PortalThread & { messages: PortalMessage[] }> =>
   callPortal(`/threads/${encodeURIComponent(id)}`)

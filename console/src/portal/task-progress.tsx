@@ -10,24 +10,27 @@ export function TaskProgressView({
   taskId,
   following,
   hasReply,
-  onFinished,
+  onChanged,
 }: {
   taskId: string
   following: boolean
   /** The client got a reply after the message. */
   hasReply: boolean
-  onFinished: () => void
+  /** The task has ended, or asks the client something else. */
+  onChanged: () => void
 }) {
   const [isOpen, setIsOpen] = useState(following)
   const [progress, setProgress] = useState<TaskProgress | null>(null)
-  const finished = useEffectEvent(onFinished)
+  const changed = useEffectEvent(onChanged)
   const isActive = isOpen || following
   useEffect(() => {
     if (!isActive) return undefined
     const stop = new AbortController()
+    let questionId: string | null = null
     void followTask(taskId, stop.signal, (update) => {
       setProgress(update)
-      if (update.isFinished) finished()
+      if (update.isFinished || update.questionId !== questionId) changed()
+      questionId = update.questionId
     })
     return () => stop.abort()
   }, [isActive, taskId])

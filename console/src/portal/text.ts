@@ -13,6 +13,8 @@ export const portalText = {
   status: { open: 'Open', closed: 'Closed' } as Record<string, string>,
   cases: 'Your cases',
   case: 'Case',
+  questions: 'Questions for you',
+  question: 'Question for you',
   allConversations: 'All conversations',
   messages: 'Messages',
   yourMessage: 'Your message',
@@ -27,6 +29,7 @@ export const portalText = {
   progress: {
     received: 'Received',
     working: 'Working on it',
+    waiting: 'Waiting for your answer',
     done: 'Done',
     needsReply: 'A team member will reply shortly',
   },

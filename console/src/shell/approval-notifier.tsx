@@ -23,7 +23,8 @@ export function ApprovalNotifier() {
     known.current = new Set([...(before ?? []), ...data.map(({ approval_id }) => approval_id)])
     // Approvals that were pending when the console opened are not announced.
     if (!before || !canDecide) return
-    for (const approval of data.filter(({ approval_id }) => !before.has(approval_id))) {
+    // The client answers a question to the client.
+    for (const approval of data.filter(({ approval_id, to }) => to !== 'client' && !before.has(approval_id))) {
       notifyApproval(approval, () => void router.navigate({ to: '/approvals', search: { id: approval.approval_id } }))
     }
   }, [data, router, canDecide])
@@ -37,10 +38,11 @@ export function ApprovalNotifier() {
 function notifyApproval(approval: Approval, open: () => void): void {
   const summary = approvalSummary(approval)
   if (!document.hidden || typeof Notification === 'undefined' || Notification.permission !== 'granted') {
-    showToast(shellText.approvalNeeded(summary))
+    showToast(approval.path === 'question' ? summary : shellText.approvalNeeded(summary))
     return
   }
-  const notification = new Notification(shellText.approvalNotification, { body: summary, tag: approval.approval_id })
+  const title = approval.path === 'question' ? shellText.questionNotification : shellText.approvalNotification
+  const notification = new Notification(title, { body: summary, tag: approval.approval_id })
   notification.addEventListener('click', () => {
     window.focus()
     open()

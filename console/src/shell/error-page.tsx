@@ -7,6 +7,15 @@ import { shellText } from './text.ts'
 
 const RETRY_MS = 5_000
 
+/** Replaces the whole console when it cannot be shown. */
+export function ErrorDocument({ error }: { error: unknown }) {
+  return (
+    <main>
+      <ErrorPage error={error} />
+    </main>
+  )
+}
+
 /** Replaces a page that failed to load. While the service is unreachable, it retries every 5 s. */
 export function ErrorPage({ error }: { error: unknown }) {
   const router = useRouter()
@@ -41,12 +50,12 @@ export function NotFoundPage() {
 
 function MessagePage({ title, text, action }: { title: string; text: string; action: ReactNode }) {
   return (
-    <main className="mx-auto flex max-w-xl flex-col items-center gap-3 px-4 py-14 text-center">
+    <div className="mx-auto flex max-w-xl flex-col items-center gap-3 px-4 py-14 text-center">
       <h1 className="text-base font-semibold">{capitalize(title)}</h1>
       <p role="status" className="text-muted">
         {text}
       </p>
       {action}
-    </main>
+    </div>
   )
 }

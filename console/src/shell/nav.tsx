@@ -8,8 +8,9 @@ import { approvalsQuery, sessionQuery, newestTasksQuery } from '../api/queries.t
 import { Button, KeyCap } from '../ui/button.tsx'
 import { CountBadge } from '../ui/tabs.tsx'
 import { uiText } from '../ui/text.ts'
-import { LiveIndicator } from './live-status.tsx'
+import { LiveIndicator, startLiveUpdates } from './live-status.tsx'
 import { type NavItem, useNavItems } from './nav-items.ts'
+import { setSessionEnd } from './session-end.ts'
 import { shellText } from './text.ts'
 import { useTheme } from './theme.ts'
 
@@ -82,6 +83,7 @@ function ProjectSelect() {
     redraw()
     // All data but the session belongs to the other project.
     void queries.resetQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionQuery.queryKey[0] })
+    void startLiveUpdates(queries)
   }
   return (
     <div className="flex h-10 flex-col justify-center px-2">
@@ -163,6 +165,7 @@ export function useSignOut(): () => Promise<void> {
       await callApi('/v1/auth/logout', { method: 'POST' }).catch(() => {})
     credential.clearToken()
     credential.setProject(null)
+    setSessionEnd(null)
     queries.clear()
     await navigate({ to: '/sign-in' })
   }

@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Outlet, useNavigate } from '@tanstack/react-router'
 import { Menu, Search } from 'lucide-react'
 import { useEffect, useEffectEvent, useState } from 'react'
@@ -11,10 +11,12 @@ import { ApprovalNotifier } from './approval-notifier.tsx'
 import { CommandMenu } from './command-menu.tsx'
 import { useShortcuts } from './shortcuts.ts'
 import { ShortcutsDialog } from './shortcuts-dialog.tsx'
-import { LiveUpdates } from './live-status.tsx'
+import { startLiveUpdates, stopLiveUpdates } from './live-status.tsx'
 import { Nav } from './nav.tsx'
 import { useNavItems } from './nav-items.ts'
+import { SessionEndedDialog } from './session-ended-dialog.tsx'
 import { shellText } from './text.ts'
+import { UnreachableBanner } from './unreachable-banner.tsx'
 
 type OpenDialog = 'commands' | 'shortcuts' | 'nav' | null
 
@@ -31,11 +33,16 @@ export function Shell() {
 function ShellFrame() {
   const [open, setOpen] = useState<OpenDialog>(null)
   const close = () => setOpen(null)
+  const queries = useQueryClient()
+  useEffect(() => {
+    void startLiveUpdates(queries)
+    return stopLiveUpdates
+  }, [queries])
   useCommandShortcut(() => setOpen('commands'))
   useNavShortcuts()
   useShortcuts({ '?': () => setOpen('shortcuts'), '/': () => setOpen('commands') })
   return (
-    <LiveUpdates>
+    <>
       <a
         href="#main"
         className="sr-only z-50 rounded bg-surface p-2 focus:not-sr-only focus:fixed focus:top-2 focus:left-2"
@@ -62,9 +69,11 @@ function ShellFrame() {
           <Nav onSearch={() => setOpen('commands')} onShortcuts={() => setOpen('shortcuts')} onNavigate={close} />
         </Dialog>
       )}
+      <UnreachableBanner />
       <ApprovalNotifier />
       <ToastList />
-    </LiveUpdates>
+      <SessionEndedDialog />
+    </>
   )
 }
 

@@ -18,6 +18,16 @@ export const shellText = {
     polling: 'Refreshing every 5 s',
     offline: 'Reconnecting',
   },
+  unreachable: (time: string, age: string | null) =>
+    `The service cannot be reached. Data from ${time}${age ? ` (${age})` : ''}. Retrying…`,
+  sessionEnded: {
+    title: 'Your session has ended',
+    lead: 'Sign in again to continue. What you typed is kept.',
+    password: 'Password',
+    apiKey: 'API key',
+    signIn: 'Sign in',
+    otherOrganisation: 'This API key belongs to another organisation. Sign out to use it.',
+  },
   pages: {
     home: 'Home',
     approvals: 'Approvals',
@@ -63,6 +73,7 @@ export const shellText = {
   },
   approvalNeeded: (summary: string) => `Approval needed: ${summary}`,
   approvalNotification: 'Approval needed',
+  questionNotification: 'Question from an agent',
   notFound: 'Page not found',
   notFoundHint: 'Check the address.',
   home: 'Go to home',

@@ -2,14 +2,28 @@ import { Check, Copy } from 'lucide-react'
 import { useState } from 'react'
 import { Button } from './button.tsx'
 import { uiText } from './text.ts'
+import { showToast } from './toast.tsx'
 
 const SHOWN_MS = 1_500
 
-export function CopyButton({ text, label = uiText.copy }: { text: () => string; label?: string }) {
+export function CopyButton({
+  text,
+  label = uiText.copy,
+  onCopied,
+}: {
+  text: () => string
+  label?: string
+  onCopied?: () => void
+}) {
   const [copied, setCopied] = useState(false)
   const copy = async () => {
-    await copyText(text())
+    try {
+      await copyText(text())
+    } catch {
+      return showToast(uiText.copyFailed, true)
+    }
     setCopied(true)
+    onCopied?.()
     setTimeout(() => setCopied(false), SHOWN_MS)
   }
   return (
@@ -24,8 +38,11 @@ async function copyText(text: string): Promise<void> {
   if (navigator.clipboard) return navigator.clipboard.writeText(text)
   const area = document.createElement('textarea')
   area.value = text
-  document.body.append(area)
+  // While a dialog is open, nothing outside of it can be selected.
+  const parent = [...document.querySelectorAll('dialog[open]')].at(-1) ?? document.body
+  parent.append(area)
   area.select()
-  document.execCommand('copy')
+  const copied = document.execCommand('copy')
   area.remove()
+  if (!copied) throw new Error(uiText.copyFailed)
 }

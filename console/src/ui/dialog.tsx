@@ -6,12 +6,17 @@ import { type ReactNode, useEffect, useRef } from 'react'
  */
 export function Dialog({
   label,
+  role,
   onClose,
+  onDismiss = null,
   className = '',
   children,
 }: {
   label: string
+  role?: 'alertdialog'
   onClose: () => void
+  /** Called instead of closing, on Escape and on a click beside the dialog. */
+  onDismiss?: (() => void) | null
   className?: string
   children: ReactNode
 }) {
@@ -22,9 +27,24 @@ export function Dialog({
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions
     <dialog
       ref={ref}
+      role={role}
       aria-label={label}
-      onClose={onClose}
-      onClick={(event) => event.target === event.currentTarget && event.currentTarget.close()}
+      onCancel={(event) => {
+        if (!onDismiss) return
+        event.preventDefault()
+        onDismiss()
+      }}
+      onClose={(event) => {
+        if (!onDismiss) return onClose()
+        // Browsers close a dialog at the second Escape without asking the page.
+        event.currentTarget.showModal()
+        onDismiss()
+      }}
+      onClick={(event) => {
+        if (event.target !== event.currentTarget) return
+        if (onDismiss) onDismiss()
+        else event.currentTarget.close()
+      }}
       className={`panel m-auto w-full p-0 shadow-2xl max-sm:max-w-[calc(100vw-1rem)] ${className}`}
     >
       {children}

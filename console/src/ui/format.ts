@@ -24,7 +24,7 @@ export const formatDateTime = (ts: Timestamp): string => dateTime.format(toDate(
 /** A calendar day of the API (`2026-11-17`), which is a day in UTC. */
 export const formatDay = (isoDay: string): string => day.format(new Date(`${isoDay}T00:00:00Z`))
 
-const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
+const UNITS: ['day' | 'hour' | 'minute', number][] = [
   ['day', 86_400_000],
   ['hour', 3_600_000],
   ['minute', 60_000],
@@ -63,14 +63,33 @@ export function formatDuration(ms: number): string {
   if (ms < 60_000) return `${withOneDecimal(ms / 1_000)} s`
   const minutes = Math.floor(ms / 60_000)
   if (minutes < 60) return `${minutes} min ${Math.floor((ms % 60_000) / 1_000)} s`
-  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`
+  return formatHours(minutes)
 }
 
-/** The time left as minutes and seconds, such as 4:05. */
+/** The time left: minutes and seconds such as 4:05, or 5 h 12 min, or 2 d 3 h. */
 export function formatCountdown(ms: number): string {
   const seconds = Math.max(0, Math.ceil(ms / 1_000))
-  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`
+  const minutes = Math.floor(seconds / 60)
+  return minutes < 60 ? `${minutes}:${String(seconds % 60).padStart(2, '0')}` : formatHours(minutes)
 }
+
+/** The time left in words for a screen reader: 5 minutes, 3 hours, 2 days. */
+export function formatTimeLeft(ms: number): string {
+  const [unit, size] = UNITS.find(([, size]) => ms >= size) ?? (['minute', 60_000] as const)
+  const count = unit === 'minute' ? Math.ceil(ms / size) : Math.floor(ms / size)
+  return count.toLocaleString(undefined, { style: 'unit', unit, unitDisplay: 'long' })
+}
+
+/** Hours and minutes, or days and hours; a second part of zero is left out. */
+function formatHours(minutes: number): string {
+  const hours = Math.floor(minutes / 60)
+  return hours < 24
+    ? joinUnits(hours, 'h', minutes % 60, 'min')
+    : joinUnits(Math.floor(hours / 24), 'd', hours % 24, 'h')
+}
+
+const joinUnits = (count: number, unit: string, rest: number, restUnit: string) =>
+  rest === 0 ? `${count} ${unit}` : `${count} ${unit} ${rest} ${restUnit}`
 
 export function formatBytes(size: number): string {
   if (size < 1_024) return `${size} B`

@@ -23,7 +23,7 @@ export function EditorModeTabs({
   return <Tabs label={label} value={mode} onChange={onChange} tabs={tabs} />
 }
 
-/** Keeps the typed text and calls onChange only with valid JSON. */
+/** Keeps the typed text and calls onChange only with valid JSON. A form with other text cannot be submitted. */
 export function JsonEditor({
   label,
   value,
@@ -51,6 +51,7 @@ export function JsonEditor({
       {(id) => (
         <textarea
           id={id}
+          ref={(element) => element?.setCustomValidity(problem ?? '')}
           rows={rows}
           spellCheck={false}
           aria-invalid={problem !== null}

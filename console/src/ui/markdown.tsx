@@ -11,8 +11,25 @@ export function Markdown({ text }: { text: string }) {
 function blocksOf(text: string): string[] {
   const parts = text.replaceAll('\r', '').split(/(^```[\s\S]*?^```)/m)
   return parts
-    .flatMap((part) => (part.startsWith('```') ? [part] : part.split(/\n{2,}|\n(?=#)|(?<=^#.*)\n/m)))
+    .flatMap((part) =>
+      part.startsWith('```') ? [part] : part.split(/\n{2,}|\n(?=#)|(?<=^#.*)\n/m).flatMap(splitLists),
+    )
     .filter((part) => part.trim() !== '')
+}
+
+const LIST_ITEM = /^\s*([-*]|\d+\.) /
+
+/** A list needs no empty line before or after it. */
+function splitLists(part: string): string[] {
+  const blocks: { isList: boolean; lines: string[] }[] = []
+  for (const line of part.split('\n')) {
+    const isList = LIST_ITEM.test(line)
+    const last = blocks.at(-1)
+    if (last?.isList && /^\s+\S/.test(line) && !isList) last.lines.push(`${last.lines.pop()} ${line.trim()}`)
+    else if (last?.isList === isList) last.lines.push(line)
+    else blocks.push({ isList, lines: [line] })
+  }
+  return blocks.map(({ lines }) => lines.join('\n'))
 }
 
 function block(text: string, key: number): ReactNode {
@@ -32,11 +49,11 @@ function block(text: string, key: number): ReactNode {
       </p>
     )
   }
-  if (lines.every((line) => /^\s*([-*]|\d+\.) /.test(line))) {
+  if (LIST_ITEM.test(first)) {
     return (
       <ul key={key} className="list-disc pl-5">
         {lines.map((line, i) => (
-          <li key={i}>{inline(line.replace(/^\s*([-*]|\d+\.) /, ''))}</li>
+          <li key={i}>{inline(line.replace(LIST_ITEM, ''))}</li>
         ))}
       </ul>
     )

@@ -16,7 +16,7 @@ export const verifyAuditCommand: CliCommand = {
     svc,
   ) => `Create an export with \`${svc} audit export > audit.jsonl\`. The exit code is 1 if an entry was changed, removed or
 added, or if the signed last line is missing. The file itself contains the signing key: compare its id with that of an
-export that you trust, or with the lines 'audit checkpoint' in the log of the service.`,
+export that you trust, or with the lines 'audit checkpoint' in the log of the service (SVC_LOG_LEVEL=debug).`,
   argCount: [1, 1],
   async run(call) {
     const { terminal } = call.context
@@ -71,7 +71,9 @@ function showVerdict(terminal: Terminal, verdict: AuditExportVerdict): void {
     terminal.note(describeTrust(verdict))
     return
   }
-  terminal.print(terminal.styled('green', `✓ the audit log of ${chain} verifies: ${entries} entries`))
+  terminal.print(
+    terminal.styled('green', `✓ the audit log of ${chain} verifies: ${entries} ${entries === 1 ? 'entry' : 'entries'}`),
+  )
   terminal.print(`signed at ${exported_at} with key ${signed_by}, ${countCheckpoints(checkpoints.signed)}`)
   terminal.note('the key comes from the file: compare its id with that of an export that you trust')
   if (checkpoints.not_verifiable > 0)

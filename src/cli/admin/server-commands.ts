@@ -1,3 +1,4 @@
+import { readSetting } from '../../contract/settings.ts'
 import type { CliCommand } from '../shell/command.ts'
 import { EXIT_CODE, commandFailed } from '../shell/failure.ts'
 
@@ -25,7 +26,7 @@ or not at all, and you can repeat the command.`,
   async run({ context: { env, server, programName: svc, terminal } }) {
     const { SVC_SECRET_KEY_OLD: old } = env
     if (!old) throw commandFailed('SVC_SECRET_KEY_OLD is not set', 'set it to the key that was used until now')
-    if (!env.SVC_SECRET_KEY && !env.SVC_SECRET_KEY_FILE) {
+    if (!readSetting(env, 'SVC_SECRET_KEY')) {
       throw commandFailed('SVC_SECRET_KEY is not set', 'create a new key with: openssl rand -base64 32')
     }
     const rotation = await server.rotateVault(old)
@@ -57,7 +58,7 @@ is sealed as it is, and an entry in it says so: first make sure that a changed k
 with any other problem is left unchanged, and the exit code is 1.`,
   argCount: [0, 0],
   async run({ context: { env, server, terminal } }) {
-    if (!env.SVC_SECRET_KEY && !env.SVC_SECRET_KEY_FILE) {
+    if (!readSetting(env, 'SVC_SECRET_KEY')) {
       throw commandFailed(
         'SVC_SECRET_KEY is not set',
         'set it to the key of the service; without a key there is nothing to adopt',

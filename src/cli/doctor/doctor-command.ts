@@ -25,7 +25,7 @@ export const doctorCommand: CliCommand = {
       checkUserNamespaces(),
       checkDisk(resolveDataDir(env)),
       ...describeUnknownSettings(env).map((message) => warnCheck('settings', message, 'correct the name, or unset it')),
-      ...(await checkSettings(env)),
+      ...(await checkSettings(env, svc)),
       await checkWedges(env, svc),
     ]
     for (const result of results) {
@@ -45,13 +45,13 @@ function showCheck({ terminal }: CommandContext, { check, level, detail, fix }: 
 }
 
 /** If a secret's file cannot be read, the checks that need its value are skipped. */
-async function checkSettings(env: CommandContext['env']): Promise<CheckResult[]> {
+async function checkSettings(env: CommandContext['env'], svc: string): Promise<CheckResult[]> {
   try {
     for (const name of SECRET_SETTINGS) readSetting(env, name)
   } catch (error) {
     return [failCheck('settings', errorMessage(error), 'correct the path, and make the file readable for the service')]
   }
-  return [await checkStore(env), checkSecretKey(env), checkModel(env)]
+  return [await checkStore(env), checkSecretKey(env, svc), checkModel(env)]
 }
 
 async function checkStore(env: CommandContext['env']): Promise<CheckResult> {
@@ -81,15 +81,20 @@ async function checkPostgres(url: string): Promise<CheckResult> {
   }
 }
 
-function checkSecretKey(env: CommandContext['env']): CheckResult {
-  const fix =
-    'export SVC_SECRET_KEY="$(openssl rand -base64 32)", and keep it: without it stored secrets cannot be decrypted'
+function checkSecretKey(env: CommandContext['env'], svc: string): CheckResult {
   const text = readSetting(env, 'SVC_SECRET_KEY')?.trim()
-  if (text === undefined) return warnCheck('secret key', 'not set: stored secrets are lost at the next start', fix)
+  if (text === undefined) {
+    const fix = `run \`${svc} init\`, and keep a copy of the key: without it stored secrets cannot be decrypted`
+    return warnCheck('secret key', 'not set: stored secrets are lost at the next start', fix)
+  }
   const isValid = /^[A-Za-z0-9+/_-]*={0,2}$/.test(text) && Buffer.from(text, 'base64').length === 32
   return isValid
     ? okCheck('secret key', 'set, 32 bytes')
-    : failCheck('secret key', 'SVC_SECRET_KEY is not 32 bytes in base64', fix)
+    : failCheck(
+        'secret key',
+        'SVC_SECRET_KEY is not 32 bytes in base64',
+        'export SVC_SECRET_KEY="$(openssl rand -base64 32)"',
+      )
 }
 
 function checkModel(env: CommandContext['env']): CheckResult {
@@ -110,7 +115,9 @@ async function checkWedges(env: CommandContext['env'], svc: string): Promise<Che
   const fix = `create one with \`${svc} wedge new NAME\`, or set SVC_WEDGES_DIR to another folder`
   if (!existsSync(root)) return warnCheck('wedges', `folder ${root} does not exist`, fix)
   const folders = listWedgeFolders(root)
-  const findings = (await Promise.all(folders.map(checkWedge))).flat().filter(({ level }) => level === 'error')
+  const findings = (await Promise.all(folders.map((folder) => checkWedge(env, folder))))
+    .flat()
+    .filter(({ level }) => level === 'error')
   if (findings.length > 0)
     return failCheck('wedges', `${findings.length} errors in ${root}`, `${svc} wedge check ${quoteForShell(root)}`)
   return folders.length > 0

@@ -32,6 +32,8 @@ export interface CommandContext {
   isUrlGiven: boolean
   /** The file that runs this command line; `wedge rehearse` starts a service with it. */
   programPath: string
+  /** The folder of the program, with the example wedges and blueprints. */
+  packageRoot: string
   /** The command as the user typed it, for hints that can be copied. */
   programName: string
   server: ServerCommands

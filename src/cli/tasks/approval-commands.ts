@@ -1,11 +1,13 @@
-import type { JsonObject } from '../../base/json.ts'
+import { isJsonObject, type JsonObject } from '../../base/json.ts'
 import { type CliCommand, stringOption, commandArg } from '../shell/command.ts'
-import { approvalPath } from './decide-inline.ts'
+import { answerWithLine } from './answer-question.ts'
+import { approvalPath } from './approval-path.ts'
+import { askForDecision } from './decide-inline.ts'
 import { editPayload, findEditor } from './edit-payload.ts'
 import { EXIT_CODE, commandFailed, usageError } from '../shell/failure.ts'
 import { readObjectOption } from '../shell/json-option.ts'
 import type { ServiceClient } from '../shell/service-client.ts'
-import { formatTime, toShortText, showTable } from '../shell/format.ts'
+import { formatTime, toShortText, toText, showTable } from '../shell/format.ts'
 import { limitOption } from './list-command.ts'
 
 export const listApprovalsCommand: CliCommand = {
@@ -28,10 +30,16 @@ export const listApprovalsCommand: CliCommand = {
     if (terminal.isJson) for (const approval of approvals) terminal.printJson(approval)
     else {
       const rows = approvals.map(
-        ({ approval_id, status, action, connection, connection_id, risk, expires_at, preview }) =>
-          [approval_id, status, action, connection ?? connection_id ?? '-', risk, formatTime(expires_at), preview].map(
-            (cell) => toShortText(cell, 60),
-          ),
+        ({ approval_id, status, action, connection, connection_id, risk, expires_at, preview, to }) =>
+          [
+            approval_id,
+            status,
+            to ? `question to the ${toText(to)}` : action,
+            connection ?? connection_id ?? '-',
+            risk,
+            formatTime(expires_at),
+            to && isJsonObject(preview) ? preview.question : preview,
+          ].map((cell) => toShortText(cell, 60)),
       )
       const heading = ['APPROVAL', 'STATUS', 'ACTION', 'CONNECTION', 'RISK', 'EXPIRES (UTC)', 'PAYLOAD']
       showTable(terminal, heading, rows, status === 'pending' ? 'no pending approvals' : 'no approvals')
@@ -78,7 +86,9 @@ export const editApprovalCommand: CliCommand = {
         'neither VISUAL nor EDITOR is set',
         (svc) => `set one, or run: ${svc} approvals approve ${id} --edit JSON`,
       )
-    const { preview = null } = await requireEditable(service, id)
+    const { preview = null, path } = await requireEditable(service, id)
+    if (path === 'question')
+      throw commandFailed('this is a question', (svc) => `answer it: ${svc} approvals answer ${id}`)
     const edited = editPayload(editor, preview)
     if (!edited)
       throw commandFailed(
@@ -103,10 +113,37 @@ async function requireEditable(service: ServiceClient, id: string): Promise<Json
   throw commandFailed('this payload cannot be edited', choices)
 }
 
+export const answerCommand: CliCommand = {
+  name: 'approvals answer',
+  usage: 'APPROVAL [ANSWER]',
+  summary: 'answer a question of an agent',
+  details: (svc) =>
+    `ANSWER is text, the number or text of an option, or JSON for a question with a form. Without it you are asked.
+To decline: ${svc} approvals reject APPROVAL. The task then continues without an answer.`,
+  options: {},
+  argCount: [1, 2],
+  async run(call) {
+    const { context, args } = call
+    const { service, terminal } = context
+    const id = commandArg(call, 0)
+    const approval = await service.call('GET', approvalPath(id))
+    if (approval.path !== 'question')
+      throw commandFailed('this approval is not a question', (svc) => `${svc} approvals approve ${id}`)
+    // The service refuses a question that is already decided.
+    if (args[1] === undefined && approval.status === 'pending')
+      await askForDecision(context, id, new AbortController().signal)
+    else await answerWithLine(context, approval, commandArg(call, 1))
+    const { status } = await service.call('GET', approvalPath(id))
+    if (terminal.isJson) terminal.printJson({ approval_id: id, status: status ?? null })
+    else if (status !== 'pending') terminal.print(`${id} ${status === 'approved' ? 'answered' : toText(status)}`)
+    return status === 'pending' ? EXIT_CODE.failed : EXIT_CODE.ok
+  },
+}
+
 export const rejectCommand: CliCommand = {
   name: 'approvals reject',
   usage: 'APPROVAL [--reason TEXT]',
-  summary: 'reject, which ends the task',
+  summary: 'reject, which ends the task; a question gets no answer, and its task continues',
   options: { reason: { type: 'string' } },
   argCount: [1, 1],
   async run(call) {

@@ -18,7 +18,7 @@ export const runTaskCommand: CliCommand = {
   details: (
     svc,
   ) => `When the task needs an approval, type a to approve, e to edit the payload (in $VISUAL or $EDITOR, else as one line
-of JSON) or r to reject, which ends the task. You can pipe the answers in, one per line, unless --input - reads stdin.
+of JSON) or r to reject, which ends the task. A question of the agent asks for the answer. You can pipe the answers in, one per line, unless --input - reads stdin.
 An approval that is not answered here can be decided with \`${svc} approvals\`.
 --detach prints the id of the task and returns at once. Ctrl-C stops watching; the task continues.
 With --json: the events as JSON lines, then {"type":"task","data":{…}}.`,
@@ -88,7 +88,8 @@ async function followAndDecide(context: CommandContext, taskId: string, canAsk: 
         .then(() => askForDecision(context, approvalId, question.signal))
         .catch((error) => noteUndecided(context, error))
     }
-    if (event.type === 'approval.requested' && !canAsk) showHowToDecide(context, approvalId)
+    if (event.type === 'approval.requested' && !canAsk)
+      showHowToDecide(context, approvalId, event.data.to !== undefined)
     if (event.type === 'approval.resolved') questions.get(approvalId)?.abort()
   }
   for (const question of questions.values()) question.abort()

@@ -46,6 +46,8 @@ function describeEvent({ type, data }: FollowedEvent): TimelineLine | null {
     case 'progress':
       return toLine('·', field('text'))
     case 'approval.requested':
+      if (data.to !== undefined)
+        return toLine('?', `question ${field('approval_id')} to the ${field('to')}: ${questionText(data)}`, 'yellow')
       return toLine(
         '?',
         `${field('action')}${throughConnection(data)} needs approval ${field('approval_id')} (risk ${field('risk')})`,
@@ -74,7 +76,11 @@ function describeEvent({ type, data }: FollowedEvent): TimelineLine | null {
 
 const toLine = (mark: string, text: string, style: TextStyle = 'reset'): TimelineLine => ({ mark, text, style })
 
+const questionText = ({ preview }: FollowedEvent['data']) =>
+  toShortText(isJsonObject(preview) ? preview.question : undefined, 500)
+
 function describeDecision(data: FollowedEvent['data']): string {
+  if (data.to !== undefined) return data.decision === 'approved' ? 'question answered' : 'question not answered'
   const detail = data.policy_reason ? `: ${toShortText(data.policy_reason)}` : data.edited ? ' with edits' : ''
   return `${toShortText(data.action)} ${toText(data.decision).replace('_', '-')}${detail}`
 }

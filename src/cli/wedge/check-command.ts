@@ -3,6 +3,7 @@ import { checkWedge } from './check-wedge.ts'
 import type { CliCommand } from '../shell/command.ts'
 import { EXIT_CODE } from '../shell/failure.ts'
 import type { Terminal } from '../shell/terminal.ts'
+import type { WedgeFinding } from './findings.ts'
 import { findWedgeFolders } from './wedge-folders.ts'
 
 export const checkWedgeCommand: CliCommand = {
@@ -10,20 +11,21 @@ export const checkWedgeCommand: CliCommand = {
   usage: '[DIR|WEDGE]',
   summary: 'find the errors in a wedge, with file and line, without the service',
   details: `Checks one wedge, or all wedges in a folder. Without an argument: the wedge in the current folder, else all wedges in
-SVC_WEDGES_DIR. The exit code is 1 if there is an error. Warnings do not count.`,
+SVC_WEDGES_DIR. The exit code is 1 if there is an error. Warnings do not count.
+SVC_APPROVAL_TTL_MAX_S is the highest ttl_s that is allowed.`,
   argCount: [0, 1],
   async run(call) {
     const { terminal, env } = call.context
     let errors = 0
     for (const folder of findWedgeFolders(env, call.args[0])) {
-      errors += await reportFindings(terminal, folder)
+      errors += reportFindings(terminal, await checkWedge(env, folder), folder)
     }
     return errors === 0 ? EXIT_CODE.ok : EXIT_CODE.failed
   },
 }
 
-async function reportFindings(terminal: Terminal, folder: string): Promise<number> {
-  const findings = await checkWedge(folder)
+/** Prints the findings and returns the number of errors. */
+function reportFindings(terminal: Terminal, findings: WedgeFinding[], folder: string): number {
   const shown = relative('', folder) || '.'
   for (const { level, file, line, message } of findings) {
     const path = join(shown, file)

@@ -3,10 +3,12 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { isJsonObject, type Json } from '../../base/json.ts'
+import { schemaErrors } from '../../contract/output-schema.ts'
 import { rehearsalProblems } from '../../contract/rehearsal.ts'
 import { toolsOfGroups } from '../../contract/tool-names.ts'
 import type { WedgeManifest } from '../../contract/wedge-manifest.ts'
-import type { JsonPath } from './json-with-lines.ts'
+import type { JsonPath } from '../../base/json-with-lines.ts'
+import { checkWorkflowImports } from './check-imports.ts'
 import type { ValidSubset } from './valid-subset.ts'
 import { toText } from '../shell/format.ts'
 import {
@@ -71,6 +73,7 @@ async function checkWorkflowFile(inspection: WedgeInspection, file: string): Pro
   if (!/\bexport\s+default\b|\bas\s+default\b/.test(await readFile(path, 'utf8'))) {
     addError(inspection, file, 1, 'has no default export (expected `export default function`)')
   }
+  await checkWorkflowImports(inspection, file)
 }
 
 async function checkRehearsalFile(inspection: WedgeInspection, subset: ValidSubset, name: string): Promise<void> {
@@ -79,7 +82,8 @@ async function checkRehearsalFile(inspection: WedgeInspection, subset: ValidSubs
   if (!Object.hasOwn(subset.manifest.task_types, type) && subset.isComplete('task_types'))
     return addError(inspection, file, 1, `'${type}' is not a task type of this wedge`)
   const json = await readWedgeJson(inspection, file)
-  if (!json || name.endsWith('.input.json')) return
+  if (!json) return
+  if (name.endsWith('.input.json')) return checkExampleFile(inspection, subset, type, json)
   if (name.endsWith('.records.json')) return checkRecordsFile(inspection, json)
   for (const problem of rehearsalProblems(json.value)) {
     const turn = /^turn (\d+): /.exec(problem)?.[1]
@@ -89,6 +93,12 @@ async function checkRehearsalFile(inspection: WedgeInspection, subset: ValidSubs
     const problem = findCallError(subset, isJsonObject(turn) ? turn.call : undefined)
     if (problem) addError(inspection, file, json.lineOf([index, 'call']), `turn ${index + 1}: ${problem}`)
   }
+}
+
+function checkExampleFile(inspection: WedgeInspection, subset: ValidSubset, type: string, json: WedgeJsonFile): void {
+  const schema = subset.manifest.task_types[type]?.input_schema
+  const [error] = schema ? schemaErrors(schema, json.value) : []
+  if (error) addError(inspection, json.file, 1, `input${error.path.slice(1)} ${error.message}`)
 }
 
 function checkRecordsFile(inspection: WedgeInspection, json: WedgeJsonFile): void {

@@ -1,20 +1,24 @@
 import { basename } from 'node:path'
 import { issueMessage } from '../../base/issue-message.ts'
 import { isJsonObject, type Json } from '../../base/json.ts'
+import { DEFAULT_APPROVAL_TTL_MAX_S, findLongApprovals } from '../../contract/declared-approvals.ts'
+import { schemaErrors } from '../../contract/output-schema.ts'
 import { unreachableRules } from '../../contract/policy.ts'
 import { WedgeManifest } from '../../contract/wedge-manifest.ts'
+import type { CommandContext } from '../shell/command.ts'
 import { checkWedgeFiles } from './check-files.ts'
 import { checkJsonSchema } from './check-schema.ts'
-import type { JsonPath } from './json-with-lines.ts'
+import type { JsonPath } from '../../base/json-with-lines.ts'
 import { type ValidSubset, findValidSubset } from './valid-subset.ts'
 import { findUnknownKeys } from './unknown-keys.ts'
 import { addError, type WedgeFinding, type WedgeInspection, type WedgeJsonFile, readWedgeJson } from './findings.ts'
 
 /** Finds all errors in the folder of a wedge, with file and line. Runs no code of the wedge. */
-export async function checkWedge(dir: string): Promise<WedgeFinding[]> {
+export async function checkWedge(env: CommandContext['env'], dir: string): Promise<WedgeFinding[]> {
+  const maxApprovalTtlS = Number(env.SVC_APPROVAL_TTL_MAX_S) || DEFAULT_APPROVAL_TTL_MAX_S
   const inspection: WedgeInspection = { dir, findings: [] }
   const json = await readWedgeJson(inspection, 'wedge.json')
-  if (json) await checkManifest(inspection, json)
+  if (json) await checkManifest(inspection, json, maxApprovalTtlS)
   return removeDuplicates(inspection.findings).toSorted((a, b) => compareFindings(a, b))
 }
 
@@ -26,7 +30,7 @@ function removeDuplicates(findings: WedgeFinding[]): WedgeFinding[] {
 const compareFindings = (a: WedgeFinding, b: WedgeFinding) =>
   Number(b.file === 'wedge.json') - Number(a.file === 'wedge.json') || a.file.localeCompare(b.file) || a.line - b.line
 
-async function checkManifest(inspection: WedgeInspection, json: WedgeJsonFile): Promise<void> {
+async function checkManifest(inspection: WedgeInspection, json: WedgeJsonFile, maxApprovalTtlS: number): Promise<void> {
   const report: ReportError = (path, message) => addError(inspection, json.file, json.lineOf(path), message)
   if (!isJsonObject(json.value)) return report([], 'must be an object')
   for (const { path, suggestion } of findUnknownKeys(WedgeManifest, json.value)) {
@@ -40,6 +44,10 @@ async function checkManifest(inspection: WedgeInspection, json: WedgeJsonFile): 
   const subset = findValidSubset(json.value)
   if (!subset) return
   checkConsistency(subset, basename(inspection.dir), (path, message) => report(subset.pathInFile(path), message))
+  for (const { path, message } of findLongApprovals(subset.manifest, maxApprovalTtlS)) {
+    const inFile = subset.pathInFile(path)
+    report(inFile, `${inFile.join('.')} ${message}`)
+  }
   await checkWedgeFiles(inspection, { ...json, lineOf: (path) => json.lineOf(subset.pathInFile(path)) }, subset)
 }
 
@@ -59,6 +67,10 @@ function checkConsistency(
       report(['task_types', name], `task type '${name}' has the shape workflow, but there is no workflow '${name}'`)
     }
   }
+  for (const [name, { input_schema, example }] of Object.entries(manifest.task_types)) {
+    const [error] = input_schema && example !== undefined ? schemaErrors(input_schema, example) : []
+    if (error) report(['task_types', name, 'example'], `example${error.path.slice(1)} ${error.message}`)
+  }
   const intake = manifest.intake.map(({ id }) => id)
   for (const index of duplicateIndexes(workflows))
     report(['workflows', index], `workflow '${workflows[index]}' is declared twice`)
@@ -77,9 +89,13 @@ const duplicateIndexes = (names: string[]) =>
 function checkSchemas(inspection: WedgeInspection, json: WedgeJsonFile, source: Record<string, Json>): void {
   const types = isJsonObject(source.task_types) ? source.task_types : {}
   for (const [name, type] of Object.entries(types)) {
-    if (!isJsonObject(type) || type.output_schema === undefined) continue
+    if (!isJsonObject(type)) continue
+    const { input_schema, output_schema } = type
     const strict = isJsonObject(type.harness) && type.harness.strict_output === true
-    checkJsonSchema(inspection, json, type.output_schema, ['task_types', name, 'output_schema'], strict)
+    const path = ['task_types', name]
+    if (input_schema !== undefined) checkJsonSchema(inspection, json, input_schema, [...path, 'input_schema'], false)
+    if (output_schema !== undefined)
+      checkJsonSchema(inspection, json, output_schema, [...path, 'output_schema'], strict)
   }
   for (const [index, workflow] of (Array.isArray(source.workflows) ? source.workflows : []).entries()) {
     for (const key of ['input_schema', 'output_schema']) {

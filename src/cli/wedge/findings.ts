@@ -1,7 +1,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { realpathInside } from '../../base/real-path.ts'
-import { JsonSyntaxError, type JsonWithLines, parseJsonWithLines } from './json-with-lines.ts'
+import { JsonSyntaxError, type JsonWithLines, parseJsonWithLines } from '../../base/json-with-lines.ts'
 
 export interface WedgeFinding {
   level: 'error' | 'warning'

@@ -6,7 +6,7 @@ import { errorMessage } from '../../base/error-message.ts'
 import { WedgeManifest } from '../../contract/wedge-manifest.ts'
 import { quoteForShell } from '../shell/program-name.ts'
 import { type CliCommand, type CommandContext, commandArg } from '../shell/command.ts'
-import { approvalPath } from '../tasks/decide-inline.ts'
+import { approvalPath } from '../tasks/approval-path.ts'
 import { EXIT_CODE, CommandFailure, commandFailed, usageError } from '../shell/failure.ts'
 import { followTask } from '../tasks/follow-task.ts'
 import { toShortText, toText } from '../shell/format.ts'
@@ -20,8 +20,8 @@ export const rehearseWedgeCommand: CliCommand = {
   summary: 'play the rehearsals of a wedge as tests, offline',
   details: `Starts a temporary service and runs each task type that has rehearsals/TYPE.json, or is a workflow with an input.
 The input is rehearsals/TYPE.input.json, or {}. rehearsals/TYPE.records.json may contain records to store first, as
-{"collection": {"key": value}}. Approvals are given automatically, and every connection is replaced by a test server
-that returns 200 with {}. With --url the tasks run in that service instead.`,
+{"collection": {"key": value}}. Approvals are given automatically, questions get no answer, and every connection is replaced
+by a test server that returns 200 with {}. With --url the tasks run in that service instead.`,
   argCount: [1, 2],
   async run(call) {
     const { context } = call
@@ -94,7 +94,7 @@ async function rehearseOne(service: ServiceClient, folder: string, type: string)
     }
     const taskId = toText((await service.call('POST', '/v1/tasks', body)).id)
     for await (const { type: event, data } of followTask(service, taskId)) {
-      if (event === 'approval.requested') await approveForRehearsal(service, toText(data.approval_id))
+      if (event === 'approval.requested') await decideForRehearsal(service, data)
     }
     const { status, output, error } = await service.call('GET', `/v1/tasks/${taskId}`)
     const passed = status === 'succeeded'
@@ -106,13 +106,17 @@ async function rehearseOne(service: ServiceClient, folder: string, type: string)
   }
 }
 
-/** Ignores an approval that another user decided first, which can happen with --url. */
-async function approveForRehearsal(service: ServiceClient, approvalId: string): Promise<void> {
-  await service
-    .call('POST', `${approvalPath(approvalId)}/approve`, { note: 'approved by a rehearsal' })
-    .catch(async (error) => {
-      if ((await service.call('GET', approvalPath(approvalId))).status === 'pending') throw error
-    })
+/**
+ * Approves an action, and gives no answer to a question, because a rehearsal knows none. Ignores an approval that another
+ * user decided first, which can happen with --url.
+ */
+async function decideForRehearsal(service: ServiceClient, { approval_id, to }: JsonObject): Promise<void> {
+  const path = approvalPath(toText(approval_id))
+  const isQuestion = to !== undefined
+  const body = isQuestion ? { reason: 'no answer in a rehearsal' } : { note: 'approved by a rehearsal' }
+  await service.call('POST', `${path}/${isQuestion ? 'reject' : 'approve'}`, body).catch(async (error) => {
+    if ((await service.call('GET', path)).status === 'pending') throw error
+  })
 }
 
 async function storeRecords(service: ServiceClient, folder: string, type: string): Promise<void> {

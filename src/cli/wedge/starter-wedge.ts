@@ -26,11 +26,12 @@ const starterManifest = (name: string) => ({
   title: name.replaceAll(/[-_]+/g, ' ').replace(/^./, (letter) => letter.toUpperCase()),
   skills: ['answering'],
   knowledge: ['company.md'],
-  approvals: [{ action: 'send_answer', risk: 'medium', required: true }],
+  approvals: [{ action: 'send_answer', risk: 'medium', required: true, ttl_s: 86_400 }],
   policy: { auto_approve: [] },
   task_types: {
     answer: {
-      description: 'Answer a message. Input: from, text.',
+      description: 'Answer a message.',
+      input_schema: objectSchema({ from: stringSchema, text: stringSchema }),
       harness: { shape: 'agent', steps: 8, max_runtime_s: 300, max_cost_usd: 0.25 },
       output_schema: objectSchema({ topic: topicSchema, sent_to: stringSchema, answer: stringSchema }),
     },

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { isJsonObject, type Json } from '../../base/json.ts'
-import type { JsonPath } from './json-with-lines.ts'
+import type { JsonPath } from '../../base/json-with-lines.ts'
 import { closestName } from '../shell/closest-name.ts'
 
 interface UnknownKey {

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { valueAtPath } from '../../base/issue-message.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts'
 import { WedgeManifest, TaskType } from '../../contract/wedge-manifest.ts'
-import type { JsonPath } from './json-with-lines.ts'
+import type { JsonPath } from '../../base/json-with-lines.ts'
 
 /** The manifest without its invalid values, so that one error does not hide the others. */
 export interface ValidSubset {

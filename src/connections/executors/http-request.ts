@@ -46,12 +46,15 @@ export const isRedirect = (status: number): boolean => [301, 302, 303, 307, 308]
 export function requireConfigUrl(connection: Connection, ...keys: string[]): string {
   for (const key of keys) {
     const url = connection.config[key]
-    if (typeof url === 'string' && URL.canParse(url)) return url
+    if (typeof url === 'string' && isHttpUrl(url)) return url
     if (url !== undefined && url !== null)
-      throw badRequest(`connection '${connection.name}': config.${key} is not a url`)
+      throw badRequest(`connection '${connection.name}': config.${key} must be an http or https url`)
   }
   throw badRequest(`connection '${connection.name}' has no ${keys[0]} in its config`)
 }
+
+/** Other schemes have no origin, so no URL can be built below them. */
+const isHttpUrl = (text: string): boolean => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
 
 /** Sets the sender from the connection's config, so that an agent cannot choose it. */
 export function addSender({ config: { from } }: Connection, payload: Json): Json {

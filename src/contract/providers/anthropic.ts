@@ -27,14 +27,11 @@ export const anthropicFormat: ProviderFormat = {
   createStreamReader,
 }
 
-/** This API requires a limit; the proxy may lower it to what the task can still pay for. */
-const MAX_ANSWER_TOKENS = 8192
-
+/** The proxy adds the limit of the answer, which this API requires. */
 function toRequest(conversation: Conversation): JsonObject {
   const { tools, requiredTool, strictOutput, temperature } = conversation
   const request: JsonObject = {
     model: conversation.model,
-    max_tokens: MAX_ANSWER_TOKENS,
     stream: true,
     system: conversation.system,
     messages: conversation.turns.filter(hasContent).map(toMessage),

@@ -12,5 +12,7 @@ export interface CollectionPage {
   collection: string
   wedge?: string | undefined
   cursor?: string | undefined
+  /** The oldest id of the step that a scan reads. */
+  from?: string | undefined
   limit: number
 }

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely'
 import { isPostgres } from '../../store/dialect.ts'
 import type { Db } from '../../store/store.ts'
@@ -15,10 +16,39 @@ export async function listFilteredRecords(
 ): Promise<RecordRow[]> {
   const collectionHash = hashCollection(page.projectId, page.collection)
   const selective = await findSelectiveTest(db, collectionHash, tests)
-  const ids = selective
-    ? idsByIndex(db, collectionHash, page, selective, tests)
-    : idsByScan(collectionHash, page, tests, await listColumns(db, collectionHash))
+  if (selective) return readRecords(db, page, idsByIndex(db, collectionHash, page, selective, tests))
+  const columns = await listColumns(db, collectionHash)
+  const found: RecordRow[] = []
+  for (let cursor = page.cursor; ; ) {
+    const from = await findLastIdOfStep(db, collectionHash, cursor)
+    const step = { ...page, limit: page.limit - found.length, cursor, from }
+    found.push(...(await readRecords(db, step, idsByScan(collectionHash, step, tests, columns))))
+    if (from === undefined || found.length > page.limit) return found
+    cursor = from
+    await setImmediate()
+  }
+}
+
+async function readRecords(db: Db, page: CollectionPage, ids: Expression<unknown>): Promise<RecordRow[]> {
   return (await selectRecords(page, ids).execute(db)).rows
+}
+
+/** At most this many records are scanned before other requests get their turn: about 6 ms on SQLite. */
+const MAX_RECORDS_PER_STEP = 20_000
+
+/** The id at which the next step of a scan ends; undefined for the last step. */
+async function findLastIdOfStep(db: Db, collectionHash: string, cursor?: string): Promise<string | undefined> {
+  const newest = db
+    .selectFrom('record_columns')
+    .select('record_id')
+    .where('collection_hash', '=', collectionHash)
+    .orderBy('record_id', 'desc')
+  const rest = cursor === undefined ? newest : newest.where('record_id', '<', cursor)
+  const last = await rest
+    .offset(MAX_RECORDS_PER_STEP - 1)
+    .limit(1)
+    .executeTakeFirst()
+  return last?.record_id
 }
 
 /**
@@ -66,7 +96,7 @@ export function idsByIndex(
   return sql`select record_id from (${newest}) as matches`
 }
 
-/** Reads one row of `record_columns` for each record, newest first, until the page is full. */
+/** Reads one row of `record_columns` for each record of the step, newest first, until the page is full. */
 export function idsByScan(
   collectionHash: string,
   page: CollectionPage,
@@ -98,10 +128,11 @@ function fieldRows(db: Db, collectionHash: string, { path, conditions }: FieldTe
     where collection_hash = ${collectionHash} and path = ${path} and sort_key = listed.key offset 0) as f`
 }
 
-function inPage(table: string, { wedge, cursor }: CollectionPage): RawBuilder<unknown> {
+function inPage(table: string, { wedge, cursor, from }: CollectionPage): RawBuilder<unknown> {
   const conditions: Expression<SqlBool>[] = []
   if (wedge !== undefined) conditions.push(sql`${sql.ref(`${table}.wedge`)} = ${wedge}`)
   if (cursor !== undefined) conditions.push(sql`${sql.ref(`${table}.record_id`)} < ${cursor}`)
+  if (from !== undefined) conditions.push(sql`${sql.ref(`${table}.record_id`)} >= ${from}`)
   return andAll(conditions)
 }
 

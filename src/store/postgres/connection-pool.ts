@@ -31,10 +31,16 @@ export class ConnectionPool implements ConnectionOwner {
   readonly #names = new Map<string, string>()
   readonly warn: (message: string, error: unknown) => void
 
-  constructor(url: string, { connections, statementMs }: PoolLimits, warn: (message: string, error: unknown) => void) {
+  constructor(
+    url: string,
+    sessionName: string,
+    { connections, statementMs }: PoolLimits,
+    warn: (message: string, error: unknown) => void,
+  ) {
     this.warn = warn
     this.pool = new pg.Pool({
       connectionString: url,
+      application_name: sessionName,
       max: connections,
       statement_timeout: statementMs,
       query_timeout: statementMs + GRACE_MS,

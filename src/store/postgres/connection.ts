@@ -1,9 +1,11 @@
+import { randomUUID } from 'node:crypto'
 import { PostgresDialect, type PostgresPool } from 'kysely'
 import pg from 'pg'
 import { createKysely, DirectPostgresAdapter } from '../dialect.ts'
 import { classifyStoreError, isUnreachable, StoreBusy } from '../errors.ts'
-import type { TransactionSession } from '../group-commit.ts'
+import type { CommitMark, TransactionSession } from '../group-commit.ts'
 import type { Db } from '../store.ts'
+import { WRITE_COMMIT_MARK } from './commit-mark.ts'
 import {
   type PipelineResult,
   type PipelineStatement,
@@ -41,6 +43,8 @@ export class PostgresConnection implements TransactionSession {
   readonly #prepared: PreparedStatements = new Map()
   #deferred: PipelineStatement[] = []
   #isInTransaction = false
+  readonly #id = randomUUID()
+  #markCount = 0
   /** Why the connection must not be used again. */
   #closeReason: Error | undefined
   writeCount = 0
@@ -61,11 +65,13 @@ export class PostgresConnection implements TransactionSession {
     this.#deferred = [{ text: 'begin', values: [] }]
   }
 
-  /** Also returns the id of the transaction, by which its outcome can be looked up. */
-  async beginWithId(): Promise<string> {
-    this.begin()
-    const { rows } = await this.query({ text: 'select pg_current_xact_id()::text as xid', values: [] })
-    return rows[0]?.xid ?? ''
+  /** Lets the outcome of the transaction be looked up. */
+  writeCommitMark(): CommitMark {
+    this.#markCount += 2
+    const mark = { connection: this.#id, number: this.#markCount }
+    const values = [mark.connection, mark.number, new Date().toISOString()]
+    this.#deferred.push({ name: this.#owner.statementName(WRITE_COMMIT_MARK), text: WRITE_COMMIT_MARK, values })
+    return mark
   }
 
   async commit(): Promise<void> {

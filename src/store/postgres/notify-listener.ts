@@ -6,6 +6,8 @@ import { SELECT_DATABASE_TIME, type StoreClock } from './store-clock.ts'
 
 export interface NotifyListenerOptions {
   url: string
+  /** The name of the session in the database. */
+  sessionName: string
   pool: pg.Pool
   clock: StoreClock
   warn: (message: string, error: unknown) => void
@@ -68,7 +70,11 @@ export class NotifyListener {
   async listen(listener: (topic: string) => void): Promise<void> {
     let isReported = false
     while (!this.#isClosed) {
-      const client = new pg.Client({ connectionString: this.#options.url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS })
+      const client = new pg.Client({
+        connectionString: this.#options.url,
+        application_name: this.#options.sessionName,
+        connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      })
       this.#client = client
       try {
         await this.#listen(client, listener, () => {
@@ -100,21 +106,24 @@ export class NotifyListener {
     onConnect()
     while (!this.#isClosed) {
       await this.#checkHealth(client)
-      // The next health check reports a failure.
-      client.query('select pg_notify($1, $2)', [CHANNEL, this.#origin]).catch(() => {})
       await pause(HEARTBEAT_MS)
     }
   }
 
   async #checkHealth(client: pg.Client): Promise<void> {
     const sentAt = performance.now()
-    const result = await resolveWithin(HEARTBEAT_TIMEOUT_MS, client.query<{ ms: number }>(SELECT_DATABASE_TIME))
+    const result = await resolveWithin(HEARTBEAT_TIMEOUT_MS, this.#sendHeartbeat(client))
     if (!result) {
       this.#options.onTimeout()
       throw new Error(`no response within ${HEARTBEAT_TIMEOUT_MS} ms`)
     }
     const ms = result.rows[0]?.ms
     if (ms !== undefined) this.#options.clock.sync(ms, sentAt, performance.now())
+  }
+
+  /** Tells the other replicas that this one is alive, and reads the time. */
+  #sendHeartbeat(client: pg.Client): Promise<pg.QueryResult<{ ms: number }>> {
+    return client.query(`${SELECT_DATABASE_TIME}, pg_notify($1, $2)`, [CHANNEL, this.#origin])
   }
 
   close(): void {

@@ -1,7 +1,8 @@
-import { Kysely, PostgresDialect } from 'kysely'
+import { Kysely, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
 import { classifyStoreError, isUnreachable, resolveWithin, retryUntilAvailable, StoreUnavailable } from '../errors.ts'
-import { GroupCommit, type InterruptedCommit, type OnInterruptedCommit } from '../group-commit.ts'
+import { type CommitMark, GroupCommit, type InterruptedCommit, type OnInterruptedCommit } from '../group-commit.ts'
+import { LOOK_UP_COMMIT_MARK } from './commit-mark.ts'
 import { NotifyListener } from './notify-listener.ts'
 import { migrateStore } from '../schema/migrations.ts'
 import { ConnectionPool, type PoolLimits } from './connection-pool.ts'
@@ -14,11 +15,21 @@ type Warn = (message: string, error: unknown) => void
 
 export const POOL_LIMITS: PoolLimits = { connections: 20, statementMs: 30_000 }
 
+/** `replica` is part of the names of the sessions, so that an administrator can tell them apart. */
+interface PostgresStoreOptions {
+  limits?: PoolLimits
+  replica?: string | undefined
+}
+
 /** Any number of replicas share one PostgreSQL database. */
-export async function openPostgresStore(url: string, warn: Warn, limits = POOL_LIMITS): Promise<Store> {
+export async function openPostgresStore(
+  url: string,
+  warn: Warn,
+  { limits = POOL_LIMITS, replica = 'tool' }: PostgresStoreOptions = {},
+): Promise<Store> {
   pg.types.setTypeParser(pg.types.builtins.INT8, Number)
-  await migrateOnce(url)
-  const connections = new ConnectionPool(url, limits, warn)
+  await migrateOnce(url, `svc/${replica} migration`)
+  const connections = new ConnectionPool(url, `svc/${replica} pool`, limits, warn)
   const { pool, db } = connections
   const commits = new GroupCommit({
     maxBatch: MAX_BATCH,
@@ -34,6 +45,7 @@ export async function openPostgresStore(url: string, warn: Warn, limits = POOL_L
   await retryUntilAvailable(() => syncClock(pool, clock))
   const notifications = new NotifyListener({
     url,
+    sessionName: `svc/${replica} listener`,
     pool,
     clock,
     warn,
@@ -43,6 +55,11 @@ export async function openPostgresStore(url: string, warn: Warn, limits = POOL_L
   return {
     kind: 'postgres',
     db,
+    readSnapshot: (work) =>
+      runTransaction(connections, async ({ db }) => {
+        await sql`set transaction isolation level repeatable read, read only`.execute(db)
+        return work(db)
+      }),
     transact,
     transactDurably: (work, signal, group) =>
       runDurably(pool, (onInterrupted) => transact(work, group, onInterrupted), signal),
@@ -73,9 +90,9 @@ const PEER_TIMEOUT_MS = 10_000
 const CLOSE_TIMEOUT_MS = 3_000
 
 /** Uses a connection without a statement timeout, because building an index on a large table takes long. */
-async function migrateOnce(url: string): Promise<void> {
+async function migrateOnce(url: string, application_name: string): Promise<void> {
   const db: Db = new Kysely<Tables>({
-    dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString: url, max: 1 }) }),
+    dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString: url, application_name, max: 1 }) }),
   })
   try {
     await migrateStore(db)
@@ -97,7 +114,7 @@ async function syncClock(pool: pg.Pool, clock: StoreClock): Promise<void> {
 
 /**
  * Retries the transaction while the store is unavailable, but commits it once: after a connection broke during the
- * commit, it asks the server for the outcome of that transaction, and repeats only one that was not committed.
+ * commit, it looks up the mark that the transaction wrote, and repeats only a transaction that was not committed.
  */
 function runDurably<T>(
   pool: pg.Pool,
@@ -106,7 +123,7 @@ function runDurably<T>(
 ): Promise<T> {
   let interrupted: InterruptedCommit<T> | null = null
   return retryUntilAvailable(async () => {
-    if (interrupted && (await isCommitted(pool, interrupted.xid))) return interrupted.value
+    if (interrupted && (await isCommitted(pool, interrupted.mark))) return interrupted.value
     interrupted = null
     return transact((commit) => {
       interrupted = commit
@@ -114,12 +131,11 @@ function runDurably<T>(
   }, signal)
 }
 
-async function isCommitted(pool: pg.Pool, xid: string): Promise<boolean> {
-  const query = pool.query<{ status: string | null }>('select pg_xact_status($1::xid8) as status', [xid])
+async function isCommitted(pool: pg.Pool, { connection, number }: CommitMark): Promise<boolean> {
+  const values = [connection, number + 1, new Date().toISOString()]
+  const query = pool.query<{ number: number }>(LOOK_UP_COMMIT_MARK, values)
   const { rows } = await query.catch((error) => {
     throw classifyStoreError(error)
   })
-  // The server has not yet noticed that the client disconnected.
-  if (rows[0]?.status === 'in progress') throw new StoreUnavailable('a commit is still in progress')
-  return rows[0]?.status === 'committed'
+  return rows[0]?.number === number
 }

@@ -38,16 +38,13 @@ async function runOnce<T>(
 ): Promise<T> {
   const connection = await pool.acquire()
   try {
-    const begun = Promise.resolve(onInterrupted ? connection.beginWithId() : connection.begin())
-    // When it fails, the next statement fails too and reports it.
-    begun.catch(() => {})
+    connection.begin()
+    const mark = onInterrupted && connection.writeCommitMark()
     const state = new GroupCommitState()
     const value = await work(connection, state).catch((error: unknown) => rollBack(connection, error))
     await state.runDeferredWrites(connection.db).catch((error: unknown) => rollBack(connection, error))
-    // The id must be known before the commit is sent: without it the outcome could not be looked up.
-    const xid = await begun
     await connection.commit().catch((error: unknown) => {
-      if (error instanceof StoreUnavailable && xid) onInterrupted?.({ xid, value })
+      if (error instanceof StoreUnavailable && mark) onInterrupted?.({ mark, value })
       return rollBack(connection, error)
     })
     return value

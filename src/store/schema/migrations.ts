@@ -1,6 +1,8 @@
 import { type Kysely, type Migration, Migrator, sql } from 'kysely'
 import type { Tables } from '../tables.ts'
 import { initialSchema } from './initial-schema.ts'
+import { runStateStatements } from './run-states.ts'
+import { STORAGE_USAGE_STATEMENTS } from './storage-usage.ts'
 
 /** Brings the store to the newest schema. Kysely's lock lets only one replica at a time migrate. */
 export async function migrateStore(db: Kysely<Tables>): Promise<void> {
@@ -16,4 +18,49 @@ const MIGRATIONS: Record<string, Migration> = {
       for (const statement of initialSchema(db)) await sql.raw(statement).execute(db)
     },
   },
+  '0002_list_indexes': {
+    async up(db) {
+      for (const statement of `${LIST_INDEXES};${COMMIT_MARKS}`.split(';')) await sql.raw(statement).execute(db)
+    },
+  },
+  '0003_storage_usage': {
+    async up(db) {
+      for (const statement of STORAGE_USAGE_STATEMENTS) await sql.raw(statement).execute(db)
+    },
+  },
+  '0004_run_states': {
+    async up(db) {
+      for (const statement of runStateStatements(db)) await sql.raw(statement).execute(db)
+    },
+  },
+  '0005_questions': {
+    async up(db) {
+      for (const statement of QUESTION_STATEMENTS) await sql.raw(statement).execute(db)
+    },
+  },
+  '0006_retries': {
+    async up(db) {
+      await sql`create index tasks_retry on tasks (retry_of) where retry_of is not null`.execute(db)
+    },
+  },
 }
+
+/** Finds the questions that wait for the answer of a client. */
+const QUESTION_STATEMENTS = [
+  'alter table approvals add column client_id text',
+  "create index approvals_client on approvals (client_id, id) where status = 'pending' and client_id is not null",
+]
+
+/** Every list and every read of a run follows an index, so that none of them reads all rows of a project. */
+const LIST_INDEXES = `
+  create index tasks_project_wedge_status on tasks (project_id, wedge, status, id);
+  drop index tasks_project_wedge;
+  create index connections_project on connections (project_id, id);
+  create index records_project on records (project_id, id);
+  create index knowledge_updated on knowledge (project_id, wedge, updated_at, id);
+  create index intake_questions_newest on intake_questions (project_id, wedge, kind, created_at, id);
+  create index intake_questions_knowledge on intake_questions (knowledge_id) where knowledge_id is not null`
+
+/** A transaction on PostgreSQL writes the row of its connection, so that an interrupted commit can be looked up. */
+const COMMIT_MARKS = `
+  create table commit_marks (connection text primary key, number bigint not null, written_at text not null)`

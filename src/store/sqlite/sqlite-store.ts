@@ -1,48 +1,68 @@
 import { chmodSync, closeSync, existsSync, fsyncSync, mkdirSync, openSync, rmSync } from 'node:fs'
+import { statfs } from 'node:fs/promises'
 import { join } from 'node:path'
-import { retryUntilAvailable } from '../errors.ts'
+import { DISK_FULL, retryUntilAvailable, StoreUnavailable } from '../errors.ts'
 import { GroupCommit } from '../group-commit.ts'
 import { migrateStore } from '../schema/migrations.ts'
 import { loadSqlite } from './load-sqlite/load-sqlite.ts'
 import { createSqliteKysely, openSqliteConnection, type SqliteConnection } from './sqlite-connection.ts'
 import type { Db, Store, TransactionWork } from '../store.ts'
 import type { TableVersions } from '../dialect.ts'
+import { SnapshotReader } from './snapshot-reader.ts'
 import { SqliteWriter } from './sqlite-writer.ts'
 
 /**
  * One file and two connections. One of them writes. The other reads while a transaction is open; thanks to the
- * write-ahead log it sees committed rows only and does not wait.
+ * write-ahead log it sees committed rows only and does not wait. A third one is opened for the first snapshot.
  */
-export async function openSqliteStore(dataDir: string, sync: 'full' | 'normal'): Promise<Store> {
+export async function openSqliteStore(
+  dataDir: string,
+  sync: 'full' | 'normal',
+  warn: (message: string, error: unknown) => void = () => {},
+): Promise<Store> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const path = join(dataDir, 'svc.db')
   keepPrivate(path)
   const connection = openSqliteConnection(path, sync)
   const writeDb = createSqliteKysely(connection, null)
   await migrateInTransaction(connection, writeDb)
-  const writer = new SqliteWriter(connection, writeDb)
+  const writer = new SqliteWriter(connection, writeDb, warn)
   const commits = new GroupCommit(writer)
   const transact = <T>(work: TransactionWork<T>) => commits.transact('all', work)
   const readDb = createSqliteKysely(
     readThroughWriter(writer, connection, openSqliteConnection(path, sync)),
     createTableVersions(writer, connection),
   )
+  const snapshots = new SnapshotReader(path, sync)
   return {
     kind: 'sqlite',
     db: readDb,
+    readSnapshot: (work) => snapshots.read(work),
     transact,
     transactDurably: (work, signal) => retryUntilAvailable(() => transact(work), signal),
     now: null,
     commitMs: () => writer.commitMs,
-    ping: () => writer.ping(transact),
+    async ping() {
+      await requireFreeSpace(dataDir)
+      await writer.ping(transact)
+    },
     notify: () => {},
     subscribe: () => {},
     async close() {
       await commits.close()
+      await snapshots.close()
       await readDb.destroy()
       await writeDb.destroy()
     },
   }
+}
+
+/** More than a usual commit writes. Before the disk is full, the health check has to say that writes are about to fail. */
+const MIN_FREE_BYTES = 1024 * 1024
+
+async function requireFreeSpace(dataDir: string): Promise<void> {
+  const { bavail, bsize } = await statfs(dataDir)
+  if (bavail * bsize < MIN_FREE_BYTES) throw new StoreUnavailable('less than 1 MiB is free', DISK_FULL)
 }
 
 /**

@@ -14,12 +14,14 @@ export class SqliteWriter implements GroupCommitStore {
   /** Whether a write has failed since the last successful `ping`. */
   #hasFailed = false
   readonly #connection: SqliteConnection
+  readonly #warn: (message: string, error: unknown) => void
   readonly #session: TransactionSession
   readonly #begin: SqliteStatement
   readonly #commit: SqliteStatement
 
-  constructor(connection: SqliteConnection, db: Db) {
+  constructor(connection: SqliteConnection, db: Db, warn: (message: string, error: unknown) => void) {
     this.#connection = connection
+    this.#warn = warn
     this.#session = {
       db,
       get writeCount() {
@@ -45,7 +47,7 @@ export class SqliteWriter implements GroupCommitStore {
       this.commitMs += (performance.now() - start - this.commitMs) / 8
       return value
     } catch (error) {
-      this.#hasFailed ||= error instanceof StoreUnavailable
+      if (error instanceof StoreUnavailable) this.#reportFailure(error)
       this.#rollBack()
       throw error
     } finally {
@@ -65,6 +67,12 @@ export class SqliteWriter implements GroupCommitStore {
       if (mustWrite) this.#connection.exec('pragma user_version = 0')
     })
     if (mustWrite) this.#hasFailed = false
+  }
+
+  /** One warning for each outage, not for each write. */
+  #reportFailure(error: StoreUnavailable): void {
+    if (!this.#hasFailed) this.#warn('the store cannot be written', error)
+    this.#hasFailed = true
   }
 
   #rollBack(): void {

@@ -11,24 +11,30 @@ import { Countdown } from './countdown.tsx'
 import { DecisionForm } from './decision-form.tsx'
 import { PayloadDiffView } from './payload-diff-view.tsx'
 import { PayloadView } from './payload-view.tsx'
+import { askedQuestion, QuestionDecision, QuestionView } from './question-decision.tsx'
 import { approvalHeadline } from './approval-summary.ts'
 import { approvalsText } from './text.ts'
 
 /** One approval: the headline, the payload and the decision. Without `onDecided` it is read-only. */
 export function ApprovalCard({ approval, onDecided }: { approval: Approval; onDecided: (() => void) | null }) {
   const now = useNow(1_000)
+  const isQuestion = approval.path === 'question'
   const open = approval.status === 'pending' && Date.parse(approval.expires_at ?? '') > now
   return (
     <article aria-label={approvalsText.label} className="panel flex flex-col">
       <CardHeader approval={approval} />
       <div className="border-t border-line p-5">
         {open && onDecided ? (
-          <RequireRole minRole="operator" fallback={<ReadOnlyPayload approval={approval} />}>
-            <DecisionForm approval={approval} onDecided={onDecided} />
+          <RequireRole minRole="operator" fallback={<ReadOnlyRequest approval={approval} />}>
+            {isQuestion ? (
+              <QuestionDecision approval={approval} onDecided={onDecided} />
+            ) : (
+              <DecisionForm approval={approval} onDecided={onDecided} />
+            )}
           </RequireRole>
         ) : (
           <div className="flex flex-col gap-3">
-            <PayloadView approval={approval} />
+            <RequestView approval={approval} />
             {!open && (
               // As high as the decision form that it replaces.
               <div className="min-h-26 py-2 sm:min-h-20">
@@ -43,10 +49,15 @@ export function ApprovalCard({ approval, onDecided }: { approval: Approval; onDe
   )
 }
 
-function ReadOnlyPayload({ approval }: { approval: Approval }) {
+/** What is asked: the payload of an action, or the options and the answer of a question. */
+function RequestView({ approval }: { approval: Approval }) {
+  return approval.path === 'question' ? <QuestionView approval={approval} /> : <PayloadView approval={approval} />
+}
+
+function ReadOnlyRequest({ approval }: { approval: Approval }) {
   return (
     <div className="flex flex-col gap-3">
-      <PayloadView approval={approval} />
+      <RequestView approval={approval} />
       <RoleHint>{approvalsText.roleHint}</RoleHint>
     </div>
   )
@@ -57,9 +68,13 @@ function CardHeader({ approval }: { approval: Approval }) {
   return (
     <header className="flex flex-col gap-2 p-5">
       <div className="flex items-center gap-2 text-muted">
-        <Tag tone={approval.risk === 'high' ? 'bad' : approval.risk === 'medium' ? 'wait' : 'off'}>
-          {approvalsText.risk(approval.risk)}
-        </Tag>
+        {approval.to ? (
+          <Tag tone={approval.status === 'pending' ? 'wait' : 'off'}>{approvalsText.question.to[approval.to]}</Tag>
+        ) : (
+          <Tag tone={approval.risk === 'high' ? 'bad' : approval.risk === 'medium' ? 'wait' : 'off'}>
+            {approvalsText.risk(approval.risk)}
+          </Tag>
+        )}
         <span className="truncate">
           {approval.wedge} / {approval.task_type}
         </span>
@@ -67,8 +82,8 @@ function CardHeader({ approval }: { approval: Approval }) {
           {approval.status === 'pending' ? <Countdown approval={approval} /> : <StatusBadge status={approval.status} />}
         </span>
       </div>
-      <h2 className="text-xl leading-snug font-semibold text-pretty">
-        {action}
+      <h2 className="text-xl leading-snug font-semibold text-pretty break-words whitespace-pre-wrap">
+        {approval.path === 'question' ? askedQuestion(approval).question : action}
         {amount && (
           <>
             {` ${approvalsText.summary.of} `}
@@ -77,7 +92,10 @@ function CardHeader({ approval }: { approval: Approval }) {
         )}
         {target && <span className="font-normal"> {target}</span>}
       </h2>
-      {approval.policy_reason && <p className="text-muted">{approval.policy_reason}</p>}
+      {approval.policy_reason && !approval.to && <p className="text-muted">{approval.policy_reason}</p>}
+      {approval.to === 'client' && approval.status === 'pending' && (
+        <p className="text-muted">{approvalsText.question.clientHint}</p>
+      )}
     </header>
   )
 }
@@ -87,18 +105,29 @@ function DecisionDetails({ approval }: { approval: Approval }) {
   if (status === 'pending') return <p className="text-muted">{approvalsText.timeIsUp}</p>
   return (
     <div className="flex flex-col gap-2 text-muted">
-      {edited && <PayloadDiffView payload={toObject(approval.preview)} edited={edited} />}
+      {edited && approval.path !== 'question' && (
+        <PayloadDiffView payload={toObject(approval.preview)} edited={edited} />
+      )}
       <p>
-        {decided_by && approvalsText.decidedBy(decided_by.kind, decided_by.id)}{' '}
-        {decided_at && <TimeAgo ts={decided_at} />}
+        {decisionText(status, decided_by)} · {decided_at && <TimeAgo ts={decided_at} />}
       </p>
       {(reason ?? note) && <p>“{reason ?? note}”</p>}
     </div>
   )
 }
 
+function decisionText(status: Approval['status'], decidedBy: Approval['decided_by']): string {
+  if (status === 'expired') return approvalsText.expired
+  if (status === 'auto_approved') return approvalsText.autoApproved
+  if (!decidedBy) return ''
+  return decidedBy.kind === 'system'
+    ? approvalsText.endedByService
+    : approvalsText.decidedBy(decidedBy.kind, decidedBy.id)
+}
+
 function CardFooter({ approval }: { approval: Approval }) {
   const path = `/v1/approvals/${approval.approval_id}/approve`
+  const body = approval.path === 'question' ? { edited: { answer: '' } } : {}
   return (
     <footer className="flex flex-wrap items-center gap-x-3 gap-y-1 border-t border-line px-5 py-2 text-xs text-muted">
       <Link
@@ -111,13 +140,15 @@ function CardFooter({ approval }: { approval: Approval }) {
       <span>
         {approvalsText.requested} <TimeAgo ts={approval.created_at} />
       </span>
-      <code className="truncate font-mono max-sm:hidden" title={approval.payload_sha256}>
-        {approvalsText.sha256(approval.payload_sha256.slice(0, 12))}
-      </code>
+      {approval.path !== 'question' && (
+        <code className="truncate font-mono max-sm:hidden" title={approval.payload_sha256}>
+          {approvalsText.sha256(approval.payload_sha256.slice(0, 12))}
+        </code>
+      )}
       {approval.status === 'pending' && (
         <RequireRole minRole="operator">
           <span className="ml-auto">
-            <CopyButton text={() => toCurl(path, { method: 'POST', body: {} })} label={uiText.copyAsCurl} />
+            <CopyButton text={() => toCurl(path, { method: 'POST', body })} label={uiText.copyAsCurl} />
           </span>
         </RequireRole>
       )}

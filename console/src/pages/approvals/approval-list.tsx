@@ -30,7 +30,7 @@ export function ApprovalList({
             className: `flex border-b border-line ${approval === open ? 'bg-accent-soft' : ''}`,
             row: (
               <>
-                {batch && <SelectCheckbox approval={approval} batch={batch} />}
+                {batch && isSelectable(approval) && <SelectCheckbox approval={approval} batch={batch} />}
                 <ApprovalRow approval={approval} open={approval === open} onOpen={onOpen} />
               </>
             ),
@@ -53,13 +53,22 @@ function SelectCheckbox({ approval, batch }: { approval: Approval; batch: Approv
   )
 }
 
+/** Each question needs its own answer. */
+const isSelectable = ({ path }: Approval) => path !== 'question'
+
 export function toggleSelected(batch: ApprovalBatch, approval: Approval): void {
+  if (!isSelectable(approval)) return
   const others = batch.selected.filter(({ approval_id }) => approval_id !== approval.approval_id)
   batch.select(others.length < batch.selected.length ? others : [...others, approval])
 }
 
 export function toggleAllSelected(batch: ApprovalBatch, approvals: Approval[]): void {
-  batch.select(approvals.every((approval) => isSelected(batch, approval)) ? [] : approvals)
+  batch.select(isAllSelected(batch, approvals) ? [] : approvals.filter(isSelectable))
+}
+
+function isAllSelected(batch: ApprovalBatch, approvals: Approval[]): boolean {
+  const selectable = approvals.filter(isSelectable)
+  return selectable.length > 0 && selectable.every((approval) => isSelected(batch, approval))
 }
 
 const isSelected = ({ selected }: ApprovalBatch, { approval_id }: Approval) =>
@@ -70,7 +79,7 @@ function SelectAll({ approvals, batch }: { approvals: Approval[]; batch: Approva
     <div className="flex items-center border-b border-line bg-bg px-3 py-1.5 text-xs text-muted">
       <Checkbox
         label={approvalsText.batch.selectAll}
-        checked={approvals.length > 0 && approvals.every((approval) => isSelected(batch, approval))}
+        checked={isAllSelected(batch, approvals)}
         onChange={() => toggleAllSelected(batch, approvals)}
       />
       <span className="ml-auto">

@@ -13,7 +13,7 @@ export interface ApprovalHeadline {
   target: string | null
 }
 
-/** In the order of the server's policy, so that the amount shown is the amount that the policy checked. */
+/** The fields that the server's policy checks. */
 const AMOUNT_FIELDS = ['amount_usd', 'amount', 'total', 'value']
 
 const TARGET_FIELDS = [
@@ -25,9 +25,10 @@ const TARGET_FIELDS = [
 ]
 
 type SummarizedApproval = Pick<Approval, 'action' | 'preview'> &
-  Partial<Pick<Approval, 'connection' | 'connection_id' | 'edited'>>
+  Partial<Pick<Approval, 'connection' | 'connection_id' | 'edited' | 'path'>>
 
 export function approvalHeadline(approval: SummarizedApproval): ApprovalHeadline {
+  if (approval.path === 'question') return { action: questionTitle(approval), amount: null, target: null }
   const payload = { ...toObject(approval.preview), ...approval.edited }
   return {
     action: actionLabel(approval.action, connectionName(approval)),
@@ -35,6 +36,9 @@ export function approvalHeadline(approval: SummarizedApproval): ApprovalHeadline
     target: targetLabel(payload),
   }
 }
+
+const questionTitle = ({ preview }: SummarizedApproval) =>
+  approvalsText.question.title(toText(toObject(preview)['question']))
 
 /** The headline as one line, such as "Book refund of $84.50 for order A-1001". */
 export function approvalSummary(approval: SummarizedApproval): string {
@@ -62,10 +66,16 @@ export function actionLabel(action: string, connection: string | null = null): s
 
 const spaced = (name: string) => name.replaceAll(/[_-]+/g, ' ').trim()
 
+/** The amount that the policy compares with a limit; null if the payload states none, or one that is not a number. */
+export function largestAmount(payload: JsonObject): number | null {
+  const stated = AMOUNT_FIELDS.filter((name) => Object.hasOwn(payload, name)).map((name) => payload[name])
+  const amounts = stated.filter((amount) => typeof amount === 'number')
+  return amounts.length > 0 && amounts.length === stated.length ? Math.max(...amounts) : null
+}
+
 function amountLabel(payload: JsonObject): string | null {
-  const field = AMOUNT_FIELDS.find((name) => Object.hasOwn(payload, name))
-  const amount = field === undefined ? null : payload[field]
-  if (typeof amount !== 'number') return null
+  const amount = largestAmount(payload)
+  if (amount === null) return null
   const currency = typeof payload['currency'] === 'string' ? payload['currency'].toUpperCase() : 'USD'
   return formatMoney(amount, currency)
 }

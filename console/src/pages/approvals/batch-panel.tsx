@@ -52,10 +52,10 @@ function OutcomeTag({ outcome }: { outcome: BatchOutcome | undefined }) {
 }
 
 function BatchDecision({ batch: { selected, decide }, onClear }: { batch: ApprovalBatch; onClear: () => void }) {
-  const [mode, setMode] = useState<'view' | 'confirm' | 'reject'>('view')
+  const [mode, setMode] = useState<'view' | 'asking' | 'reject'>('view')
   const approve = () => void decide('approve', {})
   useShortcuts({
-    a: () => (mode === 'confirm' ? approve() : setMode('confirm')),
+    a: () => (mode === 'asking' ? approve() : setMode('asking')),
     r: () => setMode('reject'),
     Escape: () => (mode === 'view' ? onClear() : setMode('view')),
   })
@@ -72,10 +72,10 @@ function BatchDecision({ batch: { selected, decide }, onClear }: { batch: Approv
   return (
     <div className="flex flex-wrap items-center gap-2">
       <ApproveButton
-        needsConfirm={mode === 'confirm'}
+        asking={mode === 'asking'}
         label={text.approve(selected.length)}
-        showKey={mode === 'view'}
         busy={false}
+        onAsk={() => setMode('asking')}
         onApprove={approve}
       />
       <Button variant="danger" onClick={() => setMode('reject')} icon={<X size={14} />}>

@@ -1,31 +1,28 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Check, Pencil, X } from 'lucide-react'
-import { useEffect, useRef, useState } from 'react'
-import { callApi } from '../../api/http.ts'
+import { type MouseEvent, useEffect, useRef, useState } from 'react'
 import { toObject } from '../../api/json.ts'
-import { approvalsQuery } from '../../api/queries.ts'
 import type { Approval, JsonObject } from '../../api/types.ts'
 import { useShortcuts } from '../../shell/shortcuts.ts'
 import { Button, KeyCap } from '../../ui/button.tsx'
 import { Field } from '../../ui/form-fields.tsx'
-import { showToast } from '../../ui/toast.tsx'
 import { changedValues } from './payload-diff.ts'
 import { PayloadEditor } from './payload-editor.tsx'
 import { PayloadView } from './payload-view.tsx'
-import { approvalSummary } from './approval-summary.ts'
 import { uiText } from '../../ui/text.ts'
 import { approvalsText } from './text.ts'
+import { useDecision } from './use-decision.ts'
 
 const text = approvalsText.decision
 
-type DecisionMode = 'view' | 'confirm' | 'edit' | 'reject'
+type DecisionMode = 'view' | 'edit' | 'reject'
 
 /**
- * Approves, edits or rejects. A decision by keyboard takes two keys, so that one slip has no effect: `a` focuses the
- * button and `a` or Enter approves; `r` asks for a reason and Enter rejects.
+ * Approves, edits or rejects. A decision takes two keys or two clicks, so that one slip has no effect: the first `a` or
+ * click makes the button ask, the second approves; `r` asks for a reason and Enter rejects.
  */
 export function DecisionForm({ approval, onDecided }: { approval: Approval; onDecided: () => void }) {
   const [mode, setMode] = useState<DecisionMode>('view')
+  const [asking, setAsking] = useState(false)
   const payload = toObject(approval.preview)
   const [edited, setEdited] = useState<JsonObject>(payload)
   const canEdit = approval.allowed_decisions.includes('edit')
@@ -33,43 +30,42 @@ export function DecisionForm({ approval, onDecided }: { approval: Approval; onDe
   const decide = useDecision(approval, onDecided)
   const approve = () =>
     decide.mutate({ to: 'approve', body: mode === 'edit' && Object.keys(change).length > 0 ? { edited: change } : {} })
+  const show = (to: DecisionMode) => (setMode(to), setAsking(false))
+  const edit = (to: JsonObject) => (setEdited(to), setAsking(false))
   const reject = (reason: string) => decide.mutate({ to: 'reject', body: reason ? { reason } : {} })
   useShortcuts({
-    a: () => (mode === 'confirm' ? approve() : setMode('confirm')),
-    e: () => canEdit && setMode('edit'),
-    r: () => setMode('reject'),
-    Escape: () => setMode('view'),
+    a: () => mode !== 'reject' && (asking ? approve() : setAsking(true)),
+    e: () => canEdit && show('edit'),
+    r: () => show('reject'),
+    Escape: () => (asking ? setAsking(false) : show('view')),
   })
   if (mode === 'reject') {
-    const onBack = () => setMode('view')
+    const onBack = () => show('view')
     return <RejectForm submitLabel={text.rejectAndEnd} busy={decide.isPending} onReject={reject} onBack={onBack} />
   }
   return (
     <div className="flex flex-col gap-3">
       {mode === 'edit' ? (
-        <PayloadEditor payload={payload} edited={edited} onChange={setEdited} />
+        <PayloadEditor payload={payload} edited={edited} onChange={edit} />
       ) : (
         <PayloadView approval={approval} />
       )}
       <div className="sticky bottom-0 -mx-5 flex flex-wrap items-center gap-2 bg-surface px-5 py-2">
         <ApproveButton
-          needsConfirm={mode === 'confirm'}
+          asking={asking}
           label={mode === 'edit' ? approveLabel(Object.keys(change).length) : text.approve}
-          showKey={mode === 'view'}
           busy={decide.isPending}
+          onAsk={() => setAsking(true)}
           onApprove={approve}
         />
-        {canEdit && mode !== 'edit' && (
-          <Button onClick={() => setMode('edit')} icon={<Pencil size={14} />}>
-            {text.edit} <KeyCap>e</KeyCap>
-          </Button>
-        )}
-        {mode === 'edit' && (
-          <Button variant="ghost" onClick={() => (setMode('view'), setEdited(payload))}>
+        {mode === 'edit' ? (
+          <Button variant="ghost" onClick={() => (show('view'), setEdited(payload))}>
             {text.discardEdits} <KeyCap>{uiText.escapeKey}</KeyCap>
           </Button>
+        ) : (
+          canEdit && <EditButton onEdit={() => show('edit')} />
         )}
-        <Button variant="danger" onClick={() => setMode('reject')} icon={<X size={14} />}>
+        <Button variant="danger" onClick={() => show('reject')} icon={<X size={14} />}>
           {text.reject} <KeyCap>r</KeyCap>
         </Button>
       </div>
@@ -78,37 +74,51 @@ export function DecisionForm({ approval, onDecided }: { approval: Approval; onDe
   )
 }
 
+function EditButton({ onEdit }: { onEdit: () => void }) {
+  return (
+    <Button onClick={onEdit} icon={<Pencil size={14} />}>
+      {text.edit} <KeyCap>e</KeyCap>
+    </Button>
+  )
+}
+
 const approveLabel = (changes: number) => (changes > 0 ? text.approveWithChanges(changes) : text.approve)
 
-/** With `needsConfirm` the button has the focus and says which key approves. */
+/** The first press asks, the second approves. While it asks, the button has the focus. */
 export function ApproveButton({
-  needsConfirm,
+  asking,
   label,
-  showKey,
   busy,
+  onAsk,
   onApprove,
 }: {
-  needsConfirm: boolean
+  asking: boolean
   label: string
-  showKey: boolean
   busy: boolean
+  onAsk: () => void
   onApprove: () => void
 }) {
   const ref = useRef<HTMLButtonElement>(null)
   useEffect(() => {
-    if (needsConfirm) ref.current?.focus()
-  }, [needsConfirm])
+    if (asking) ref.current?.focus()
+  }, [asking])
+  const press = ({ detail: clicks }: MouseEvent) => {
+    // The second click of a double click is no second decision.
+    if (clicks > 1) return
+    if (asking) onApprove()
+    else onAsk()
+  }
   return (
     <button
       ref={ref}
       type="button"
       disabled={busy}
-      onClick={onApprove}
+      onClick={press}
       className="inline-flex h-8 items-center gap-1.5 rounded-md bg-accent px-3 font-medium text-on-accent hover:bg-accent-strong disabled:opacity-50"
     >
       <Check size={15} aria-hidden />
-      {needsConfirm ? text.confirm(label) : label}
-      {showKey && <kbd className="rounded border border-current px-1 text-xs max-sm:hidden">a</kbd>}
+      {asking ? text.confirm(label) : label}
+      {!asking && <kbd className="rounded border border-current px-1 text-xs max-sm:hidden">a</kbd>}
     </button>
   )
 }
@@ -152,30 +162,4 @@ export function RejectForm({
       </div>
     </form>
   )
-}
-
-interface Decision {
-  to: 'approve' | 'reject'
-  body: { edited?: JsonObject; reason?: string }
-}
-
-function useDecision(approval: Approval, onDecided: () => void) {
-  const queries = useQueryClient()
-  return useMutation({
-    mutationFn: ({ to, body }: Decision) =>
-      callApi(`/v1/approvals/${approval.approval_id}/${to}`, { method: 'POST', body }),
-    onSuccess: (_, { to, body: { edited = null } }) => {
-      queries.setQueryData(approvalsQuery('pending').queryKey, (list) =>
-        list?.filter(({ approval_id }) => approval_id !== approval.approval_id),
-      )
-      const done = to === 'reject' ? text.rejected : edited ? text.approvedWithEdits : text.approved
-      showToast(done(approvalSummary({ ...approval, edited })))
-      onDecided()
-    },
-    // Also after an error, because another member may have decided first.
-    onSettled: () => {
-      void queries.invalidateQueries({ queryKey: ['approvals'] })
-      void queries.invalidateQueries({ queryKey: ['tasks'] })
-    },
-  })
 }

@@ -13,7 +13,7 @@ export function PayloadView({ approval }: { approval: Approval }) {
     <section aria-label={text.label} className="flex flex-col gap-3">
       <div className="flex items-center justify-between gap-3">
         <h3 className="min-w-0 font-medium">
-          {approval.status === 'pending' ? text.pending : text.proposed}
+          {approval.path === 'tool' ? text.toolCall : approval.status === 'pending' ? text.pending : text.proposed}
           <ConnectionLabel approval={approval} />
         </h3>
         <div className="shrink-0">

@@ -5,6 +5,7 @@ import type { Approval, PolicyRule } from '../../api/types.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { formatUsd } from '../../ui/format.ts'
 import { JsonView } from '../../ui/json.tsx'
+import { largestAmount } from './approval-summary.ts'
 import { approvalsText } from './text.ts'
 
 const text = approvalsText.rule
@@ -38,9 +39,9 @@ export function RuleSuggestion({ approval }: { approval: Approval }) {
 
 /** Limited to the highest approved amount and to the number of approvals on the busiest day. */
 function narrowestRule(action: string, approved: Approval[]): PolicyRule {
-  const amounts = approved.map(({ preview }) => toObject(preview)['amount_usd'])
+  const amounts = approved.map(({ preview }) => largestAmount(toObject(preview)))
   const days = Map.groupBy(approved, ({ created_at }) => created_at.slice(0, 10))
-  const known = amounts.filter((amount) => typeof amount === 'number')
+  const known = amounts.filter((amount) => amount !== null)
   return {
     action,
     ...(known.length === amounts.length && { max_amount_usd: Math.max(...known) }),

@@ -99,7 +99,13 @@ function AuditEntries({ entries }: { entries: AuditEntry[] }) {
             <DateTime ts={ts} />
           </td>
           <td className="whitespace-nowrap">
-            {actor.kind} <code className="font-mono text-xs text-muted">{actor.id.slice(-8)}</code>
+            {actor.kind === 'system' ? (
+              auditText.service
+            ) : (
+              <>
+                {actor.kind} <code className="font-mono text-xs text-muted">{actor.id.slice(-8)}</code>
+              </>
+            )}
           </td>
           <td className="font-medium whitespace-nowrap">{action}</td>
           <td className="text-xs whitespace-nowrap">

@@ -6,6 +6,7 @@ export const auditText = {
   lead: 'Tamper-evident log of every action.',
   export: 'Export',
   verify: 'Verify',
+  service: 'the service',
   verified: (entries: number, checkpoints: number) =>
     `Chain verified: ${plural(entries, 'entry', 'entries')}, ${plural(checkpoints, 'signed checkpoint', 'signed checkpoints')}.`,
   sealedWithOtherKey: 'The latest entry is sealed with a different encryption key.',

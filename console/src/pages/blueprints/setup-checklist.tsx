@@ -12,6 +12,7 @@ import { humanize } from '../../ui/humanize.ts'
 import { QueryResult } from '../../ui/query-result.tsx'
 import { RequireRole } from '../../ui/role.tsx'
 import { openAuthorisation } from '../connections/connect-app.tsx'
+import { LostSecretWarning } from '../connections/lost-secret-warning.tsx'
 import { fillPlaceholders, listPlaceholders } from './placeholders.ts'
 import { blueprintsText } from './text.ts'
 
@@ -113,6 +114,7 @@ function FixButton({ label, item, fix }: { label: string; item: string; fix: Rea
           mutation={apply}
           onClose={() => setOpen(false)}
         >
+          {placeholders.includes('secret') && <LostSecretWarning />}
           {placeholders.map((name) => (
             <TextField
               key={name}

@@ -7,16 +7,24 @@ import { useApiMutation } from '../../api/mutation.ts'
 import { connectionsQuery } from '../../api/setup-queries.ts'
 import { FormDialog } from '../../ui/form-dialog.tsx'
 import { Select, TextField } from '../../ui/form-fields.tsx'
+import { useDeclaredInput } from '../run/task-input.tsx'
 import { TaskTypeFields, useTaskType } from '../wedges/task-type-fields.tsx'
 import { channelsText } from './text.ts'
+
+/** What the input of a task that a message starts has. */
+const MESSAGE_FIELDS = ['from', 'body', 'subject', 'thread_id']
 
 export function ChannelForm({ onClose, onCreated }: { onClose: () => void; onCreated: (channel: Channel) => void }) {
   const { data: connections = [], isSuccess } = useQuery(connectionsQuery)
   const [address, setAddress] = useState('')
   const [chosenConnection, setChosenConnection] = useState('')
   const chosen = useTaskType()
-  const connection_id = chosenConnection || (connections[0]?.id ?? '')
+  // Any other kind may be an API that carries no messages, such as a payment provider, so it has to be chosen.
+  const connection_id = chosenConnection || (connections.find(({ kind }) => kind === 'email')?.id ?? '')
   const { wedge, task_type } = chosen
+  const missing = useDeclaredInput(wedge, task_type).fields.filter(
+    ({ name, required }) => required && !MESSAGE_FIELDS.includes(name),
+  )
   const save = useApiMutation(
     () => callApi<Channel>('/v1/channels', { method: 'POST', body: { connection_id, address, wedge, task_type } }),
     { invalidates: ['channels'], onSuccess: onCreated },
@@ -37,10 +45,21 @@ export function ChannelForm({ onClose, onCreated }: { onClose: () => void; onCre
         onChange={setAddress}
       />
       <TaskTypeFields chosen={chosen} />
+      {missing.length > 0 && (
+        <p role="status" className="-mt-2 text-xs text-wait">
+          {channelsText.missingFields(
+            MESSAGE_FIELDS,
+            missing.map(({ name }) => name),
+          )}
+        </p>
+      )}
       <Select
         label={channelsText.replyConnection}
         value={connection_id}
-        options={connections.map(({ id, name }) => [id, name])}
+        options={[
+          ...(connection_id === '' ? [['', channelsText.choose] satisfies [string, string]] : []),
+          ...connections.map(({ id, name }): [string, string] => [id, name]),
+        ]}
         onChange={setChosenConnection}
       />
       {isSuccess && connections.length === 0 && (

@@ -14,7 +14,10 @@ export const channelsText = {
   address: 'Address',
   addressHint: 'The mailbox, phone number or account that people write to.',
   addressExample: 'help@example.com',
+  missingFields: (fields: string[], missing: string[]) =>
+    `A message has the fields ${fields.join(', ')}. This task type also requires: ${missing.join(', ')}.`,
   replyConnection: 'Reply connection',
+  choose: 'Choose…',
   noConnections: 'No connections yet.',
   createConnection: 'Create a connection',
   setupFor: (address: string) => `Setup for ${address}`,

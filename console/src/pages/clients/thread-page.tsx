@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { type Message, type Thread, threadQuery } from '../../api/client-queries.ts'
 import { callApi } from '../../api/http.ts'
 import { useApiMutation } from '../../api/mutation.ts'
+import { expiredThreadTasksQuery } from '../../api/queries.ts'
 import { Button, buttonClass } from '../../ui/button.tsx'
 import { FormDialog } from '../../ui/form-dialog.tsx'
 import { TextArea } from '../../ui/form-fields.tsx'
@@ -12,6 +13,8 @@ import { Page } from '../../ui/page.tsx'
 import { QueryResult } from '../../ui/query-result.tsx'
 import { RequireRole } from '../../ui/role.tsx'
 import { TimeAgo } from '../../ui/time.tsx'
+import { ExpiredTasks } from '../tasks/expired-tasks.tsx'
+import { tasksText } from '../tasks/text.ts'
 import { clientsText } from './text.ts'
 
 const route = getRouteApi('/shell/threads/$threadId')
@@ -38,15 +41,30 @@ export function ThreadPage() {
       }
     >
       <QueryResult query={query}>
-        {({ messages }) => (
-          <ol aria-label={clientsText.messages} className="flex max-w-3xl flex-col gap-3">
-            {messages.map((message) => (
-              <ThreadMessage key={message.id} message={message} />
-            ))}
-          </ol>
+        {(thread) => (
+          <div className="flex max-w-3xl flex-col gap-4">
+            <ol aria-label={clientsText.messages} className="flex flex-col gap-3">
+              {thread.messages.map((message) => (
+                <ThreadMessage key={message.id} message={message} />
+              ))}
+            </ol>
+            <ExpiredRequests thread={thread} />
+          </div>
         )}
       </QueryResult>
     </Page>
+  )
+}
+
+/** The requests of the thread that nobody decided in time. The client has read in the thread that they stopped. */
+function ExpiredRequests({ thread }: { thread: Thread }) {
+  const { data: tasks = [] } = useQuery(expiredThreadTasksQuery(thread))
+  if (tasks.length === 0) return null
+  return (
+    <section className="panel overflow-hidden">
+      <h2 className="border-b border-line px-4 py-2 font-semibold">{tasksText.expired.title}</h2>
+      <ExpiredTasks tasks={tasks} />
+    </section>
   )
 }
 

@@ -27,7 +27,8 @@ export function ConnectionForm({
     {
       invalidates: ['connections'],
       onSuccess: (saved) => {
-        showToast(saved.warnings[0] ?? connectionsText.saved(saved.name), saved.warnings.length > 0)
+        showToast(connectionsText.saved(saved.name))
+        for (const warning of saved.warnings) showToast(connectionsText.warning(warning))
         onSaved(saved)
       },
     },

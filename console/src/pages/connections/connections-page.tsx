@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Plug, Plus } from 'lucide-react'
 import { useState } from 'react'
 import { toCurl } from '../../api/http.ts'
+import { metaQuery } from '../../api/queries.ts'
 import { type Connection, connectionsQuery } from '../../api/setup-queries.ts'
 import { Button } from '../../ui/button.tsx'
 import { EmptyState } from '../../ui/page-states.tsx'
@@ -19,6 +20,7 @@ type OpenDialog = { kind: 'new' | 'app' } | { kind: 'edit' | 'secret'; connectio
 /** The external services that agents use, and whether each one works. */
 export function ConnectionsPage() {
   const query = useQuery(connectionsQuery)
+  const { data: meta } = useQuery(metaQuery)
   const [open, setOpen] = useState<OpenDialog>(null)
   const close = () => setOpen(null)
   return (
@@ -27,9 +29,11 @@ export function ConnectionsPage() {
       lead={connectionsText.lead}
       actions={
         <RequireRole minRole="admin">
-          <Button icon={<Plug size={14} />} onClick={() => setOpen({ kind: 'app' })}>
-            {connectionsText.connectApp}
-          </Button>
+          {meta?.broker.configured && (
+            <Button icon={<Plug size={14} />} onClick={() => setOpen({ kind: 'app' })}>
+              {connectionsText.connectApp}
+            </Button>
+          )}
           <Button variant="primary" icon={<Plus size={14} />} onClick={() => setOpen({ kind: 'new' })}>
             {connectionsText.newConnection}
           </Button>

@@ -5,6 +5,7 @@ import type { Connection } from '../../api/setup-queries.ts'
 import { FormDialog } from '../../ui/form-dialog.tsx'
 import { TextField } from '../../ui/form-fields.tsx'
 import { showToast } from '../../ui/toast.tsx'
+import { LostSecretWarning } from './lost-secret-warning.tsx'
 import { connectionsText } from './text.ts'
 
 /** Write-only: the service stores the secret encrypted and no route returns it. */
@@ -28,6 +29,7 @@ export function SecretForm({ connection, onClose }: { connection: Connection; on
       mutation={save}
       onClose={onClose}
     >
+      <LostSecretWarning />
       <TextField
         label={connectionsText.secret}
         hint={connectionsText.secretHint}

@@ -1,10 +1,19 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { analyticsQuery, approvalsQuery, metaQuery, newestTasksQuery, type TaskListItem } from '../../api/queries.ts'
+import { errorMessage } from '../../api/http.ts'
+import {
+  analyticsQuery,
+  approvalsQuery,
+  expiredTasksQuery,
+  metaQuery,
+  newestTasksQuery,
+  type TaskListItem,
+} from '../../api/queries.ts'
 import type { Approval } from '../../api/types.ts'
+import type { TasksSearch } from '../../search-params.ts'
 import { buttonClass } from '../../ui/button.tsx'
-import { Placeholder } from '../../ui/page-states.tsx'
+import { ErrorMessage, Placeholder } from '../../ui/page-states.tsx'
 import { MetricRow } from '../../ui/metric-row.tsx'
 import { humanize } from '../../ui/humanize.ts'
 import { RequireRole, useHasRole } from '../../ui/role.tsx'
@@ -15,19 +24,22 @@ import { TimeAgo } from '../../ui/time.tsx'
 import { Countdown } from '../approvals/countdown.tsx'
 import { approvalSummary } from '../approvals/approval-summary.ts'
 import { formatDuration, formatNumber, formatPercent, formatUsd } from '../../ui/format.ts'
+import { ExpiredTasks } from '../tasks/expired-tasks.tsx'
+import { tasksText } from '../tasks/text.ts'
 import { Guide, useGuide } from './guide.tsx'
 import { homeText } from './text.ts'
 
 /** Pending approvals, the latest tasks and the numbers of the last 30 days. */
 export function HomePage() {
-  const { data: approvals } = useQuery(approvalsQuery('pending'))
+  const { data: approvals, error } = useQuery(approvalsQuery('pending'))
   const { data: tasks } = useQuery(newestTasksQuery({}, 12))
+  const { data: expired } = useQuery(expiredTasksQuery)
   const guide = useGuide()
   const pending = approvals?.length ?? 0
   const canDecide = useHasRole()('operator')
   return (
     <Page
-      title={pageTitle(pending, canDecide)}
+      title={pageTitle(pending, expired?.length ?? 0, canDecide)}
       stackOnPhone
       actions={
         <RequireRole minRole="operator">
@@ -37,7 +49,7 @@ export function HomePage() {
         </RequireRole>
       }
     >
-      {approvals && tasks && guide !== undefined ? (
+      {approvals && tasks && expired && guide !== undefined ? (
         <>
           <WedgeProblems />
           {guide && (
@@ -46,15 +58,23 @@ export function HomePage() {
             </RequireRole>
           )}
           <Metrics />
-          <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-4 lg:grid-cols-2">
-            <HomePanel title={canDecide ? homeText.awaitingYourDecision : homeText.awaitingDecision} to="/approvals">
-              <PendingApprovals approvals={approvals.toReversed().slice(0, 6)} />
+          <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-4 lg:grid-cols-2 lg:grid-rows-[auto_1fr]">
+            <HomePanel
+              title={canDecide ? homeText.awaitingYourDecision : homeText.awaitingDecision}
+              to="/approvals"
+              count={approvals.length}
+            >
+              <PendingApprovals approvals={approvals.toReversed().slice(0, SHOWN_APPROVALS)} />
             </HomePanel>
-            <HomePanel title={homeText.latestTasks} to="/tasks">
+            <HomePanel title={homeText.latestTasks} to="/tasks" className="lg:row-span-2">
               <LatestTasks tasks={tasks} />
             </HomePanel>
+            {/* Last, so that it moves nothing when it appears. */}
+            {expired.length > 0 && <ExpiredPanel tasks={expired} />}
           </div>
         </>
+      ) : error ? (
+        <ErrorMessage message={errorMessage(error)} />
       ) : (
         <Placeholder className="h-96" />
       )}
@@ -62,26 +82,64 @@ export function HomePage() {
   )
 }
 
-function pageTitle(pending: number, canDecide: boolean): string {
+function pageTitle(pending: number, expired: number, canDecide: boolean): string {
+  if (pending === 0 && expired > 0) return homeText.expired(expired)
   if (pending === 0) return canDecide ? homeText.caughtUp : homeText.noneWaiting
   return canDecide ? homeText.needYourDecision(pending) : homeText.waiting(pending)
 }
 
-function HomePanel({ title, to, children }: { title: string; to: string; children: ReactNode }) {
+/** As many rows as fit into the panel. */
+const SHOWN_APPROVALS = 6
+const SHOWN_ON_PHONE = 3
+
+interface PanelTarget {
+  title: string
+  to: string
+  search?: TasksSearch
+}
+
+function HomePanel({
+  count = 0,
+  className = '',
+  children,
+  ...target
+}: PanelTarget & { count?: number; className?: string; children: ReactNode }) {
   return (
-    <section className="panel overflow-hidden">
+    <section className={`panel overflow-hidden ${className}`}>
       <header className="flex items-center border-b border-line px-4 py-2">
-        <h2 className="font-semibold">{title}</h2>
-        <Link to={to} aria-label={homeText.viewAllOf(title)} className="ml-auto text-xs text-accent hover:underline">
-          {homeText.viewAll}
-        </Link>
+        <h2 className="font-semibold">{target.title}</h2>
+        <AllLink {...target} hidden={count - SHOWN_ON_PHONE} className="lg:hidden" />
+        <AllLink {...target} hidden={count - SHOWN_APPROVALS} className="max-lg:hidden" />
       </header>
       {children}
     </section>
   )
 }
 
+function AllLink({ title, to, search = {}, hidden, className }: PanelTarget & { hidden: number; className: string }) {
+  const text = hidden > 0 ? homeText.more(hidden) : homeText.viewAll
+  return (
+    <Link
+      to={to}
+      search={search}
+      aria-label={`${text}: ${title}`}
+      className={`ml-auto text-xs text-accent hover:underline ${className}`}
+    >
+      {text}
+    </Link>
+  )
+}
+
 const LINE = 'flex h-11 items-center gap-3 border-b border-line px-4 -outline-offset-2 hover:bg-hover'
+
+function ExpiredPanel({ tasks }: { tasks: TaskListItem[] }) {
+  return (
+    <HomePanel title={tasksText.expired.title} to="/tasks" search={{ status: 'expired' }}>
+      <p className="border-b border-line px-4 py-2 text-muted">{homeText.expiredHint}</p>
+      <ExpiredTasks tasks={tasks.slice(0, SHOWN_APPROVALS)} />
+    </HomePanel>
+  )
+}
 
 /** A fixed height for six approvals (three on a phone), so that new approvals do not move the page. */
 function PendingApprovals({ approvals }: { approvals: Approval[] }) {

@@ -1,18 +1,16 @@
 import { useMutation } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { Play } from 'lucide-react'
+import { History, Play } from 'lucide-react'
 import { useState } from 'react'
 import { toCurl, callApi, errorMessage } from '../../api/http.ts'
-import { toObject } from '../../api/json.ts'
 import type { Json, JsonObject, Task } from '../../api/types.ts'
 import { Button } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { ErrorMessage } from '../../ui/page-states.tsx'
 import { uiText } from '../../ui/text.ts'
-import { type EditorMode, EditorModeTabs, JsonEditor } from '../../ui/json-editor.tsx'
 import { RunLimits } from './run-limits.tsx'
-import type { InputField } from './infer-input-fields.ts'
-import { InputFields } from './input-fields.tsx'
+import type { InputField } from '../../ui/schema-fields.ts'
+import { TaskInput } from './task-input.tsx'
 import { runText } from './text.ts'
 
 export function RunForm({
@@ -20,25 +18,35 @@ export function RunForm({
   taskType,
   fields,
   initial,
+  last,
 }: {
   wedge: string
   taskType: string
   fields: InputField[]
   initial: Json
+  /** The input of the last run; null if there was none. */
+  last: Json
 }) {
-  const [as, setAs] = useState<EditorMode>(fields.length > 0 ? 'form' : 'json')
   const [input, setInput] = useState<Json>(initial ?? {})
+  const [inputVersion, setInputVersion] = useState(0)
   const [constraints, setConstraints] = useState<JsonObject>({})
   const body = { wedge, task_type: taskType, input, ...(Object.keys(constraints).length > 0 && { constraints }) }
   const start = useCreateTask()
   return (
     <form className="flex flex-col gap-4" onSubmit={(event) => (event.preventDefault(), start.mutate(body))}>
-      {fields.length > 0 && <EditorModeTabs label={runText.inputMode} mode={as} onChange={setAs} />}
-      {as === 'form' ? (
-        <InputFields fields={fields} input={toObject(input)} onChange={setInput} />
-      ) : (
-        <JsonEditor label={runText.input} value={input} onChange={setInput} />
-      )}
+      <TaskInput label={runText.input} fields={fields} input={input} onChange={setInput} version={inputVersion}>
+        {last !== null && (
+          <Button
+            small
+            variant="ghost"
+            className="ml-auto"
+            onClick={() => (setInput(last), setInputVersion(inputVersion + 1))}
+            icon={<History size={14} />}
+          >
+            {runText.useLastInput}
+          </Button>
+        )}
+      </TaskInput>
       <RunLimits value={constraints} onChange={setConstraints} />
       {start.error && <ErrorMessage message={errorMessage(start.error)} />}
       <div className="flex flex-wrap items-center gap-2">

@@ -1,3 +1,4 @@
+import { useId } from 'react'
 import type { Cadence } from '../../api/setup-queries.ts'
 import { Select, TextField } from '../../ui/form-fields.tsx'
 import { schedulesText } from './text.ts'
@@ -8,18 +9,23 @@ export interface CadenceInput {
   minutes: string
   day: string
   time: string
+  expr: string
+  tz: string
 }
 
 export function toCadenceInput(cadence: Cadence | undefined): CadenceInput {
-  const input: CadenceInput = { kind: cadence?.kind ?? 'daily', minutes: '60', day: '1', time: '08:30' }
+  const fixed = { kind: cadence?.kind ?? 'daily', minutes: '60', day: '1', time: '08:30' }
+  const input: CadenceInput = { ...fixed, expr: '30 8 * * 1-5', tz: Intl.DateTimeFormat().resolvedOptions().timeZone }
   if (!cadence) return input
+  if (cadence.kind === 'cron') return { ...input, expr: cadence.expr, tz: cadence.tz }
   if (cadence.kind === 'every') return { ...input, minutes: String(cadence.seconds / 60) }
   const time = [cadence.hour, cadence.minute].map((part) => String(part).padStart(2, '0')).join(':')
   return cadence.kind === 'monthly' ? { ...input, time, day: String(cadence.day) } : { ...input, time }
 }
 
-/** Returns null while the inputs are not a valid cadence. */
-export function parseCadence({ kind, minutes, day, time }: CadenceInput): Cadence | null {
+/** Returns null while the inputs are not a valid cadence. The service checks cron expressions. */
+export function parseCadence({ kind, minutes, day, time, expr, tz }: CadenceInput): Cadence | null {
+  if (kind === 'cron') return expr.trim() !== '' && tz !== '' ? { kind, expr, tz } : null
   const seconds = Math.round(Number(minutes) * 60)
   if (kind === 'every') return seconds >= 1 ? { kind, seconds } : null
   const [hour = NaN, minute = NaN] = time.split(':').map(Number)
@@ -28,11 +34,13 @@ export function parseCadence({ kind, minutes, day, time }: CadenceInput): Cadenc
   return Number(day) >= 1 && Number(day) <= 31 ? { kind, day: Number(day), hour, minute } : null
 }
 
-const KINDS = ['every', 'daily', 'monthly'] as const
+const KINDS = ['every', 'daily', 'monthly', 'cron'] as const
+const TIME_ZONES = Intl.supportedValuesOf('timeZone')
 
 export function CadenceFields({ input, onChange }: { input: CadenceInput; onChange: (input: CadenceInput) => void }) {
   const { kind } = input
-  const field = (name: 'minutes' | 'day' | 'time', label: string, rest: object) => (
+  const timeZones = useId()
+  const field = (name: Exclude<keyof CadenceInput, 'kind'>, label: string, rest: object) => (
     <TextField label={label} value={input[name]} onChange={(to) => onChange({ ...input, [name]: to })} {...rest} />
   )
   return (
@@ -45,7 +53,16 @@ export function CadenceFields({ input, onChange }: { input: CadenceInput; onChan
       />
       {kind === 'every' && field('minutes', schedulesText.minutes, { type: 'number', min: 0, step: 'any' })}
       {kind === 'monthly' && field('day', schedulesText.dayOfMonth, { type: 'number', min: 1, max: 31 })}
-      {kind !== 'every' && field('time', schedulesText.timeUtc, { type: 'time' })}
+      {(kind === 'daily' || kind === 'monthly') && field('time', schedulesText.timeUtc, { type: 'time' })}
+      {kind === 'cron' && field('tz', schedulesText.timeZone, { list: timeZones })}
+      {kind === 'cron' && (
+        <div className="sm:col-span-2">{field('expr', schedulesText.cron, { hint: schedulesText.cronHint })}</div>
+      )}
+      <datalist id={timeZones}>
+        {TIME_ZONES.map((zone) => (
+          <option key={zone} value={zone} />
+        ))}
+      </datalist>
     </div>
   )
 }

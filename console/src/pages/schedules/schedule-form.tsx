@@ -2,10 +2,12 @@ import { useState } from 'react'
 import { callApi } from '../../api/http.ts'
 import { useApiMutation } from '../../api/mutation.ts'
 import type { Cadence, Schedule } from '../../api/setup-queries.ts'
+import type { Json } from '../../api/types.ts'
 import { FormDialog } from '../../ui/form-dialog.tsx'
-import { Checkbox, TextArea, TextField } from '../../ui/form-fields.tsx'
+import { Checkbox, TextField } from '../../ui/form-fields.tsx'
 import { formatDateTime } from '../../ui/format.ts'
 import { useNow } from '../../ui/time.tsx'
+import { TaskInput, useDeclaredInput } from '../run/task-input.tsx'
 import { TaskTypeFields, useTaskType } from '../wedges/task-type-fields.tsx'
 import { CadenceFields, parseCadence, toCadenceInput } from './cadence-fields.tsx'
 import { firstRun, listNextRuns } from './cadence.ts'
@@ -15,13 +17,19 @@ export function ScheduleForm({ schedule, onClose }: { schedule: Schedule | null;
   const [name, setName] = useState(schedule?.name ?? '')
   const chosen = useTaskType(schedule ?? undefined)
   const [cadenceInput, setCadenceInput] = useState(toCadenceInput(schedule?.cadence))
-  const [input, setInput] = useState(JSON.stringify(schedule?.input ?? {}, null, 2))
+  const [typed, setTyped] = useState<TypedInput | null>(
+    schedule && { type: typeOf(schedule), input: schedule.input ?? {} },
+  )
   const [enabled, setEnabled] = useState(schedule?.enabled ?? true)
   const cadence = parseCadence(cadenceInput)
   const { wedge, task_type } = chosen
+  const { fields, example, isLoaded } = useDeclaredInput(wedge, task_type)
+  const type = typeOf(chosen)
+  // The input of another task type does not fit into the fields of this one.
+  const input = typed && (typed.type === type || fields.length === 0) ? typed.input : (example ?? {})
   const save = useApiMutation(
     async () => {
-      const body = { name, wedge, task_type, cadence, input: parseInput(input), enabled }
+      const body = { name, wedge, task_type, cadence, input, enabled }
       const path = schedule ? `/v1/schedules/${schedule.id}` : '/v1/schedules'
       return callApi(path, { method: schedule ? 'PUT' : 'POST', body })
     },
@@ -31,7 +39,7 @@ export function ScheduleForm({ schedule, onClose }: { schedule: Schedule | null;
     <FormDialog
       title={schedule ? schedulesText.editSchedule : schedulesText.newSchedule}
       submitLabel={schedule ? schedulesText.save : schedulesText.create}
-      canSubmit={name.trim() !== '' && task_type !== '' && cadence !== null}
+      canSubmit={name.trim() !== '' && task_type !== '' && cadence !== null && isLoaded}
       mutation={save}
       onClose={onClose}
     >
@@ -39,11 +47,28 @@ export function ScheduleForm({ schedule, onClose }: { schedule: Schedule | null;
       <TaskTypeFields chosen={chosen} />
       <CadenceFields input={cadenceInput} onChange={setCadenceInput} />
       <NextRuns cadence={enabled ? cadence : null} schedule={schedule} />
-      <TextArea label={schedulesText.input} mono value={input} onChange={setInput} />
+      {isLoaded && (
+        <TaskInput
+          key={type}
+          label={schedulesText.input}
+          fields={fields}
+          input={input}
+          onChange={(to) => setTyped({ type, input: to })}
+          rows={4}
+        />
+      )}
       <Checkbox label={schedulesText.enabled} checked={enabled} onChange={setEnabled} />
     </FormDialog>
   )
 }
+
+/** The input that was typed or saved, and the task type that it is for. */
+interface TypedInput {
+  type: string
+  input: Json
+}
+
+const typeOf = ({ wedge, task_type }: { wedge: string; task_type: string }) => `${wedge}/${task_type}`
 
 /** An unchanged cadence keeps its next run; a changed one counts from now. */
 function NextRuns({ cadence, schedule }: { cadence: Cadence | null; schedule: Schedule | null }) {
@@ -52,17 +77,11 @@ function NextRuns({ cadence, schedule }: { cadence: Cadence | null; schedule: Sc
   const first = cadence && ((isUnchanged && schedule?.next_run_at) || firstRun(cadence, new Date(now)))
   return (
     <p aria-label={schedulesText.nextRuns} role="status" className="-mt-2 text-xs text-muted tabular-nums">
-      {cadence && first
-        ? schedulesText.nextRunsAt(listNextRuns(cadence, first, 3).map(formatDateTime))
-        : schedulesText.noNextRuns}
+      {!cadence
+        ? schedulesText.noNextRuns
+        : first
+          ? schedulesText.nextRunsAt(listNextRuns(cadence, first, 3).map(formatDateTime))
+          : schedulesText.invalidCron}
     </p>
   )
-}
-
-function parseInput(text: string): unknown {
-  try {
-    return JSON.parse(text || '{}')
-  } catch {
-    throw new Error(schedulesText.inputNotJson)
-  }
 }

@@ -71,7 +71,10 @@ function ScheduleRow({ schedule, onEdit }: { schedule: Schedule; onEdit: () => v
           {wedge} / {task_type}
         </span>
       </td>
-      <td className="whitespace-nowrap">{describeCadence(cadence)}</td>
+      <td className={cadence.kind === 'cron' ? 'wrap-anywhere' : 'whitespace-nowrap'}>
+        {describeCadence(cadence)}
+        {cadence.kind === 'cron' && <span className="block text-xs text-muted">{cadence.tz}</span>}
+      </td>
       <td className="text-xs whitespace-nowrap text-muted tabular-nums">
         {enabled && next_run_at
           ? listNextRuns(cadence, next_run_at, 3).map((ts) => (

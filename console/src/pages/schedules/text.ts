@@ -1,10 +1,10 @@
 import { plural } from '../../ui/plural.ts'
 
-const cadenceKinds = { every: 'Every N minutes', daily: 'Every day', monthly: 'Every month' }
+const cadenceKinds = { every: 'Every N minutes', daily: 'Every day', monthly: 'Every month', cron: 'Cron expression' }
 
 export const schedulesText = {
   title: 'Schedules',
-  lead: 'Recurring tasks. Daily and monthly times are in UTC; dates are in your time zone.',
+  lead: 'Recurring tasks. Daily and monthly times are in UTC, cron times in the zone of the schedule. Dates are in your time zone.',
   newSchedule: 'New schedule',
   columns: ['Name', 'Frequency', 'Next runs', 'Last run', 'Enabled'],
   actions: 'Actions',
@@ -17,7 +17,7 @@ export const schedulesText = {
   delete: 'Delete',
   confirmDelete: (name: string) => `Delete the schedule ${name}?`,
   none: 'No schedules yet',
-  noneHint: 'A schedule starts a task at an interval, every day or every month.',
+  noneHint: 'A schedule starts a task at an interval, every day, every month, or by a cron expression.',
   editSchedule: 'Edit schedule',
   save: 'Save',
   create: 'Create schedule',
@@ -27,11 +27,14 @@ export const schedulesText = {
   minutes: 'Minutes',
   dayOfMonth: 'Day of month',
   timeUtc: 'Time (UTC)',
+  timeZone: 'Time zone',
+  cron: 'Cron expression',
+  cronHint: 'Minute, hour, day, month, weekday. For example, 30 8 * * 1-5 is 08:30 from Monday to Friday.',
   input: 'Input (JSON)',
-  inputNotJson: 'Input must be valid JSON',
   enabled: 'Enabled',
   nextRuns: 'Next runs',
   nextRunsAt: (times: string[]) => `Next runs: ${times.join(', ')}`,
+  invalidCron: 'The cron expression or the time zone is not valid.',
   noNextRuns: 'This schedule will not run automatically.',
   everySeconds,
   dailyAt: (time: string) => `Daily at ${time} UTC`,

@@ -2,9 +2,11 @@ import { useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, useRouter } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import * as credential from '../../api/credential.ts'
-import { callApi, errorMessage } from '../../api/http.ts'
+import { ApiError, callApi, errorMessage } from '../../api/http.ts'
 import { sessionQuery } from '../../api/queries.ts'
+import { apiText } from '../../api/text.ts'
 import { MIN_PASSWORD_CHARS, type SignInResult } from '../../api/types.ts'
+import { getSessionEnd, setSessionEnd } from '../../shell/session-end.ts'
 import { Button } from '../../ui/button.tsx'
 import { ErrorMessage } from '../../ui/page-states.tsx'
 import { Checkbox, TextField } from '../../ui/form-fields.tsx'
@@ -36,11 +38,12 @@ function parseInvite(hash: string): { invite: string; organisation: string } {
 
 export function SignInPage() {
   const [{ invite, organisation }] = useState(() => parseInvite(location.hash))
-  const [method, setMethod] = useState<SignInMethod>(invite ? 'accept' : 'login')
+  const { has_owner: hasOwner, open } = route.useRouteContext().signup
+  const [method, setMethod] = useState<SignInMethod>(invite ? 'accept' : hasOwner ? 'login' : 'key')
   const [pasted, setPasted] = useState('')
   const [staySignedIn, setStaySignedIn] = useState(false)
-  const { submit, busy, problem, needsFounderKey } = useSignIn(method, invite, staySignedIn)
-  // A new deployment has a key but no member yet, so a key may be pasted into the email field.
+  const { submit, busy, problem } = useSignIn(method, invite, staySignedIn)
+  // People who have only a key may paste it into the email field.
   const onEmail = (email: string) => {
     if (!email.startsWith('svc_key_')) return
     setPasted(email)
@@ -54,7 +57,7 @@ export function SignInPage() {
         {!invite && <Tabs label={signInText.methods} value={method} onChange={setMethod} tabs={METHODS} />}
         <form key={method} className="mt-4 flex flex-col gap-3" onSubmit={(event) => void submit(event)}>
           <SignInFields method={method} pasted={pasted} onEmail={onEmail} />
-          {method === 'signup' && needsFounderKey && <FounderKeyField />}
+          {method === 'signup' && <FounderKeyField required={!hasOwner && !open} />}
           <Checkbox label={signInText.staySignedIn} checked={staySignedIn} onChange={setStaySignedIn} />
           {problem && <ErrorMessage message={problem} />}
           <Button type="submit" variant="primary" disabled={busy}>
@@ -122,15 +125,14 @@ function SignInFields({
   )
 }
 
-/** A sign-up from another machine must prove ownership of the deployment with this key. */
-function FounderKeyField() {
+/** The first sign-up must prove ownership of the deployment with this key. */
+function FounderKeyField({ required }: { required: boolean }) {
   return (
     <TextField
       label={signInText.founderKey}
       name="founder_key"
       type="password"
-      required
-      autoFocus
+      required={required}
       autoComplete="off"
       placeholder={signInText.keyPlaceholder}
       hint={signInText.founderKeyHint}
@@ -142,9 +144,8 @@ function useSignIn(method: SignInMethod, invite: string, staySignedIn: boolean) 
   const router = useRouter()
   const { to = '/' } = route.useSearch()
   const queries = useQueryClient()
-  const [problem, setProblem] = useState<string | null>(null)
+  const [problem, setProblem] = useState(getSessionEnd() ? signInText.sessionEnded : null)
   const [busy, setBusy] = useState(false)
-  const [needsFounderKey, setNeedsFounderKey] = useState(false)
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
     const values = formValues(event.currentTarget)
@@ -153,19 +154,22 @@ function useSignIn(method: SignInMethod, invite: string, staySignedIn: boolean) 
     try {
       credential.clearToken()
       credential.setProject(null)
-      credential.saveToken(await requestToken(method, values, invite), staySignedIn)
+      const token = await requestToken(method, values, invite)
+      // Saved only after the server accepted it: a refusal of a saved token ends the session and cancels this request.
+      await callApi('/v1/auth/session', { allProjects: true, headers: { authorization: `Bearer ${token}` } })
+      credential.saveToken(token, staySignedIn)
+      setSessionEnd(null)
       await queries.fetchQuery({ ...sessionQuery, staleTime: 0 })
       router.history.push(to)
     } catch (error) {
       credential.clearToken()
-      const message = errorMessage(error)
-      setProblem(message)
-      setNeedsFounderKey((needed) => needed || message.includes('founder key'))
+      const isWrongKey = method === 'key' && error instanceof ApiError && error.status === 401
+      setProblem(isWrongKey ? apiText.wrongKey : errorMessage(error))
     } finally {
       setBusy(false)
     }
   }
-  return { submit, busy, problem, needsFounderKey }
+  return { submit, busy, problem }
 }
 
 async function requestToken(method: SignInMethod, values: Record<string, string>, invite: string): Promise<string> {

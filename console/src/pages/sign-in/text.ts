@@ -3,6 +3,7 @@ export const signInText = {
   lead: 'Sign in to your workspace',
   invited: (organisation: string) =>
     `You've been invited${organisation && ` to ${organisation}`}. Set a password to join.`,
+  sessionEnded: 'Your session has ended. Sign in again.',
   methods: 'Sign-in method',
   signIn: 'Sign in',
   signUp: 'Sign up',
@@ -18,7 +19,8 @@ export const signInText = {
   email: 'Email',
   password: 'Password',
   passwordHint: (minChars: number) => `At least ${minChars} characters.`,
-  firstAccount: 'The first account becomes the owner of this deployment and its existing data.',
+  firstAccount:
+    'The first account becomes the owner of this deployment and its existing data. It needs the founder key.',
   founderKey: 'Founder key',
   founderKeyHint: 'The service prints it once, at its first start, or SVC_FOUNDER_API_KEY sets it.',
 }

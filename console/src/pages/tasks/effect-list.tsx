@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { TriangleAlert } from 'lucide-react'
+import { ChevronRight, TriangleAlert } from 'lucide-react'
 import { type ComponentProps, useState } from 'react'
 import { toObject } from '../../api/json.ts'
-import { approvalQuery } from '../../api/queries.ts'
-import type { Effect } from '../../api/types.ts'
+import { approvalQuery, taskApprovalsQuery } from '../../api/queries.ts'
+import type { Approval, Effect } from '../../api/types.ts'
 import { EmptyState, Placeholder } from '../../ui/page-states.tsx'
 import { FieldList } from '../../ui/json.tsx'
 import { QueryResult } from '../../ui/query-result.tsx'
@@ -12,7 +12,7 @@ import { ShowMore } from '../../ui/show-more.tsx'
 import { Tag } from '../../ui/status.tsx'
 import { TimeAgo } from '../../ui/time.tsx'
 import { formatTime, formatDuration } from '../../ui/format.ts'
-import { actionLabel } from '../approvals/approval-summary.ts'
+import { actionLabel, approvalSummary } from '../approvals/approval-summary.ts'
 import { tasksText } from './text.ts'
 
 const text = tasksText.effects
@@ -21,12 +21,15 @@ const TONES = { ok: 'ok', failed: 'bad', unknown: 'wait', sent: 'run' } as const
 
 /** Each call that the task sent through a connection, with its result. */
 export function EffectList({
+  taskId,
   effects,
   more,
 }: {
+  taskId: string
   effects: Effect[] | undefined
   more: ComponentProps<typeof ShowMore>['query']
 }) {
+  const { data: approvals } = useQuery(taskApprovalsQuery(taskId))
   if (!effects) return <Placeholder className="h-64" />
   if (effects.length === 0) {
     return <EmptyState title={text.none}>{text.noneHint}</EmptyState>
@@ -35,7 +38,11 @@ export function EffectList({
     <>
       <ul aria-label={text.label} className="panel divide-y divide-line">
         {effects.map((effect) => (
-          <EffectRow key={effect.approval_id} effect={effect} />
+          <EffectRow
+            key={effect.approval_id}
+            effect={effect}
+            approval={approvals?.find(({ approval_id }) => approval_id === effect.approval_id)}
+          />
         ))}
       </ul>
       <ShowMore query={more} />
@@ -62,14 +69,17 @@ export function UnknownOutcomes({ effects }: { effects: Effect[] }) {
   )
 }
 
-function EffectRow({ effect }: { effect: Effect }) {
+function EffectRow({ effect, approval }: { effect: Effect; approval: Approval | undefined }) {
   const { action, connection, outcome, status, error, created_at, finished_at } = effect
   const [open, setOpen] = useState(false)
   return (
     <li>
       <details onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary className="flex flex-wrap items-center gap-x-3 gap-y-1 px-4 py-2.5 -outline-offset-2 hover:bg-hover">
-          <span className="font-medium">{actionLabel(action, connection)}</span>
+          <ChevronRight size={14} aria-hidden className={`shrink-0 text-muted ${open ? 'rotate-90' : ''}`} />
+          <span className="font-medium">
+            {approval ? approvalSummary({ ...approval, connection }) : actionLabel(action, connection)}
+          </span>
           <Tag tone={TONES[outcome]}>{text.outcome[outcome]}</Tag>
           {error && <span className="min-w-0 text-xs break-words text-bad">{error}</span>}
           <span className="ml-auto text-xs whitespace-nowrap text-muted tabular-nums">

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { CircleStop, MessageSquarePlus, RotateCw } from 'lucide-react'
+import { CircleStop, MessageSquarePlus } from 'lucide-react'
 import { useState } from 'react'
 import { toCurl, callApi } from '../../api/http.ts'
 import type { Task } from '../../api/types.ts'
@@ -11,6 +11,7 @@ import { showToast } from '../../ui/toast.tsx'
 import { MutationButton } from '../../ui/mutation-button.tsx'
 import { uiText } from '../../ui/text.ts'
 import { FeedbackDialog } from './feedback-dialog.tsx'
+import { RunAgainButton } from './run-again-button.tsx'
 import { tasksText } from './text.ts'
 
 const text = tasksText.actions
@@ -18,6 +19,8 @@ const text = tasksText.actions
 /** Cancels an active task, or runs a finished task again; both can get feedback. */
 export function TaskActions({ task }: { task: Task }) {
   const [feedbackOpen, setFeedbackOpen] = useState(false)
+  const navigate = useNavigate()
+  const openTask = (taskId: string) => void navigate({ to: '/tasks/$taskId', params: { taskId } })
   const isFinished = task.finished_at !== null
   return (
     <>
@@ -25,7 +28,7 @@ export function TaskActions({ task }: { task: Task }) {
         <CopyButton text={() => toCurl(`/v1/tasks/${task.id}`)} label={uiText.copyAsCurl} />
       </span>
       <RequireRole minRole="operator">
-        {isFinished ? <RetryButton task={task} /> : <CancelButton task={task} />}
+        {isFinished ? <RunAgainButton taskId={task.id} onStarted={openTask} /> : <CancelButton task={task} />}
         <Button onClick={() => setFeedbackOpen(true)} icon={<MessageSquarePlus size={14} />}>
           {text.feedback}
         </Button>
@@ -45,19 +48,6 @@ function CancelButton({ task }: { task: Task }) {
   return (
     <MutationButton variant="danger" className="min-w-28" mutation={cancel} icon={<CircleStop size={14} />}>
       {text.cancel}
-    </MutationButton>
-  )
-}
-
-function RetryButton({ task }: { task: Task }) {
-  const navigate = useNavigate()
-  const retry = useMutation({
-    mutationFn: () => callApi<Task>(`/v1/tasks/${task.id}/retry`, { method: 'POST' }),
-    onSuccess: ({ id }) => navigate({ to: '/tasks/$taskId', params: { taskId: id } }),
-  })
-  return (
-    <MutationButton className="min-w-28" mutation={retry} icon={<RotateCw size={14} />}>
-      {text.runAgain}
     </MutationButton>
   )
 }

@@ -28,7 +28,7 @@ const TABS: TaskTab[] = ['timeline', 'trace', 'effects', 'output', 'input', 'eve
 export function TaskPage() {
   const { taskId } = route.useParams()
   const { data: task, error } = useQuery(taskQuery(taskId))
-  if (error) {
+  if (error && !task) {
     return (
       <Page title={tasksText.task}>
         <ErrorMessage message={errorMessage(error)} />
@@ -77,7 +77,7 @@ function TaskBody({ task }: { task: Task }) {
             <Timeline timeline={log.timeline} state={log.state} isFinished={task.finished_at !== null} />
           )}
           {view === 'trace' && <TraceView task={task} events={log.events.length} />}
-          {view === 'effects' && <EffectList effects={effects} more={effectPages} />}
+          {view === 'effects' && <EffectList taskId={task.id} effects={effects} more={effectPages} />}
           {view === 'output' && <OutputView task={task} timeline={log.timeline} />}
           {view === 'input' && <RequestView task={task} />}
           {view === 'events' && <EventList events={log.events} />}
@@ -85,7 +85,12 @@ function TaskBody({ task }: { task: Task }) {
         {/* Warnings, errors and approvals appear below and stay visible, so that they do not move the page. */}
         <div className="sticky bottom-0 z-10 flex flex-col gap-2 pb-2">
           <UnknownOutcomes effects={effects ?? []} />
-          {task.error && <ErrorMessage message={task.error.message} />}
+          {task.error && (
+            <ErrorMessage message={task.status === 'expired' ? tasksText.expired.message : task.error.message} />
+          )}
+          {task.queue_reason && (
+            <p className="panel px-4 py-3 text-muted first-letter:uppercase">{task.queue_reason}</p>
+          )}
           <TaskApproval task={task} />
         </div>
       </div>

@@ -32,6 +32,12 @@ export const tasksText = {
     runAgain: 'Run again',
     feedback: 'Feedback',
   },
+  expired: {
+    title: 'Nobody decided in time',
+    ended: 'expired',
+    started: 'Task started again',
+    message: 'Nobody decided in time, so the task ended. Run it again to request a new decision.',
+  },
   feedback: {
     title: 'Feedback',
     question: 'How was this run?',
@@ -117,6 +123,8 @@ export const tasksText = {
     callInput: 'Input',
     callResult: 'Result',
     requested: 'requested',
+    asked: (to: string) => `asked the ${to}`,
+    question: { approved: 'answered', rejected: 'no answer' } as Record<string, string>,
     decision: {
       approved: 'approved',
       auto_approved: 'auto-approved',

@@ -112,7 +112,9 @@ function ApprovalEntry({ entry }: { entry: Extract<TimelineEntry, { kind: 'appro
   // The event says that the payload was edited; the approval has the edits.
   const { data } = useQuery({ ...approvalQuery(toText(request['approval_id'])), enabled: isEdited })
   const edited = data?.edited ?? null
-  const approval = { action: toText(request['action']), preview: request['preview'] ?? null, connection, edited }
+  const isQuestion = request['to'] !== undefined
+  const path = isQuestion ? ('question' as const) : ('action' as const)
+  const approval = { action: toText(request['action']), preview: request['preview'] ?? null, connection, edited, path }
   const waited = decidedAt && decidedAt !== entry.ts ? Date.parse(decidedAt) - Date.parse(entry.ts) : null
   const result = toText(decision?.['decision'])
   return (
@@ -120,11 +122,11 @@ function ApprovalEntry({ entry }: { entry: Extract<TimelineEntry, { kind: 'appro
       <summary className="flex flex-wrap items-center gap-2">
         <span className="font-medium">{approvalSummary(approval)}</span>
         {decision ? (
-          <Tag tone={result === 'rejected' ? 'bad' : 'ok'}>
-            {isEdited ? text.approvedWithEdits : (text.decision[result] ?? result)}
+          <Tag tone={result === 'rejected' ? (isQuestion ? 'off' : 'bad') : 'ok'}>
+            {decisionLabel(isQuestion, isEdited, result)}
           </Tag>
         ) : (
-          <Tag tone="wait">{text.requested}</Tag>
+          <Tag tone="wait">{isQuestion ? text.asked(toText(request['to'])) : text.requested}</Tag>
         )}
         {waited !== null && (
           <span className="text-xs text-wait tabular-nums">{text.decidedIn(formatDuration(waited))}</span>
@@ -138,6 +140,11 @@ function ApprovalEntry({ entry }: { entry: Extract<TimelineEntry, { kind: 'appro
       </div>
     </details>
   )
+}
+
+function decisionLabel(isQuestion: boolean, isEdited: boolean, decision: string): string {
+  if (isQuestion) return text.question[decision] ?? decision
+  return isEdited ? text.approvedWithEdits : (text.decision[decision] ?? decision)
 }
 
 function ValidationEntry({ ok, errors }: { ok: boolean; errors: Json }) {

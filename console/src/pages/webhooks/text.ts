@@ -3,7 +3,7 @@ import { plural } from '../../ui/plural.ts'
 
 const events: Record<WebhookEvent, string> = {
   'approval.requested': 'Approval requested',
-  'approval.expiring': 'Approval expires in less than a minute',
+  'approval.expiring': 'Approval expires soon',
   'task.finished': 'Task finished',
   'connection.failing': 'Connection failing',
   'schedule.failed': 'Schedule failed to start its task',

@@ -6,6 +6,7 @@ import type { PolicySimulation } from '../../api/setup-queries.ts'
 import type { PolicyRule, WedgeSummary } from '../../api/types.ts'
 import { Button } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
+import { formatDuration } from '../../ui/format.ts'
 import { MutationButton } from '../../ui/mutation-button.tsx'
 import { Section } from '../../ui/page.tsx'
 import { RequireRole, RoleHint, useHasRole } from '../../ui/role.tsx'
@@ -29,9 +30,12 @@ export function PolicyView({ wedge: { wedge, manifest } }: { wedge: WedgeSummary
     <div className="flex flex-col gap-6">
       <Section title={wedgesText.requiresApproval}>
         <ul className="flex flex-wrap gap-2">
-          {(manifest.approvals ?? []).map(({ action, risk = 'medium' }) => (
+          {(manifest.approvals ?? []).map(({ action, risk = 'medium', ttl_s }) => (
             <li key={action} className="panel flex items-center gap-2 px-3 py-1.5 font-mono text-xs">
               {action} <Tag>{risk}</Tag>
+              {ttl_s !== undefined && (
+                <span className="text-muted">{wedgesText.expiresAfter(formatDuration(ttl_s * 1_000))}</span>
+              )}
             </li>
           ))}
         </ul>

@@ -18,6 +18,9 @@ export const wedgesText = {
   none: 'No wedges yet',
   noneHint: 'A wedge is a folder with a wedge.json. Add one to the wedges folder; it appears here automatically.',
   notEnabled: 'Not enabled',
+  broken: 'Has errors',
+  cannotBeUsed: 'This wedge cannot be used',
+  cannotBeUsedHint: 'Correct these errors in the wedges folder. The wedge is read again when a file changes.',
 
   wedge: 'Wedge',
   run: 'Run',
@@ -71,6 +74,7 @@ export const wedgesText = {
   neededBy: (count: number) => `Needed ${plural(count, 'time', 'times')}`,
 
   requiresApproval: 'Requires approval',
+  expiresAfter: (time: string) => `expires after ${time}`,
   rules: 'Auto-approve rules',
   rulesHint: 'The first matching rule applies. Simulation only – copy to wedge.json to apply.',
   simulateHint: 'Ask an operator to simulate other rules.',

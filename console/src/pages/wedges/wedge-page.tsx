@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
+import { brokenWedgesQuery } from '../../api/queries.ts'
 import { intakeQuery, type WedgeDetail, wedgeQuery } from '../../api/setup-queries.ts'
 import type { WedgeTab } from '../../search-params.ts'
 import { buttonClass } from '../../ui/button.tsx'
 import { humanize } from '../../ui/humanize.ts'
 import { JsonView } from '../../ui/json.tsx'
-import { ErrorMessage } from '../../ui/page-states.tsx'
 import { Page, Section } from '../../ui/page.tsx'
 import { QueryResult } from '../../ui/query-result.tsx'
 import { RequireRole } from '../../ui/role.tsx'
@@ -15,6 +15,7 @@ import { DocumentList } from './document-list.tsx'
 import { IntakeView } from './intake-view.tsx'
 import { KnowledgeView } from './knowledge-view.tsx'
 import { PolicyView } from './policy-view.tsx'
+import { ProblemList } from './problem-list.tsx'
 import { wedgesText } from './text.ts'
 
 const route = getRouteApi('/shell/wedges/$wedge')
@@ -24,20 +25,37 @@ const VIEWS: WedgeTab[] = ['about', 'knowledge', 'intake', 'policy', 'manifest']
 export function WedgePage() {
   const { wedge } = route.useParams()
   const query = useQuery(wedgeQuery(wedge))
+  const { data: broken } = useQuery(brokenWedgesQuery)
+  const problems = broken?.find((one) => one.wedge === wedge)?.problems
   return (
     <Page
       title={query.data?.title ?? wedgesText.wedge}
       lead={<code className="font-mono text-xs">{wedge}</code>}
       actions={
-        <RequireRole minRole="operator">
-          <Link to="/run" search={{ wedge }} className={buttonClass('primary')}>
-            {wedgesText.run}
-          </Link>
-        </RequireRole>
+        query.data && (
+          <RequireRole minRole="operator">
+            <Link to="/run" search={{ wedge }} className={buttonClass('primary')}>
+              {wedgesText.run}
+            </Link>
+          </RequireRole>
+        )
       }
     >
-      <ViewTabs wedge={wedge} />
-      <QueryResult query={query}>{(detail) => <ChosenView key={wedge} detail={detail} />}</QueryResult>
+      {problems ? (
+        <Section title={wedgesText.cannotBeUsed}>
+          <ProblemList problems={problems} />
+          <p className="text-muted">{wedgesText.cannotBeUsedHint}</p>
+        </Section>
+      ) : (
+        <QueryResult query={query}>
+          {(detail) => (
+            <>
+              <ViewTabs wedge={wedge} />
+              <ChosenView key={wedge} detail={detail} />
+            </>
+          )}
+        </QueryResult>
+      )}
     </Page>
   )
 }
@@ -78,9 +96,7 @@ function AboutView({ detail: { manifest, skills, problems } }: { detail: WedgeDe
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] gap-6 lg:grid-cols-2">
       <Section title={wedgesText.taskTypes}>
-        {problems.map((problem) => (
-          <ErrorMessage key={problem} message={problem} />
-        ))}
+        {problems.length > 0 && <ProblemList problems={problems} />}
         <ul className="panel divide-y divide-line">
           {Object.entries(manifest.task_types).map(([type, { description, harness }]) => (
             <li key={type} className="px-4 py-3">

@@ -1,5 +1,4 @@
-import type { Json } from '../../base/json.ts'
-import { toText } from '../shell/format.ts'
+import type { Json } from './json.ts'
 
 export type JsonPath = readonly (string | number)[]
 
@@ -82,7 +81,8 @@ class JsonReader {
       if (fields.size > 0) this.#expect(',', "expected ',' or '}'")
       if (this.#peek() !== '"') throw this.#error('expected a key in double quotes')
       const line = this.#line
-      const key = toText(this.#scalar())
+      const scalar = this.#scalar()
+      const key = typeof scalar === 'string' ? scalar : JSON.stringify(scalar)
       if (fields.has(key)) this.#duplicateKeys.push({ key, line })
       this.#expect(':', `expected ':' after "${key}"`)
       fields.set(key, this.#value([...path, key]))

@@ -1,8 +1,8 @@
-import type { Json, JsonObject } from '../../api/types.ts'
-import { Checkbox, Field } from '../../ui/form-fields.tsx'
-import { humanize } from '../../ui/humanize.ts'
-import { JsonEditor } from '../../ui/json-editor.tsx'
-import type { InputField } from './infer-input-fields.ts'
+import type { Json, JsonObject } from '../api/types.ts'
+import { Checkbox, Field } from './form-fields.tsx'
+import { humanize } from './humanize.ts'
+import { JsonEditor } from './json-editor.tsx'
+import type { InputField } from './schema-fields.ts'
 
 export function InputFields({
   fields,
@@ -32,7 +32,7 @@ function withValue(input: JsonObject, name: string, value: Json | undefined): Js
 const LONG_TEXT_NAME = /body|text|message|reason|description|content|note/
 
 function InputFieldControl({
-  field: { name, type, required, hint },
+  field: { name, type, required, isInteger, hint, choices },
   value,
   onChange,
 }: {
@@ -45,6 +45,24 @@ function InputFieldControl({
   if (type === 'json') return <JsonEditor label={label} value={value ?? null} onChange={onChange} rows={5} />
   const shown = typeof value === 'string' || typeof value === 'number' ? String(value) : ''
   const change = (typed: string) => onChange(typed === '' ? undefined : type === 'number' ? Number(typed) : typed)
+  if (choices)
+    return (
+      <Field label={label} hint={hint}>
+        {(id) => (
+          <select
+            id={id}
+            required={required}
+            className="field h-8"
+            value={shown}
+            onChange={(event) => change(event.target.value)}
+          >
+            {['', ...choices].map((choice) => (
+              <option key={choice}>{choice}</option>
+            ))}
+          </select>
+        )}
+      </Field>
+    )
   return (
     <Field label={label} hint={hint}>
       {(id) =>
@@ -62,7 +80,7 @@ function InputFieldControl({
             id={id}
             required={required}
             type={type === 'number' ? 'number' : 'text'}
-            step="any"
+            step={isInteger ? 1 : 'any'}
             className={`field h-8 ${type === 'number' ? 'max-w-48' : ''}`}
             value={shown}
             onChange={(event) => change(event.target.value)}

@@ -1,4 +1,5 @@
-import { readdirSync } from 'node:fs'
+import { readdirSync, statfsSync, statSync } from 'node:fs'
+import { MAX_CELL_FILES } from './cell-limits.ts'
 import type { SandboxCell } from './driver.ts'
 import { readProcFile } from './proc-file.ts'
 
@@ -6,21 +7,41 @@ import { readProcFile } from './proc-file.ts'
 const CHECK_INTERVAL_MS = 500
 
 /**
- * Kills a cell whose processes together use more memory than allowed. The kernel limits only each process, and only its
+ * Kills a cell that exceeds a limit which the kernel does not enforce. It limits the memory of each process, and only its
  * writable mappings: a cell may have many processes, and a process may make filled pages read-only and map new ones.
+ * Every file costs memory of the kernel, whatever its size. `maxMemoryMb` is null for a cell of a single process.
  */
-export function monitorCellMemory(cell: SandboxCell, maxMb: number): void {
-  const maxKb = maxMb * 1024
+export function monitorCell(cell: SandboxCell, maxMemoryMb: number | null): void {
   const timer = setInterval(() => {
-    if (exceedsLimit(cell.pid, maxKb))
-      void cell.kill(`the processes of the sandbox used more than ${maxMb} MB of memory`)
+    const problem = findExceededLimit(cell.pid, maxMemoryMb)
+    if (problem !== null) void cell.kill(problem)
   }, CHECK_INTERVAL_MS)
   timer.unref()
   void cell.exited.then(() => clearInterval(timer))
 }
 
+function findExceededLimit(pid: number, maxMemoryMb: number | null): string | null {
+  if (maxMemoryMb !== null && exceedsMemory(pid, maxMemoryMb * 1024))
+    return `the processes of the sandbox used more than ${maxMemoryMb} MB of memory`
+  const [first] = listChildProcesses(pid)
+  const files = first === undefined ? 0 : countFiles(first, '/tmp') + countFiles(first, '/dev/shm')
+  return files > MAX_CELL_FILES ? `the sandbox contained more than ${MAX_CELL_FILES.toLocaleString('en')} files` : null
+}
+
+/** The files in the file system of a folder of the cell, from outside. Zero while the cell still sees that of the host. */
+function countFiles(pid: number, folder: string): number {
+  const inside = `/proc/${pid}/root${folder}`
+  try {
+    if (statSync(inside).dev === statSync(folder, { throwIfNoEntry: false })?.dev) return 0
+    const { files, ffree } = statfsSync(inside)
+    return files - ffree
+  } catch {
+    return 0 // The process has ended in the meantime.
+  }
+}
+
 /** The quick sum counts pages that forked processes share once per process; the exact sum is slow and rarely needed. */
-function exceedsLimit(pid: number, maxKb: number): boolean {
+function exceedsMemory(pid: number, maxKb: number): boolean {
   const inside = listDescendants(pid)
   const left = maxKb - socketBufferKb(inside[0])
   return sum(inside, residentKb) > left && sum(inside, proportionalKb) > left

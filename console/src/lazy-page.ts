@@ -1,0 +1,25 @@
+import { lazyRouteComponent } from '@tanstack/react-router'
+import { isServiceReachable } from './api/http.ts'
+
+const RETRY_MS = 2_000
+
+/** A page whose script is loaded when it opens. */
+export function lazyPage<T extends Record<string, unknown>, K extends keyof T>(load: () => Promise<T>, name: K) {
+  return lazyRouteComponent(() => loadWhenReachable(load), name)
+}
+
+/** While the service is away, the open page stays and the script is requested again. */
+async function loadWhenReachable<T>(load: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await load()
+    } catch (error) {
+      if (await isServiceReachable()) {
+        // After an update of the service, the scripts of the old version are gone; a reload gets the new ones.
+        location.reload()
+        throw error
+      }
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
+    }
+  }
+}

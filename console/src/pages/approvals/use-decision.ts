@@ -1,0 +1,43 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { callApi } from '../../api/http.ts'
+import { approvalsQuery } from '../../api/queries.ts'
+import type { Approval, JsonObject } from '../../api/types.ts'
+import { showToast } from '../../ui/toast.tsx'
+import { approvalSummary } from './approval-summary.ts'
+import { approvalsText } from './text.ts'
+
+const text = approvalsText.decision
+
+interface Decision {
+  to: 'approve' | 'reject'
+  body: { edited?: JsonObject; reason?: string }
+}
+
+/** Sends a decision and shows that it was made. */
+export function useDecision(approval: Approval, onDecided: () => void) {
+  const queries = useQueryClient()
+  return useMutation({
+    mutationFn: ({ to, body }: Decision) =>
+      callApi(`/v1/approvals/${approval.approval_id}/${to}`, { method: 'POST', body }),
+    onSuccess: (_, { to, body: { edited = null } }) => {
+      queries.setQueryData(approvalsQuery('pending').queryKey, (list) =>
+        list?.filter(({ approval_id }) => approval_id !== approval.approval_id),
+      )
+      showToast(doneText(approval, to, edited))
+      onDecided()
+    },
+    // Also after an error, because another member may have decided first.
+    onSettled: () => {
+      void queries.invalidateQueries({ queryKey: ['approvals'] })
+      void queries.invalidateQueries({ queryKey: ['tasks'] })
+    },
+  })
+}
+
+function doneText(approval: Approval, to: Decision['to'], edited: JsonObject | null): string {
+  if (approval.path === 'question')
+    return to === 'approve' ? approvalsText.question.answered : approvalsText.question.declined
+  const summary = approvalSummary({ ...approval, edited })
+  if (to === 'reject') return text.rejected(summary)
+  return edited ? text.approvedWithEdits(summary) : text.approved(summary)
+}

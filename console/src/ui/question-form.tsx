@@ -1,0 +1,126 @@
+import { Send } from 'lucide-react'
+import { type MouseEvent, type ReactNode, useId, useState } from 'react'
+import type { Json, JsonObject } from '../api/types.ts'
+import { Button } from './button.tsx'
+import { TextArea } from './form-fields.tsx'
+import { InputFields } from './input-fields.tsx'
+import { fieldsOfSchema } from './schema-fields.ts'
+import { uiText } from './text.ts'
+
+const text = uiText.question
+
+/** A question of an agent. */
+export interface AskedQuestion {
+  question: string
+  schema: JsonObject | null
+  options: string[] | null
+}
+
+/**
+ * The form for the answer: the options, the fields of the schema, or a text. Declining takes two clicks, so that one slip
+ * does not lose the question.
+ */
+export function QuestionForm({
+  question,
+  busy,
+  problem,
+  onAnswer,
+  onDecline,
+}: {
+  question: AskedQuestion
+  busy: boolean
+  problem?: ReactNode
+  onAnswer: (answer: Json) => void
+  onDecline: () => void
+}) {
+  const [answer, setAnswer] = useState(() => initialAnswer(question))
+  const [declining, setDeclining] = useState(false)
+  const pressDecline = ({ detail: clicks }: MouseEvent) => {
+    // The second click of a double click is no second decision.
+    if (clicks > 1) return
+    if (declining) onDecline()
+    else setDeclining(true)
+  }
+  const canSend = typeof answer === 'string' ? answer.trim() !== '' : answer !== undefined
+  return (
+    <form
+      aria-label={text.label}
+      className="flex flex-col gap-3"
+      onSubmit={(event) => (event.preventDefault(), answer !== undefined && onAnswer(answer))}
+    >
+      <AnswerFields question={question} answer={answer} onChange={(to) => (setAnswer(to), setDeclining(false))} />
+      {problem}
+      <div className="flex flex-wrap gap-2">
+        <Button type="submit" variant="primary" disabled={busy || !canSend} icon={<Send size={14} aria-hidden />}>
+          {text.send}
+        </Button>
+        <Button variant="ghost" disabled={busy} onClick={pressDecline}>
+          {declining ? text.confirmDecline : text.decline}
+        </Button>
+      </div>
+    </form>
+  )
+}
+
+function AnswerFields({
+  question: { schema, options },
+  answer,
+  onChange,
+}: {
+  question: AskedQuestion
+  answer: Json | undefined
+  onChange: (answer: Json | undefined) => void
+}) {
+  if (options) return <OptionFields options={options} chosen={answer} onChange={onChange} />
+  if (!schema)
+    return <TextArea label={text.answer} value={typeof answer === 'string' ? answer : ''} onChange={onChange} />
+  const fields = fieldsOfSchema(schema)
+  if (fields.length > 0)
+    return <InputFields fields={fields} input={toInput(answer)} onChange={(input) => onChange(input)} />
+  const input = answer === undefined ? {} : { answer }
+  return <InputFields fields={singleField(schema)} input={input} onChange={(to) => onChange(to['answer'])} />
+}
+
+/** The field of a schema without properties. */
+const singleField = (schema: JsonObject) => fieldsOfSchema({ properties: { answer: schema }, required: ['answer'] })
+
+/** A checkbox that is not checked means no, so a required one has a value from the start. */
+function initialAnswer({ schema, options }: AskedQuestion): Json | undefined {
+  if (!schema || options) return undefined
+  const fields = fieldsOfSchema(schema)
+  const boxes = fields.filter(({ type, required }) => type === 'boolean' && required)
+  if (fields.length === 0) return singleField(schema)[0]?.type === 'boolean' ? false : undefined
+  return boxes.length > 0 ? Object.fromEntries(boxes.map(({ name }) => [name, false])) : undefined
+}
+
+const toInput = (answer: Json | undefined): JsonObject =>
+  typeof answer === 'object' && answer !== null && !Array.isArray(answer) ? answer : {}
+
+function OptionFields({
+  options,
+  chosen,
+  onChange,
+}: {
+  options: string[]
+  chosen: Json | undefined
+  onChange: (option: string) => void
+}) {
+  const name = useId()
+  return (
+    <fieldset className="flex flex-col gap-2">
+      <legend className="sr-only">{text.answer}</legend>
+      {options.map((option) => (
+        <label key={option} className="flex items-center gap-2">
+          <input
+            type="radio"
+            name={name}
+            className="size-4 accent-(--accent)"
+            checked={chosen === option}
+            onChange={() => onChange(option)}
+          />
+          <span className="min-w-0 break-words">{option}</span>
+        </label>
+      ))}
+    </fieldset>
+  )
+}

@@ -1,0 +1,1 @@
+export const approvalPath = (approvalId: string) => `/v1/approvals/${encodeURIComponent(approvalId)}`

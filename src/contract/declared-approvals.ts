@@ -1,0 +1,28 @@
+import type { WedgeManifest } from './wedge-manifest.ts'
+
+type DeclaredApproval = WedgeManifest['approvals'][number]
+
+/** Thirty days. `SVC_APPROVAL_TTL_MAX_S` changes it. */
+export const DEFAULT_APPROVAL_TTL_MAX_S = 2_592_000
+
+/** The entries of `approvals` that describe an action: those with its whole name, else those with a part of it. */
+export function matchApprovals({ approvals }: Pick<WedgeManifest, 'approvals'>, action: string): DeclaredApproval[] {
+  const name = action.toLowerCase()
+  const exact = approvals.filter((declared) => declared.action.toLowerCase() === name)
+  return exact.length > 0 ? exact : approvals.filter((declared) => name.includes(declared.action.toLowerCase()))
+}
+
+/** How long an approval of the action waits for a decision. The shortest time of equal matches counts. */
+export function approvalTtlS(manifest: Pick<WedgeManifest, 'approvals'>, action: string, defaultS: number): number {
+  const matches = matchApprovals(manifest, action)
+  return matches.length === 0 ? defaultS : Math.min(...matches.map(({ ttl_s }) => ttl_s ?? defaultS))
+}
+
+/** The entries whose `ttl_s` is longer than the deployment allows: the path in the manifest, and what is wrong. */
+export function findLongApprovals({ approvals }: Pick<WedgeManifest, 'approvals'>, maxS: number) {
+  return approvals.flatMap(({ ttl_s }, index) =>
+    ttl_s === undefined || ttl_s <= maxS
+      ? []
+      : [{ path: ['approvals', index, 'ttl_s'], message: `is ${ttl_s}, but SVC_APPROVAL_TTL_MAX_S is ${maxS}` }],
+  )
+}

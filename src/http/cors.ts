@@ -1,0 +1,32 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { notFound } from '../base/problem.ts'
+
+const ALLOWED_METHODS = 'GET, POST, PUT, DELETE'
+const ALLOWED_HEADERS = 'authorization, content-type, idempotency-key, last-event-id, x-svc-project'
+const EXPOSED_HEADERS = 'location, retry-after, idempotency-replayed, x-request-id'
+const PREFLIGHT_CACHE_S = '600'
+
+/**
+ * Lets browser pages of these origins call the API. Credentials are bearer tokens, so cookies are never allowed. The
+ * headers are set on the raw response, because streams do not go through Fastify's reply.
+ */
+export function allowOrigins(app: FastifyInstance, origins: readonly string[]): void {
+  if (origins.length === 0) return
+  const allowedOrigin = ({ headers }: FastifyRequest) => origins.find((origin) => origin === headers.origin)
+  app.addHook('onRequest', (request, reply, done) => {
+    const origin = allowedOrigin(request)
+    reply.raw.setHeader('vary', 'origin')
+    if (origin !== undefined) {
+      reply.raw.setHeader('access-control-allow-origin', origin)
+      reply.raw.setHeader('access-control-expose-headers', EXPOSED_HEADERS)
+    }
+    done()
+  })
+  app.options('*', async (request, reply) => {
+    if (allowedOrigin(request) === undefined) throw notFound('route')
+    reply.raw.setHeader('access-control-allow-methods', ALLOWED_METHODS)
+    reply.raw.setHeader('access-control-allow-headers', ALLOWED_HEADERS)
+    reply.raw.setHeader('access-control-max-age', PREFLIGHT_CACHE_S)
+    return reply.code(204).send()
+  })
+}

@@ -1,0 +1,26 @@
+import { approveApproval } from '../approvals/decide-approval.ts'
+import { answerProblem } from '../approvals/question.ts'
+import type { DecidableApproval } from '../approvals/rows.ts'
+import { parseProposedPayload } from '../approvals/view.ts'
+import type { Json } from '../base/json.ts'
+import { badRequest, unauthorized } from '../base/problem.ts'
+import { appendAnswer } from '../channels/reply.ts'
+import { findClient } from '../clients/rows.ts'
+import type { Ctx } from '../ctx/ctx.ts'
+import type { ClientScope } from '../ctx/scope.ts'
+import { findTask } from '../tasks/rows.ts'
+
+/** A client's answer to a question. It is also a message in the thread of the task, which the team and later runs read. */
+export async function answerQuestion(
+  ctx: Ctx,
+  scope: ClientScope,
+  approval: DecidableApproval,
+  answer: Json,
+): Promise<void> {
+  const problem = answerProblem(parseProposedPayload(approval), answer)
+  if (problem !== null) throw badRequest(`field 'answer' ${problem}`)
+  const client = await findClient(ctx.db, [scope.projectId], scope.clientId)
+  const task = await findTask(ctx.db, [scope.projectId], approval.task_id)
+  if (!client || !task) throw unauthorized()
+  await approveApproval(ctx, scope, approval, { edited: { answer } }, (tx) => appendAnswer(tx, task, client, answer))
+}

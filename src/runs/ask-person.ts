@@ -1,0 +1,63 @@
+import { ApprovalRefusal, askDecision } from '../approvals/ask-approval.ts'
+import { type GatedRequest, requestKey } from '../approvals/gated-request.ts'
+import { type QuestionRequest, toQuestionPreview } from '../approvals/question.ts'
+import type { Json, JsonObject } from '../base/json.ts'
+import { badRequest } from '../base/problem.ts'
+import { appendTaskMessage } from '../channels/reply.ts'
+import type { Ctx } from '../ctx/ctx.ts'
+import type { ApprovalRow } from '../store/tables.ts'
+import type { TaskRun } from './task-run.ts'
+
+/** What the agent gets. The answer of a client is data that the service does not trust. */
+export type PersonAnswer = { approval_id: string } & (
+  | { answered: true; answer: Json; answered_by: 'team' | 'client' }
+  | { answered: false; answer: null }
+)
+
+/**
+ * Asks the team or the client of the task a question and waits for the answer, as for an approval: the run leaves its cell
+ * after SVC_PARK_AFTER_S. A rejected question has no answer; an expired one ends the task.
+ */
+export async function askPerson(
+  ctx: Ctx,
+  run: TaskRun,
+  question: QuestionRequest,
+  key: string | null = null,
+): Promise<PersonAnswer> {
+  const clientId = question.to === 'client' ? requireClient(run) : null
+  const payload = toQuestionPreview(question)
+  await run.flushLog()
+  const request: GatedRequest = {
+    key: key ?? requestKey('question', 'ask_person', [payload, question.to]),
+    action: 'ask_person',
+    payload,
+    path: 'question',
+    risk: 'low',
+    connection: null,
+    clientId,
+  }
+  const approval = await run.workingTime.whileWaiting(() =>
+    askDecision(ctx, run, request, async (tx) => {
+      if (clientId !== null) await appendTaskMessage(tx, run.task, question.question.replaceAll('\0', ''))
+    }),
+  )
+  return toPersonAnswer(run, approval)
+}
+
+function requireClient({ task }: TaskRun): string {
+  if (task.client_id === null) throw badRequest("field 'to' must be 'team': the task has no client")
+  return task.client_id
+}
+
+export function toPersonAnswer(
+  { over }: TaskRun,
+  { id: approval_id, status, edited, decided_by_kind }: ApprovalRow,
+): PersonAnswer {
+  if (status === 'approved' && edited) {
+    const { answer = null }: JsonObject = JSON.parse(edited)
+    return { approval_id, answered: true, answer, answered_by: decided_by_kind === 'client' ? 'client' : 'team' }
+  }
+  // A cancel rejects the question too, but ends the run.
+  if (status !== 'rejected' || over.isAborted) throw new ApprovalRefusal(status)
+  return { approval_id, answered: false, answer: null }
+}

@@ -1,0 +1,39 @@
+import { performAction } from '../approvals/perform-action.ts'
+import { approvedPayload } from '../approvals/view.ts'
+import type { JsonObject } from '../base/json.ts'
+import { notFound } from '../base/problem.ts'
+import { parseSentMail, recordSentMail } from '../channels/reply.ts'
+import { requireExecutor } from '../connections/executors/executor-table.ts'
+import { pickConnection } from '../connections/grants.ts'
+import type { Connection } from '../connections/rows.ts'
+import type { ActionResult } from '../connections/send-action.ts'
+import type { Ctx, Tx } from '../ctx/ctx.ts'
+import type { ApprovalRow } from '../store/tables.ts'
+import type { TaskRun } from './task-run.ts'
+
+/** The connection of an approval that an earlier process of the run asked for. */
+export function pickApprovedConnection(ctx: Ctx, run: TaskRun, approval: ApprovalRow): Connection {
+  const connection = pickConnection(run.grant, approval.action, approval.connection ?? undefined)
+  requireExecutor(ctx, connection.kind, 'act')
+  // The approval is for one connection, and another one may have its name by now.
+  if (approval.connection_id !== connection.id) throw notFound('connection')
+  return connection
+}
+
+/** Sends an approved action once and returns what the agent is told about it. */
+export async function performApprovedAction(
+  ctx: Ctx,
+  run: TaskRun,
+  approval: ApprovalRow,
+  connection: Connection,
+): Promise<JsonObject> {
+  // The payload as it was sent: a person may have edited it, and the agent must know.
+  const payload = approvedPayload(approval)
+  const mail = connection.kind === 'email' ? parseSentMail(payload) : null
+  const onOutcome = async (tx: Tx, { ok }: ActionResult) => {
+    if (ok && mail) await recordSentMail(tx, run.task, mail)
+  }
+  const { ok, status, result, error } = await performAction(ctx, { run, approval, connection, onOutcome })
+  const edited = approval.edited !== null
+  return { ok, status, result, payload, edited, approval_id: approval.id, ...(error !== null && { error }) }
+}

@@ -1,0 +1,87 @@
+import { describe, expect, test } from 'vitest'
+import { accessibilityViolations, consoleFixture, waitForStatus } from './console-browser.ts'
+
+describe('forms and dialogs', () => {
+  const console = consoleFixture()
+
+  test('channels: an email connection is preselected, and no other kind', async () => {
+    const { body: mail } = await console().call('POST', '/v1/connections', {
+      kind: 'email',
+      name: 'mailbox',
+      config: {},
+    })
+    await console().call('POST', '/v1/connections', { kind: 'custom', name: 'payments', config: {} })
+    const page = await console().open('/channels')
+    await page.getByRole('button', { name: 'New channel' }).first().click()
+    const select = page.getByLabel('Reply connection')
+    await expect.poll(() => select.inputValue()).toBe(mail.id)
+    await console().call('DELETE', `/v1/connections/${mail.id}`)
+    await page.reload()
+    await page.getByRole('button', { name: 'New channel' }).first().click()
+    await select.locator('option', { hasText: 'payments' }).waitFor({ state: 'attached' })
+    expect(await select.inputValue()).toBe('')
+    await page.getByLabel('Address').fill('help@example.com')
+    expect(await page.getByRole('button', { name: 'Create channel' }).isDisabled()).toBe(true)
+  })
+
+  test('connections: a saved one is not reported as an error, and its warning is shown', async () => {
+    const page = await console().open('/connections')
+    await page.getByRole('button', { name: 'New connection' }).click()
+    await page.getByLabel('Kind').selectOption('custom')
+    await page.getByLabel('Name').fill('plain')
+    await page.getByLabel('Action URL').fill('http://127.0.0.1:9/act')
+    await page.getByRole('button', { name: 'Create connection' }).click()
+    const saved = page.getByText('plain saved', { exact: true })
+    await saved.waitFor()
+    const warning = page.getByText(/^Warning: .*https/)
+    await warning.waitFor()
+    for (const toast of [saved, warning])
+      expect(await toast.locator('..').getAttribute('class')).not.toContain('text-bad')
+  })
+
+  test('delete: a dialog of the console asks, and Cancel keeps the item', async () => {
+    await console().call('POST', '/v1/connections', {
+      kind: 'webhook',
+      name: 'unused',
+      config: { url: 'http://127.0.0.1:9/' },
+    })
+    const page = await console().open('/connections')
+    const card = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: 'unused' }) })
+    await card.getByRole('button', { name: 'Delete' }).click()
+    const dialog = page.getByRole('alertdialog', { name: 'Delete the connection unused and its secret?' })
+    await dialog.waitFor()
+    expect(await accessibilityViolations(page)).toEqual([])
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    await card.getByRole('button', { name: 'Delete' }).click()
+    await dialog.getByRole('button', { name: 'Delete' }).click()
+    await card.waitFor({ state: 'detached' })
+  })
+
+  test('connections: apps are offered only if a broker is configured', async () => {
+    // The service is unreachable while it restarts with a broker.
+    const page = await console().open('/connections', { expected: /net::ERR_/ })
+    await page.getByRole('button', { name: 'New connection' }).waitFor()
+    expect(await page.getByRole('button', { name: 'Connect app' }).count()).toBe(0)
+    await console().restart({ BROKER_API_KEY: 'broker-k3y', BROKER_BASE_URL: 'http://127.0.0.1:9' })
+    await page.reload()
+    await page.getByRole('button', { name: 'Connect app' }).waitFor()
+  })
+
+  test('home on a phone: the panel says how many approvals it does not show', async () => {
+    for (const subject of ['1', '2', '3', '4']) {
+      const input = { to: 'Ada', subject }
+      const { body } = await console().call('POST', '/v1/tasks', { wedge: 'letters', task_type: 'write', input })
+      await waitForStatus(console(), body.id, 'awaiting_approval')
+    }
+    const page = await console().open('/', { viewport: { width: 390, height: 844 } })
+    const more = page.getByRole('link', { name: '1 more: Awaiting your decision' })
+    await more.waitFor()
+    expect(await accessibilityViolations(page)).toEqual([])
+    await more.click()
+    await page.waitForURL('**/approvals*')
+    await page.setViewportSize({ width: 1440, height: 900 })
+    await page.goto(console().url)
+    await page.getByRole('link', { name: 'View all: Awaiting your decision' }).waitFor()
+  })
+})

@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest'
+import { formatCountdown, formatDuration, formatTimeLeft } from '../../console/src/ui/format.ts'
+
+const SECOND = 1_000
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+
+test.each([
+  [0, '0:00', '0 minutes'],
+  [4 * MINUTE + 5 * SECOND, '4:05', '5 minutes'],
+  [HOUR - SECOND, '59:59', '60 minutes'],
+  [HOUR, '1 h', '1 hour'],
+  [5 * HOUR + 12 * MINUTE, '5 h 12 min', '5 hours'],
+  [DAY, '1 d', '1 day'],
+  [2 * DAY + 3 * HOUR + MINUTE, '2 d 3 h', '2 days'],
+  [30 * DAY, '30 d', '30 days'],
+])('a countdown of %i ms is shown as %s and read as %s', (ms, shown, read) => {
+  expect(formatCountdown(ms)).toBe(shown)
+  expect(formatTimeLeft(ms)).toBe(read)
+})
+
+test('a duration of days is shown in days and hours', () => {
+  expect(formatDuration(5 * MINUTE)).toBe('5 min 0 s')
+  expect(formatDuration(25 * HOUR)).toBe('1 d 1 h')
+})

@@ -1,0 +1,114 @@
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { MAX_ROWS_PER_STEP } from '../../src/store/newest-page.ts'
+import { loadSqlite } from '../../src/store/sqlite/load-sqlite/load-sqlite.ts'
+import type { Db } from '../../src/store/store.ts'
+import { listTasks } from '../../src/tasks/rows.ts'
+import { seedTasks } from '../../bench/seed-tasks.ts'
+import { eachStore, testApp } from '../app.ts'
+
+/** Every list with its filters. A filter that no row matches is the one that could read all rows. */
+const LISTS = {
+  tasks: {
+    status: 'cancelled',
+    wedge: 'none',
+    client_id: 'cli_none',
+    case_id: 'case_none',
+    expired_since: '2026-01-01T00:00:00Z',
+  },
+  approvals: { status: 'expired', wedge: 'none', task_id: 'task_none' },
+  cases: { wedge: 'none', status: 'closed', stage: 'none', client_id: 'cli_none' },
+  clients: { handle: 'none' },
+  threads: { client_id: 'cli_none', channel_id: 'chan_none', status: 'closed' },
+  connections: { kind: 'webhook', client_id: 'cli_none' },
+  records: { wedge: 'none', collection: 'none', key: 'none' },
+  schedules: { wedge: 'none' },
+  channels: {},
+  webhooks: {},
+  audit: { action: 'none', subject: 'none' },
+  'wedges/echo/knowledge': { kind: 'fact' },
+  'wedges/echo/intake': {},
+}
+
+const PATHS = Object.entries(LISTS).flatMap(([list, filters]) =>
+  Object.entries(filters)
+    .reduce<string[][]>((sets, [name, value]) => [...sets, ...sets.map((set) => [...set, `${name}=${value}`])], [[]])
+    .map((set) => `/v1/${list}?${set.join('&')}`),
+)
+
+test('SQLite: every list with every combination of filters searches an index by all its conditions', async () => {
+  const app = await testApp({ store: 'sqlite', env: { SVC_MAX_CONCURRENT_TASKS: '0' } })
+  const statements = recordStatements(app.ctx.db)
+  for (const path of PATHS) expect((await app.call('GET', path)).status, path).toBe(200)
+  const database = new (loadSqlite().DatabaseSync)(join(app.ctx.config.dataDir, 'svc.db'))
+  const slow = [...statements].filter((text) => {
+    const plan = database
+      .prepare(`explain query plan ${text}`)
+      .all()
+      .map((step) => (step as { detail: string }).detail)
+    return readsAllRows(text, plan)
+  })
+  database.close()
+  expect(slow).toEqual([])
+})
+
+const GROWING =
+  '(tasks|approvals|cases|clients|threads|connections|records|channels|audit_entries|knowledge|intake_questions)'
+
+/** Whether a list reads rows that it then drops: by a scan, by sorting, or by a condition that the index does not have. */
+function readsAllRows(text: string, plan: readonly string[]): boolean {
+  if (!new RegExp(`^select .* from "${GROWING}" .*limit`).test(text)) return false
+  const conditions = [...text.matchAll(/"(\w+)" = (?:\?|'\w+')/g)].map(([, column]) => column)
+  const searched = plan.flatMap((step) => [...step.matchAll(/(\w+)=\?/g)].map(([, column]) => column))
+  const isSorted = !text.includes(' in (select') && plan.some((step) => step.includes('TEMP B-TREE'))
+  return (
+    isSorted ||
+    plan.some((step) => new RegExp(`^SCAN ${GROWING}`).test(step)) ||
+    conditions.some((column) => !searched.includes(column))
+  )
+}
+
+/** The texts of all statements that Kysely executes from now on. */
+function recordStatements(db: Db): Set<string> {
+  const executor = db.getExecutor()
+  const execute = executor.executeQuery.bind(executor)
+  const statements = new Set<string>()
+  executor.executeQuery = (query) => {
+    statements.add(query.sql)
+    return execute(query)
+  }
+  return statements
+}
+
+eachStore((store) => {
+  test('a filter without an index finds its rows in steps, and other requests get their turn in between', async () => {
+    const app = await testApp({ store, env: { SVC_MAX_CONCURRENT_TASKS: '0' } })
+    await seedTasks(app.ctx.store, 0, 3 * MAX_ROWS_PER_STEP)
+    const { db } = app.ctx
+    await db.updateTable('tasks').set({ client_id: 'cli_1' }).execute()
+    const failed = await db.selectFrom('tasks').select('id').where('status', '=', 'failed').execute()
+    const found: string[] = []
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const { body } = await app.call('GET', `/v1/tasks?client_id=cli_1&status=failed&limit=150${cursor}`)
+      found.push(...body.data.map(({ id }: { id: string }) => id))
+      cursor = body.next_cursor && `&cursor=${body.next_cursor}`
+    }
+    expect(found).toEqual(
+      failed
+        .map(({ id }) => id)
+        .toSorted()
+        .toReversed(),
+    )
+
+    let turns = 0
+    const timer = setImmediate(function countTurn() {
+      turns++
+      setImmediate(countTurn)
+    })
+    const { id: projectId } = await db.selectFrom('projects').select('id').executeTakeFirstOrThrow()
+    turns = 0
+    expect(await listTasks(db, [projectId], { client_id: 'cli_1', status: 'expired', limit: 50 })).toEqual([])
+    expect(turns).toBeGreaterThanOrEqual(2)
+    clearImmediate(timer)
+  })
+})
