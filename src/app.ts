@@ -32,6 +32,8 @@ import {
   createReplicaLease,
   endRunsIfLeaseExpired,
   HEARTBEAT_INTERVAL_MS,
+  LEASE_TIMEOUT_MS,
+  type ReplicaLease,
   renewReplicaLease,
 } from './runs/replica-lease.ts'
 import { deleteCommitMarksBefore, deleteReplicasBefore } from './runs/rows.ts'
@@ -117,7 +119,8 @@ async function startBackgroundWork(ctx: Ctx, pickedDriver: Promise<SandboxDriver
   const driver = await pickedDriver
   const workflows = new WorkflowRunner(ctx, driver, agentDir())
   let plane: SandboxPlane
-  const runner = new Runner(ctx, driver, agentDir(), {
+  const lease = createReplicaLease(ctx)
+  const runner = new Runner(ctx, driver, agentDir(), lease, {
     http: (request, response) => plane.http.routing(request, response),
     lines: (...call) => plane.pipe(...call),
   })
@@ -130,7 +133,9 @@ async function startBackgroundWork(ctx: Ctx, pickedDriver: Promise<SandboxDriver
     cells: () => runner.pool.listCells(),
     workflowProcesses: () => workflows.processCount,
   })
-  const loops = createSweeps(ctx, runner)
+  const loops = createSweeps(ctx, runner, lease)
+  // Other replicas would end the tasks of one without a heartbeat.
+  await renewReplicaLease(ctx, lease, AbortSignal.timeout(LEASE_TIMEOUT_MS))
   for (const loop of [...loops, runner]) loop.start()
   return {
     driver,
@@ -191,9 +196,8 @@ const DAY_MS = 24 * 60 * 60_000
 type Sweep = (stopping: AbortSignal) => Promise<unknown>
 
 /** The periodic work of every replica. Several replicas may do all of it at the same time. */
-function createSweeps(ctx: Ctx, runner: Runner): Loop[] {
+function createSweeps(ctx: Ctx, runner: Runner, lease: ReplicaLease): Loop[] {
   const { clock, log } = ctx.world
-  const lease = createReplicaLease(ctx)
   const monitor = new HeartbeatMonitor()
   const orphanedTasks = new OrphanedTasks(ctx, runner)
   const changedProjects = new ChangedProjects(ctx)

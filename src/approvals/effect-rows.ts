@@ -65,11 +65,10 @@ export const findEffect = prepareQuery<{ approval_id: string }, EffectRow>((db, 
   db.selectFrom('effects').selectAll().where('approval_id', '=', arg('approval_id')),
 )
 
+export type OpenEffect = Pick<EffectRow, 'approval_id' | 'project_id' | 'task_id' | 'action'>
+
 /** Effects that a replica has sent without a recorded outcome. */
-export const listOpenEffects = prepareQuery<
-  { replica: string },
-  Pick<EffectRow, 'approval_id' | 'project_id' | 'task_id' | 'action'>
->((db, arg) =>
+export const listOpenEffects = prepareQuery<{ replica: string }, OpenEffect>((db, arg) =>
   db
     .selectFrom('effects')
     .select(['approval_id', 'project_id', 'task_id', 'action'])

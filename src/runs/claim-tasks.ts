@@ -15,26 +15,35 @@ import {
   updateTaskToResumed,
 } from './rows.ts'
 
+export interface Claim {
+  /** The project that was served last. */
+  lastProject: string
+  max: number
+  starter: RunStarter
+  /** Whether the lease of this replica is valid. */
+  mayClaim(): boolean
+  /** Tasks of a project that this refuses stay queued. */
+  canTake(projectId: string): boolean
+}
+
 /**
  * Claims up to `max` queued tasks for this replica, project after project, so that a project with a long queue does not
- * starve the others. `lastProject` is the project that was served last; tasks of a project that `canTake` refuses stay
- * queued. A claim sets the replica and raises the epoch, so that an earlier run of the task cannot write any more. A task
+ * starve the others. A claim sets the replica and raises the epoch, so that an earlier run of the task cannot write any more. A task
  * whose cell is ready starts in the same transaction, which saves a flush to disk. The transaction is durable: if the
  * connection breaks during the commit, the database is asked whether it was committed, because no other replica would
  * execute the claimed tasks.
  */
 export async function claimTasks(
   ctx: Ctx,
-  lastProject: string,
-  max: number,
-  starter: RunStarter,
-  canTake: (projectId: string) => boolean,
+  { lastProject, max, starter, mayClaim, canTake }: Claim,
   signal: AbortSignal,
 ): Promise<{ tasks: ClaimedTask[]; lastProject: string }> {
   // An idle replica polls without a transaction.
   const [first] = await retryUntilAvailable(() => hasClaimableTask(ctx.db, {}), signal)
   if (!first?.claimable) return { tasks: [], lastProject }
   const claimSome = async (tx: Tx) => {
+    // Checked here, because the database may have been unavailable until now.
+    if (!mayClaim()) return { tasks: [], lastProject }
     // A person has already waited for these.
     const tasks = await claimReleasedTasks(tx, max)
     let last = lastProject

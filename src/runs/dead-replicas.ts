@@ -1,4 +1,4 @@
-import { listOpenEffects, updateEffectOutcome } from '../approvals/effect-rows.ts'
+import { listOpenEffects, type OpenEffect, updateEffectOutcome } from '../approvals/effect-rows.ts'
 import { appendAuditEntry } from '../audit/append.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import { SYSTEM_ACTOR } from '../ctx/scope.ts'
@@ -30,7 +30,11 @@ export async function endTasksOfDeadReplicas(ctx: Ctx, monitor: HeartbeatMonitor
   const expiry = toIsoTime(ctx.world.clock.now() - LEASE_TIMEOUT_MS)
   const alive = new Set(heartbeats.flatMap(({ id, seen_at }) => (seen_at < expiry ? [] : [id])))
   for (const replica of others) {
-    if (!alive.has(replica) && monitor.isSilent(replica)) await endTasksOfReplica(ctx, replica)
+    if (alive.has(replica) || !monitor.isSilent(replica)) continue
+    const held = await readHeldWork(ctx, replica)
+    // A replica that is back writes a heartbeat before it claims a task, so an old heartbeat shows that this work is lost.
+    const last = findHeartbeat(heartbeats, replica)
+    if (findHeartbeat(await listHeartbeats(ctx.db, {}), replica) === last) await endHeldWork(ctx, replica, held, last)
   }
 }
 
@@ -39,7 +43,9 @@ export async function endTasksOfDeadReplicas(ctx: Ctx, monitor: HeartbeatMonitor
  * one replica. Heartbeats are ignored, because the clock may have been set back.
  */
 export async function endTasksOfEarlierProcess(ctx: Ctx): Promise<void> {
-  for (const replica of await listOtherReplicas(ctx)) await endTasksOfReplica(ctx, replica)
+  const heartbeats = await listHeartbeats(ctx.db, {})
+  for (const replica of await listOtherReplicas(ctx))
+    await endHeldWork(ctx, replica, await readHeldWork(ctx, replica), findHeartbeat(heartbeats, replica))
 }
 
 /** The other replicas that hold tasks or effects, including those without a row of their own. */
@@ -70,30 +76,46 @@ export async function releaseOrEndTasks(tx: Tx, tasks: readonly HeldTask[]): Pro
   }
 }
 
-/** Outcomes before tasks: a run that continues needs to know whether its action was sent. */
-async function endTasksOfReplica(ctx: Ctx, replica: string): Promise<void> {
-  await settleEffectsOfReplica(ctx, replica)
-  for (const tasks of toBatches(await listActiveTasksOfReplica(ctx.db, { replica }))) {
-    await inTx(ctx, (tx) => releaseOrEndTasks(tx, tasks))
-  }
-  await inTx(ctx, (tx) => deleteReplica(tx.db, { id: replica }))
+const findHeartbeat = (heartbeats: readonly { id: string; seen_at: string }[], replica: string) =>
+  heartbeats.find(({ id }) => id === replica)?.seen_at ?? null
+
+interface HeldWork {
+  tasks: HeldTask[]
+  effects: OpenEffect[]
 }
 
-async function settleEffectsOfReplica(ctx: Ctx, replica: string): Promise<void> {
-  for (const effect of await listOpenEffects(ctx.db, { replica })) {
-    await inTx(ctx, async (tx) => {
-      const [settled] = await updateEffectOutcome(tx.db, {
-        approval_id: effect.approval_id,
-        replica,
-        outcome: 'unknown',
-        status: null,
-        result: null,
-        finished_at: isoNow(tx),
-        error: 'the service stopped before the response arrived',
-      })
-      if (!settled) return
-      const data = { action: effect.action, task_id: effect.task_id, outcome: 'unknown' }
-      await appendAuditEntry(tx, effect.project_id, SYSTEM_ACTOR, 'action.executed', effect.approval_id, data)
-    })
+async function readHeldWork(ctx: Ctx, replica: string): Promise<HeldWork> {
+  return {
+    tasks: await listActiveTasksOfReplica(ctx.db, { replica }),
+    effects: await listOpenEffects(ctx.db, { replica }),
   }
+}
+
+/** Outcomes before tasks: a run that continues needs to know whether its action was sent. */
+async function endHeldWork(
+  ctx: Ctx,
+  replica: string,
+  { tasks, effects }: HeldWork,
+  heartbeat: string | null,
+): Promise<void> {
+  for (const effect of effects) await settleEffect(ctx, replica, effect)
+  for (const batch of toBatches(tasks)) await inTx(ctx, (tx) => releaseOrEndTasks(tx, batch))
+  if (heartbeat) await inTx(ctx, (tx) => deleteReplica(tx.db, { id: replica, seen_at: heartbeat }))
+}
+
+function settleEffect(ctx: Ctx, replica: string, effect: OpenEffect): Promise<void> {
+  return inTx(ctx, async (tx) => {
+    const [settled] = await updateEffectOutcome(tx.db, {
+      approval_id: effect.approval_id,
+      replica,
+      outcome: 'unknown',
+      status: null,
+      result: null,
+      finished_at: isoNow(tx),
+      error: 'the service stopped before the response arrived',
+    })
+    if (!settled) return
+    const data = { action: effect.action, task_id: effect.task_id, outcome: 'unknown' }
+    await appendAuditEntry(tx, effect.project_id, SYSTEM_ACTOR, 'action.executed', effect.approval_id, data)
+  })
 }

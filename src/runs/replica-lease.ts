@@ -6,6 +6,8 @@ import { listActiveTasksOfReplica, listHeartbeats, updateHeartbeat } from './row
 export const HEARTBEAT_INTERVAL_MS = 1_000
 /** A replica without a heartbeat for this long has lost its tasks; `dead-replicas.ts` ends them. */
 export const LEASE_TIMEOUT_MS = 10_000
+/** Shorter than the lease, because a claim takes time too. */
+const MAX_CLAIM_AGE_MS = LEASE_TIMEOUT_MS / 2
 const RENEW_TIMEOUT_MS = 1_500
 /** Enough to tell a running replica from one that has just stopped. */
 const HEARTBEATS_TO_WAIT = 3
@@ -45,6 +47,13 @@ async function writeHeartbeat(ctx: Ctx, lease: ReplicaLease): Promise<true> {
   for (const run of runs) if (epochs.get(run.taskId) !== run.epoch) run.end('lost_lease')
   return true
 }
+
+/**
+ * Whether this replica may claim tasks. After an outage it must write a heartbeat first: other replicas end every task
+ * that it claims before. A SQLite file has one replica, so its lease never expires.
+ */
+export const mayClaimTasks = (ctx: Ctx, lease: ReplicaLease): boolean =>
+  ctx.store.kind === 'sqlite' || performance.now() - lease.renewedAt < MAX_CLAIM_AGE_MS
 
 /**
  * Ends the runs of this replica if it could not renew its lease: other replicas may have ended their tasks, and the

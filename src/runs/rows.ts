@@ -110,8 +110,8 @@ export const listHeartbeats = prepareQuery<object, Pick<ReplicaRow, 'id' | 'seen
   db.selectFrom('replicas').select(['id', 'seen_at']),
 )
 
-export const deleteReplica = prepareQuery<{ id: string }>((db, arg) =>
-  db.deleteFrom('replicas').where('id', '=', arg('id')).$castTo<never>(),
+export const deleteReplica = prepareQuery<{ id: string; seen_at: string }>((db, arg) =>
+  db.deleteFrom('replicas').where('id', '=', arg('id')).where('seen_at', '=', arg('seen_at')).$castTo<never>(),
 )
 
 /** Deletes the rows of replicas that stopped long ago. A replica without a row counts as silent. */

@@ -13,6 +13,7 @@ import { CellPool } from './cell-pool.ts'
 import { claimTasks } from './claim-tasks.ts'
 import { releaseOrEndTasks, toBatches } from './dead-replicas.ts'
 import { parkAfterWaiting } from './park-run.ts'
+import { mayClaimTasks, type ReplicaLease } from './replica-lease.ts'
 import type { TaskRun } from './task-run.ts'
 import { type RunnerSlots, createTaskStarter } from '../lifecycle/start-on-create.ts'
 
@@ -26,6 +27,7 @@ const FINAL_WRITE_TIMEOUT_MS = 3_000
 export class Runner implements Loop, RunnerSlots {
   readonly pool: CellPool
   readonly #ctx: Ctx
+  readonly #lease: ReplicaLease
   readonly #environment: RunEnvironment
   readonly #starter: RunStarter
   readonly #cellIds: WeakMap<Socket, string>
@@ -49,9 +51,11 @@ export class Runner implements Loop, RunnerSlots {
     ctx: Ctx,
     driver: SandboxDriver,
     agentDir: string,
+    lease: ReplicaLease,
     plane: { http: RequestListener; lines: PipePlane<TaskRun> },
   ) {
     this.#ctx = ctx
+    this.#lease = lease
     this.#cellIds = new WeakMap()
     this.pool = new CellPool({ ctx, driver, agentDir, onRequest: plane.http, cellIds: this.#cellIds })
     const environment = { ctx, pool: this.pool, sandbox: driver.kind, answerPipe: plane.lines }
@@ -124,7 +128,8 @@ export class Runner implements Loop, RunnerSlots {
 
   hasFreeSlot(projectId: string): boolean {
     const hasSlot = this.#isQueueEmpty && this.#countFreeSlots() > this.#reservedSlots
-    return hasSlot && !this.#stopping.signal.aborted && this.#canTake(projectId)
+    const mayClaim = !this.#stopping.signal.aborted && mayClaimTasks(this.#ctx, this.#lease)
+    return hasSlot && mayClaim && this.#canTake(projectId)
   }
 
   reserveSlot(task: QueuedTask, claim: Promise<ClaimedTask | null>): void {
@@ -185,10 +190,13 @@ export class Runner implements Loop, RunnerSlots {
     try {
       const { tasks, lastProject } = await claimTasks(
         this.#ctx,
-        this.#lastProject,
-        this.#reservedSlots,
-        this.#starter,
-        (projectId) => this.#canTake(projectId),
+        {
+          lastProject: this.#lastProject,
+          max: this.#reservedSlots,
+          starter: this.#starter,
+          mayClaim: () => mayClaimTasks(this.#ctx, this.#lease),
+          canTake: (projectId) => this.#canTake(projectId),
+        },
         this.#environment.stopping,
       )
       this.#lastProject = lastProject

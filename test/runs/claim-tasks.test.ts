@@ -7,10 +7,11 @@ import { testApp, type TestApp } from '../app.ts'
 import { openTableLock } from '../faults/table-lock.ts'
 
 const NO_IMMEDIATE_START: RunStarter = { canStart: () => false, writeStarted: async () => {} }
-const claimTaskIds = async ({ ctx }: Pick<App, 'ctx'>, limit = 8, lastProject = '') =>
-  (await claimTasks(ctx, lastProject, limit, NO_IMMEDIATE_START, () => true, new AbortController().signal)).tasks.map(
-    ({ task }) => task.id,
-  )
+async function claimTaskIds({ ctx }: Pick<App, 'ctx'>, max = 8, lastProject = '', mayClaim = () => true) {
+  const claim = { lastProject, max, starter: NO_IMMEDIATE_START, mayClaim, canTake: () => true }
+  const { tasks } = await claimTasks(ctx, claim, new AbortController().signal)
+  return tasks.map(({ task }) => task.id)
+}
 const QUEUE_ONLY = { SVC_MAX_CONCURRENT_TASKS: '0', SVC_OPEN_SIGNUP: '1' }
 
 /** Creates a task that stays queued, in the project of this credential. */
@@ -85,4 +86,11 @@ test('two replicas that claim at the same time get different tasks, including th
   const claimed = (await claiming).flat()
   expect(new Set(claimed).size).toBe(8)
   expect(claimed).toContain(onlyTask)
+})
+
+test('a replica without a valid lease claims nothing, because other replicas would end what it claims', async () => {
+  const app = await testApp({ store: 'postgres', env: QUEUE_ONLY })
+  const { id } = await app.createTask({ input: 'hi' })
+  expect(await claimTaskIds(app, 8, '', () => false)).toEqual([])
+  expect(await claimTaskIds(app)).toEqual([id])
 })
