@@ -38,7 +38,7 @@ export async function readThroughConnection(
     const secret = await openSecret(ctx, connection)
     const response = await read(ctx, { connection, secret, ...request })
     if (isRedirect(response.status)) throw badRequest('upstream answered with a redirect, which is not followed')
-    const mask = createSecretMask([secret])
+    const mask = createSecretMask([secret, ...(response.secrets ?? [])])
     await recordConnectionHealth(
       ctx,
       connection,

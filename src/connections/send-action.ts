@@ -79,7 +79,7 @@ async function attemptAction(
   if (runSignal.aborted) return WITHDRAWN_RESULT
   progress.mayBeSent = true
   const response = await act(ctx, { connection, secret, ...action })
-  const mask = createSecretMask([secret])
+  const mask = createSecretMask([secret, ...(response.secrets ?? [])])
   return toActionResult({
     ...response,
     body: mask.json(response.body),

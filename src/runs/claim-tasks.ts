@@ -21,9 +21,9 @@ export interface Claim {
   max: number
   starter: RunStarter
   /** Whether the lease of this replica is valid. */
-  mayClaim(): boolean
+  mayClaim: () => boolean
   /** Tasks of a project that this refuses stay queued. */
-  canTake(projectId: string): boolean
+  canTake: (projectId: string) => boolean
 }
 
 /**

@@ -1,5 +1,3 @@
-import { openSecret } from '../../vault/secrets.ts'
-import { authorizationHeader } from './authorization-header.ts'
 import type { ConnectionExecutor } from './executor.ts'
 import { addSender, postPayload, requireConfigUrl } from './http-request.ts'
 import { sendTestRequest } from './test-request.ts'
@@ -12,7 +10,6 @@ export const emailExecutor: ConnectionExecutor = {
   act: postPayload,
   async test(ctx, connection) {
     const url = requireConfigUrl(connection, 'api_url')
-    const headers = authorizationHeader({ connection, secret: await openSecret(ctx, connection) })
-    return sendTestRequest(ctx, { method: 'OPTIONS', url, headers })
+    return sendTestRequest(ctx, connection, { method: 'OPTIONS', url })
   },
 }

@@ -1,6 +1,7 @@
 import type { Json } from '../../base/json.ts'
 import type { Ctx } from '../../ctx/ctx.ts'
 import type { Connection } from '../rows.ts'
+import type { ConnectionTool } from '../tool.ts'
 
 /**
  * What a kind of connection can do. To add a kind, write `executors/<kind>.ts` that exports `<kind>Executor`, and add
@@ -17,6 +18,8 @@ export interface ConnectionExecutor {
   isConfigured?(ctx: Ctx): boolean
   /** Adds what the connection's config contributes, so that the person who approves sees the whole payload. */
   completePayload?(connection: Connection, payload: Json): Json
+  /** What the connection offers by name; without it, only its name and free capabilities below it. */
+  listTools?(ctx: Ctx, connection: Connection): Promise<ConnectionTool[]>
   act?(ctx: Ctx, action: ActionCall): Promise<UpstreamResponse>
   read?(ctx: Ctx, read: ReadCall): Promise<UpstreamResponse>
   /** One call without side effects that shows whether address and credential work. */
@@ -50,6 +53,8 @@ export interface UpstreamResponse {
   error: string | null
   /** The response does not say whether the action succeeded. */
   unclear?: boolean
+  /** Secrets of the call beside the connection's own, such as an access token: masked like it. */
+  secrets?: readonly string[]
 }
 
 export interface ConnectionTestResult {

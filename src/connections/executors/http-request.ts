@@ -3,37 +3,43 @@ import { badRequest } from '../../base/problem.ts'
 import { parseStrictJson } from '../../base/strict-json.ts'
 import type { Ctx } from '../../ctx/ctx.ts'
 import { CALL_TIMEOUT_MS, createEgressClient, type EgressResponse, MAX_CALL_BYTES } from '../../egress/http-client.ts'
+import { authorizeRequest, type OutgoingRequest } from '../auth/authorize-request.ts'
 import type { Connection } from '../rows.ts'
-import { authorizationHeader } from './authorization-header.ts'
 import type { ActionCall, UpstreamResponse } from './executor.ts'
 
 /** Sends the payload to `config.api_url` with the secret: the action of email and custom connections. */
 export async function postPayload(ctx: Ctx, action: ActionCall): Promise<UpstreamResponse> {
-  const url = requireConfigUrl(action.connection, 'api_url')
-  return postJson(ctx, url, JSON.stringify(action.payload), {
-    ...authorizationHeader(action),
-    'idempotency-key': action.idempotencyKey,
+  const { connection, secret, idempotencyKey } = action
+  return sendAuthorized(ctx, connection, secret, {
+    method: 'POST',
+    url: new URL(requireConfigUrl(connection, 'api_url')),
+    headers: { 'content-type': 'application/json', accept: 'application/json', 'idempotency-key': idempotencyKey },
+    body: JSON.stringify(action.payload),
   })
 }
 
-export async function postJson(
+/** Sends a request with the connection's credential. */
+export async function sendAuthorized(
   ctx: Ctx,
-  url: string,
-  body: string,
-  headers: Record<string, string>,
+  connection: Connection,
+  secret: string | null,
+  request: OutgoingRequest,
 ): Promise<UpstreamResponse> {
+  const { secrets, ...authorized } = await authorizeRequest(ctx, connection, secret, request)
+  return { ...(await sendOutgoing(ctx, authorized)), secrets }
+}
+
+export async function sendOutgoing(ctx: Ctx, { body, ...request }: OutgoingRequest): Promise<UpstreamResponse> {
   const response = await createEgressClient(ctx).request({
-    url,
-    method: 'POST',
-    headers: { 'content-type': 'application/json', accept: 'application/json', ...headers },
-    body,
+    ...request,
+    ...(body !== undefined && { body }),
     timeoutMs: CALL_TIMEOUT_MS,
     maxBytes: MAX_CALL_BYTES,
   })
   return toUpstreamResponse(response)
 }
 
-export function toUpstreamResponse({ status, headers, body }: EgressResponse): UpstreamResponse {
+function toUpstreamResponse({ status, headers, body }: EgressResponse): UpstreamResponse {
   const ok = status >= 200 && status < 300
   const contentType = headers['content-type'] ?? 'application/octet-stream'
   const error = ok ? null : isRedirect(status) ? 'upstream answered with a redirect' : `upstream answered ${status}`

@@ -1,17 +1,30 @@
 import type { Ctx } from '../../ctx/ctx.ts'
 import { CALL_TIMEOUT_MS, createEgressClient, EgressError, MAX_CALL_BYTES } from '../../egress/http-client.ts'
+import { openSecret } from '../../vault/secrets.ts'
+import { authorizeRequest, type OutgoingRequest } from '../auth/authorize-request.ts'
+import type { Connection } from '../rows.ts'
 import type { ConnectionTestResult } from './executor.ts'
 
 export interface TestRequest {
   /** A GET where reading is harmless; OPTIONS where a request could have an effect. */
   method: 'GET' | 'OPTIONS'
   url: string
-  headers: Record<string, string>
 }
 
-/** Calls the address of a connection once. The test passes unless the server is unreachable, fails or refuses the secret. */
-export async function sendTestRequest(ctx: Ctx, { method, url, headers }: TestRequest): Promise<ConnectionTestResult> {
-  const checked = `${method} ${new URL(url).origin}`
+/** Calls the address of a connection once, with its credential. */
+export async function sendTestRequest(
+  ctx: Ctx,
+  connection: Connection,
+  { method, url }: TestRequest,
+): Promise<ConnectionTestResult> {
+  const secret = await openSecret(ctx, connection)
+  const request = { method, url: new URL(url), headers: {} }
+  return sendTestCall(ctx, await authorizeRequest(ctx, connection, secret, request))
+}
+
+/** The test passes unless the server is unreachable, fails or refuses the credential. */
+export async function sendTestCall(ctx: Ctx, { method, url, headers }: OutgoingRequest): Promise<ConnectionTestResult> {
+  const checked = `${method} ${url.origin}`
   try {
     const request = { url, method, headers, timeoutMs: CALL_TIMEOUT_MS, maxBytes: MAX_CALL_BYTES }
     const { status } = await createEgressClient(ctx).request(request)

@@ -2,8 +2,8 @@ import { createHmac } from 'node:crypto'
 import type { Ctx } from '../../ctx/ctx.ts'
 import { openSecret } from '../../vault/secrets.ts'
 import type { ActionCall, ConnectionExecutor, UpstreamResponse } from './executor.ts'
-import { postJson, requireConfigUrl } from './http-request.ts'
-import { sendTestRequest } from './test-request.ts'
+import { requireConfigUrl, sendOutgoing } from './http-request.ts'
+import { sendTestCall } from './test-request.ts'
 
 /** Posts the payload to `config.url`, signed by the Standard Webhooks scheme if the connection has a secret. */
 export const webhookExecutor: ConnectionExecutor = {
@@ -14,7 +14,7 @@ export const webhookExecutor: ConnectionExecutor = {
     const url = requireConfigUrl(connection, 'url')
     // The test sends no signature; decrypting the secret shows whether it is usable.
     await openSecret(ctx, connection)
-    return sendTestRequest(ctx, { method: 'OPTIONS', url, headers: {} })
+    return sendTestCall(ctx, { method: 'OPTIONS', url: new URL(url), headers: {} })
   },
 }
 
@@ -25,7 +25,17 @@ async function postSigned(
   const body = JSON.stringify(payload)
   const timestamp = Math.floor(ctx.world.clock.now() / 1000)
   const signature = secret === null ? {} : webhookSignatureHeaders(secret, idempotencyKey, timestamp, body)
-  return postJson(ctx, requireConfigUrl(connection, 'url'), body, { 'idempotency-key': idempotencyKey, ...signature })
+  return sendOutgoing(ctx, {
+    method: 'POST',
+    url: new URL(requireConfigUrl(connection, 'url')),
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json',
+      'idempotency-key': idempotencyKey,
+      ...signature,
+    },
+    body,
+  })
 }
 
 /** The Standard Webhooks headers: message id, time and signature of the body. */

@@ -1,0 +1,24 @@
+import type { JsonObject } from '../base/json.ts'
+
+/**
+ * One thing that an agent can do through a connection: an operation of an HTTP API, a mail to send, or a tool of an MCP
+ * server. Its capability is `<connection>:<name>`, and the model sees it as the tool `<connection>__<name>`.
+ */
+export interface ConnectionTool {
+  name: string
+  description: string
+  /** The JSON Schema of the arguments. They are checked before a person is asked. */
+  inputSchema: JsonObject
+  /** `read`: without approval; `ask`: an action, which stops at the gate; `off`: cannot be called. */
+  class: 'read' | 'ask' | 'off'
+  /** Where the arguments state an amount of money. */
+  amount: AmountMapping | null
+}
+
+/** `path` may be dotted, such as `line.amount`. `minor`: cents instead of dollars. */
+export interface AmountMapping {
+  path: string
+  unit: 'major' | 'minor'
+  currency?: string | undefined
+  currency_path?: string | undefined
+}
