@@ -1,5 +1,6 @@
 import type { JsonObject } from '../base/json.ts'
 import type { AmountMapping } from '../contract/amount.ts'
+import type { Connection } from './rows.ts'
 
 export type { AmountMapping }
 
@@ -17,3 +18,13 @@ export interface ConnectionTool {
   /** Where the arguments state an amount of money. */
   amount: AmountMapping | null
 }
+
+/** What a capability names of a connection; null if it does not name the connection. A broker's tool is named alone. */
+export function toolNameIn({ name, kind }: Pick<Connection, 'name' | 'kind'>, capability: string): string | null {
+  if (kind === 'broker') return capability
+  const prefix = `${name}:`
+  // Policy rules ignore case too.
+  return capability.toLowerCase().startsWith(prefix.toLowerCase()) ? capability.slice(prefix.length) : null
+}
+
+export const capabilityOf = ({ name }: Pick<Connection, 'name'>, tool: string): string => `${name}:${tool}`
