@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Json } from '../base/json.ts'
+import type { ConnectionTool } from '../connections/tool.ts'
 import { type AmountMapping, formatAmount, readAmount } from '../contract/amount.ts'
 import type { ApprovalRow } from '../store/tables.ts'
 import type { ActionTool } from './gated-request.ts'
@@ -22,6 +23,8 @@ export interface ActionText {
   amount: z.infer<typeof ActionAmountView> | null
 }
 
+export const toActionTool = (tool: ConnectionTool): ActionTool => ({ phrase: toolPhrase(tool), amount: tool.amount })
+
 export const parseTool = ({ tool }: Pick<ApprovalRow, 'tool'>): ActionTool | null => tool && JSON.parse(tool)
 
 /** An edit at the gate changes the payload, so the text and the amount are made from the payload each time. */
@@ -33,7 +36,7 @@ export function describeAction(
   if (!tool) return { text: null, amount: null }
   const amount = tool.amount && toAmountView(tool.amount, payload)
   const price = amount && amount.value !== null ? ` of ${amount.text}` : ''
-  return { text: `${connection === null ? '' : `${connection}: `}${toolPhrase(tool)}${price}`, amount }
+  return { text: `${connection === null ? '' : `${connection}: `}${tool.phrase}${price}`, amount }
 }
 
 function toAmountView(mapping: AmountMapping, payload: Json): z.infer<typeof ActionAmountView> {
@@ -49,7 +52,7 @@ function toAmountView(mapping: AmountMapping, payload: Json): z.infer<typeof Act
 const MAX_PHRASE_CHARACTERS = 100
 
 /** The first sentence of the description, or the name. A vendor may have written it, so it is cut and cleaned. */
-function toolPhrase({ name, description }: ActionTool): string {
+function toolPhrase({ name, description }: ConnectionTool): string {
   const [sentence = ''] = description
     .replaceAll(/[\p{C}\s]+/gu, ' ')
     .trim()

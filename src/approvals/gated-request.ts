@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { canonicalJson, type Json } from '../base/json.ts'
 import type { LazyAbort } from '../base/lazy-abort.ts'
 import type { Connection } from '../connections/rows.ts'
-import type { ConnectionTool } from '../connections/tool.ts'
+import type { AmountMapping } from '../contract/amount.ts'
 import type { Wedge } from '../contract/wedge-manifest.ts'
 import type { Tx } from '../ctx/ctx.ts'
 import type { ApprovalRow, EffectRow } from '../store/tables.ts'
@@ -51,7 +51,11 @@ export const requestKey = (path: GatedRequest['path'], action: string, sent: Jso
   hash('sha256', canonicalJson([path, action, sent]))
 
 /** What the approval keeps of a tool, so that its text and its amount stay the same when the connection changes. */
-export type ActionTool = Pick<ConnectionTool, 'name' | 'description' | 'amount'>
+export interface ActionTool {
+  /** What the tool does, such as "create a refund". */
+  phrase: string
+  amount: AmountMapping | null
+}
 
 export interface GatedRequest {
   /** See `requestKey`. */
