@@ -57,7 +57,8 @@ function toolPhrase({ name, description }: ConnectionTool): string {
     .replaceAll(/[\p{C}\s]+/gu, ' ')
     .trim()
     .split(/[.:;!?](?: |$)/u)
-  const phrase = sentence === '' ? name.replaceAll(/[_-]+/g, ' ') : sentence
+  // An operation without a description is described by its method and path, such as "POST /refunds".
+  const phrase = sentence === '' || /^[A-Z]+ \//.test(sentence) ? name.replaceAll(/[_-]+/g, ' ') : sentence
   const isAcronym = /^\p{Lu}{2}/u.test(phrase)
   const short = phrase.length > MAX_PHRASE_CHARACTERS ? `${phrase.slice(0, MAX_PHRASE_CHARACTERS - 1)}…` : phrase
   return isAcronym ? short : short.charAt(0).toLowerCase() + short.slice(1)
