@@ -15,6 +15,7 @@ import { makeTaskWait } from '../lifecycle/wait-and-resume.ts'
 import { findApprovalDecision } from '../lifecycle/rows.ts'
 import type { ApprovalRow } from '../store/tables.ts'
 import { insertReportRowIfLate } from '../tasks/late-report-rows.ts'
+import { describeAction } from './action-text.ts'
 import { applyPolicy } from './apply-policy.ts'
 import type { GatedRequest, GatedRun } from './gated-request.ts'
 import { insertApproval } from './rows.ts'
@@ -133,6 +134,7 @@ async function requestApproval(
     connection_id: request.connection?.id ?? null,
     connection: request.connection?.name ?? null,
     client_id: request.clientId ?? null,
+    tool: request.tool ? JSON.stringify(request.tool) : null,
     created_at: toIsoTime(now),
     expires_at: isAutoApproved ? null : approvalExpiresAt(tx, run.wedge, request.action, now),
     decided_at: isAutoApproved ? toIsoTime(now) : null,
@@ -141,7 +143,7 @@ async function requestApproval(
   }
   await insertApproval(tx.db, row)
   if (isAutoApproved) await recordAutoApproval(tx, run, row, policy.reason)
-  else await requestDecision(tx, run, row, request.payload, alsoWrite)
+  else await requestDecision(tx, run, row, request, alsoWrite)
   await run.saveRequest(tx, row, request)
   await insertReportRowIfLate(tx.db, { project_id: row.project_id, source: 'approvals', id: row.id })
   return row
@@ -160,11 +162,12 @@ async function requestDecision(
   tx: Tx,
   run: GatedRun,
   row: ApprovalRow,
-  preview: Json,
+  { payload: preview, tool = null }: GatedRequest,
   alsoWrite: AlsoWrite,
 ): Promise<void> {
   const { id: approval_id, project_id, action, risk, connection, expires_at } = row
-  const optional = { ...(connection !== null && { connection }), ...askedField(row) }
+  const named = tool && describeAction(tool, row, preview)
+  const optional = { ...(connection !== null && { connection }), ...named, ...askedField(row) }
   const data = { approval_id, action, risk, ...optional, preview, expires_at: expires_at ?? '' }
   notifyProjectChange(tx, project_id, { kind: 'approval', id: row.id, status: row.status })
   await makeTaskWait(tx, run, { type: 'approval.requested', data })

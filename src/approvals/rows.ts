@@ -28,6 +28,7 @@ export const insertApproval = prepareQuery<ApprovalRow>((db, arg) =>
       connection_id: arg('connection_id'),
       connection: arg('connection'),
       client_id: arg('client_id'),
+      tool: arg('tool'),
       created_at: arg('created_at'),
       expires_at: arg('expires_at'),
       decided_at: arg('decided_at'),
@@ -102,8 +103,9 @@ function listProjectApprovals(db: Db, project_id: string, filter: ApprovalFilter
   return listNewestPage(ofWedge, filter, matchColumns({ path }))
 }
 
-export type PastApproval = Pick<ApprovalRow, 'id' | 'task_id' | 'action' | 'payload' | 'status' | 'created_at'> &
-  Pick<TaskRow, 'constraints'>
+const PAST_COLUMNS = ['id', 'task_id', 'action', 'payload', 'connection', 'tool', 'status', 'created_at'] as const
+
+export type PastApproval = Pick<ApprovalRow, (typeof PAST_COLUMNS)[number]> & Pick<TaskRow, 'constraints'>
 
 /** The newest approvals of a wedge that rules can give, oldest first. */
 export async function listPastApprovals(
@@ -112,11 +114,10 @@ export async function listPastApprovals(
   wedge: string,
   limit: number,
 ): Promise<PastApproval[]> {
-  const columns = ['id', 'task_id', 'action', 'payload', 'status', 'created_at'] as const
   const newest = await db
     .selectFrom('approvals')
     .innerJoin('tasks', 'tasks.id', 'approvals.task_id')
-    .select(columns.map((column) => `approvals.${column}` as const))
+    .select(PAST_COLUMNS.map((column) => `approvals.${column}` as const))
     .select('tasks.constraints')
     .where('approvals.project_id', '=', projectId)
     .where('approvals.wedge', '=', wedge)

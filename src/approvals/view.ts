@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
 import { jsonObject, jsonValue } from '../http/validate.ts'
 import type { ApprovalRow, EffectRow } from '../store/tables.ts'
+import { ActionAmountView, describeAction, parseTool } from './action-text.ts'
 
 export const APPROVAL_STATUSES = ['pending', 'auto_approved', 'approved', 'rejected', 'expired'] as const
 
@@ -17,6 +18,13 @@ export const ApprovalView = z
     action: z.string(),
     risk: z.string(),
     preview: jsonValue,
+    text: z
+      .string()
+      .nullable()
+      .meta({ description: 'What an action of a named tool does, such as "stripe: create a refund of $50.00".' }),
+    amount: ActionAmountView.nullable().meta({
+      description: 'The amount, if the tool declares where it is. Of an edited payload: the edited amount.',
+    }),
     payload_sha256: z.string(),
     allowed_decisions: z.array(z.enum(['approve', 'edit', 'reject'])),
     status: z.enum(APPROVAL_STATUSES),
@@ -58,6 +66,7 @@ export const PolicySimulationView = z
       z.object({
         approval_id: z.string(),
         action: z.string(),
+        text: z.string().nullable(),
         status: z.enum(APPROVAL_STATUSES),
         would: z.enum(['pass', 'gate']),
         reason: z.string(),
@@ -78,6 +87,7 @@ export function toApprovalView(row: ApprovalRow) {
     action: row.action,
     risk: row.risk,
     preview,
+    ...describeAction(parseTool(row), row, approvedPayload(row)),
     payload_sha256: row.payload_sha256,
     allowed_decisions: allowedDecisions(row, preview),
     status: row.status,

@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream'
 import { z } from 'zod'
 import { countRunBytes, runStorageFull } from '../accounts/storage-usage.ts'
+import { toActionTool } from '../approvals/action-text.ts'
 import { askApproval, waitForApproval } from '../approvals/ask-approval.ts'
 import { requestKey } from '../approvals/gated-request.ts'
 import { appendAuditEntry } from '../audit/append.ts'
@@ -86,8 +87,9 @@ async function askForAction(
   requireExecutor(ctx, connection.kind, 'act')
   await run.flushLog()
   const action = { capability, payload: body.payload ?? {}, runSignal: run.over.signal }
-  const { payload } = await run.workingTime.whileWorking(() => prepareAction(ctx, connection, action))
-  const request = { key, action: capability, payload, path: 'action', risk: 'high', connection } as const
+  const { payload, tool } = await run.workingTime.whileWorking(() => prepareAction(ctx, connection, action))
+  const asked = { payload, connection, tool: tool && toActionTool(tool) }
+  const request = { key, action: capability, path: 'action', risk: 'high', ...asked } as const
   return { approval: await run.workingTime.whileWaiting(() => askApproval(ctx, run, request)), connection }
 }
 

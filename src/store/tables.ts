@@ -209,6 +209,8 @@ export interface ApprovalRow {
   connection: string | null
   /** The client who may answer a question; null: only the team decides. */
   client_id: string | null
+  /** JSON: the tool that the action calls, as it was when the approval was requested; null without a named tool. */
+  tool: string | null
   created_at: string
   expires_at: string | null
   decided_at: string | null

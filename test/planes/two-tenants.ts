@@ -160,6 +160,7 @@ async function insertRunRows(app: TestApp, ids: RunRowIds) {
       connection_id: null,
       connection: null,
       client_id: null,
+      tool: null,
       expires_at: new Date(app.clock.now() + 300_000).toISOString(),
       decided_at: null,
       decided_by_kind: null,

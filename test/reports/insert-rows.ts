@@ -78,6 +78,7 @@ export async function insertApprovals(app: TestApp, rows: readonly NewApproval[]
       connection_id: null,
       connection: null,
       client_id: null,
+      tool: null,
       created_at,
       expires_at: '2099-01-01T00:00:00.000Z',
       decided_at: waited === null ? null : new Date(Date.parse(created_at) + waited).toISOString(),

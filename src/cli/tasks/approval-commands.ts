@@ -30,7 +30,7 @@ export const listApprovalsCommand: CliCommand = {
     if (terminal.isJson) for (const approval of approvals) terminal.printJson(approval)
     else {
       const rows = approvals.map(
-        ({ approval_id, status, action, connection, connection_id, risk, expires_at, preview, to }) =>
+        ({ approval_id, status, action, connection, connection_id, risk, expires_at, preview, text, to }) =>
           [
             approval_id,
             status,
@@ -38,10 +38,10 @@ export const listApprovalsCommand: CliCommand = {
             connection ?? connection_id ?? '-',
             risk,
             formatTime(expires_at),
-            to && isJsonObject(preview) ? preview.question : preview,
+            to && isJsonObject(preview) ? preview.question : (text ?? preview),
           ].map((cell) => toShortText(cell, 60)),
       )
-      const heading = ['APPROVAL', 'STATUS', 'ACTION', 'CONNECTION', 'RISK', 'EXPIRES (UTC)', 'PAYLOAD']
+      const heading = ['APPROVAL', 'STATUS', 'ACTION', 'CONNECTION', 'RISK', 'EXPIRES (UTC)', 'WHAT']
       showTable(terminal, heading, rows, status === 'pending' ? 'no pending approvals' : 'no approvals')
     }
     return EXIT_CODE.ok
