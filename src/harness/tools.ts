@@ -32,8 +32,7 @@ const TOOLS: HarnessTool[] = [...planeTools, ...fileTools, commandTool, progress
 
 export function listToolSpecs(brief: Brief): ToolSpec[] {
   const builtIn = TOOLS.filter(({ name }) => brief.tools.includes(name))
-  const isGeneral = (tool: HarnessTool) => tool.name === 'act' || tool.name === 'read'
-  const offered = needsGeneralTools(brief) ? builtIn : builtIn.filter((tool) => !isGeneral(tool))
+  const offered = needsGeneralTools(brief) ? builtIn : builtIn.filter(({ name }) => name !== 'act' && name !== 'read')
   return [...offered, ...connectionToolsOf(brief)].map((tool) => ({
     name: tool.name,
     description: tool.description,

@@ -474,8 +474,10 @@ export interface components {
         };
         CreateConnectionRequest: {
             client_id?: string | null;
-            /** @description Any JSON object. */
-            config?: JsonObject;
+            /** @description The address and other settings of its kind. A custom connection may have `base_url` and `operations: [{name, description?, method, path, query?, headers?, body?, input_schema?, read?, idempotency_header?, success?, amount?}]`. */
+            config?: {
+                [key: string]: unknown;
+            };
             /** @enum {string} */
             kind: "email" | "webhook" | "custom" | "broker";
             name: string;
@@ -1444,8 +1446,10 @@ export interface components {
             metadata?: JsonObject;
         };
         UpdateConnectionRequest: {
-            /** @description Any JSON object. */
-            config?: JsonObject;
+            /** @description The address and other settings of its kind. A custom connection may have `base_url` and `operations: [{name, description?, method, path, query?, headers?, body?, input_schema?, read?, idempotency_header?, success?, amount?}]`. */
+            config?: {
+                [key: string]: unknown;
+            };
             /** @enum {string} */
             kind?: "email" | "webhook" | "custom" | "broker";
             name?: string;
