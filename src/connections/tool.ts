@@ -1,5 +1,8 @@
 import type { JsonObject } from '../base/json.ts'
+import type { AmountMapping } from '../contract/amount.ts'
 import type { Connection } from './rows.ts'
+
+export type { AmountMapping }
 
 /**
  * One thing that an agent can do through a connection: an operation of an HTTP API, a mail to send, or a tool of an MCP
@@ -14,14 +17,6 @@ export interface ConnectionTool {
   class: 'read' | 'ask' | 'off'
   /** Where the arguments state an amount of money. */
   amount: AmountMapping | null
-}
-
-/** `path` may be dotted, such as `line.amount`. `minor`: cents instead of dollars. */
-export interface AmountMapping {
-  path: string
-  unit: 'major' | 'minor'
-  currency?: string | undefined
-  currency_path?: string | undefined
 }
 
 /** What a capability names of a connection; null if it does not name the connection. A broker's tool is named alone. */

@@ -43,6 +43,16 @@ const MIGRATIONS: Record<string, Migration> = {
       await sql`create index tasks_retry on tasks (retry_of) where retry_of is not null`.execute(db)
     },
   },
+  '0009_approval_tools': {
+    async up(db) {
+      await sql`alter table approvals add column tool text`.execute(db)
+    },
+  },
+  '0010_revise': {
+    async up(db) {
+      await sql`alter table approvals add column revise bigint not null default 0`.execute(db)
+    },
+  },
 }
 
 /** Finds the questions that wait for the answer of a client. */
