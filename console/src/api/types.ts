@@ -38,6 +38,7 @@ export interface TaskEvent {
 export type ApprovalStatus = 'pending' | 'auto_approved' | 'approved' | 'rejected' | 'expired'
 
 export type Approval = Schemas['Approval']
+export type ActionAmount = Schemas['ActionAmount']
 
 /** An external action: one call that the service sent through a connection. */
 export type Effect = Schemas['Action']
