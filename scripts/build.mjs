@@ -10,7 +10,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import esbuild from 'esbuild'
 import { buildConsole } from './console.mjs'
@@ -35,13 +35,31 @@ const englishOnly = {
     })),
 }
 
+/**
+ * Libraries that few requests need are bundles of their own, which the service loads at first use.
+ * @type {Record<string, string>}
+ */
+const lazyBundles = { 'src/connections/mcp/client-library.ts': 'mcp-client.cjs' }
+
+/** @type {import('esbuild').Plugin} */
+const loadLazyBundles = {
+  name: 'load lazy bundles',
+  setup: (build) =>
+    build.onResolve({ filter: /-library\.ts$/ }, ({ path, resolveDir, kind }) => {
+      const out = lazyBundles[relative(root, join(resolveDir, path))]
+      return out && kind === 'dynamic-import' ? { path: `./${out}`, external: true } : undefined
+    }),
+}
+
 /** @type {{ entry: string, out: string, options: import('esbuild').BuildOptions }[]} */
 const bundles = [
   {
     entry: 'src/main.ts',
     out: 'service.cjs',
     options: {
-      plugins: [englishOnly],
+      plugins: [englishOnly, loadLazyBundles],
+      // The launcher runs the service as a function, which cannot import: `import()` becomes `require()`.
+      supported: { 'dynamic-import': false },
       external: ['@photostructure/sqlite', 'pg-native'],
       format: 'cjs',
       define: { 'import.meta.url': '__moduleUrl' },
@@ -53,6 +71,11 @@ const bundles = [
   // CommonJS starts a few milliseconds faster, and these two programs are started often.
   { entry: 'src/harness/main.ts', out: 'harness.cjs', options: { minify: true, format: 'cjs' } },
   { entry: 'src/workflow-cell/main.ts', out: 'workflow-cell.cjs', options: { minify: true, format: 'cjs' } },
+  ...Object.entries(lazyBundles).map(([entry, out]) => ({
+    entry,
+    out,
+    options: /** @type {import('esbuild').BuildOptions} */ ({ minify: true, format: 'cjs' }),
+  })),
 ]
 
 try {

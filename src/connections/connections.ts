@@ -9,6 +9,7 @@ import type { FindInput } from '../http/route.ts'
 import { deleteUnusedSecret } from '../vault/rows.ts'
 import { requireSecretRef, secretRefOf } from '../vault/secret-ref.ts'
 import { allowedEnvNames } from '../vault/secrets.ts'
+import { findExecutor } from './executors/executor-table.ts'
 import {
   type Connection,
   deleteConnection,
@@ -51,6 +52,7 @@ export async function createConnectionInTx(
   input: NewConnection,
 ): Promise<Connection | null> {
   if (input.secret_ref) requireSecretRef(input.secret_ref, await allowedEnvNames(tx, scope.projectId), null)
+  findExecutor(input.kind)?.checkConfig?.(input.config ?? {})
   const owner = await resolveOwner(tx, scope.projectId, input)
   const connection = { ...toNewConnection(tx, input), project_id: scope.projectId, ...owner }
   await lockProject(tx.db, scope.projectId)
@@ -75,6 +77,7 @@ export async function changeConnectionSettings(
 ): Promise<Connection> {
   if (secret_ref !== null)
     requireSecretRef(secret_ref, await allowedEnvNames(ctx, connection.project_id), connection.id)
+  if (config) findExecutor(connection.kind)?.checkConfig?.(config)
   const changes = {
     name,
     secret_ref,

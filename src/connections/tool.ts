@@ -1,4 +1,5 @@
 import type { JsonObject } from '../base/json.ts'
+import type { Connection } from './rows.ts'
 
 /**
  * One thing that an agent can do through a connection: an operation of an HTTP API, a mail to send, or a tool of an MCP
@@ -22,3 +23,13 @@ export interface AmountMapping {
   currency?: string | undefined
   currency_path?: string | undefined
 }
+
+/** What a capability names of a connection; null if it does not name the connection. A broker's tool is named alone. */
+export function toolNameIn({ name, kind }: Pick<Connection, 'name' | 'kind'>, capability: string): string | null {
+  if (kind === 'broker') return capability
+  const prefix = `${name}:`
+  // Policy rules ignore case too.
+  return capability.toLowerCase().startsWith(prefix.toLowerCase()) ? capability.slice(prefix.length) : null
+}
+
+export const capabilityOf = ({ name }: Pick<Connection, 'name'>, tool: string): string => `${name}:${tool}`

@@ -10,6 +10,7 @@ import { channelRoutes } from '../channels/routes.ts'
 import { clientRoutes } from '../clients/routes.ts'
 import { threadRoutes } from '../channels/thread-routes.ts'
 import { brokerRoutes } from '../connections/broker-routes.ts'
+import { connectionToolRoutes } from '../connections/mcp/tool-routes.ts'
 import { connectionRoutes } from '../connections/routes.ts'
 import { eventRoutes } from '../events/routes.ts'
 import type { OrganisationRoute, ProjectRoute } from '../http/route.ts'
@@ -58,6 +59,9 @@ export const founderPlaneRoutes: Record<string, FounderRoute[]> = {
     connectionRoutes.deleteConnection,
     connectionRoutes.setConnectionSecret,
     connectionRoutes.testConnection,
+    connectionToolRoutes.listConnectionTools,
+    connectionToolRoutes.updateConnectionTool,
+    connectionToolRoutes.refreshConnectionTools,
   ],
   Broker: [
     brokerRoutes.listToolkits,

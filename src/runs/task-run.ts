@@ -12,7 +12,7 @@ import type { TaskError } from '../tasks/status.ts'
 import { askWhetherDone } from './ask-whether-done.ts'
 import type { CellKind } from './agent-cell.ts'
 import { createRequestStore, type EarlierRun, type StoredRun, toStoredRun } from './run-state.ts'
-import { WorkingTime } from './working-time.ts'
+import { WorkingTime } from '../ctx/working-time.ts'
 
 /**
  * One execution of a task on this replica: its grant, the tokens of its agent, and the handle that ends it. It exists

@@ -4,9 +4,10 @@ import { brokerExecutor } from './broker.ts'
 import { customExecutor } from './custom.ts'
 import { emailExecutor } from './email.ts'
 import type { ConnectionExecutor } from './executor.ts'
+import { mcpExecutor } from './mcp.ts'
 import { webhookExecutor } from './webhook.ts'
 
-export const CONNECTION_KINDS = ['email', 'webhook', 'custom', 'broker'] as const
+export const CONNECTION_KINDS = ['email', 'webhook', 'custom', 'broker', 'mcp'] as const
 
 /** Each connection kind with the code that acts, reads and tests for it. */
 const EXECUTORS: Record<(typeof CONNECTION_KINDS)[number], ConnectionExecutor> = {
@@ -14,6 +15,7 @@ const EXECUTORS: Record<(typeof CONNECTION_KINDS)[number], ConnectionExecutor> =
   webhook: webhookExecutor,
   custom: customExecutor,
   broker: brokerExecutor,
+  mcp: mcpExecutor,
 }
 
 export function findExecutor(kind: string): ConnectionExecutor | null {

@@ -1,4 +1,4 @@
-import type { Json } from '../../base/json.ts'
+import type { Json, JsonObject } from '../../base/json.ts'
 import type { Ctx } from '../../ctx/ctx.ts'
 import type { Connection } from '../rows.ts'
 import type { ConnectionTool } from '../tool.ts'
@@ -16,6 +16,8 @@ export interface ConnectionExecutor {
   credential: 'secret' | 'optional_secret' | 'broker_account'
   /** False when the deployment lacks a setting that this kind needs. */
   isConfigured?(ctx: Ctx): boolean
+  /** Throws a 400 that names the field if the config of a new or changed connection cannot work. */
+  checkConfig?(config: JsonObject): void
   /** Adds what the connection's config contributes, so that the person who approves sees the whole payload. */
   completePayload?(connection: Connection, payload: Json): Json
   /** What the connection offers by name; without it, only its name and free capabilities below it. */
@@ -31,7 +33,14 @@ export interface ConnectionUse {
   connection: Connection
   secret: string | null
   capability: string
+  askPerson?: AskPerson | undefined
 }
+
+/**
+ * Asks a person of the team during a call, because the server wants to know something; null without an answer. It throws
+ * when the run ends. `number` counts the questions of the call.
+ */
+export type AskPerson = (question: { question: string; schema: JsonObject; number: number }) => Promise<Json>
 
 export interface ActionCall extends ConnectionUse {
   payload: Json

@@ -1,4 +1,4 @@
-import type { Clock } from '../ctx/world.ts'
+import type { Clock } from './world.ts'
 
 /** A deadline that is paused while the run waits for an approval and does no other work. */
 export class WorkingTime {
