@@ -1,6 +1,8 @@
 import { appendAuditEntry } from '../audit/append.ts'
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
 import { badRequest, conflict } from '../base/problem.ts'
+import { checkToolArguments, findTool } from '../connections/connection-tools.ts'
+import { findConnection } from '../connections/rows.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { Actor, ProjectScope } from '../ctx/scope.ts'
 import { isoNow } from '../ctx/world.ts'
@@ -18,7 +20,7 @@ import { type DecidableApproval, updateApprovalDecision } from './rows.ts'
 import { approvedPayload, askedField, parseProposedPayload } from './view.ts'
 
 /** Approves the action as proposed or as edited, or answers the question. The run continues. */
-export function approveApproval(
+export async function approveApproval(
   ctx: Ctx,
   { actor }: Pick<ProjectScope, 'actor'>,
   approval: DecidableApproval,
@@ -29,6 +31,7 @@ export function approveApproval(
   const edit = acceptedEdit(approval, payload, edited)
   const row = { ...approval }
   row.edited = edit && JSON.stringify(edit)
+  if (edit && row.path === 'action') await checkEditedPayload(ctx, row)
   return inTx(ctx, async (tx) => {
     const task = await lockTaskOfApproval(tx, row)
     const comment = { note: note ?? null, reason: null }
@@ -54,6 +57,13 @@ function acceptedEdit({ path }: DecidableApproval, payload: Json, edited: JsonOb
   if (path !== 'action' || !edited) return null
   if (!isJsonObject(payload)) throw badRequest("field 'edited' needs a payload that is an object")
   return edited
+}
+
+/** An edited payload must match the tool like the proposed one. Without the tool, the action fails when it is sent. */
+async function checkEditedPayload(ctx: Ctx, row: DecidableApproval): Promise<void> {
+  const connection = row.connection_id === null ? null : await findConnection(ctx.db, row.connection_id)
+  const tool = connection && (await findTool(ctx, connection, row.action))
+  if (tool) checkToolArguments(connection, tool, approvedPayload(row), 'edited')
 }
 
 /**

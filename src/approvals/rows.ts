@@ -65,6 +65,7 @@ const DECIDABLE_COLUMNS = [
   'payload',
   'edited',
   'client_id',
+  'connection_id',
 ] as const
 
 const decidableApprovalById = prepareQuery<{ id: string }, DecidableApproval>((db, arg) =>

@@ -1,16 +1,21 @@
-import type { BriefConnection } from '../contract/agent-protocol.ts'
+import type { BriefConnection, BriefTool } from '../contract/agent-protocol.ts'
 import { badRequest, notFound } from '../base/problem.ts'
+import { connectionNames, narrowedTools } from '../contract/declared-connections.ts'
 import type { WedgeManifest } from '../contract/wedge-manifest.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { Db } from '../store/store.ts'
 import { connectedAccountId } from './broker-account.ts'
 import { type Connection, listEntitledConnections } from './rows.ts'
+import { listConnectionTools } from './connection-tools.ts'
+import { capabilityOf, type ConnectionTool, toolNameIn } from './tool.ts'
 import { listConnectionsWithSecret } from '../vault/secrets.ts'
 
 /** The connections that one run may use, one for each name that the wedge declares. */
 export interface Grant {
   declared: readonly string[]
   connections: Connection[]
+  /** The only tools of a connection that the wedge may use, by the connection's name; without an entry, all. */
+  narrowed: ReadonlyMap<string, readonly string[]>
 }
 
 export interface GrantRequest {
@@ -21,12 +26,16 @@ export interface GrantRequest {
 
 /** The declared connections of the founder and of the run's client; of two with one name the client's is used. */
 export async function resolveGrant(db: Db, { projectId, clientId, manifest }: GrantRequest): Promise<Grant> {
-  const entitled = await listEntitledConnections(db, { projectId, clientId, names: manifest.connections })
+  const entitled = await listEntitledConnections(db, { projectId, clientId, names: connectionNames(manifest) })
   const byName = new Map<string, Connection>()
   for (const connection of entitled) {
     if (connection.owner_kind === 'client' || !byName.has(connection.name)) byName.set(connection.name, connection)
   }
-  return { declared: manifest.connections, connections: [...byName.values()] }
+  return {
+    declared: connectionNames(manifest),
+    connections: [...byName.values()],
+    narrowed: narrowedTools(manifest),
+  }
 }
 
 /** The granted connection for an action: the named one, or else the only one that serves the capability. */
@@ -35,9 +44,12 @@ export function pickConnection(grant: Grant, capability: string, name?: string):
     const named = grant.connections.find((connection) => connection.name === name)
     if (!named) throw notFound('connection')
     refuseMismatchedCapability(grant, named, capability)
+    if (!isGranted(grant, named, capability)) throw badRequest(`the wedge does not grant '${capability}'`)
     return named
   }
-  const [only, ...others] = grant.connections.filter((connection) => canServe(connection, capability))
+  const [only, ...others] = grant.connections.filter(
+    (connection) => canServe(connection, capability) && isGranted(grant, connection, capability),
+  )
   if (!only) throw badRequest(`no granted connection serves '${capability}': name one in 'connection'`)
   if (others.length > 0) throw badRequest(`more than one connection serves '${capability}': name one in 'connection'`)
   return only
@@ -72,7 +84,7 @@ export async function listMissingConnections(
   const secrets = await listConnectionsWithSecret(ctx, connections)
   const ready = connections.filter((connection) => isReady(connection, secrets.has(connection.id)))
   const names = new Set(ready.map((connection) => connection.name))
-  return manifest.connections.filter((name) => !names.has(name))
+  return connectionNames(manifest).filter((name) => !names.has(name))
 }
 
 /** A broker connection needs an authorised account, every other kind its secret. */
@@ -80,15 +92,48 @@ function isReady(connection: Connection, hasSecret: boolean): boolean {
   return connection.kind === 'broker' ? connectedAccountId(connection) !== null : hasSecret
 }
 
-/** What the agent learns about its connections: names and kinds, no addresses and no secrets. */
-export function toBriefConnections(grant: Grant): BriefConnection[] {
-  return grant.connections.map(({ name, kind, config }) => ({
-    name,
-    kind,
-    ...(typeof config.toolkit === 'string' ? { toolkit: config.toolkit } : {}),
-    ...(kind === 'broker' ? { read_tools: readTools(config.read_tools) } : {}),
-  }))
+/** What the agent learns about its connections: names, kinds and tools, no addresses and no secrets. */
+export function toBriefConnections(ctx: Ctx, grant: Grant): Promise<BriefConnection[]> {
+  return Promise.all(
+    grant.connections.map(async (connection) => {
+      const { name, kind, config } = connection
+      const tools = await listGrantedTools(ctx, grant, connection)
+      return {
+        name,
+        kind,
+        ...(typeof config.toolkit === 'string' ? { toolkit: config.toolkit } : {}),
+        ...(kind === 'broker' ? { read_tools: readTools(config.read_tools) } : {}),
+        ...(tools && { tools: tools.map((tool) => toBriefTool(connection, tool)) }),
+      }
+    }),
+  )
 }
+
+/** The tools of a connection that the run may call; null if the connection has no tools by name. */
+export async function listGrantedTools(
+  ctx: Ctx,
+  grant: Grant,
+  connection: Connection,
+): Promise<ConnectionTool[] | null> {
+  const tools = await listConnectionTools(ctx, connection)
+  return tools && tools.filter((tool) => tool.class !== 'off' && isGrantedTool(grant, connection, tool.name))
+}
+
+const toBriefTool = (connection: Connection, tool: ConnectionTool): BriefTool => ({
+  name: tool.name,
+  capability: capabilityOf(connection, tool.name),
+  description: tool.description,
+  input_schema: tool.inputSchema,
+  class: tool.class === 'read' ? 'read' : 'ask',
+})
+
+const isGrantedTool = ({ narrowed }: Grant, { name }: Connection, tool: string | null): boolean => {
+  const only = narrowed.get(name)
+  return only === undefined || (tool !== null && only.includes(tool))
+}
+
+const isGranted = (grant: Grant, connection: Connection, capability: string): boolean =>
+  isGrantedTool(grant, connection, toolNameIn(connection, capability))
 
 const canServe = (connection: Connection, capability: string): boolean =>
   isNamed(connection.name, capability) || hasTool(connection, capability)

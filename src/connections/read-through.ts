@@ -8,6 +8,7 @@ import { openSecret } from '../vault/secrets.ts'
 import type { UpstreamResponse } from './executors/executor.ts'
 import { requireExecutor } from './executors/executor-table.ts'
 import { isRedirect } from './executors/http-request.ts'
+import { checkToolCall } from './connection-tools.ts'
 import { recordConnectionHealth, toHealthError } from './health.ts'
 import { type Connection, findConnection } from './rows.ts'
 
@@ -34,6 +35,7 @@ export async function readThroughConnection(
   const connection = await findConnection(ctx.db, granted.id)
   if (!connection) throw notFound('connection')
   const read = requireExecutor(ctx, connection.kind, 'read')
+  await checkToolCall(ctx, connection, { use: 'read', ...request })
   try {
     const secret = await openSecret(ctx, connection)
     const response = await read(ctx, { connection, secret, ...request })

@@ -8,8 +8,10 @@ import { createSecretMask } from '../vault/mask-secrets.ts'
 import { openSecret } from '../vault/secrets.ts'
 import type { UpstreamResponse } from './executors/executor.ts'
 import { findExecutor, requireExecutor } from './executors/executor-table.ts'
+import { checkToolCall } from './connection-tools.ts'
 import { recordConnectionHealth, toHealthError } from './health.ts'
 import { type Connection, findConnection } from './rows.ts'
+import type { ConnectionTool } from './tool.ts'
 
 export interface ActionRequest {
   capability: string
@@ -34,15 +36,19 @@ export interface ActionResult {
   error: string | null
 }
 
-/** The payload as it will be sent, so that the person who approves also sees what the connection adds. */
-export async function completePayload(
+/**
+ * The tool that the action uses, if it has a name, and the payload as it will be sent, so that the person who approves
+ * also sees what the connection adds. Throws a 400 for an action that could not be sent.
+ */
+export async function prepareAction(
   ctx: Ctx,
   granted: GrantedConnection,
-  payload: Json,
-  runSignal: RunSignal,
-): Promise<Json> {
+  { capability, payload, runSignal }: Omit<ActionRequest, 'idempotencyKey'>,
+): Promise<{ payload: Json; tool: ConnectionTool | null }> {
   const connection = await readConnection(ctx, granted, runSignal)
-  return findExecutor(connection.kind)?.completePayload?.(connection, payload) ?? payload
+  const completed = findExecutor(connection.kind)?.completePayload?.(connection, payload) ?? payload
+  const tool = await checkToolCall(ctx, connection, { capability, use: 'act', arguments: completed })
+  return { payload: completed, tool }
 }
 
 /** Sends the action through the connection as stored now. Never throws: the caller must record every outcome. */
@@ -74,6 +80,9 @@ async function attemptAction(
   const connection = await readConnection(ctx, granted, runSignal)
   progress.connection = connection
   const act = requireExecutor(ctx, connection.kind, 'act')
+  // The tool may have been changed or switched off while the approval waited.
+  const { capability, payload } = action
+  await checkToolCall(ctx, connection, { capability, use: 'act', arguments: payload })
   const secret = await retryUntilAvailable(() => openSecret(ctx, connection), runSignal)
   // The task may have been cancelled and retried meanwhile; sending now could do the action twice.
   if (runSignal.aborted) return WITHDRAWN_RESULT

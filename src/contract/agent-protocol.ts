@@ -48,7 +48,22 @@ export type HarnessShape = 'agent' | 'decide' | 'workflow'
 export type ModelProvider = 'anthropic' | 'openai'
 export type NamedText = { name: string; content: string }
 export type HistoryMessage = { direction: 'inbound' | 'outbound'; from: string; body: string; at: string }
-export type BriefConnection = { name: string; kind: string; toolkit?: string; read_tools?: string[] }
+export type BriefConnection = {
+  name: string
+  kind: string
+  toolkit?: string
+  read_tools?: string[]
+  /** What the agent may call by name; absent for a connection that has no tools by name. */
+  tools?: BriefTool[]
+}
+/** A `read` needs no approval; `ask` is an action. */
+export type BriefTool = {
+  name: string
+  capability: string
+  description: string
+  input_schema: JsonObject
+  class: 'read' | 'ask'
+}
 export type WorkflowDeclaration = {
   name: string
   description?: string | undefined

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
 import { SLUG } from '../base/slug.ts'
 import type { NamedText } from './agent-protocol.ts'
+import { connectionNames } from './declared-connections.ts'
 import { TOOL_GROUPS } from './tool-names.ts'
 
 export const slugSchema = z.string().regex(SLUG, 'must be a slug: a-z, 0-9, _ and -')
@@ -39,6 +40,20 @@ export const PolicyRule = z.strictObject({
 })
 export type PolicyRule = z.infer<typeof PolicyRule>
 
+/** Strict, because a misspelt `tools` would grant every tool. */
+const DeclaredConnection = z.union([
+  z.string(),
+  z.strictObject({ name: z.string().min(1), tools: z.array(z.string().min(1)) }),
+])
+
+/** With two entries for one name it would not be clear which tools are meant. */
+const isNamedOnce = (connections: z.infer<typeof DeclaredConnection>[]): boolean => {
+  const names = connectionNames({ connections })
+  return connections.every(
+    (declared) => typeof declared === 'string' || names.filter((name) => name === declared.name).length === 1,
+  )
+}
+
 /** The format of `wedge.json`. Unknown keys are ignored. */
 export const WedgeManifest = z.object({
   wedge: slugSchema,
@@ -47,7 +62,8 @@ export const WedgeManifest = z.object({
     .record(slugSchema, TaskType)
     .refine((types) => Object.keys(types).length > 0, 'must name at least one task type'),
   tools: z.array(z.enum(TOOL_GROUPS)).default([]),
-  connections: z.array(z.string()).default([]),
+  /** A name, or a name with the only tools of the connection that the wedge may use. */
+  connections: z.array(DeclaredConnection).refine(isNamedOnce, 'must not name a connection twice').default([]),
   approvals: z
     .array(
       z.object({

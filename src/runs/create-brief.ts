@@ -1,5 +1,5 @@
 import type { JsonObject } from '../base/json.ts'
-import type { Brief, HistoryMessage, NamedText } from '../contract/agent-protocol.ts'
+import type { Brief, BriefConnection, HistoryMessage, NamedText } from '../contract/agent-protocol.ts'
 import { readCaseForAgent } from '../cases/agent-access.ts'
 import { readThreadHistory } from '../channels/thread-history.ts'
 import { toBriefConnections } from '../connections/grants.ts'
@@ -49,7 +49,7 @@ async function createBrief(ctx: Ctx, run: TaskRun, socket: string | null): Promi
     output_schema: outputSchemaOfRun(run),
     strict_output,
     tools: listUsableTools(run),
-    connections: toBriefConnections(run.grant),
+    connections: await briefConnections(ctx, run),
     workflows: wedge.manifest.workflows,
     case: task.case_id ? await caseForBrief(ctx, task.case_id) : null,
     gate_patterns: run.gatePatterns,
@@ -80,6 +80,16 @@ function listUsableTools({ task, wedge: { manifest } }: TaskRun): string[] {
   without(manifest.workflows.length === 0, ['workflow'])
   without(task.case_id === null, ['case_get', 'case_update'])
   return [...tools]
+}
+
+/** The connections with the tools that the task may use: without `act` no actions, without `read` no reads. */
+async function briefConnections(ctx: Ctx, run: TaskRun): Promise<BriefConnection[]> {
+  const usable = listUsableTools(run)
+  const connections = await toBriefConnections(ctx, run.grant)
+  return connections.map(({ tools, ...connection }) => ({
+    ...connection,
+    ...(tools && { tools: tools.filter((tool) => usable.includes(tool.class === 'read' ? 'read' : 'act')) }),
+  }))
 }
 
 /** The schema that the agent knows. The schema of the task replaces the schema of its type. */

@@ -10,7 +10,7 @@ import type { ModelProvider } from '../contract/agent-protocol.ts'
 import { matchApprovals } from '../contract/declared-approvals.ts'
 import { readCaseForAgent, changeCaseByAgent } from '../cases/agent-access.ts'
 import { CaseChange } from '../cases/change-case.ts'
-import { completePayload } from '../connections/send-action.ts'
+import { prepareAction } from '../connections/send-action.ts'
 import { requireExecutor } from '../connections/executors/executor-table.ts'
 import { pickConnection } from '../connections/grants.ts'
 import { readThroughConnection } from '../connections/read-through.ts'
@@ -80,8 +80,8 @@ async function askForAction(
   const connection = pickConnection(run.grant, capability, body.connection)
   requireExecutor(ctx, connection.kind, 'act')
   await run.flushLog()
-  const requested = body.payload ?? {}
-  const payload = await run.workingTime.whileWorking(() => completePayload(ctx, connection, requested, run.over.signal))
+  const action = { capability, payload: body.payload ?? {}, runSignal: run.over.signal }
+  const { payload } = await run.workingTime.whileWorking(() => prepareAction(ctx, connection, action))
   const request = { key, action: capability, payload, path: 'action', risk: 'high', connection } as const
   return { approval: await run.workingTime.whileWaiting(() => askApproval(ctx, run, request)), connection }
 }

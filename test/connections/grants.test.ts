@@ -57,7 +57,7 @@ describe('choosing the connection for a capability', () => {
   const mail = connection('mail')
   const gmail = connection('work', 'broker', { toolkit: 'gmail', read_tools: ['GMAIL_LIST'] })
   const home = connection('home', 'broker', { toolkit: 'g-mail' })
-  const grantOf = (...connections: Connection[]) => ({ declared: DECLARED, connections })
+  const grantOf = (...connections: Connection[]) => ({ declared: DECLARED, connections, narrowed: new Map() })
   const grant = grantOf(mail, gmail, home, connection('crm'), connection('crm:eu'))
 
   test.each([
@@ -96,6 +96,25 @@ describe('choosing the connection for a capability', () => {
     expect(() => pickConnection(grant, capability, name)).toThrow(expect.objectContaining({ status: 400 }))
   })
 
+  test('a wedge that lists tools of a connection may use no others', () => {
+    const narrowed = new Map([
+      ['crm', ['refunds.create']],
+      ['work', ['GMAIL_LIST']],
+    ])
+    const narrow = { ...grant, narrowed }
+    expect(pickConnection(narrow, 'crm:refunds.create').name).toBe('crm')
+    expect(pickConnection(narrow, 'GMAIL_LIST').name).toBe('work')
+    expect(pickConnection(narrow, 'mail:send').name).toBe('mail')
+    for (const [capability, name] of [
+      ['crm:refunds.list'],
+      ['crm'],
+      ['crm', 'crm'],
+      ['anything', 'crm'],
+      ['GMAIL_SEND'],
+    ])
+      expect(() => pickConnection(narrow, capability ?? '', name)).toThrow(expect.objectContaining({ status: 400 }))
+  })
+
   test('a connection outside the grant is 404', () => {
     expect(() => pickConnection(grant, 'mail', 'stripe')).toThrow(expect.objectContaining({ status: 404 }))
   })
@@ -105,9 +124,10 @@ describe('choosing the connection for a capability', () => {
     expect(() => pickConnection(ambiguous, 'GMAIL_SEND_EMAIL')).toThrow(/more than one connection/)
   })
 
-  test('the agent sees names and kinds of its connections, and no addresses', () => {
+  test('the agent sees names and kinds of its connections, and no addresses', async () => {
+    const { ctx } = await openTestContext()
     const grantWithAddress = grantOf(connection('crm', 'custom', { api_url: 'https://x.test' }), gmail)
-    expect(toBriefConnections(grantWithAddress)).toEqual([
+    expect(await toBriefConnections(ctx, grantWithAddress)).toEqual([
       { name: 'crm', kind: 'custom' },
       { name: 'work', kind: 'broker', toolkit: 'gmail', read_tools: ['GMAIL_LIST'] },
     ])

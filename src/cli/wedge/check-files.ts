@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { isJsonObject, type Json } from '../../base/json.ts'
+import { connectionNames } from '../../contract/declared-connections.ts'
 import { schemaErrors } from '../../contract/output-schema.ts'
 import { rehearsalProblems } from '../../contract/rehearsal.ts'
 import { toolsOfGroups } from '../../contract/tool-names.ts'
@@ -116,7 +117,7 @@ function findCallError({ manifest, isComplete }: ValidSubset, call: Json | undef
     return `unknown workflow '${toText(input.name)}'`
   }
   const usesConnection = (tool === 'act' || tool === 'read') && isComplete('connections')
-  if (usesConnection && isUnknownName(input.connection, manifest.connections)) {
+  if (usesConnection && isUnknownName(input.connection, connectionNames(manifest))) {
     return `unknown connection '${toText(input.connection)}'`
   }
   return null

@@ -3,6 +3,7 @@ import { createServer } from 'node:http'
 import { basename, dirname, join } from 'node:path'
 import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts'
 import { errorMessage } from '../../base/error-message.ts'
+import { connectionNames } from '../../contract/declared-connections.ts'
 import { WedgeManifest } from '../../contract/wedge-manifest.ts'
 import { quoteForShell } from '../shell/program-name.ts'
 import { type CliCommand, type CommandContext, commandArg } from '../shell/command.ts'
@@ -153,7 +154,7 @@ async function withFakeConnections(
     const address = testServer.address()
     const url = `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`
     const config = { api_url: url, base_url: url, from: 'rehearsal@example.com' }
-    for (const name of manifest.connections) {
+    for (const name of connectionNames(manifest)) {
       await service.call('POST', '/v1/connections', {
         kind: 'custom',
         name,

@@ -1,17 +1,33 @@
 import { badRequest } from '../../base/problem.ts'
 import type { Ctx } from '../../ctx/ctx.ts'
+import {
+  checkOperationArguments,
+  hasOperations,
+  listOperationTools,
+  parseOperations,
+  performOperation,
+  readOperation,
+} from '../operations/connection-operations.ts'
 import { resolveReadUrl } from '../read-url.ts'
 import type { ConnectionExecutor, ReadCall, UpstreamResponse } from './executor.ts'
 import { addSender, postPayload, requireConfigUrl, sendAuthorized } from './http-request.ts'
 import { sendTestRequest } from './test-request.ts'
 
-/** Any HTTP API: acts like email on `config.api_url`, and reads below `config.base_url` (or `api_url` without it). */
+/**
+ * Any HTTP API. With `config.operations` the connection does these and nothing else; without, it acts like email on
+ * `config.api_url`, and reads below `config.base_url` (or `api_url` without it).
+ */
 export const customExecutor: ConnectionExecutor = {
   requiredConfig: ['api_url', 'base_url'],
   credential: 'secret',
-  completePayload: addSender,
-  act: postPayload,
-  read: getPath,
+  checkConfig(config) {
+    if (hasOperations({ config })) parseOperations(config)
+  },
+  completePayload: (connection, payload) => (hasOperations(connection) ? payload : addSender(connection, payload)),
+  listTools: async (_ctx, connection) => (hasOperations(connection) ? listOperationTools(connection) : null),
+  checkArguments: checkOperationArguments,
+  act: (ctx, action) => (hasOperations(action.connection) ? performOperation(ctx, action) : postPayload(ctx, action)),
+  read: (ctx, read) => (hasOperations(read.connection) ? readOperation(ctx, read) : getPath(ctx, read)),
   async test(ctx, connection) {
     const canRead = connection.config.base_url !== undefined
     const url = requireConfigUrl(connection, canRead ? 'base_url' : 'api_url')

@@ -20,8 +20,12 @@ export interface ConnectionExecutor {
   checkConfig?(config: JsonObject): void
   /** Adds what the connection's config contributes, so that the person who approves sees the whole payload. */
   completePayload?(connection: Connection, payload: Json): Json
-  /** What the connection offers by name; without it, only its name and free capabilities below it. */
-  listTools?(ctx: Ctx, connection: Connection): Promise<ConnectionTool[]>
+  /** Throws a 400 that names the field if the config of a new or changed connection cannot work. */
+  checkConfig?(config: JsonObject): void
+  /** What the connection offers by name; null or absent: its name and every capability below it. */
+  listTools?(ctx: Ctx, connection: Connection): Promise<ConnectionTool[] | null>
+  /** Throws a 400 for arguments that match the schema of the tool and still cannot be sent. */
+  checkArguments?(connection: Connection, capability: string, args: Json): void
   act?(ctx: Ctx, action: ActionCall): Promise<UpstreamResponse>
   read?(ctx: Ctx, read: ReadCall): Promise<UpstreamResponse>
   /** One call without side effects that shows whether address and credential work. */

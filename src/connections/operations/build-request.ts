@@ -1,0 +1,102 @@
+import { isJsonObject, isNestedDeeperThan, type Json, type JsonObject, ownField } from '../../base/json.ts'
+import { badRequest } from '../../base/problem.ts'
+import type { OutgoingRequest } from '../auth/authorize-request.ts'
+import { encodeForm, toFormFields } from './form-encoding.ts'
+import { isHeaderText } from './header-rules.ts'
+import { encodeMultipart } from './multipart.ts'
+import type { Operation, ValueMap } from './operation.ts'
+import { encodePathPart } from './path-part.ts'
+import { fieldOf, fieldsOfPath, fillPath } from './placeholders.ts'
+
+const MAX_URL_CHARACTERS = 8192
+const MAX_HEADER_CHARACTERS = 4000
+const MAX_DEPTH = 32
+
+/**
+ * The request of an operation, without credential. Throws a 400 if the arguments cannot be sent exactly as they are:
+ * every field goes into the path, the query, a header or the body.
+ */
+export function buildOperationRequest(baseUrl: string, operation: Operation, args: Json): OutgoingRequest {
+  if (!isJsonObject(args)) throw badRequest('the arguments of an operation must be an object')
+  if (isNestedDeeperThan(args, MAX_DEPTH)) throw badRequest(`the arguments must not have more than ${MAX_DEPTH} levels`)
+  const { headers: contentHeaders, body } = buildBody(operation, fieldsOfBody(operation, args))
+  return {
+    method: operation.method,
+    url: buildUrl(baseUrl, operation, args),
+    headers: { accept: 'application/json, */*;q=0.5', ...contentHeaders, ...buildHeaders(operation, args) },
+    ...(body !== undefined && { body }),
+  }
+}
+
+/** The fields of the arguments that an operation uses outside the body. */
+export function fieldsOutsideBody({ path, query = {}, headers = {} }: Operation): Set<string> {
+  const mapped = [...Object.values(query), ...Object.values(headers)].map(fieldOf)
+  return new Set([...fieldsOfPath(path), ...mapped.filter((field) => field !== null)])
+}
+
+function buildUrl(baseUrl: string, { path, query = {} }: Operation, args: JsonObject): URL {
+  const base = new URL(baseUrl)
+  const pathname =
+    base.pathname.replace(/\/+$/, '') + fillPath(path, (field) => encodePathPart(field, ownField(args, field)))
+  const search = encodeForm(toFormFields(mapValues(query, args)))
+  const url = new URL(`${base.origin}${pathname}${search === '' ? '' : `?${search}`}`)
+  // The URL parser resolves dot segments: a path that it changes is not the path of the operation.
+  if (url.origin !== base.origin || url.pathname !== pathname)
+    throw badRequest('the path of the operation must not leave the base url')
+  if (url.href.length > MAX_URL_CHARACTERS)
+    throw badRequest(`the address of the operation must have at most ${MAX_URL_CHARACTERS} characters`)
+  return url
+}
+
+/** The constants, and the fields that are present. */
+function mapValues(map: ValueMap, args: JsonObject): JsonObject {
+  const values = Object.entries(map).map(([name, value]): [string, Json | undefined] => {
+    const field = fieldOf(value)
+    return [name, field === null ? value : ownField(args, field)]
+  })
+  return Object.fromEntries(
+    values.filter((entry): entry is [string, Json] => entry[1] !== undefined && entry[1] !== null),
+  )
+}
+
+/** Names in lower case, so that no header is sent twice. */
+function buildHeaders({ headers = {} }: Operation, args: JsonObject): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(mapValues(headers, args)).map(([name, value]) => {
+      const text = typeof value === 'object' ? null : String(value)
+      const problem = findHeaderValueProblem(text)
+      if (problem !== null || text === null) {
+        throw badRequest(`field '${fieldOf(headers[name] ?? '') ?? name}' ${problem}: it is sent as a header`)
+      }
+      return [name.toLowerCase(), text]
+    }),
+  )
+}
+
+function findHeaderValueProblem(text: string | null): string | null {
+  if (text === null) return 'must be a string, a number, true or false'
+  if (text.length > MAX_HEADER_CHARACTERS) return `must have at most ${MAX_HEADER_CHARACTERS} characters`
+  return isHeaderText(text) ? null : 'must be printable ASCII without line breaks'
+}
+
+function fieldsOfBody(operation: Operation, args: JsonObject): JsonObject {
+  const used = fieldsOutsideBody(operation)
+  return Object.fromEntries(Object.entries(args).filter(([field]) => !used.has(field)))
+}
+
+function buildBody({ name, body }: Operation, fields: JsonObject): Pick<OutgoingRequest, 'headers' | 'body'> {
+  if (body === 'json') return { headers: { 'content-type': 'application/json' }, body: JSON.stringify(fields) }
+  if (body === 'form') {
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+    return { headers, body: encodeForm(toFormFields(fields)) }
+  }
+  if (body === 'multipart') {
+    const parts = toFormFields(fields).map((field) => ({ name: field.name, content: field.value }))
+    const encoded = encodeMultipart(parts)
+    return { headers: { 'content-type': encoded.contentType }, body: encoded.body }
+  }
+  const [unused] = Object.keys(fields)
+  // A person must not approve a field that is not sent.
+  if (unused !== undefined) throw badRequest(`field '${unused}' is not used by the operation '${name}'`)
+  return { headers: {} }
+}
