@@ -20,8 +20,8 @@ export interface Claim {
   lastProject: string
   max: number
   starter: RunStarter
-  /** Whether the lease of this replica is valid. */
-  mayClaim: () => boolean
+  /** Makes sure that other replicas see this one as alive. */
+  renewLease: (tx: Tx) => Promise<void>
   /** Tasks of a project that this refuses stay queued. */
   canTake: (projectId: string) => boolean
 }
@@ -35,15 +35,14 @@ export interface Claim {
  */
 export async function claimTasks(
   ctx: Ctx,
-  { lastProject, max, starter, mayClaim, canTake }: Claim,
+  { lastProject, max, starter, renewLease, canTake }: Claim,
   signal: AbortSignal,
 ): Promise<{ tasks: ClaimedTask[]; lastProject: string }> {
   // An idle replica polls without a transaction.
   const [first] = await retryUntilAvailable(() => hasClaimableTask(ctx.db, {}), signal)
   if (!first?.claimable) return { tasks: [], lastProject }
   const claimSome = async (tx: Tx) => {
-    // Checked here, because the database may have been unavailable until now.
-    if (!mayClaim()) return { tasks: [], lastProject }
+    await renewLease(tx)
     // A person has already waited for these.
     const tasks = await claimReleasedTasks(tx, max)
     let last = lastProject

@@ -1,4 +1,4 @@
-import { type Ctx, inTx } from '../ctx/ctx.ts'
+import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import { isoNow, sleep } from '../ctx/world.ts'
 import { resolveWithin, retryUntilAvailable, StoreUnavailable } from '../store/errors.ts'
 import { listActiveTasksOfReplica, listHeartbeats, updateHeartbeat } from './rows.ts'
@@ -48,12 +48,22 @@ async function writeHeartbeat(ctx: Ctx, lease: ReplicaLease): Promise<true> {
   return true
 }
 
-/**
- * Whether this replica may claim tasks. After an outage it must write a heartbeat first: other replicas end every task
- * that it claims before. A SQLite file has one replica, so its lease never expires.
- */
-export const mayClaimTasks = (ctx: Ctx, lease: ReplicaLease): boolean =>
+/** A SQLite file has one replica, so its lease never expires. */
+export const isLeaseRecent = (ctx: Ctx, lease: ReplicaLease): boolean =>
   ctx.store.kind === 'sqlite' || performance.now() - lease.renewedAt < MAX_CLAIM_AGE_MS
+
+/**
+ * Writes a heartbeat in the transaction of a claim if the last one is old, for example after an outage. Otherwise other
+ * replicas would end the claimed tasks.
+ */
+export async function renewOldLease(tx: Tx, lease: ReplicaLease): Promise<void> {
+  if (isLeaseRecent(tx, lease)) return
+  const startedAt = performance.now()
+  await updateHeartbeat(tx.db, { id: tx.replica, started_at: lease.startedAt, seen_at: isoNow(tx) })
+  tx.afterCommit(() => {
+    lease.renewedAt = Math.max(lease.renewedAt, startedAt)
+  })
+}
 
 /**
  * Ends the runs of this replica if it could not renew its lease: other replicas may have ended their tasks, and the

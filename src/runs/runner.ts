@@ -13,7 +13,7 @@ import { CellPool } from './cell-pool.ts'
 import { claimTasks } from './claim-tasks.ts'
 import { releaseOrEndTasks, toBatches } from './dead-replicas.ts'
 import { parkAfterWaiting } from './park-run.ts'
-import { mayClaimTasks, type ReplicaLease } from './replica-lease.ts'
+import { isLeaseRecent, renewOldLease, type ReplicaLease } from './replica-lease.ts'
 import type { TaskRun } from './task-run.ts'
 import { type RunnerSlots, createTaskStarter } from '../lifecycle/start-on-create.ts'
 
@@ -128,7 +128,7 @@ export class Runner implements Loop, RunnerSlots {
 
   hasFreeSlot(projectId: string): boolean {
     const hasSlot = this.#isQueueEmpty && this.#countFreeSlots() > this.#reservedSlots
-    const mayClaim = !this.#stopping.signal.aborted && mayClaimTasks(this.#ctx, this.#lease)
+    const mayClaim = !this.#stopping.signal.aborted && isLeaseRecent(this.#ctx, this.#lease)
     return hasSlot && mayClaim && this.#canTake(projectId)
   }
 
@@ -194,7 +194,7 @@ export class Runner implements Loop, RunnerSlots {
           lastProject: this.#lastProject,
           max: this.#reservedSlots,
           starter: this.#starter,
-          mayClaim: () => mayClaimTasks(this.#ctx, this.#lease),
+          renewLease: (tx) => renewOldLease(tx, this.#lease),
           canTake: (projectId) => this.#canTake(projectId),
         },
         this.#environment.stopping,

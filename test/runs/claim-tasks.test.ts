@@ -1,14 +1,16 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { type App, startApp } from '../../src/app.ts'
+import type { Tx } from '../../src/ctx/ctx.ts'
 import type { RunStarter } from '../../src/lifecycle/claimed-task.ts'
 import { claimTasks } from '../../src/runs/claim-tasks.ts'
+import { createReplicaLease, renewOldLease } from '../../src/runs/replica-lease.ts'
 import { lockTask } from '../../src/tasks/rows.ts'
 import { testApp, type TestApp } from '../app.ts'
 import { openTableLock } from '../faults/table-lock.ts'
 
 const NO_IMMEDIATE_START: RunStarter = { canStart: () => false, writeStarted: async () => {} }
-async function claimTaskIds({ ctx }: Pick<App, 'ctx'>, max = 8, lastProject = '', mayClaim = () => true) {
-  const claim = { lastProject, max, starter: NO_IMMEDIATE_START, mayClaim, canTake: () => true }
+async function claimTaskIds({ ctx }: Pick<App, 'ctx'>, max = 8, lastProject = '', renewLease = async (_tx: Tx) => {}) {
+  const claim = { lastProject, max, starter: NO_IMMEDIATE_START, renewLease, canTake: () => true }
   const { tasks } = await claimTasks(ctx, claim, new AbortController().signal)
   return tasks.map(({ task }) => task.id)
 }
@@ -88,9 +90,17 @@ test('two replicas that claim at the same time get different tasks, including th
   expect(claimed).toContain(onlyTask)
 })
 
-test('a replica without a valid lease claims nothing, because other replicas would end what it claims', async () => {
+test('a claim after an outage writes a heartbeat, because other replicas would end the claimed tasks', async () => {
   const app = await testApp({ store: 'postgres', env: QUEUE_ONLY })
-  const { id } = await app.createTask({ input: 'hi' })
-  expect(await claimTaskIds(app, 8, '', () => false)).toEqual([])
-  expect(await claimTaskIds(app)).toEqual([id])
+  const lease = createReplicaLease(app.ctx)
+  const replicas = app.ctx.db.selectFrom('replicas').select('seen_at').where('id', '=', app.ctx.replica)
+  await app.ctx.store.transact((db) => db.deleteFrom('replicas').execute())
+  await app.createTask({ input: 'hi' })
+  await claimTaskIds(app, 8, '', (tx) => renewOldLease(tx, lease))
+  expect(await replicas.execute()).toEqual([])
+  lease.renewedAt = performance.now() - 6_000
+  await app.createTask({ input: 'hi' })
+  await claimTaskIds(app, 8, '', (tx) => renewOldLease(tx, lease))
+  expect(await replicas.execute()).toHaveLength(1)
+  expect(performance.now() - lease.renewedAt).toBeLessThan(6_000)
 })
