@@ -7,6 +7,7 @@ import type { Db } from '../store/store.ts'
 import { connectedAccountId } from './broker-account.ts'
 import { type Connection, listEntitledConnections } from './rows.ts'
 import { listConnectionTools } from './connection-tools.ts'
+import { connectionStatus } from './view.ts'
 import { capabilityOf, type ConnectionTool, toolNameIn } from './tool.ts'
 import { listConnectionsWithSecret } from '../vault/secrets.ts'
 
@@ -87,9 +88,10 @@ export async function listMissingConnections(
   return connectionNames(manifest).filter((name) => !names.has(name))
 }
 
-/** A broker connection needs an authorised account, every other kind its secret. */
+/** A broker connection needs an authorised account, an MCP server only the credential that it asks for. */
 function isReady(connection: Connection, hasSecret: boolean): boolean {
-  return connection.kind === 'broker' ? connectedAccountId(connection) !== null : hasSecret
+  if (connection.kind === 'broker') return connectedAccountId(connection) !== null
+  return hasSecret || (connection.kind === 'mcp' && connectionStatus(connection, hasSecret) === 'connected')
 }
 
 /** What the agent learns about its connections: names, kinds and tools, no addresses and no secrets. */

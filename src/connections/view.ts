@@ -71,10 +71,11 @@ function combineView(connection: Connection, hasSecret: boolean): object {
   }
 }
 
-function connectionStatus(connection: Connection, hasSecret: boolean): string {
+export function connectionStatus(connection: Connection, hasSecret: boolean): string {
   const credential = findExecutor(connection.kind)?.credential ?? 'secret'
   if (credential === 'broker_account') return connectedAccountId(connection) ? 'connected' : 'needs_authorisation'
-  const needsNone = credential === 'optional_secret' && connection.secret_ref === null
+  const isOptional = credential === 'optional_secret' && connection.config.auth === undefined
+  const needsNone = isOptional && connection.secret_ref === null
   return hasSecret || needsNone ? 'connected' : 'needs_secret'
 }
 

@@ -16,8 +16,6 @@ export interface ConnectionExecutor {
   credential: 'secret' | 'optional_secret' | 'broker_account'
   /** False when the deployment lacks a setting that this kind needs. */
   isConfigured?(ctx: Ctx): boolean
-  /** Throws a 400 that names the field if the config of a new or changed connection cannot work. */
-  checkConfig?(config: JsonObject): void
   /** Adds what the connection's config contributes, so that the person who approves sees the whole payload. */
   completePayload?(connection: Connection, payload: Json): Json
   /** Throws a 400 that names the field if the config of a new or changed connection cannot work. */
