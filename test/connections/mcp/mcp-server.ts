@@ -8,8 +8,8 @@ export interface ToolCall {
   id: number
   received: ReceivedRequest
   /** Answers the call with a result of one text. */
-  answer(text: string): void
-  respond(message: object): void
+  answer: (text: string) => void
+  respond: (message: object) => void
   response: ServerResponse
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { eachStore, type TestApp } from '../../app.ts'
 import { inboundMail } from '../../channels/channel-app.ts'
-import { approveAndFinish, connectServer, openMcpApp, pendingApproval, startCall } from './mcp-app.ts'
+import { approveAndFinish, connectServer, type McpApp, openMcpApp, pendingApproval, startCall } from './mcp-app.ts'
 import { echoTool, openMcpServer, type ToolCall } from './mcp-server.ts'
 
 const CANARY = 'canary-5ecret-value'
@@ -92,7 +92,7 @@ eachStore((store) => {
 })
 
 /** One approved call against a server that answers as the test says. */
-async function callOnce(onCall: (call: ToolCall, app: TestApp) => void) {
+async function callOnce(onCall: (call: ToolCall, app: McpApp) => void) {
   const app = await openMcpApp('sqlite', { echo: 'ask' })
   app.server.onCall = (call) => onCall(call, app)
   await app.call('POST', `${app.path}/secret`, { value: CANARY })
@@ -167,9 +167,7 @@ describe('answers of an MCP server', () => {
   test('a redirect is a failed call and is not followed', async () => {
     const { effect, app } = await callOnce(({ response }) => response.writeHead(307, { location: '/other' }).end())
     expect(effect).toMatchObject({ outcome: 'failed', status: 307 })
-    expect(
-      (app as Awaited<ReturnType<typeof openMcpApp>>).server.upstream.received.every(({ url }) => url === '/mcp'),
-    ).toBe(true)
+    expect(app.server.upstream.received.every(({ url }) => url === '/mcp')).toBe(true)
   })
 
   test('a server that is away before the call is a failed call: nothing was sent', async () => {
