@@ -4,10 +4,12 @@ import { connectionNames, narrowedTools } from '../contract/declared-connections
 import type { WedgeManifest } from '../contract/wedge-manifest.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { Db } from '../store/store.ts'
+import { needsAuthorisation } from './auth/auth-config.ts'
+import { listAuthorisedConnections } from './auth/token-store.ts'
 import { connectedAccountId } from './broker-account.ts'
 import { type Connection, listEntitledConnections } from './rows.ts'
 import { listConnectionTools } from './connection-tools.ts'
-import { connectionStatus } from './view.ts'
+import { needsNoCredential } from './executors/executor-table.ts'
 import { capabilityOf, type ConnectionTool, toolNameIn } from './tool.ts'
 import { listConnectionsWithSecret } from '../vault/secrets.ts'
 
@@ -83,7 +85,10 @@ export async function listMissingConnections(
 ): Promise<string[]> {
   const { connections } = await resolveGrant(ctx.db, { projectId, clientId, manifest })
   const secrets = await listConnectionsWithSecret(ctx, connections)
-  const ready = connections.filter((connection) => isReady(connection, secrets.has(connection.id)))
+  const authorised = await listAuthorisedConnections(ctx, connections)
+  const ready = connections.filter((connection) =>
+    needsAuthorisation(connection) ? authorised.has(connection.id) : isReady(connection, secrets.has(connection.id)),
+  )
   const names = new Set(ready.map((connection) => connection.name))
   return connectionNames(manifest).filter((name) => !names.has(name))
 }
@@ -91,7 +96,7 @@ export async function listMissingConnections(
 /** A broker connection needs an authorised account, an MCP server only the credential that it asks for. */
 function isReady(connection: Connection, hasSecret: boolean): boolean {
   if (connection.kind === 'broker') return connectedAccountId(connection) !== null
-  return hasSecret || (connection.kind === 'mcp' && connectionStatus(connection, hasSecret) === 'connected')
+  return hasSecret || (connection.kind === 'mcp' && needsNoCredential(connection))
 }
 
 /** What the agent learns about its connections: names, kinds and tools, no addresses and no secrets. */

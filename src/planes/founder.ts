@@ -9,6 +9,7 @@ import { caseRoutes } from '../cases/routes.ts'
 import { channelRoutes } from '../channels/routes.ts'
 import { clientRoutes } from '../clients/routes.ts'
 import { threadRoutes } from '../channels/thread-routes.ts'
+import { oauthRoutes } from '../connections/auth/oauth-routes.ts'
 import { brokerRoutes } from '../connections/broker-routes.ts'
 import { connectionToolRoutes } from '../connections/mcp/tool-routes.ts'
 import { connectionRoutes } from '../connections/routes.ts'
@@ -62,6 +63,8 @@ export const founderPlaneRoutes: Record<string, FounderRoute[]> = {
     connectionToolRoutes.listConnectionTools,
     connectionToolRoutes.updateConnectionTool,
     connectionToolRoutes.refreshConnectionTools,
+    oauthRoutes.getConnectionHealth,
+    oauthRoutes.startConnectionOauth,
   ],
   Broker: [
     brokerRoutes.listToolkits,

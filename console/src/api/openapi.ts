@@ -357,6 +357,12 @@ export interface components {
             /** Format: date-time */
             updated_at: string;
         };
+        ConnectionHealth: {
+            checked_at: string | null;
+            message: string | null;
+            /** @enum {string} */
+            status: "ok" | "failing" | "not_connected";
+        };
         ConnectionList: {
             data: components["schemas"]["Connection"][];
             next_cursor: string | null;
@@ -843,6 +849,9 @@ export interface components {
             content: string;
             name: string;
         };
+        OauthStart: {
+            authorize_url: string;
+        };
         Organisation: {
             /** Format: date-time */
             created_at: string;
@@ -904,6 +913,16 @@ export interface components {
             display_name: string | null;
             handles: string[];
             id: string;
+        };
+        PortalConnection: {
+            id: string;
+            name: string;
+            /** @enum {string} */
+            status: "connected" | "needs_authorisation";
+        };
+        PortalConnectionList: {
+            data: components["schemas"]["PortalConnection"][];
+            next_cursor: string | null;
         };
         PortalMessage: {
             body: string;
@@ -1217,6 +1236,9 @@ export interface components {
             started_at: string;
             /** @enum {string} */
             status: "running" | "ok" | "failed";
+        };
+        StartConnectionOauthRequest: {
+            return_to?: string;
         };
         StepStartedEvent: {
             data: {
