@@ -3,10 +3,12 @@
  * 0.1 s, which most starts of the service do not need.
  */
 export {
-  auth,
+  checkResourceAllowed,
   Client,
+  discoverOAuthServerInfo,
+  extractWWWAuthenticateParams,
   ProtocolError,
-  SdkHttpError,
+  registerClient,
+  resourceUrlFromServerUrl,
   StreamableHTTPClientTransport,
-  UnauthorizedError,
 } from '@modelcontextprotocol/client'

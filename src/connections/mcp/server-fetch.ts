@@ -1,7 +1,7 @@
 import type { Ctx } from '../../ctx/ctx.ts'
 import { createStreamingFetch } from '../../egress/guarded-fetch.ts'
 import { EgressError } from '../../egress/http-client.ts'
-import { authorizeRequest } from '../auth/authorize-request.ts'
+import { type AuthorizedRequest, authorizeRequest, renewAuthorization } from '../auth/authorize-request.ts'
 import { failSession, type McpServer, type SessionState } from './session-state.ts'
 
 /** One answer of a server. A list of tools and a result with images are larger than the result that is kept. */
@@ -19,7 +19,7 @@ export function createServerFetch(ctx: Ctx, server: McpServer, url: URL, state: 
       return await sendToServer(ctx, server, url, state, request)
     } catch (error) {
       // The optional stream that the client opens by GET may fail, and the session goes on.
-      if (error instanceof EgressError && request.method === 'POST') failSession(state, error)
+      if (error instanceof Error && request.method === 'POST') failSession(state, error)
       throw error
     }
   }
@@ -41,20 +41,21 @@ async function sendToServer(
     headers: Object.fromEntries(request.headers),
     body: request.body ? await request.text() : undefined,
   }
-  // Only the server itself gets the credential, at exactly the address of the config.
-  const { secrets, ...authorized } =
-    request.url === url.href ? await authorizeRequest(ctx, connection, secret, outgoing) : { ...outgoing, secrets: [] }
-  for (const one of secrets) state.secrets.add(one)
-  const send = createStreamingFetch(ctx, {
+  if (request.url !== url.href) throw new EgressError('blocked', 'the session may only call the address of the config')
+  const fetch = createStreamingFetch(ctx, {
     signal: isEnd ? timeoutSignal(ctx, END_TIMEOUT_MS) : state.over.signal,
     maxBytes: MAX_RESPONSE_BYTES,
   })
-  const response = await send(authorized.url, {
-    method: authorized.method,
-    headers: authorized.headers,
-    ...(authorized.body !== undefined && { body: authorized.body }),
-    signal: request.signal,
-  })
+  const send = ({ secrets, url: to, method, headers, body }: AuthorizedRequest) => {
+    for (const one of secrets) state.secrets.add(one)
+    return fetch(to, { method, headers, ...(body !== undefined && { body }), signal: request.signal })
+  }
+  const authorized = await authorizeRequest(ctx, connection, secret, outgoing)
+  let response = await send(authorized)
+  if (response.status === 401) {
+    const renewed = await renewAuthorization(ctx, connection, secret, outgoing, authorized)
+    if (renewed) response = await send(renewed)
+  }
   return request.method === 'POST' ? endSessionOnBrokenBody(response, state) : response
 }
 

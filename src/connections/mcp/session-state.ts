@@ -18,7 +18,7 @@ export interface SessionState {
   /** True from the moment at which the tool call may reach the server. */
   isCalling: boolean
   /** Why the session was ended. */
-  failure: EgressError | null
+  failure: Error | null
   requests: number
   /** How often the server has asked a person. */
   questions: number
@@ -46,7 +46,7 @@ export function startSession(ctx: Ctx): SessionState {
 }
 
 /** Ends all requests of the session. The first reason counts. */
-export function failSession(state: SessionState, failure: EgressError): void {
+export function failSession(state: SessionState, failure: Error): void {
   state.failure ??= failure
   state.over.abort()
 }

@@ -102,7 +102,9 @@ async function endSession(client: Client, transport: StreamableHTTPClientTranspo
 }
 
 function toSessionError(error: unknown, { failure, isCalling }: SessionState): Error {
-  if (failure) return new EgressError(failure.kind, failure.message, { sent: isCalling && failure.sent })
+  if (failure instanceof EgressError)
+    return new EgressError(failure.kind, failure.message, { sent: isCalling && failure.sent })
+  if (failure) return failure
   if (error instanceof Problem || error instanceof SecretUnavailable || error instanceof EgressError) return error
   return new EgressError('unreadable', describeAnswer(error), { sent: isCalling })
 }
