@@ -15,14 +15,14 @@ type Refusal = { action: 'decline' | 'cancel' }
  * answer the server is told `decline`, and `cancel` when the run has ended.
  */
 export async function answerElicitation(
-  askPerson: AskPerson,
+  askPerson: AskPerson | undefined,
   state: SessionState,
   params: { mode?: string | undefined; message: string; requestedSchema?: unknown },
 ): Promise<ElicitationAnswer> {
   state.questions++
   const question = cleanText(params.message).trim().slice(0, MAX_QUESTION_CHARACTERS)
   const schema = toQuestionSchema(params.requestedSchema)
-  if (params.mode === 'url' || !schema || question === '' || state.questions > MAX_QUESTIONS)
+  if (!askPerson || params.mode === 'url' || !schema || question === '' || state.questions > MAX_QUESTIONS)
     return { action: 'decline' }
   const answer = await askPerson({ question, schema, number: state.questions }).catch(() => 'cancel' as const)
   if (answer === 'cancel') return { action: 'cancel' }

@@ -62,13 +62,12 @@ function createClient(
 ): Client {
   const client = new library.Client(
     { name: 'agent-work-service', version: '1' },
-    { capabilities: askPerson ? { elicitation: { form: {} } } : {}, versionNegotiation: { mode: 'auto' } },
+    // Also without a person to ask: some servers offer other tools to a client that cannot ask.
+    { capabilities: { elicitation: { form: {} } }, versionNegotiation: { mode: 'auto' } },
   )
-  if (askPerson) {
-    client.setRequestHandler('elicitation/create', ({ params }) =>
-      state.deadline.whileWaiting(() => answerElicitation(askPerson, state, params)),
-    )
-  }
+  client.setRequestHandler('elicitation/create', ({ params }) =>
+    state.deadline.whileWaiting(() => answerElicitation(askPerson, state, params)),
+  )
   return client
 }
 

@@ -27,7 +27,7 @@ async function authorise(app: TestApp, path: string): Promise<Record<string, str
   expect(status, JSON.stringify(body)).toBe(200)
   const asked = Object.fromEntries(new URL(body.authorize_url).searchParams)
   const query = new URLSearchParams({ state: asked.state ?? '', code: 'code-1' })
-  const back = await fetch(`${app.url}/v1/oauth/callback?${query}`, { redirect: 'manual' })
+  const back = await fetch(`${app.url}/v1/oauth/callback?${query.toString()}`, { redirect: 'manual' })
   expect(back.headers.get('location')).toBe('https://desk.example/connections?oauth=connected')
   return asked
 }
