@@ -10,7 +10,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
-import { join, relative } from 'node:path'
+import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import esbuild from 'esbuild'
 import { buildConsole } from './console.mjs'
@@ -35,21 +35,29 @@ const englishOnly = {
     })),
 }
 
-/**
- * Libraries that few requests need are bundles of their own, which the service loads at first use.
- * @type {Record<string, string>}
- */
-const lazyBundles = { 'src/connections/mcp/client-library.ts': 'mcp-client.cjs' }
+/** Files with a large library that few deployments use. The service loads their bundles at first use, so they cost no start. */
+const loadedAtFirstUse = ['src/connections/mail/smtp-client.ts', 'src/connections/mcp/mcp-client.ts']
 
-/** @type {import('esbuild').Plugin} */
-const loadLazyBundles = {
-  name: 'load lazy bundles',
+/** @param {string} entry */
+const nameOfBundle = (entry) => basename(entry).replace(/\.ts$/, '.cjs')
+
+/**
+ * Leaves a dynamic import of such a file to its own bundle, which is beside the bundle of the service.
+ * @type {import('esbuild').Plugin}
+ */
+const firstUseBundles = {
+  name: 'bundles that are loaded at first use',
   setup: (build) =>
-    build.onResolve({ filter: /-library\.ts$/ }, ({ path, resolveDir, kind }) => {
-      const out = lazyBundles[relative(root, join(resolveDir, path))]
-      return out && kind === 'dynamic-import' ? { path: `./${out}`, external: true } : undefined
+    build.onResolve({ filter: /\.ts$/ }, ({ kind, path, resolveDir }) => {
+      const entry = loadedAtFirstUse.find(
+        (file) => kind === 'dynamic-import' && join(root, file) === join(resolveDir, path),
+      )
+      return entry ? { path: `./${nameOfBundle(entry)}`, external: true } : undefined
     }),
 }
+
+/** @type {import('esbuild').BuildOptions} */
+const firstUseOptions = { minify: true, format: 'cjs' }
 
 /** @type {{ entry: string, out: string, options: import('esbuild').BuildOptions }[]} */
 const bundles = [
@@ -57,8 +65,8 @@ const bundles = [
     entry: 'src/main.ts',
     out: 'service.cjs',
     options: {
-      plugins: [englishOnly, loadLazyBundles],
-      // The launcher runs the service as a function, which cannot import: `import()` becomes `require()`.
+      plugins: [englishOnly, firstUseBundles],
+      // The launcher gives the service `require`, and no `import()`.
       supported: { 'dynamic-import': false },
       external: ['@photostructure/sqlite', 'pg-native'],
       format: 'cjs',
@@ -71,11 +79,7 @@ const bundles = [
   // CommonJS starts a few milliseconds faster, and these two programs are started often.
   { entry: 'src/harness/main.ts', out: 'harness.cjs', options: { minify: true, format: 'cjs' } },
   { entry: 'src/workflow-cell/main.ts', out: 'workflow-cell.cjs', options: { minify: true, format: 'cjs' } },
-  ...Object.entries(lazyBundles).map(([entry, out]) => ({
-    entry,
-    out,
-    options: /** @type {import('esbuild').BuildOptions} */ ({ minify: true, format: 'cjs' }),
-  })),
+  ...loadedAtFirstUse.map((entry) => ({ entry, out: nameOfBundle(entry), options: firstUseOptions })),
 ]
 
 try {

@@ -24,11 +24,12 @@ export interface AppliedPolicy {
  */
 export async function applyPolicy(tx: Tx, run: GatedRun, request: GatedRequest): Promise<AppliedPolicy> {
   const { action, payload, path } = request
+  const amount = request.tool?.amount ?? null
   // No rule knows the answer.
   if (path === 'question') return { rule: null, reason: 'a question needs the answer of a person' }
   if (run.constraints.approval_required) return { rule: null, reason: APPROVAL_REQUIRED_REASON }
   const rules = run.wedge.manifest.policy.auto_approve
-  const evaluate = (counts: PolicyCounts) => evaluatePolicy(rules, { action, payload }, () => counts)
+  const evaluate = (counts: PolicyCounts) => evaluatePolicy(rules, { action, payload, amount }, () => counts)
   const rule = rules[firstMatchingRule(rules, action) ?? -1]
   if (!rule) return { rule: null, reason: evaluate({ task: 0, day: 0 }).reason }
   const keys = policyCounterKeys(tx, run, rule)

@@ -15,6 +15,7 @@ import { makeTaskWait } from '../lifecycle/wait-and-resume.ts'
 import { findApprovalDecision } from '../lifecycle/rows.ts'
 import type { ApprovalRow } from '../store/tables.ts'
 import { insertReportRowIfLate } from '../tasks/late-report-rows.ts'
+import { describeAction } from './action-text.ts'
 import { applyPolicy } from './apply-policy.ts'
 import type { GatedRequest, GatedRun } from './gated-request.ts'
 import { insertApproval } from './rows.ts'
@@ -24,6 +25,17 @@ import { askedField } from './view.ts'
 export class ApprovalRefusal extends Problem {
   constructor(problem: string) {
     super(403, `approval ${problem}`)
+  }
+}
+
+/** A person sent the request back with a note. The run continues, and its agent may ask for something better. */
+export class RevisionRequested extends Problem {
+  readonly approvalId: string
+  readonly note: string
+  constructor({ id, reason }: Pick<ApprovalRow, 'id' | 'reason'>) {
+    super(409, `a person sent this back: ${reason}`)
+    this.approvalId = id
+    this.note = reason ?? ''
   }
 }
 
@@ -37,7 +49,12 @@ export async function waitForApproval(ctx: Ctx, run: GatedRun, requested: Approv
   return requireApproved(await waitForDecision(ctx, run, requested))
 }
 
+/** A cancel can follow the revision and ends the run; it does not change the approval. */
+export const isSentBack = ({ status, revise }: Pick<ApprovalRow, 'status' | 'revise'>): boolean =>
+  status === 'rejected' && revise === 1
+
 function requireApproved(decided: ApprovalRow): ApprovalRow {
+  if (isSentBack(decided)) throw new RevisionRequested(decided)
   if (decided.status !== 'approved' && decided.status !== 'auto_approved') throw new ApprovalRefusal(decided.status)
   return decided
 }
@@ -112,10 +129,12 @@ async function requestApproval(
     policy_reason: policy.reason,
     policy_rule: policy.rule && JSON.stringify(policy.rule),
     reason: null,
+    revise: 0,
     note: null,
     connection_id: request.connection?.id ?? null,
     connection: request.connection?.name ?? null,
     client_id: request.clientId ?? null,
+    tool: request.tool ? JSON.stringify(request.tool) : null,
     created_at: toIsoTime(now),
     expires_at: isAutoApproved ? null : approvalExpiresAt(tx, run.wedge, request.action, now),
     decided_at: isAutoApproved ? toIsoTime(now) : null,
@@ -124,7 +143,7 @@ async function requestApproval(
   }
   await insertApproval(tx.db, row)
   if (isAutoApproved) await recordAutoApproval(tx, run, row, policy.reason)
-  else await requestDecision(tx, run, row, request.payload, alsoWrite)
+  else await requestDecision(tx, run, row, request, alsoWrite)
   await run.saveRequest(tx, row, request)
   await insertReportRowIfLate(tx.db, { project_id: row.project_id, source: 'approvals', id: row.id })
   return row
@@ -143,11 +162,12 @@ async function requestDecision(
   tx: Tx,
   run: GatedRun,
   row: ApprovalRow,
-  preview: Json,
+  { payload: preview, tool = null }: GatedRequest,
   alsoWrite: AlsoWrite,
 ): Promise<void> {
   const { id: approval_id, project_id, action, risk, connection, expires_at } = row
-  const optional = { ...(connection !== null && { connection }), ...askedField(row) }
+  const named = tool && describeAction(tool, row, preview)
+  const optional = { ...(connection !== null && { connection }), ...named, ...askedField(row) }
   const data = { approval_id, action, risk, ...optional, preview, expires_at: expires_at ?? '' }
   notifyProjectChange(tx, project_id, { kind: 'approval', id: row.id, status: row.status })
   await makeTaskWait(tx, run, { type: 'approval.requested', data })

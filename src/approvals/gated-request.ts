@@ -3,6 +3,7 @@ import { canonicalJson, type Json } from '../base/json.ts'
 import type { LazyAbort } from '../base/lazy-abort.ts'
 import type { AskPerson } from '../connections/executors/executor.ts'
 import type { Connection } from '../connections/rows.ts'
+import type { AmountMapping } from '../contract/amount.ts'
 import type { Wedge } from '../contract/wedge-manifest.ts'
 import type { Tx } from '../ctx/ctx.ts'
 import type { ApprovalRow, EffectRow } from '../store/tables.ts'
@@ -52,6 +53,13 @@ export interface OpenRequest {
 export const requestKey = (path: GatedRequest['path'], action: string, sent: Json): string =>
   hash('sha256', canonicalJson([path, action, sent]))
 
+/** What the approval keeps of a tool, so that its text and its amount stay the same when the connection changes. */
+export interface ActionTool {
+  /** What the tool does, such as "create a refund". */
+  phrase: string
+  amount: AmountMapping | null
+}
+
 export interface GatedRequest {
   /** See `requestKey`. */
   key: string
@@ -61,6 +69,8 @@ export interface GatedRequest {
   risk: string
   /** The connection that would send the action; null for a tool call, which the agent makes itself, and a question. */
   connection: Pick<Connection, 'id' | 'name'> | null
+  /** The tool of the connection that the action calls, if it is one that the connection offers by name. */
+  tool?: ActionTool | null
   /** The client who may answer a question. */
   clientId?: string | null
 }

@@ -5,6 +5,7 @@ import { parseTaskConstraints } from '../tasks/view.ts'
 import { requirePathWedge } from '../wedges/enabled-wedges.ts'
 import { listPastApprovals, type PastApproval } from './rows.ts'
 import { type PastGatedRequest, simulatePolicy } from './simulate-policy.ts'
+import { describeAction, parseTool } from './action-text.ts'
 import { parseProposedPayload, PolicySimulationView } from './view.ts'
 
 const MAX_SIMULATED_APPROVALS = 1000
@@ -23,9 +24,11 @@ export const policyRoutes = nameRoutes({
     async handle({ ctx, scope, subject: wedge, body }) {
       const past = await listPastApprovals(ctx.db, scope.projectId, wedge.slug, body.limit)
       const decisions = simulatePolicy(body.auto_approve, past.map(toPastRequest))
-      const results = past.flatMap(({ id: approval_id, action, status, created_at }, i) => {
+      const results = past.flatMap((row, i) => {
+        const { id: approval_id, action, status, created_at } = row
+        const { text } = describeAction(parseTool(row), row, parseProposedPayload(row))
         const decision = decisions[i]
-        return decision ? [{ approval_id, action, status, ...decision, created_at }] : []
+        return decision ? [{ approval_id, action, text, status, ...decision, created_at }] : []
       })
       const would_pass = results.filter(({ would }) => would === 'pass').length
       return { checked: results.length, would_pass, would_gate: results.length - would_pass, results }
@@ -38,6 +41,7 @@ function toPastRequest(row: PastApproval): PastGatedRequest {
     taskId: row.task_id,
     action: row.action,
     payload: parseProposedPayload(row),
+    amount: parseTool(row)?.amount ?? null,
     createdAt: row.created_at,
     approvalRequired: parseTaskConstraints(row).approval_required,
   }

@@ -23,10 +23,12 @@ export const insertApproval = prepareQuery<ApprovalRow>((db, arg) =>
       policy_reason: arg('policy_reason'),
       policy_rule: arg('policy_rule'),
       reason: null,
+      revise: 0,
       note: null,
       connection_id: arg('connection_id'),
       connection: arg('connection'),
       client_id: arg('client_id'),
+      tool: arg('tool'),
       created_at: arg('created_at'),
       expires_at: arg('expires_at'),
       decided_at: arg('decided_at'),
@@ -101,8 +103,9 @@ function listProjectApprovals(db: Db, project_id: string, filter: ApprovalFilter
   return listNewestPage(ofWedge, filter, matchColumns({ path }))
 }
 
-export type PastApproval = Pick<ApprovalRow, 'id' | 'task_id' | 'action' | 'payload' | 'status' | 'created_at'> &
-  Pick<TaskRow, 'constraints'>
+const PAST_COLUMNS = ['id', 'task_id', 'action', 'payload', 'connection', 'tool', 'status', 'created_at'] as const
+
+export type PastApproval = Pick<ApprovalRow, (typeof PAST_COLUMNS)[number]> & Pick<TaskRow, 'constraints'>
 
 /** The newest approvals of a wedge that rules can give, oldest first. */
 export async function listPastApprovals(
@@ -111,11 +114,10 @@ export async function listPastApprovals(
   wedge: string,
   limit: number,
 ): Promise<PastApproval[]> {
-  const columns = ['id', 'task_id', 'action', 'payload', 'status', 'created_at'] as const
   const newest = await db
     .selectFrom('approvals')
     .innerJoin('tasks', 'tasks.id', 'approvals.task_id')
-    .select(columns.map((column) => `approvals.${column}` as const))
+    .select(PAST_COLUMNS.map((column) => `approvals.${column}` as const))
     .select('tasks.constraints')
     .where('approvals.project_id', '=', projectId)
     .where('approvals.wedge', '=', wedge)
@@ -134,6 +136,7 @@ export const updateApprovalDecision = prepareQuery<
     edited: string | null
     payload_sha256: string
     reason: string | null
+    revise: number
     note: string | null
     decided_at: string
     decided_by_kind: string
@@ -148,6 +151,7 @@ export const updateApprovalDecision = prepareQuery<
       edited: arg('edited'),
       payload_sha256: arg('payload_sha256'),
       reason: arg('reason'),
+      revise: arg('revise'),
       note: arg('note'),
       decided_at: arg('decided_at'),
       decided_by_kind: arg('decided_by_kind'),

@@ -1,12 +1,9 @@
-import type { Json } from '../base/json.ts'
-import { APPROVAL_REQUIRED_REASON, evaluatePolicy, type PolicyCounts } from '../contract/policy.ts'
+import { APPROVAL_REQUIRED_REASON, evaluatePolicy, type PolicyCounts, type PolicyRequest } from '../contract/policy.ts'
 import type { PolicyRule } from '../contract/wedge-manifest.ts'
 
 /** A gated request of the past. */
-export interface PastGatedRequest {
+export interface PastGatedRequest extends PolicyRequest {
   taskId: string
-  action: string
-  payload: Json
   /** ISO time; its first ten characters are the UTC day. */
   createdAt: string
   /** The task required approval for every action, so no rule applied. */

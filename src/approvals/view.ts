@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
 import { jsonObject, jsonValue } from '../http/validate.ts'
 import type { ApprovalRow, EffectRow } from '../store/tables.ts'
+import { ActionAmountView, describeAction, parseTool } from './action-text.ts'
 
 export const APPROVAL_STATUSES = ['pending', 'auto_approved', 'approved', 'rejected', 'expired'] as const
 
@@ -17,6 +18,13 @@ export const ApprovalView = z
     action: z.string(),
     risk: z.string(),
     preview: jsonValue,
+    text: z
+      .string()
+      .nullable()
+      .meta({ description: 'What an action of a named tool does, such as "stripe: create a refund of $50.00".' }),
+    amount: ActionAmountView.nullable().meta({
+      description: 'The amount, if the tool declares where it is. Of an edited payload: the edited amount.',
+    }),
     payload_sha256: z.string(),
     allowed_decisions: z.array(z.enum(['approve', 'edit', 'reject'])),
     status: z.enum(APPROVAL_STATUSES),
@@ -34,6 +42,9 @@ export const ApprovalView = z
     policy_rule: jsonObject.nullable(),
     edited: jsonObject.nullable(),
     reason: z.string().nullable(),
+    revise: z.boolean().meta({
+      description: 'A person sent the rejected request back with `reason` as a note, and the task continues.',
+    }),
     note: z.string().nullable(),
     created_at: z.string(),
     expires_at: z.string().nullable(),
@@ -55,6 +66,7 @@ export const PolicySimulationView = z
       z.object({
         approval_id: z.string(),
         action: z.string(),
+        text: z.string().nullable(),
         status: z.enum(APPROVAL_STATUSES),
         would: z.enum(['pass', 'gate']),
         reason: z.string(),
@@ -75,6 +87,7 @@ export function toApprovalView(row: ApprovalRow) {
     action: row.action,
     risk: row.risk,
     preview,
+    ...describeAction(parseTool(row), row, approvedPayload(row)),
     payload_sha256: row.payload_sha256,
     allowed_decisions: allowedDecisions(row, preview),
     status: row.status,
@@ -86,6 +99,7 @@ export function toApprovalView(row: ApprovalRow) {
     policy_rule: row.policy_rule && (JSON.parse(row.policy_rule) as JsonObject),
     edited: row.edited && (JSON.parse(row.edited) as JsonObject),
     reason: row.reason,
+    revise: row.revise === 1,
     note: row.note,
     created_at: row.created_at,
     expires_at: row.expires_at,

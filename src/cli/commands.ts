@@ -4,6 +4,7 @@ import {
   approveCommand,
   editApprovalCommand,
   rejectCommand,
+  reviseCommand,
 } from './tasks/approval-commands.ts'
 import { exportAuditCommand, verifyAuditCommand } from './admin/audit-commands.ts'
 import { backupCommand } from './admin/backup-command.ts'
@@ -34,6 +35,7 @@ export const COMMANDS: readonly CliCommand[] = [
   editApprovalCommand,
   answerCommand,
   rejectCommand,
+  reviseCommand,
   newWedgeCommand,
   checkWedgeCommand,
   rehearseWedgeCommand,

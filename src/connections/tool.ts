@@ -1,5 +1,8 @@
 import type { JsonObject } from '../base/json.ts'
+import type { AmountMapping } from '../contract/amount.ts'
 import type { Connection } from './rows.ts'
+
+export type { AmountMapping }
 
 /**
  * One thing that an agent can do through a connection: an operation of an HTTP API, a mail to send, or a tool of an MCP
@@ -16,17 +19,11 @@ export interface ConnectionTool {
   amount: AmountMapping | null
 }
 
-/** `path` may be dotted, such as `line.amount`. `minor`: cents instead of dollars. */
-export interface AmountMapping {
-  path: string
-  unit: 'major' | 'minor'
-  currency?: string | undefined
-  currency_path?: string | undefined
-}
-
 /** What a capability names of a connection; null if it does not name the connection. A broker's tool is named alone. */
 export function toolNameIn({ name, kind }: Pick<Connection, 'name' | 'kind'>, capability: string): string | null {
   if (kind === 'broker') return capability
+  // Mail has one tool, which the plain name of the connection means too.
+  if (kind === 'email' && capability.toLowerCase() === name.toLowerCase()) return 'send'
   const prefix = `${name}:`
   // Policy rules ignore case too.
   return capability.toLowerCase().startsWith(prefix.toLowerCase()) ? capability.slice(prefix.length) : null

@@ -1,5 +1,13 @@
 import { isJsonObject, type Json } from '../base/json.ts'
+import { type AmountMapping, formatAmountWithCode, readAmount } from './amount.ts'
 import type { PolicyRule } from './wedge-manifest.ts'
+
+/** What a rule is evaluated for. `amount` says where the tool of the action states its amount, if the tool declares it. */
+export interface PolicyRequest {
+  action: string
+  payload: Json
+  amount?: AmountMapping | null
+}
 
 /** How often a rule has approved already: in this task, and in this project on this UTC day. */
 export type PolicyCounts = { task: number; day: number }
@@ -16,14 +24,14 @@ export const APPROVAL_REQUIRED_REASON = 'This task requires approval for every a
  */
 export function evaluatePolicy(
   rules: PolicyRule[],
-  request: { action: string; payload: Json },
+  request: PolicyRequest,
   counts: (rule: number) => PolicyCounts,
 ): PolicyVerdict {
   const index = firstMatchingRule(rules, request.action)
   const rule = index === null ? undefined : rules[index]
   if (index === null || !rule) return { approve: false, reason: `No auto-approve rule covers ${request.action}.` }
   const used = counts(index)
-  const refusal = amountRefusal(rule, request.payload) ?? countRefusal(rule, used)
+  const refusal = amountRefusal(rule, request) ?? countRefusal(rule, used)
   if (refusal !== null) return { approve: false, reason: refusal }
   return {
     approve: true,
@@ -61,23 +69,39 @@ function covers(wide: ActionPattern, narrow: ActionPattern): boolean {
   return wide.prefix ? narrow.text.startsWith(wide.text) : !narrow.prefix && narrow.text === wide.text
 }
 
+function amountRefusal({ max_amount_usd: limit }: PolicyRule, { payload, amount }: PolicyRequest): string | null {
+  if (limit === undefined) return null
+  const stated = amount ? declaredDollars(amount, payload) : largestDollars(payload)
+  if ('problem' in stated) return `Auto-approval limit is ${formatDollars(limit)}; ${stated.problem}.`
+  if (stated.dollars <= limit) return null
+  return `Auto-approval limit is ${formatDollars(limit)}; this is ${formatDollars(stated.dollars)}.`
+}
+
+type StatedDollars = { dollars: number } | { problem: string }
+
+/** A tool that declares its amount states it there only: other fields of the payload do not count. */
+function declaredDollars(mapping: AmountMapping, payload: Json): StatedDollars {
+  const amount = readAmount(mapping, payload)
+  if ('problem' in amount) return amount
+  if (amount.currency === 'USD') return { dollars: amount.value }
+  return { problem: `the amount is ${formatAmountWithCode(amount)}; limits are in USD` }
+}
+
 const AMOUNT_KEYS = ['amount_usd', 'amount', 'total', 'value']
 
 /** Every stated amount must be within the limit, because the receiver may use any of them. */
-function amountRefusal(rule: PolicyRule, payload: Json): string | null {
-  if (rule.max_amount_usd === undefined) return null
-  const limit = `Auto-approval limit is ${formatDollars(rule.max_amount_usd)}`
+function largestDollars(payload: Json): StatedDollars {
   const keys = AMOUNT_KEYS.filter((key) => isJsonObject(payload) && Object.hasOwn(payload, key))
-  if (!isJsonObject(payload) || keys.length === 0) return `${limit}; the payload states no amount.`
+  if (!isJsonObject(payload) || keys.length === 0) return { problem: 'the payload states no amount' }
   let largest = 0
   for (const key of keys) {
     const amount = payload[key]
     if (typeof amount !== 'number' || !Number.isFinite(amount) || amount < 0) {
-      return `${limit}; '${key}' in the payload is not an amount in dollars.`
+      return { problem: `'${key}' in the payload is not an amount in dollars` }
     }
     largest = Math.max(largest, amount)
   }
-  return largest <= rule.max_amount_usd ? null : `${limit}; this is ${formatDollars(largest)}.`
+  return { dollars: largest }
 }
 
 function countRefusal(rule: PolicyRule, used: PolicyCounts): string | null {

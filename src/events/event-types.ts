@@ -49,6 +49,8 @@ export const EVENT_DATA = {
     to: askedOf,
     connection: z.string().optional().meta({ description: 'The connection that the action would use, if any.' }),
     preview: jsonValue,
+    text: z.string().nullish().meta({ description: 'What an action of a named tool does, in one line.' }),
+    amount: jsonObject.nullish().meta({ description: 'As in the approval.' }),
     expires_at: z.string(),
   }),
   'approval.resolved': z.object({
@@ -58,6 +60,7 @@ export const EVENT_DATA = {
     policy_reason: z.string().optional(),
     decided_by: jsonObject.optional(),
     edited: z.boolean().optional(),
+    revise: z.boolean().optional(),
     to: askedOf,
   }),
   'output.validated': z.object({

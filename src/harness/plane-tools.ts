@@ -26,18 +26,7 @@ const actTool: HarnessTool = {
     payload: { type: 'object', description: 'Exactly what is to be sent.' },
   },
   required: ['capability', 'payload'],
-  async run(run, input) {
-    const result = await postInternal(
-      run,
-      `actions/${segment(input, 'capability')}`,
-      pickFields(input, 'connection', 'payload'),
-    )
-    // A rejected or expired approval ends the run: the model must not look for another way.
-    if (result.status === 403) throw new RunFailure(`the action was refused: ${describeFailure(result)}`)
-    const outcome = toToolOutcome(result)
-    // Clients may read this event, so it does not show the approval.
-    return outcome.ok ? { ...outcome, shown: pickFields(resultFields(result), 'status') } : outcome
-  },
+  run: (run, input) => postAction(run, textField(input, 'capability'), pickFields(input, 'connection', 'payload')),
 }
 
 const readTool: HarnessTool = {
@@ -53,8 +42,7 @@ const readTool: HarnessTool = {
   required: ['capability'],
   async run(run, input) {
     // The tool has no method field, but a method of the model is passed on so that the service refuses all but GET.
-    const body = pickFields(input, 'connection', 'path', 'arguments', 'method')
-    return toToolOutcome(await postInternal(run, `reads/${segment(input, 'capability')}`, body))
+    return postRead(run, textField(input, 'capability'), pickFields(input, 'connection', 'path', 'arguments', 'method'))
   },
 }
 
@@ -187,6 +175,20 @@ export const planeTools: HarnessTool[] = [
   askPersonTool,
 ]
 
+/** Performs an action once a person or a rule has approved it. */
+export async function postAction(run: HarnessRun, capability: string, body: JsonObject): Promise<ToolOutcome> {
+  const result = await postInternal(run, `actions/${encodeURIComponent(capability)}`, body)
+  // A rejected or expired approval ends the run: the model must not look for another way.
+  if (result.status === 403) throw new RunFailure(`the action was refused: ${describeFailure(result)}`)
+  const outcome = toToolOutcome(result)
+  // Clients may read this event, so it does not show the approval.
+  return outcome.ok ? { ...outcome, shown: pickFields(resultFields(result), 'status') } : outcome
+}
+
+export async function postRead(run: HarnessRun, capability: string, body: JsonObject): Promise<ToolOutcome> {
+  return toToolOutcome(await postInternal(run, `reads/${encodeURIComponent(capability)}`, body))
+}
+
 function postInternal(run: HarnessRun, path: string, body: JsonObject): Promise<PlaneCallResult> {
   return callInternal(run, 'POST', path, body)
 }
@@ -219,8 +221,9 @@ function isSuccess({ status }: PlaneCallResult): boolean {
 /** `ok: false` in a 2xx response comes from upstream: the model gets the whole body, the event only the failure. */
 function toToolOutcome(result: PlaneCallResult): ToolOutcome {
   if (!isSuccess(result)) return toolFailure(describeFailure(result))
-  const { ok, status } = resultFields(result)
+  const { ok, status, revise } = resultFields(result)
   if (ok !== false) return { ok: true, output: result.body }
+  if (revise === true) return { ok: false, error: 'a person sent it back', output: result.body }
   const error = typeof status === 'number' ? `upstream answered with status ${status}` : 'upstream failed'
   return { ok: false, error, output: result.body }
 }

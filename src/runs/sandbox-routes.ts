@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream'
 import { z } from 'zod'
 import { countRunBytes, runStorageFull } from '../accounts/storage-usage.ts'
+import { toActionTool } from '../approvals/action-text.ts'
 import { askApproval, waitForApproval } from '../approvals/ask-approval.ts'
 import { requestKey } from '../approvals/gated-request.ts'
 import { appendAuditEntry } from '../audit/append.ts'
@@ -34,7 +35,12 @@ import { reportKnowledgeGap } from '../knowledge/intake.ts'
 import { forwardModelCall } from '../models/forward-call.ts'
 import { agentRecords } from '../records/agent-records.ts'
 import type { WorkflowRunner } from '../workflows/workflow-runner.ts'
-import { performApprovedAction, pickApprovedConnection } from './perform-approved-action.ts'
+import {
+  noteRevision,
+  performApprovedAction,
+  pickApprovedConnection,
+  revisionOrThrow,
+} from './perform-approved-action.ts'
 import { noteAnswer } from './run-state.ts'
 import type { TaskRun } from './task-run.ts'
 import { GateDecisionView, WorkflowResultView } from './view.ts'
@@ -81,8 +87,9 @@ async function askForAction(
   requireExecutor(ctx, connection.kind, 'act')
   await run.flushLog()
   const action = { capability, payload: body.payload ?? {}, runSignal: run.over.signal }
-  const { payload } = await run.workingTime.whileWorking(() => prepareAction(ctx, connection, action))
-  const request = { key, action: capability, payload, path: 'action', risk: 'high', connection } as const
+  const { payload, tool } = await run.workingTime.whileWorking(() => prepareAction(ctx, connection, action))
+  const asked = { payload, connection, tool: tool && toActionTool(tool) }
+  const request = { key, action: capability, path: 'action', risk: 'high', ...asked } as const
   return { approval: await run.workingTime.whileWaiting(() => askApproval(ctx, run, request)), connection }
 }
 
@@ -160,7 +167,7 @@ export const sandboxRoutes = nameRoutes({
       await run.flushLog()
       const key = requestKey('tool', tool, payload)
       const request = { key, action: tool, payload, path: 'tool', risk: riskOf(run, tool), connection: null } as const
-      const approval = await run.workingTime.whileWaiting(() => askApproval(ctx, run, request))
+      const approval = await run.workingTime.whileWaiting(() => askApproval(ctx, run, request)).catch(noteRevision(run))
       noteAnswer(run, approval.id)
       return { decision: approval.status }
     },
@@ -172,9 +179,12 @@ export const sandboxRoutes = nameRoutes({
     body: z.object({ connection: z.string().optional(), payload: jsonValue.optional() }),
     responses: JSON_RESPONSE,
     async handle({ ctx, scope: run, params, body }) {
-      const { approval, connection } = await askForAction(ctx, run, capabilityOf(params), body)
-      const response = await performApprovedAction(ctx, run, approval, connection)
-      noteAnswer(run, approval.id)
+      const act = async () => {
+        const { approval, connection } = await askForAction(ctx, run, capabilityOf(params), body)
+        return performApprovedAction(ctx, run, approval, connection)
+      }
+      const response = await act().catch(revisionOrThrow)
+      noteAnswer(run, response.approval_id)
       return response
     },
   }),

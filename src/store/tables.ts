@@ -201,12 +201,16 @@ export interface ApprovalRow {
   policy_reason: string | null
   policy_rule: string | null
   reason: string | null
+  /** 1: a person sent a rejected request back with a note (`reason`), and the task continues. */
+  revise: number
   note: string | null
   connection_id: string | null
   /** The name of the connection when the approval was requested. */
   connection: string | null
   /** The client who may answer a question; null: only the team decides. */
   client_id: string | null
+  /** JSON: the tool that the action calls, as it was when the approval was requested; null without a named tool. */
+  tool: string | null
   created_at: string
   expires_at: string | null
   decided_at: string | null

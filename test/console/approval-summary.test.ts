@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { JsonObject } from '../../console/src/api/types.ts'
+import { moneyFields } from '../../console/src/pages/approvals/amount.ts'
 import { approvalSummary, actionLabel } from '../../console/src/pages/approvals/approval-summary.ts'
 
 const preview = { amount_usd: 84.5, order_id: 'B-1' }
@@ -35,4 +36,31 @@ test('approval summary: without a connection it is derived from the action', () 
   const none = { connection: null, connection_id: null }
   expect(approvalSummary({ action: 'book_room', preview: {}, ...none })).toBe('Book room')
   expect(approvalSummary({ action: 'payments:refund', preview: {} })).toBe('Refund through payments')
+})
+
+const CENTS = {
+  value: 50,
+  currency: 'USD',
+  text: '$50.00',
+  path: 'amount',
+  unit: 'minor',
+  currency_path: null,
+} as const
+const refund = { action: 'stripe:create_refund', preview: { amount: 5000 }, connection: 'stripe', amount: CENTS }
+
+test('approval summary: an amount in cents is shown in dollars, also after an edit', () => {
+  const named = { ...refund, text: 'stripe: create a refund of $50.00' }
+  expect(approvalSummary(named)).toBe('stripe: create a refund of $50.00')
+  expect(approvalSummary({ ...named, edited: { amount: 1999 } })).toBe('stripe: create a refund of $19.99')
+  expect(approvalSummary({ ...named, edited: { amount: 'many' } })).toBe('stripe: create a refund')
+})
+
+test.each([
+  [{ amount: 500, currency: 'jpy' }, '¥500'],
+  [{ amount: 5000, currency: 'eur' }, '€50.00'],
+  [{ amount: 5000, currency: 'cad' }, 'CA$50.00'],
+])('approval summary: the amount of %j is %s', (preview, money) => {
+  const amount = { ...CENTS, currency_path: 'currency' }
+  expect(approvalSummary({ action: 'pay', preview, connection: 'bank', amount })).toBe(`Pay through bank of ${money}`)
+  expect(moneyFields(amount, preview)).toEqual({ amount: money })
 })

@@ -42,6 +42,8 @@ const listTables = (store: StoreKind, db: Db) =>
     : sql`select tablename from pg_tables where schemaname = 'public'`.execute(db)
 
 const UNDO_STORAGE_USAGE_AND_LATER = [
+  'alter table approvals drop column revise',
+  'alter table approvals drop column tool',
   'drop table token_locks',
   'drop table oauth_flows',
   'drop index tasks_retry',

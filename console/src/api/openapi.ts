@@ -26,6 +26,19 @@ export interface components {
             status: number | null;
             task_id: string;
         };
+        ActionAmount: {
+            /** @description ISO 4217, in upper case. */
+            currency: string | null;
+            currency_path: string | null;
+            /** @description The field of the payload that states the amount. */
+            path: string;
+            /** @description Such as "$50.00", or what is wrong with the amount. */
+            text: string;
+            /** @enum {string} */
+            unit: "major" | "minor";
+            /** @description In major units: 50 is $50.00. Null: `text` says why. */
+            value: number | null;
+        };
         ActionList: {
             data: components["schemas"]["Action"][];
             next_cursor: string | null;
@@ -96,6 +109,8 @@ export interface components {
         Approval: {
             action: string;
             allowed_decisions: ("approve" | "edit" | "reject")[];
+            /** @description The amount, if the tool declares where it is. Of an edited payload: the edited amount. */
+            amount: components["schemas"]["ActionAmount"] | null;
             approval_id: string;
             connection: string | null;
             connection_id: string | null;
@@ -122,11 +137,15 @@ export interface components {
             preview: Json;
             project_id: string;
             reason: string | null;
+            /** @description A person sent the rejected request back with `reason` as a note, and the task continues. */
+            revise: boolean;
             risk: string;
             /** @enum {string} */
             status: "pending" | "auto_approved" | "approved" | "rejected" | "expired";
             task_id: string;
             task_type: string;
+            /** @description What an action of a named tool does, such as "stripe: create a refund of $50.00". */
+            text: string | null;
             /** @description Who is asked a question; null for other approvals. */
             to: ("team" | "client") | null;
             wedge: string;
@@ -138,6 +157,8 @@ export interface components {
         ApprovalRequestedEvent: {
             data: {
                 action: string;
+                /** @description As in the approval. */
+                amount?: JsonObject | null;
                 approval_id: string;
                 /** @description The connection that the action would use, if any. */
                 connection?: string;
@@ -146,6 +167,8 @@ export interface components {
                 /** @description Any JSON value. */
                 preview: Json;
                 risk: string;
+                /** @description What an action of a named tool does, in one line. */
+                text?: string | null;
                 /**
                  * @description Who is asked a question. Only questions have it.
                  * @enum {string}
@@ -172,6 +195,7 @@ export interface components {
                 decision: "approved" | "rejected" | "auto_approved";
                 edited?: boolean;
                 policy_reason?: string;
+                revise?: boolean;
                 /**
                  * @description Who is asked a question. Only questions have it.
                  * @enum {string}
@@ -470,8 +494,10 @@ export interface components {
         };
         CreateConnectionRequest: {
             client_id?: string | null;
-            /** @description Any JSON object. */
-            config?: JsonObject;
+            /** @description The address and other settings of its kind. A custom connection may have `base_url` and `operations: [{name, description?, method, path, query?, headers?, body?, input_schema?, read?, idempotency_header?, success?, amount?}]`. */
+            config?: {
+                [key: string]: unknown;
+            };
             /** @enum {string} */
             kind: "email" | "webhook" | "custom" | "broker" | "mcp";
             name: string;
@@ -886,6 +912,7 @@ export interface components {
                 reason: string;
                 /** @enum {string} */
                 status: "pending" | "auto_approved" | "approved" | "rejected" | "expired";
+                text: string | null;
                 /** @enum {string} */
                 would: "pass" | "gate";
             }[];
@@ -1100,6 +1127,9 @@ export interface components {
         };
         RejectApprovalRequest: {
             reason?: string;
+        };
+        ReviseApprovalRequest: {
+            note: string;
         };
         RevokePortalAccessResponse: {
             /** @constant */
@@ -1460,8 +1490,10 @@ export interface components {
             metadata?: JsonObject;
         };
         UpdateConnectionRequest: {
-            /** @description Any JSON object. */
-            config?: JsonObject;
+            /** @description The address and other settings of its kind. A custom connection may have `base_url` and `operations: [{name, description?, method, path, query?, headers?, body?, input_schema?, read?, idempotency_header?, success?, amount?}]`. */
+            config?: {
+                [key: string]: unknown;
+            };
             /** @enum {string} */
             kind?: "email" | "webhook" | "custom" | "broker" | "mcp";
             name?: string;

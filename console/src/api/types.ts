@@ -38,6 +38,7 @@ export interface TaskEvent {
 export type ApprovalStatus = 'pending' | 'auto_approved' | 'approved' | 'rejected' | 'expired'
 
 export type Approval = Schemas['Approval']
+export type ActionAmount = Schemas['ActionAmount']
 
 /** An external action: one call that the service sent through a connection. */
 export type Effect = Schemas['Action']
@@ -64,7 +65,7 @@ export interface WedgeManifest {
   wedge: string
   title?: string
   task_types: Record<string, TaskType>
-  connections?: string[]
+  connections?: (string | { name: string; tools: string[] })[]
   approvals?: { action: string; risk?: string; required?: boolean; ttl_s?: number }[]
   policy?: { auto_approve?: PolicyRule[] }
   cases?: { stages: string[]; initial: string }

@@ -47,12 +47,20 @@ export function formatUsd(amount: number): string {
   return formatMoney(amount, 'USD', amount > 0 && amount < 0.01 ? 4 : 2)
 }
 
-/** An unknown currency code is written behind the number. */
+/** The decimals of a currency: two for dollars, none for yen. */
+export const moneyDigits = (currency: string): number =>
+  new Intl.NumberFormat(undefined, { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2
+
+const MAX_DECIMALS = 20
+
+/** Without `decimals` no digit is hidden. An unknown currency code is written behind the number. */
 export function formatMoney(amount: number, currency: string, decimals?: number): string {
-  const digits = decimals === undefined ? {} : { minimumFractionDigits: decimals, maximumFractionDigits: decimals }
   try {
-    const style = { style: 'currency', currency, currencyDisplay: 'narrowSymbol' } as const
-    return amount.toLocaleString(undefined, { ...style, ...digits })
+    const digits = {
+      minimumFractionDigits: decimals ?? moneyDigits(currency),
+      maximumFractionDigits: decimals ?? MAX_DECIMALS,
+    }
+    return amount.toLocaleString(undefined, { style: 'currency', currency, ...digits })
   } catch {
     return `${amount.toLocaleString()} ${currency}`
   }

@@ -47,8 +47,8 @@ function colourTokens(text: string) {
   return [...parts, text.slice(at)]
 }
 
-/** An object as a list of names and values; any other value as JSON. */
-export function FieldList({ value }: { value: Json }) {
+/** An object as a list of names and values; any other value as JSON. `texts` replace the values of some fields. */
+export function FieldList({ value, texts = {} }: { value: Json; texts?: Record<string, string> }) {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return <JsonView value={value} />
   return (
     <dl className="grid grid-cols-[minmax(6rem,auto)_1fr] gap-x-4 gap-y-1.5 max-sm:grid-cols-1 max-sm:gap-y-0.5">
@@ -56,7 +56,7 @@ export function FieldList({ value }: { value: Json }) {
         <div key={name} className="contents">
           <dt className="text-muted max-sm:mt-1.5">{humanize(name)}</dt>
           <dd className="min-w-0 break-words whitespace-pre-wrap">
-            <FieldValue value={one} />
+            <FieldValue value={Object.hasOwn(texts, name) ? (texts[name] ?? null) : one} />
           </dd>
         </div>
       ))}

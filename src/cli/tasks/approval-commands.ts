@@ -30,7 +30,7 @@ export const listApprovalsCommand: CliCommand = {
     if (terminal.isJson) for (const approval of approvals) terminal.printJson(approval)
     else {
       const rows = approvals.map(
-        ({ approval_id, status, action, connection, connection_id, risk, expires_at, preview, to }) =>
+        ({ approval_id, status, action, connection, connection_id, risk, expires_at, preview, text, to }) =>
           [
             approval_id,
             status,
@@ -38,10 +38,10 @@ export const listApprovalsCommand: CliCommand = {
             connection ?? connection_id ?? '-',
             risk,
             formatTime(expires_at),
-            to && isJsonObject(preview) ? preview.question : preview,
+            to && isJsonObject(preview) ? preview.question : (text ?? preview),
           ].map((cell) => toShortText(cell, 60)),
       )
-      const heading = ['APPROVAL', 'STATUS', 'ACTION', 'CONNECTION', 'RISK', 'EXPIRES (UTC)', 'PAYLOAD']
+      const heading = ['APPROVAL', 'STATUS', 'ACTION', 'CONNECTION', 'RISK', 'EXPIRES (UTC)', 'WHAT']
       showTable(terminal, heading, rows, status === 'pending' ? 'no pending approvals' : 'no approvals')
     }
     return EXIT_CODE.ok
@@ -154,6 +154,22 @@ export const rejectCommand: CliCommand = {
     })
     if (terminal.isJson) terminal.printJson(decision)
     else terminal.print(`${commandArg(call, 0)} rejected`)
+    return EXIT_CODE.ok
+  },
+}
+
+export const reviseCommand: CliCommand = {
+  name: 'approvals revise',
+  usage: 'APPROVAL NOTE',
+  summary: 'send a request back with a note; the task continues, and its agent may ask again',
+  options: {},
+  argCount: [2, 2],
+  async run(call) {
+    const { terminal, service } = call.context
+    const id = commandArg(call, 0)
+    const decision = await service.call('POST', `${approvalPath(id)}/revise`, { note: commandArg(call, 1) })
+    if (terminal.isJson) terminal.printJson(decision)
+    else terminal.print(`${id} sent back`)
     return EXIT_CODE.ok
   },
 }

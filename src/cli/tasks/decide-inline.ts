@@ -40,6 +40,7 @@ function showApproval({ terminal }: CommandContext, { action, risk, preview, exp
   // The agent makes a tool call itself, so only the payload of an action is what will be sent.
   const what = rest.path === 'tool' ? 'the agent asks to do' : 'will send'
   const expiry = typeof expires_at === 'string' ? `, expires ${formatTime(expires_at)} UTC` : ''
+  if (typeof rest.text === 'string') terminal.note(terminal.styled('bold', toShortText(rest.text, 200)))
   terminal.note(
     terminal.styled(
       'yellow',

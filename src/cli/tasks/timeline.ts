@@ -50,7 +50,7 @@ function describeEvent({ type, data }: FollowedEvent): TimelineLine | null {
         return toLine('?', `question ${field('approval_id')} to the ${field('to')}: ${questionText(data)}`, 'yellow')
       return toLine(
         '?',
-        `${field('action')}${throughConnection(data)} needs approval ${field('approval_id')} (risk ${field('risk')})`,
+        `${describeRequest(data)} needs approval ${field('approval_id')} (risk ${field('risk')})`,
         'yellow',
       )
     case 'approval.resolved':
@@ -75,6 +75,9 @@ function describeEvent({ type, data }: FollowedEvent): TimelineLine | null {
 }
 
 const toLine = (mark: string, text: string, style: TextStyle = 'reset'): TimelineLine => ({ mark, text, style })
+
+const describeRequest = (data: FollowedEvent['data']) =>
+  typeof data.text === 'string' ? toShortText(data.text, 200) : `${toShortText(data.action)}${throughConnection(data)}`
 
 const questionText = ({ preview }: FollowedEvent['data']) =>
   toShortText(isJsonObject(preview) ? preview.question : undefined, 500)

@@ -88,7 +88,7 @@ const toolError = (text: string): UpstreamResponse => {
 /** An answer that says that the call failed. Every other error leaves the outcome open. */
 async function toErrorResponse(error: unknown, { state }: McpSession): Promise<UpstreamResponse> {
   if (state.failure) throw state.failure
-  const { ProtocolError } = await import('./client-library.ts')
+  const { ProtocolError } = await import('./mcp-client.ts')
   if (error instanceof ProtocolError) return toolError(error.message)
   const status = statusOf(error)
   if (status === null) throw error

@@ -10,7 +10,7 @@ import { requireConfigUrl } from '../executors/http-request.ts'
 import type { Connection } from '../rows.ts'
 
 type McpAuth = Extract<AuthConfig, { type: 'mcp' }>
-type Library = typeof import('./client-library.ts')
+type Library = typeof import('./mcp-client.ts')
 type ServerInfo = Awaited<ReturnType<Library['discoverOAuthServerInfo']>>
 type ServerMetadata = NonNullable<ServerInfo['authorizationServerMetadata']>
 
@@ -29,7 +29,7 @@ export async function discoverMcpFlow(ctx: Ctx, connection: Connection, returnTo
     throw badRequest("field 'config.auth.client_id' is required: the connection has a client secret")
   const fetchFn = createGuardedFetch(ctx)
   try {
-    const library = await import('./client-library.ts')
+    const library = await import('./mcp-client.ts')
     const challenge = await readChallenge(library, url, fetchFn)
     const { resourceMetadataUrl } = challenge
     const info = await library.discoverOAuthServerInfo(url, {

@@ -33,7 +33,7 @@ export async function withMcpSession<T>(
   const url = new URL(requireConfigUrl(server.connection, 'url'))
   const state = startSession(ctx)
   try {
-    const library = await import('./client-library.ts')
+    const library = await import('./mcp-client.ts')
     const transport = new library.StreamableHTTPClientTransport(url, {
       fetch: createServerFetch(ctx, server, url, state),
       requestInit: { redirect: 'manual' },
@@ -56,7 +56,7 @@ export async function withMcpSession<T>(
 const requestOptions = ({ over }: SessionState) => ({ signal: over.signal, timeout: NO_TIMEOUT_MS })
 
 function createClient(
-  library: typeof import('./client-library.ts'),
+  library: typeof import('./mcp-client.ts'),
   { askPerson }: McpServer,
   state: SessionState,
 ): Client {

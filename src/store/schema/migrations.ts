@@ -53,6 +53,16 @@ const MIGRATIONS: Record<string, Migration> = {
       await sql.raw(CONNECTION_TOOLS).execute(db)
     },
   },
+  '0009_approval_tools': {
+    async up(db) {
+      await sql`alter table approvals add column tool text`.execute(db)
+    },
+  },
+  '0010_revise': {
+    async up(db) {
+      await sql`alter table approvals add column revise bigint not null default 0`.execute(db)
+    },
+  },
 }
 
 /** The tools of MCP servers, as they were when they were last listed, with the class that an admin gave them. */

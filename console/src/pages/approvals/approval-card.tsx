@@ -106,7 +106,7 @@ function DecisionDetails({ approval }: { approval: Approval }) {
   return (
     <div className="flex flex-col gap-2 text-muted">
       {edited && approval.path !== 'question' && (
-        <PayloadDiffView payload={toObject(approval.preview)} edited={edited} />
+        <PayloadDiffView payload={toObject(approval.preview)} edited={edited} amount={approval.amount} />
       )}
       <p>
         {decisionText(status, decided_by)} · {decided_at && <TimeAgo ts={decided_at} />}

@@ -1,7 +1,7 @@
 import { toObject, toText } from '../../api/json.ts'
 import type { Approval, Json, JsonObject } from '../../api/types.ts'
-import { formatMoney } from '../../ui/format.ts'
 import { capitalize } from '../../ui/humanize.ts'
+import { declaredMoney, guessedMoney, moneyText } from './amount.ts'
 import { approvalsText } from './text.ts'
 
 const text = approvalsText.summary
@@ -13,9 +13,6 @@ export interface ApprovalHeadline {
   target: string | null
 }
 
-/** The fields that the server's policy checks. */
-const AMOUNT_FIELDS = ['amount_usd', 'amount', 'total', 'value']
-
 const TARGET_FIELDS = [
   { fields: ['order_id', 'invoice_id', 'case_id', 'booking_id', 'account_id', 'key', 'id'], phrase: text.for },
   {
@@ -25,14 +22,14 @@ const TARGET_FIELDS = [
 ]
 
 type SummarizedApproval = Pick<Approval, 'action' | 'preview'> &
-  Partial<Pick<Approval, 'connection' | 'connection_id' | 'edited' | 'path'>>
+  Partial<Pick<Approval, 'connection' | 'connection_id' | 'edited' | 'path' | 'text' | 'amount'>>
 
 export function approvalHeadline(approval: SummarizedApproval): ApprovalHeadline {
   if (approval.path === 'question') return { action: questionTitle(approval), amount: null, target: null }
   const payload = { ...toObject(approval.preview), ...approval.edited }
   return {
-    action: actionLabel(approval.action, connectionName(approval)),
-    amount: amountLabel(payload),
+    action: toolLabel(approval) ?? actionLabel(approval.action, connectionName(approval)),
+    amount: amountLabel(approval, payload),
     target: targetLabel(payload),
   }
 }
@@ -66,18 +63,16 @@ export function actionLabel(action: string, connection: string | null = null): s
 
 const spaced = (name: string) => name.replaceAll(/[_-]+/g, ' ').trim()
 
-/** The amount that the policy compares with a limit; null if the payload states none, or one that is not a number. */
-export function largestAmount(payload: JsonObject): number | null {
-  const stated = AMOUNT_FIELDS.filter((name) => Object.hasOwn(payload, name)).map((name) => payload[name])
-  const amounts = stated.filter((amount) => typeof amount === 'number')
-  return amounts.length > 0 && amounts.length === stated.length ? Math.max(...amounts) : null
+/** What the tool does in the server's words, without the amount, which the headline shows apart: it may be edited. */
+function toolLabel({ text: words, amount }: SummarizedApproval): string | null {
+  if (!words) return null
+  const price = amount ? ` of ${amount.text}` : ''
+  return price !== '' && words.endsWith(price) ? words.slice(0, -price.length) : words
 }
 
-function amountLabel(payload: JsonObject): string | null {
-  const amount = largestAmount(payload)
-  if (amount === null) return null
-  const currency = typeof payload['currency'] === 'string' ? payload['currency'].toUpperCase() : 'USD'
-  return formatMoney(amount, currency)
+function amountLabel({ amount }: SummarizedApproval, payload: JsonObject): string | null {
+  const money = amount ? declaredMoney(amount, payload) : guessedMoney(payload)
+  return money && moneyText(money)
 }
 
 function targetLabel(payload: JsonObject): string | null {

@@ -46,7 +46,7 @@ export function DecisionForm({ approval, onDecided }: { approval: Approval; onDe
   return (
     <div className="flex flex-col gap-3">
       {mode === 'edit' ? (
-        <PayloadEditor payload={payload} edited={edited} onChange={edit} />
+        <PayloadEditor payload={payload} amount={approval.amount} edited={edited} onChange={edit} />
       ) : (
         <PayloadView approval={approval} />
       )}

@@ -1,28 +1,38 @@
 import { useState } from 'react'
-import type { Json, JsonObject } from '../../api/types.ts'
+import type { ActionAmount, Json, JsonObject } from '../../api/types.ts'
 import { Checkbox, Field } from '../../ui/form-fields.tsx'
 import { humanize } from '../../ui/humanize.ts'
 import { type EditorMode, EditorModeTabs, JsonEditor } from '../../ui/json-editor.tsx'
+import { moneyFields } from './amount.ts'
 import { PayloadDiffView } from './payload-diff-view.tsx'
 import { approvalsText } from './text.ts'
 
 /** Edits a payload, as a form or as JSON, and shows the changes. */
 export function PayloadEditor({
   payload,
+  amount,
   edited,
   onChange,
 }: {
   payload: JsonObject
+  amount: ActionAmount | null
   edited: JsonObject
   onChange: (edited: JsonObject) => void
 }) {
   const [mode, setMode] = useState<EditorMode>('form')
+  const money = moneyFields(amount, edited)
   return (
     <div className="flex flex-col gap-3">
       <EditorModeTabs label={approvalsText.editor.mode} mode={mode} onChange={setMode} />
       {mode === 'form' ? (
         Object.entries(edited).map(([name, value]) => (
-          <PayloadField key={name} name={name} value={value} onChange={(to) => onChange({ ...edited, [name]: to })} />
+          <PayloadField
+            key={name}
+            name={name}
+            value={value}
+            hint={money[name]}
+            onChange={(to) => onChange({ ...edited, [name]: to })}
+          />
         ))
       ) : (
         <JsonEditor
@@ -33,7 +43,7 @@ export function PayloadEditor({
       )}
       <div className="rounded-md border border-line p-3">
         <h3 className="mb-1.5 text-xs font-medium text-muted">{approvalsText.editor.changes}</h3>
-        <PayloadDiffView payload={payload} edited={edited} />
+        <PayloadDiffView payload={payload} edited={edited} amount={amount} />
         <p className="mt-2 text-xs text-muted">{approvalsText.editor.hint}</p>
       </div>
     </div>
@@ -42,12 +52,22 @@ export function PayloadEditor({
 
 const MAX_ONE_LINE_CHARS = 60
 
-function PayloadField({ name, value, onChange }: { name: string; value: Json; onChange: (value: Json) => void }) {
+function PayloadField({
+  name,
+  value,
+  hint,
+  onChange,
+}: {
+  name: string
+  value: Json
+  hint: string | undefined
+  onChange: (value: Json) => void
+}) {
   const label = humanize(name)
   if (typeof value === 'boolean') return <Checkbox label={label} checked={value} onChange={onChange} />
   if (typeof value === 'number') {
     return (
-      <Field label={label}>
+      <Field label={label} hint={hint}>
         {(id) => (
           <input
             id={id}

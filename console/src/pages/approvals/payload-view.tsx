@@ -1,7 +1,9 @@
 import { useState } from 'react'
+import { toObject } from '../../api/json.ts'
 import type { Approval } from '../../api/types.ts'
 import { FieldList, JsonView } from '../../ui/json.tsx'
 import { type EditorMode, EditorModeTabs } from '../../ui/json-editor.tsx'
+import { moneyFields } from './amount.ts'
 import { connectionName } from './approval-summary.ts'
 import { approvalsText } from './text.ts'
 
@@ -21,7 +23,7 @@ export function PayloadView({ approval }: { approval: Approval }) {
         </div>
       </div>
       {mode === 'form' ? (
-        <FieldList value={approval.preview} />
+        <FieldList value={approval.preview} texts={moneyFields(approval.amount, toObject(approval.preview))} />
       ) : (
         <JsonView value={approval.preview} label={text.label} />
       )}

@@ -5,7 +5,7 @@ import type { Approval, PolicyRule } from '../../api/types.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { formatUsd } from '../../ui/format.ts'
 import { JsonView } from '../../ui/json.tsx'
-import { largestAmount } from './approval-summary.ts'
+import { guessedMoney } from './amount.ts'
 import { approvalsText } from './text.ts'
 
 const text = approvalsText.rule
@@ -17,6 +17,7 @@ export function RuleSuggestion({ approval }: { approval: Approval }) {
   const same = approved?.filter((one) => one.wedge === approval.wedge && one.action === approval.action && !one.edited)
   if (!same || same.length < MIN_APPROVED) return null
   const rule = narrowestRule(approval.action, same)
+  if (!rule) return null
   const effect =
     rule.max_amount_usd === undefined
       ? text.effect(same.length)
@@ -37,9 +38,13 @@ export function RuleSuggestion({ approval }: { approval: Approval }) {
   )
 }
 
-/** Limited to the highest approved amount and to the number of approvals on the busiest day. */
-function narrowestRule(action: string, approved: Approval[]): PolicyRule {
-  const amounts = approved.map(({ preview }) => largestAmount(toObject(preview)))
+/**
+ * Limited to the highest approved amount and to the number of approvals on the busiest day. Null if a tool declares its
+ * amount and one is not in dollars: a rule with a limit would not cover it, and a rule without one covers too much.
+ */
+function narrowestRule(action: string, approved: Approval[]): PolicyRule | null {
+  if (approved.some(({ amount }) => amount && (amount.value === null || amount.currency !== 'USD'))) return null
+  const amounts = approved.map(({ amount, preview }) => (amount ?? guessedMoney(toObject(preview)))?.value ?? null)
   const days = Map.groupBy(approved, ({ created_at }) => created_at.slice(0, 10))
   const known = amounts.filter((amount) => amount !== null)
   return {

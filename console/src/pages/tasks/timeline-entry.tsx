@@ -3,11 +3,12 @@ import { Box, Check, CircleStop, Flag, Hand, MessageSquareText, Pencil, Play, Sh
 import type { ReactNode } from 'react'
 import { toObject, toText } from '../../api/json.ts'
 import { approvalQuery } from '../../api/queries.ts'
-import type { Json, JsonObject } from '../../api/types.ts'
+import type { ActionAmount, Json, JsonObject } from '../../api/types.ts'
 import { FieldList, JsonView } from '../../ui/json.tsx'
 import { Tag } from '../../ui/status.tsx'
 import { TimeOfDay } from '../../ui/time.tsx'
 import { formatDuration } from '../../ui/format.ts'
+import { moneyFields } from '../approvals/amount.ts'
 import { approvalSummary } from '../approvals/approval-summary.ts'
 import type { TimelineEntry } from './task-timeline.ts'
 import { tasksText } from './text.ts'
@@ -114,7 +115,16 @@ function ApprovalEntry({ entry }: { entry: Extract<TimelineEntry, { kind: 'appro
   const edited = data?.edited ?? null
   const isQuestion = request['to'] !== undefined
   const path = isQuestion ? ('question' as const) : ('action' as const)
-  const approval = { action: toText(request['action']), preview: request['preview'] ?? null, connection, edited, path }
+  const approval = {
+    action: toText(request['action']),
+    preview: request['preview'] ?? null,
+    text: request['text'] ? toText(request['text']) : null,
+    amount: (request['amount'] ?? null) as ActionAmount | null,
+    connection,
+    edited,
+    path,
+  }
+  const shown = edited ? { ...toObject(approval.preview), ...edited } : approval.preview
   const waited = decidedAt && decidedAt !== entry.ts ? Date.parse(decidedAt) - Date.parse(entry.ts) : null
   const result = toText(decision?.['decision'])
   return (
@@ -133,9 +143,7 @@ function ApprovalEntry({ entry }: { entry: Extract<TimelineEntry, { kind: 'appro
         )}
       </summary>
       <div className="my-2">
-        {approval.preview !== null && (
-          <FieldList value={edited ? { ...toObject(approval.preview), ...edited } : approval.preview} />
-        )}
+        {approval.preview !== null && <FieldList value={shown} texts={moneyFields(approval.amount, toObject(shown))} />}
         {decision?.['policy_reason'] && <p className="text-muted">{toText(decision['policy_reason'])}</p>}
       </div>
     </details>

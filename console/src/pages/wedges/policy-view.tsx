@@ -96,12 +96,13 @@ function SimulationResult({
           {results
             .slice(-100)
             .toReversed()
-            .map(({ approval_id, action, status, would, reason }) => (
+            .map(({ approval_id, action, text, status, would, reason }) => (
               <tr key={approval_id}>
                 <td className="font-mono text-xs">
                   <Link to="/approvals" search={{ id: approval_id }} className="text-accent underline">
                     {action}
                   </Link>
+                  {text && <p className="font-sans text-muted">{text}</p>}
                 </td>
                 <td className="whitespace-nowrap text-muted">{statusLabel(status)}</td>
                 <td>
