@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { canonicalJson, type Json } from '../base/json.ts'
 import type { LazyAbort } from '../base/lazy-abort.ts'
+import type { AskPerson } from '../connections/executors/executor.ts'
 import type { Connection } from '../connections/rows.ts'
 import type { AmountMapping } from '../contract/amount.ts'
 import type { Wedge } from '../contract/wedge-manifest.ts'
@@ -30,6 +31,8 @@ export interface GatedRun {
   whileWorking<T>(work: () => Promise<T>): Promise<T>
   /** Asks a person whether an action happened whose outcome is unknown; null if there is no answer. */
   askWhetherDone(approval: ApprovalRow, effect: EffectRow): Promise<boolean | null>
+  /** Asks the team what a server wants to know during a call; `callId` names the call. */
+  askForServer(callId: string, connection: Pick<Connection, 'name'>): AskPerson
   /** Another process may continue the run and then needs the results of its actions. */
   keepsResults(): boolean
   /** The approval of an earlier process of the run, if this request repeats the request for it. */

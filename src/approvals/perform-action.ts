@@ -41,7 +41,13 @@ const sendClaimedAction = (ctx: Ctx, action: ApprovedAction): Promise<ActionResu
 async function sendAndRecord(ctx: Ctx, action: ApprovedAction): Promise<ActionResult> {
   const { run, approval, connection } = action
   const payload = approvedPayload(approval)
-  const request = { capability: approval.action, payload, idempotencyKey: approval.id, runSignal: run.over.signal }
+  const request = {
+    capability: approval.action,
+    payload,
+    idempotencyKey: approval.id,
+    runSignal: run.over.signal,
+    askPerson: run.askForServer(approval.id, connection),
+  }
   const result = await sendAction(ctx, connection, request)
   // The action was sent, so its outcome is written as soon as the store is available.
   await inDurableTx(ctx, (tx) => recordEffectOutcome(tx, action, result))

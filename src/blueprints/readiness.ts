@@ -3,7 +3,7 @@ import { createBroker } from '../broker/rest-client.ts'
 import { needsAuthorisation } from '../connections/auth/auth-config.ts'
 import { listAuthorisedConnections } from '../connections/auth/token-store.ts'
 import { connectedAccountId } from '../connections/broker-account.ts'
-import { findExecutor } from '../connections/executors/executor-table.ts'
+import { findExecutor, needsNoCredential } from '../connections/executors/executor-table.ts'
 import { type Connection, listEntitledConnections } from '../connections/rows.ts'
 import { problemText } from '../contract/wedge-manifest.ts'
 import type { Ctx } from '../ctx/ctx.ts'
@@ -103,12 +103,12 @@ function configItems(connection: Connection): ReadinessItem[] {
   return [openItem('config', name, detail, fix)]
 }
 
-/** A webhook can be unsigned, so it needs a secret only if it refers to one. */
+/** Webhooks can be unsigned and MCP servers open, so they need a secret only if they refer to one. */
 function credentialItems(ctx: Ctx, connection: Connection, hasSecret: boolean): ReadinessItem[] {
   const { name, kind, secret_ref } = connection
   if (kind === 'broker') return [authorisationItem(connection, createBroker(ctx) !== null)]
   if (hasSecret) return [doneItem('secret', name, `connection '${name}' has its secret`)]
-  if (kind === 'webhook' && secret_ref === null) return []
+  if (needsNoCredential(connection)) return []
   if (secret_ref?.startsWith('env:')) {
     const detail = `connection '${name}' reads its secret from ${secret_ref}, which is not set`
     return [openItem('secret', name, detail, changeConnectionCall(connection, { secret_ref: null }))]

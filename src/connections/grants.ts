@@ -9,6 +9,7 @@ import { listAuthorisedConnections } from './auth/token-store.ts'
 import { connectedAccountId } from './broker-account.ts'
 import { type Connection, listEntitledConnections } from './rows.ts'
 import { listConnectionTools } from './connection-tools.ts'
+import { needsNoCredential } from './executors/executor-table.ts'
 import { capabilityOf, type ConnectionTool, toolNameIn } from './tool.ts'
 import { listConnectionsWithSecret } from '../vault/secrets.ts'
 
@@ -92,9 +93,10 @@ export async function listMissingConnections(
   return connectionNames(manifest).filter((name) => !names.has(name))
 }
 
-/** A broker connection needs an authorised account, every other kind its secret. */
+/** A broker connection needs an authorised account, an MCP server only the credential that it asks for. */
 function isReady(connection: Connection, hasSecret: boolean): boolean {
-  return connection.kind === 'broker' ? connectedAccountId(connection) !== null : hasSecret
+  if (connection.kind === 'broker') return connectedAccountId(connection) !== null
+  return hasSecret || (connection.kind === 'mcp' && needsNoCredential(connection))
 }
 
 /** What the agent learns about its connections: names, kinds and tools, no addresses and no secrets. */

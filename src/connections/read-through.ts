@@ -6,7 +6,7 @@ import { EgressError, type EgressErrorKind } from '../egress/http-client.ts'
 import { createSecretMask, type SecretMask } from '../vault/mask-secrets.ts'
 import { openSecret } from '../vault/secrets.ts'
 import { TokenRequestFailed } from './auth/token-endpoint.ts'
-import type { UpstreamResponse } from './executors/executor.ts'
+import type { AskPerson, UpstreamResponse } from './executors/executor.ts'
 import { requireExecutor } from './executors/executor-table.ts'
 import { isRedirect } from './executors/http-request.ts'
 import { checkToolCall } from './connection-tools.ts'
@@ -18,6 +18,7 @@ export interface ConnectionReadRequest {
   /** Relative to the connection's base URL; null for broker tools. */
   path: string | null
   arguments: Json
+  askPerson?: AskPerson | undefined
 }
 
 export interface ConnectionReadResult {

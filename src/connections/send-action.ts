@@ -6,7 +6,7 @@ import { EgressError } from '../egress/http-client.ts'
 import { retryUntilAvailable } from '../store/errors.ts'
 import { createSecretMask } from '../vault/mask-secrets.ts'
 import { openSecret } from '../vault/secrets.ts'
-import type { UpstreamResponse } from './executors/executor.ts'
+import type { AskPerson, UpstreamResponse } from './executors/executor.ts'
 import { findExecutor, requireExecutor } from './executors/executor-table.ts'
 import { checkToolCall } from './connection-tools.ts'
 import { recordConnectionHealth, toHealthError } from './health.ts'
@@ -19,6 +19,7 @@ export interface ActionRequest {
   /** The approval's id. */
   idempotencyKey: string
   runSignal: RunSignal
+  askPerson?: AskPerson | undefined
 }
 
 /** Aborted once the run that asked for the action has ended. */
@@ -43,7 +44,7 @@ export interface ActionResult {
 export async function prepareAction(
   ctx: Ctx,
   granted: GrantedConnection,
-  { capability, payload, runSignal }: Omit<ActionRequest, 'idempotencyKey'>,
+  { capability, payload, runSignal }: Pick<ActionRequest, 'capability' | 'payload' | 'runSignal'>,
 ): Promise<{ payload: Json; tool: ConnectionTool | null }> {
   const connection = await readConnection(ctx, granted, runSignal)
   const completed = findExecutor(connection.kind)?.completePayload?.(connection, payload) ?? payload
@@ -54,9 +55,11 @@ export async function prepareAction(
 /** Sends the action through the connection as stored now. Never throws: the caller must record every outcome. */
 export async function sendAction(ctx: Ctx, granted: GrantedConnection, request: ActionRequest): Promise<ActionResult> {
   const progress: ActionProgress = { connection: null, mayBeSent: false }
-  const result = await attemptAction(ctx, granted, request, progress).catch((error: unknown) =>
-    !progress.mayBeSent && request.runSignal.aborted ? WITHDRAWN_RESULT : toFailedResult(ctx, error, progress),
-  )
+  const result = await attemptAction(ctx, granted, request, progress).catch((error: unknown) => {
+    // The service itself refused, which says nothing about the connection.
+    if (error instanceof Problem) progress.connection = null
+    return !progress.mayBeSent && request.runSignal.aborted ? WITHDRAWN_RESULT : toFailedResult(ctx, error, progress)
+  })
   if (progress.connection && result !== WITHDRAWN_RESULT) {
     await recordConnectionHealth(ctx, progress.connection, toHealthError(result.status, result.error))
   }

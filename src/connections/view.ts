@@ -8,7 +8,7 @@ import { listConnectionsWithSecret } from '../vault/secrets.ts'
 import { needsAuthorisation } from './auth/auth-config.ts'
 import { listAuthorisedConnections } from './auth/token-store.ts'
 import { connectedAccountId } from './broker-account.ts'
-import { CONNECTION_KINDS, findExecutor } from './executors/executor-table.ts'
+import { CONNECTION_KINDS, findExecutor, needsNoCredential } from './executors/executor-table.ts'
 import type { Connection } from './rows.ts'
 
 /** Shows whether a secret exists, never its value or length. */
@@ -91,8 +91,7 @@ async function readConnectionStatuses(
     if (credential === 'broker_account' || needsAuthorisation(connection)) {
       return isAuthorised ? 'connected' : 'needs_authorisation'
     }
-    const needsNone = credential === 'optional_secret' && connection.secret_ref === null
-    return secrets.has(connection.id) || needsNone ? 'connected' : 'needs_secret'
+    return secrets.has(connection.id) || needsNoCredential(connection) ? 'connected' : 'needs_secret'
   })
 }
 

@@ -20,10 +20,23 @@ interface EgressRequest {
   maxBytes: number
 }
 
-export interface EgressResponse {
+/** A request whose response is read as it arrives. The caller limits its time: an abort ends it at any point. */
+export interface EgressStreamRequest extends Omit<EgressRequest, 'timeoutMs'> {
+  signal: AbortSignal
+}
+
+interface ResponseHead {
   status: number
   headers: IncomingHttpHeaders
+}
+
+export interface EgressResponse extends ResponseHead {
   body: Buffer
+}
+
+/** Reading the body throws an `EgressError` when the limit is passed, the call is aborted or the connection closes. */
+export interface EgressStream extends ResponseHead {
+  body: AsyncIterable<Buffer>
 }
 
 export type EgressErrorKind = 'blocked' | 'timeout' | 'unreachable' | 'too_large' | 'unreadable'
@@ -44,6 +57,7 @@ export class EgressError extends Error {
 
 export interface EgressClient {
   request(request: EgressRequest): Promise<EgressResponse>
+  stream(request: EgressStreamRequest): Promise<EgressStream>
 }
 
 export interface EgressOptions {
@@ -60,12 +74,27 @@ export interface EgressOptions {
 export function createEgressClient(ctx: Pick<Ctx, 'config' | 'world'>, options: EgressOptions = {}): EgressClient {
   const allowed = parseAllowedHosts([...ctx.config.egressAllow, ...(options.trusted ?? [])])
   const lookup = guardedLookup(allowed, options.lookup ?? systemLookup)
+  const send = async (request: Omit<EgressRequest, 'timeoutMs'>, startTimeout: StartTimeout) =>
+    sendRequest(requireAllowedUrl(allowed, request.url), request, lookup, startTimeout)
   return {
     async request(request) {
-      const url = requireAllowedUrl(allowed, request.url)
-      return sendRequest(url, request, lookup, (onTimeout) => ctx.world.clock.after(request.timeoutMs, onTimeout))
+      const response = await send(request, (onTimeout) => ctx.world.clock.after(request.timeoutMs, onTimeout))
+      return { ...response, body: await readAll(response.body) }
     },
+    stream: (request) => send(request, (onTimeout) => callOnAbort(request.signal, onTimeout)),
   }
+}
+
+function callOnAbort(signal: AbortSignal, call: () => void): () => void {
+  if (signal.aborted) queueMicrotask(call)
+  else signal.addEventListener('abort', call, { once: true })
+  return () => signal.removeEventListener('abort', call)
+}
+
+async function readAll(body: AsyncIterable<Buffer>): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  for await (const chunk of body) chunks.push(chunk)
+  return Buffer.concat(chunks)
 }
 
 /** Why a call to the URL would be blocked without a DNS lookup, or null. */
@@ -109,22 +138,27 @@ interface CallProgress {
 
 type StartTimeout = (onTimeout: () => void) => () => void
 
+/** Resolves when the response starts. The time limit holds until its last byte is read. */
 function sendRequest(
   url: URL,
-  { method, headers, body, maxBytes }: EgressRequest,
+  { method, headers, body, maxBytes }: Omit<EgressRequest, 'timeoutMs'>,
   lookup: LookupFunction,
   startTimeout: StartTimeout,
-): Promise<EgressResponse> {
+): Promise<EgressStream> {
   return new Promise((resolve, reject) => {
     const progress: CallProgress = { sent: false, status: null }
     const request = openRequest(url, toRequestOptions(method, headers, body, lookup))
+    let started: IncomingMessage | null = null
     const stopTimeout = startTimeout(() =>
       fail(new EgressError('timeout', 'the server did not respond in time', progress)),
     )
     const fail = (error: Error) => {
       stopTimeout()
+      const failure = toEgressError(error, progress)
+      // The reader of the body gets the error.
+      started?.destroy(failure)
       request.destroy()
-      reject(error instanceof EgressError ? error : toUnreachableError(error, progress))
+      reject(failure)
     }
     request.on('error', fail)
     // Once a response has started, reading its body reports a closed socket.
@@ -135,11 +169,10 @@ function sendRequest(
       })
     })
     request.once('response', (response) => {
-      progress.status = response.statusCode ?? 0
-      readBody(response, maxBytes, progress).then((complete) => {
-        stopTimeout()
-        resolve(complete)
-      }, fail)
+      const status = response.statusCode ?? 0
+      progress.status = status
+      started = response.on('error', () => {}).once('close', stopTimeout)
+      resolve({ status, headers: response.headers, body: readBody(response, maxBytes, progress) })
     })
     request.end(body)
   })
@@ -170,29 +203,38 @@ function toRequestOptions(
   return { method, headers, lookup, agent: false }
 }
 
-async function readBody(response: IncomingMessage, maxBytes: number, progress: CallProgress): Promise<EgressResponse> {
-  const encoding = response.headers['content-encoding'] ?? 'identity'
-  if (encoding !== 'identity')
-    throw new EgressError('unreadable', 'the response is compressed although no compression was requested', progress)
-  const chunks: Buffer[] = []
-  let size = 0
-  if (Number(response.headers['content-length'] ?? 0) > maxBytes && response.statusCode !== 304)
-    throw tooLarge(maxBytes, progress)
-  for await (const chunk of response) {
-    const bytes = Buffer.from(chunk)
-    size += bytes.length
-    if (size > maxBytes) throw tooLarge(maxBytes, progress)
-    chunks.push(bytes)
+async function* readBody(
+  response: IncomingMessage,
+  maxBytes: number,
+  progress: CallProgress,
+): AsyncGenerator<Buffer, void, void> {
+  try {
+    const encoding = response.headers['content-encoding'] ?? 'identity'
+    if (encoding !== 'identity')
+      throw new EgressError('unreadable', 'the response is compressed although no compression was requested', progress)
+    if (Number(response.headers['content-length'] ?? 0) > maxBytes && response.statusCode !== 304)
+      throw tooLarge(maxBytes, progress)
+    let size = 0
+    for await (const chunk of response) {
+      const bytes = Buffer.from(chunk)
+      size += bytes.length
+      if (size > maxBytes) throw tooLarge(maxBytes, progress)
+      yield bytes
+    }
+  } catch (error) {
+    throw toEgressError(error, progress)
+  } finally {
+    response.destroy()
   }
-  return { status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks) }
 }
 
 const tooLarge = (maxBytes: number, progress: CallProgress) =>
   new EgressError('too_large', `the response is larger than ${Math.floor(maxBytes / 1024)} KB`, progress)
 
 /** Shows only the error code, because messages of the network stack contain internal addresses. */
-export function toUnreachableError(error: Error, progress: Partial<CallProgress> = {}): EgressError {
-  const code = 'code' in error ? ` (${String(error.code)})` : ''
+export function toEgressError(error: unknown, progress: Partial<CallProgress> = {}): EgressError {
+  if (error instanceof EgressError) return error
+  const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : ''
   const message = progress.sent
     ? 'the connection closed before the response was complete'
     : 'the server cannot be reached'

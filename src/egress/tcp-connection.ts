@@ -2,7 +2,7 @@ import { lookup as systemLookup } from 'node:dns'
 import { connect, isIP, type Socket } from 'node:net'
 import type { Ctx } from '../ctx/ctx.ts'
 import { isAllowedAddress, isPrivateAddress, parseAllowedHosts } from './address-rules.ts'
-import { EgressError, type EgressOptions, guardedLookup, toUnreachableError } from './http-client.ts'
+import { EgressError, type EgressOptions, guardedLookup, toEgressError } from './http-client.ts'
 
 export interface TcpTarget {
   host: string
@@ -47,7 +47,7 @@ export function openTcpConnection(
     }
     const fail = (error: Error) => {
       close()
-      reject(error instanceof EgressError ? error : toUnreachableError(error))
+      reject(toEgressError(error))
     }
     socket.once('error', fail)
     socket.once('connect', () => {

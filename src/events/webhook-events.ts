@@ -8,6 +8,7 @@ export const WEBHOOK_EVENTS = [
   'approval.expiring',
   'task.finished',
   'connection.failing',
+  'connection.tools_changed',
   'schedule.failed',
 ] as const
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number]
@@ -17,6 +18,7 @@ const SUBSCRIBED_WEBHOOKS = {
   'approval.expiring': subscribedWebhooksQuery('approval.expiring'),
   'task.finished': subscribedWebhooksQuery('task.finished'),
   'connection.failing': subscribedWebhooksQuery('connection.failing'),
+  'connection.tools_changed': subscribedWebhooksQuery('connection.tools_changed'),
   'schedule.failed': subscribedWebhooksQuery('schedule.failed'),
 } satisfies Record<WebhookEvent, unknown>
 

@@ -11,6 +11,7 @@ import { clientRoutes } from '../clients/routes.ts'
 import { threadRoutes } from '../channels/thread-routes.ts'
 import { oauthRoutes } from '../connections/auth/oauth-routes.ts'
 import { brokerRoutes } from '../connections/broker-routes.ts'
+import { connectionToolRoutes } from '../connections/mcp/tool-routes.ts'
 import { connectionRoutes } from '../connections/routes.ts'
 import { eventRoutes } from '../events/routes.ts'
 import type { OrganisationRoute, ProjectRoute } from '../http/route.ts'
@@ -61,6 +62,9 @@ export const founderPlaneRoutes: Record<string, FounderRoute[]> = {
     connectionRoutes.deleteConnection,
     connectionRoutes.setConnectionSecret,
     connectionRoutes.testConnection,
+    connectionToolRoutes.listConnectionTools,
+    connectionToolRoutes.updateConnectionTool,
+    connectionToolRoutes.refreshConnectionTools,
     oauthRoutes.getConnectionHealth,
     oauthRoutes.startConnectionOauth,
   ],

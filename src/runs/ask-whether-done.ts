@@ -1,13 +1,15 @@
 import type { OpenRequest } from '../approvals/gated-request.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { ApprovalRow, EffectRow } from '../store/tables.ts'
+import { SERVER_KEY_PREFIX } from './ask-for-server.ts'
 import { askPerson } from './ask-person.ts'
 import type { TaskRun } from './task-run.ts'
 
 const KEY_PREFIX = 'done:'
 
-/** The service asked this question, not the agent. */
-export const isOwnQuestion = ({ key }: OpenRequest): boolean => key.startsWith(KEY_PREFIX)
+/** The service or a server asked this question, not the agent. */
+export const isOwnQuestion = ({ key }: OpenRequest): boolean =>
+  key.startsWith(KEY_PREFIX) || key.startsWith(SERVER_KEY_PREFIX)
 
 /**
  * Asks the team whether an action happened whose outcome is unknown; null if they give no answer. The question contains

@@ -13,7 +13,8 @@ import type { TaskRun } from './task-run.ts'
 
 /**
  * Lets a run leave its cell when it has waited for SVC_PARK_AFTER_S: it then costs a row, no process and no slot. A quick
- * decision finds the run still in its cell. A run with files stays, because its files would be lost.
+ * decision finds the run still in its cell. A run with files stays, because its files would be lost, and so
+ * does one whose server waits for an answer.
  */
 export function parkAfterWaiting(ctx: Ctx, run: TaskRun): void {
   let cancel: (() => void) | null = null
@@ -35,7 +36,11 @@ export function parkAfterWaiting(ctx: Ctx, run: TaskRun): void {
 }
 
 const canLeaveCell = (run: TaskRun): boolean =>
-  run.workingTime.isWaiting && canContinueElsewhere(run) && !hasFiles(run) && !run.hasUnstoredFiles
+  run.workingTime.isWaiting &&
+  run.openServerQuestions === 0 &&
+  canContinueElsewhere(run) &&
+  !hasFiles(run) &&
+  !run.hasUnstoredFiles
 
 /** Releases the task of a waiting run and ends the run. The run goes on here if the decision came first. */
 export async function parkRun(ctx: Ctx, run: TaskRun): Promise<void> {

@@ -106,7 +106,8 @@ async function executeRead(ctx: Ctx, run: TaskRun, params: PathParams, read: z.i
   if (run.readCount >= ctx.config.readMaxPerTask)
     throw tooManyRequests(`more than ${ctx.config.readMaxPerTask} reads in one task`, 60)
   run.readCount++
-  const request = { capability, path: read.path ?? null, arguments: read.arguments ?? {} }
+  const askPerson = run.askForServer(`read ${run.readCount}`, connection)
+  const request = { capability, path: read.path ?? null, arguments: read.arguments ?? {}, askPerson }
   const result = await run.workingTime
     .whileWorking(() => readThroughConnection(ctx, connection, request))
     .catch(problemOrThrow)

@@ -9,10 +9,11 @@ import type { ModelRun } from '../models/model-run.ts'
 import type { RunStateRow, TaskRow } from '../store/tables.ts'
 import { parseTaskConstraints } from '../tasks/view.ts'
 import type { TaskError } from '../tasks/status.ts'
+import { askForServer } from './ask-for-server.ts'
 import { askWhetherDone } from './ask-whether-done.ts'
 import type { CellKind } from './agent-cell.ts'
 import { createRequestStore, type EarlierRun, type StoredRun, toStoredRun } from './run-state.ts'
-import { WorkingTime } from './working-time.ts'
+import { WorkingTime } from '../ctx/working-time.ts'
 
 /**
  * One execution of a task on this replica: its grant, the tokens of its agent, and the handle that ends it. It exists
@@ -39,6 +40,8 @@ export interface TaskRun extends GatedRun, LiveRun {
   stored: StoredRun
   /** When the answers to requests were sent to the agent, in real milliseconds, by the id of the approval. */
   answeredAt: Map<string, number>
+  /** Servers wait for an answer in the middle of a call. The call is lost if the run leaves its cell. */
+  openServerQuestions: number
   /** The agent has delivered files, which are stored when the run ends. */
   hasUnstoredFiles: boolean
   /** Stores the state of the run with its next events. */
@@ -98,6 +101,7 @@ export function createTaskRun(
     stored: toStoredRun(earlier),
     isResumable: type.harness.resume,
     answeredAt: new Map(),
+    openServerQuestions: 0,
     hasUnstoredFiles: false,
     saveSoon: () => {},
     onWaiting: () => {},
@@ -110,6 +114,7 @@ export function createTaskRun(
     failure: null,
     flushLog: async () => {},
     ...createRequestStore(() => run, earlier),
+    askForServer: (callId, connection) => (question) => askForServer(ctx, run, { callId, connection }, question),
     askWhetherDone: (approval, effect) => askWhetherDone(ctx, run, approval, effect),
     async stopModelCalls() {
       // No call is in progress, and the agent cannot start one without valid tokens.

@@ -264,6 +264,22 @@ export interface ConnectionRow {
   updated_at: string
 }
 
+/** A tool of an MCP server. */
+export interface ConnectionToolRow {
+  connection_id: string
+  name: string
+  description: string
+  input_schema: string
+  annotations: string
+  /** Of the server's address and the tool's name, description and schema. */
+  hash: string
+  class: 'read' | 'ask' | 'off'
+  state: 'confirmed' | 'new' | 'changed'
+  /** The server's order. */
+  position: number
+  updated_at: string
+}
+
 export interface VaultRow {
   project_id: string
   key: string
@@ -656,6 +672,7 @@ export interface Tables {
   effects: EffectRow
   policy_counters: PolicyCounterRow
   connections: ConnectionRow
+  connection_tools: ConnectionToolRow
   vault: VaultRow
   oauth_flows: OauthFlowRow
   token_locks: TokenLockRow

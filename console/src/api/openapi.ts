@@ -364,7 +364,7 @@ export interface components {
             has_secret: boolean;
             id: string;
             /** @enum {string} */
-            kind: "email" | "webhook" | "custom" | "broker";
+            kind: "email" | "webhook" | "custom" | "broker" | "mcp";
             last_error: string | null;
             last_error_at: string | null;
             last_ok_at: string | null;
@@ -391,6 +391,20 @@ export interface components {
             data: components["schemas"]["Connection"][];
             next_cursor: string | null;
         };
+        ConnectionTool: {
+            /** @description Any JSON object. */
+            annotations: JsonObject;
+            /** @enum {string} */
+            class: "read" | "ask" | "off";
+            description: string;
+            hash: string | null;
+            /** @description Any JSON object. */
+            input_schema: JsonObject;
+            name: string;
+            proposed_class: ("read" | "ask") | null;
+            /** @enum {string} */
+            state: "confirmed" | "new" | "changed";
+        };
         ConnectionWithWarnings: {
             client_id: string | null;
             /** @description Any JSON object. */
@@ -400,7 +414,7 @@ export interface components {
             has_secret: boolean;
             id: string;
             /** @enum {string} */
-            kind: "email" | "webhook" | "custom" | "broker";
+            kind: "email" | "webhook" | "custom" | "broker" | "mcp";
             last_error: string | null;
             last_error_at: string | null;
             last_ok_at: string | null;
@@ -485,7 +499,7 @@ export interface components {
                 [key: string]: unknown;
             };
             /** @enum {string} */
-            kind: "email" | "webhook" | "custom" | "broker";
+            kind: "email" | "webhook" | "custom" | "broker" | "mcp";
             name: string;
             owner?: {
                 id?: string;
@@ -618,7 +632,7 @@ export interface components {
         };
         CreateWebhookRequest: {
             enabled?: boolean;
-            events: ("approval.requested" | "approval.expiring" | "task.finished" | "connection.failing" | "schedule.failed")[];
+            events: ("approval.requested" | "approval.expiring" | "task.finished" | "connection.failing" | "connection.tools_changed" | "schedule.failed")[];
             url: string;
         };
         Decision: {
@@ -830,6 +844,9 @@ export interface components {
                 blueprint: string;
                 problem: string;
             }[];
+        };
+        ListConnectionToolsResponse: {
+            data: components["schemas"]["ConnectionTool"][];
         };
         Member: {
             /** Format: date-time */
@@ -1113,6 +1130,11 @@ export interface components {
         RecordList: {
             data: components["schemas"]["Record"][];
             next_cursor: string | null;
+        };
+        RefreshConnectionToolsResponse: {
+            data: components["schemas"]["ConnectionTool"][];
+            /** @description How many tools are ignored: their name, size or number is not acceptable. */
+            skipped: number;
         };
         RejectApprovalRequest: {
             reason?: string;
@@ -1484,9 +1506,15 @@ export interface components {
                 [key: string]: unknown;
             };
             /** @enum {string} */
-            kind?: "email" | "webhook" | "custom" | "broker";
+            kind?: "email" | "webhook" | "custom" | "broker" | "mcp";
             name?: string;
             secret_ref?: string | null;
+        };
+        UpdateConnectionToolRequest: {
+            /** @enum {string} */
+            class: "read" | "ask" | "off";
+            /** @description The version that you saw; another one is a 409. */
+            hash?: string;
         };
         UpdateKnowledgeRequest: {
             content?: string;
@@ -1552,7 +1580,7 @@ export interface components {
         };
         UpdateWebhookRequest: {
             enabled?: boolean;
-            events?: ("approval.requested" | "approval.expiring" | "task.finished" | "connection.failing" | "schedule.failed")[];
+            events?: ("approval.requested" | "approval.expiring" | "task.finished" | "connection.failing" | "connection.tools_changed" | "schedule.failed")[];
             url?: string;
         };
         VerifyAuditResponse: {
@@ -1573,7 +1601,7 @@ export interface components {
             /** Format: date-time */
             created_at: string;
             enabled: boolean;
-            events: ("approval.requested" | "approval.expiring" | "task.finished" | "connection.failing" | "schedule.failed")[];
+            events: ("approval.requested" | "approval.expiring" | "task.finished" | "connection.failing" | "connection.tools_changed" | "schedule.failed")[];
             id: string;
             /** @description Until when the previous secret signs as well. */
             previous_secret_until: string | null;
@@ -1588,7 +1616,7 @@ export interface components {
             created_at: string;
             delivered_at: string | null;
             /** @enum {string} */
-            event: "approval.requested" | "approval.expiring" | "task.finished" | "connection.failing" | "schedule.failed";
+            event: "approval.requested" | "approval.expiring" | "task.finished" | "connection.failing" | "connection.tools_changed" | "schedule.failed";
             /** @description The `webhook-id` header of every attempt. */
             id: string;
             last_error: string | null;
@@ -1602,7 +1630,7 @@ export interface components {
                 };
                 id: string;
                 /** @enum {string} */
-                type: "approval.requested" | "approval.expiring" | "task.finished" | "connection.failing" | "schedule.failed";
+                type: "approval.requested" | "approval.expiring" | "task.finished" | "connection.failing" | "connection.tools_changed" | "schedule.failed";
             };
             project_id: string;
             /** @enum {string} */
@@ -1621,7 +1649,7 @@ export interface components {
             /** Format: date-time */
             created_at: string;
             enabled: boolean;
-            events: ("approval.requested" | "approval.expiring" | "task.finished" | "connection.failing" | "schedule.failed")[];
+            events: ("approval.requested" | "approval.expiring" | "task.finished" | "connection.failing" | "connection.tools_changed" | "schedule.failed")[];
             id: string;
             /** @description Until when the previous secret signs as well. */
             previous_secret_until: string | null;

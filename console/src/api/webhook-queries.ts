@@ -8,6 +8,7 @@ export const WEBHOOK_EVENTS = [
   'approval.expiring',
   'task.finished',
   'connection.failing',
+  'connection.tools_changed',
   'schedule.failed',
 ] as const
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number]

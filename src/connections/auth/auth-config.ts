@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { isJsonObject, type JsonObject } from '../../base/json.ts'
+import { badRequest } from '../../base/problem.ts'
 import { validateFields } from '../../http/validate.ts'
 
 const text = z.string().min(1).max(512)
@@ -55,6 +56,8 @@ export const AuthConfigSchema = z.discriminatedUnion('type', [
     service: text.regex(/^[A-Za-z0-9-]+$/, 'must be a service such as ses'),
     access_key_id: text.regex(/^\w+$/, 'must be an access key id'),
   }),
+  /** The server says where it is authorised. Without a client id, the service registers itself there. */
+  z.object({ type: z.literal('mcp'), client_id: text.optional(), scopes: oauth2.scopes }),
   z.discriminatedUnion('grant', [
     z.object({ ...oauth2, grant: z.literal('authorization_code'), authorize_url: endpointUrl }),
     z.object({ ...oauth2, grant: z.literal('client_credentials') }),
@@ -71,14 +74,16 @@ const KINDS_WITH_AUTH = ['custom', 'email', 'mcp']
 export function parseAuthConfig({ kind, config }: { kind: string; config: JsonObject }): AuthConfig {
   const { auth } = config
   if (auth === undefined || auth === null || !KINDS_WITH_AUTH.includes(kind)) return { type: 'bearer' }
-  return validateFields(z.object({ config: z.object({ auth: AuthConfigSchema }) }), { config: { auth } }, 'field')
-    .config.auth
+  const schema = z.object({ config: z.object({ auth: AuthConfigSchema }) })
+  const valid = validateFields(schema, { config: { auth } }, 'field').config.auth
+  if (valid.type === 'mcp' && kind !== 'mcp') throw badRequest("field 'config.auth.type' must not be 'mcp' here")
+  return valid
 }
 
 /** True for connections that work only after a person has authorized them at the provider. Never throws. */
 export function needsAuthorisation({ kind, config: { auth } }: { kind: string; config: JsonObject }): boolean {
   if (!KINDS_WITH_AUTH.includes(kind) || !isJsonObject(auth)) return false
-  return auth.type === 'oauth2' && auth.grant !== 'client_credentials'
+  return auth.type === 'mcp' || (auth.type === 'oauth2' && auth.grant !== 'client_credentials')
 }
 
 /** True if tokens of the one config must not be used with the other: they belong to another app or provider. */
@@ -86,7 +91,8 @@ export function isOtherOauthApp(before: JsonObject, after: JsonObject): boolean 
   return oauthApp(before) !== oauthApp(after)
 }
 
-function oauthApp({ auth }: JsonObject): string | null {
+function oauthApp({ auth, url }: JsonObject): string | null {
+  if (isJsonObject(auth) && auth.type === 'mcp') return JSON.stringify(['mcp', url ?? null, auth.client_id ?? null])
   if (!isJsonObject(auth) || auth.type !== 'oauth2') return null
   return JSON.stringify([auth.grant, auth.authorize_url ?? null, auth.token_url, auth.client_id])
 }

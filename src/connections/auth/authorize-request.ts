@@ -1,7 +1,7 @@
 import type { Ctx } from '../../ctx/ctx.ts'
 import type { Connection } from '../rows.ts'
 import { canRenewToken } from './access-token.ts'
-import { parseAuthConfig } from './auth-config.ts'
+import { type AuthConfig, parseAuthConfig } from './auth-config.ts'
 import { addBasicAuth } from './basic.ts'
 import { addBearerToken, addSecretHeader } from './header.ts'
 import { addAccessToken } from './oauth2.ts'
@@ -34,7 +34,9 @@ export async function authorizeRequest(
 ): Promise<AuthorizedRequest> {
   const auth = parseAuthConfig(connection)
   // A public client of an OAuth provider has no secret of its own.
-  if (auth.type === 'oauth2') return addAccessToken(ctx, connection, secret, request)
+  if (auth.type === 'oauth2' || auth.type === 'mcp') {
+    return addAccessToken(ctx, connection, clientSecret(auth, secret), request)
+  }
   if (secret === null) return { ...request, secrets: [] }
   switch (auth.type) {
     case 'header':
@@ -61,7 +63,12 @@ export async function renewAuthorization(
   request: OutgoingRequest,
   refused: AuthorizedRequest,
 ): Promise<AuthorizedRequest | null> {
-  if (parseAuthConfig(connection).type !== 'oauth2' || !(await canRenewToken(ctx, connection))) return null
-  const renewed = await addAccessToken(ctx, connection, secret, request, refused.secrets)
+  const auth = parseAuthConfig(connection)
+  if ((auth.type !== 'oauth2' && auth.type !== 'mcp') || !(await canRenewToken(ctx, connection))) return null
+  const renewed = await addAccessToken(ctx, connection, clientSecret(auth, secret), request, refused.secrets)
   return { ...renewed, secrets: [...new Set([...refused.secrets, ...renewed.secrets])] }
 }
+
+/** A client that the service registered has its secret with its tokens, and never uses the connection's. */
+const clientSecret = (auth: AuthConfig, secret: string | null): string | null =>
+  auth.type === 'mcp' && auth.client_id === undefined ? null : secret

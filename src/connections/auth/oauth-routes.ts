@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Ctx } from '../../ctx/ctx.ts'
 import { defineRead, defineWrite, HttpResponse, nameRoutes, openRoute } from '../../http/route.ts'
 import { requireConnectionInScope } from '../connections.ts'
+import { discoverMcpFlow } from '../mcp/discover-flow.ts'
 import { ConnectionHealthView, toConnectionHealthView } from '../view.ts'
 import { configuredFlow, finishOauthFlow, type FinishedFlow, startOauthFlow } from './oauth-flow.ts'
 import { OauthStartView } from './oauth-view.ts'
@@ -16,7 +17,8 @@ export const oauthRoutes = nameRoutes({
     responses: { 200: OauthStartView },
     find: requireConnectionInScope,
     async handle({ ctx, scope, subject, body }) {
-      const flow = configuredFlow(subject, body.return_to ?? '/connections')
+      const returnTo = body.return_to ?? '/connections'
+      const flow = (await discoverMcpFlow(ctx, subject, returnTo)) ?? configuredFlow(subject, returnTo)
       return { authorize_url: await startOauthFlow(ctx, scope.actor, subject, flow) }
     },
   }),

@@ -1,12 +1,14 @@
 import { badRequest } from '../../base/problem.ts'
 import type { Ctx } from '../../ctx/ctx.ts'
+import type { Connection } from '../rows.ts'
 import { brokerExecutor } from './broker.ts'
 import { customExecutor } from './custom.ts'
 import { emailExecutor } from './email.ts'
 import type { ConnectionExecutor } from './executor.ts'
+import { mcpExecutor } from './mcp.ts'
 import { webhookExecutor } from './webhook.ts'
 
-export const CONNECTION_KINDS = ['email', 'webhook', 'custom', 'broker'] as const
+export const CONNECTION_KINDS = ['email', 'webhook', 'custom', 'broker', 'mcp'] as const
 
 /** Each connection kind with the code that acts, reads and tests for it. */
 const EXECUTORS: Record<(typeof CONNECTION_KINDS)[number], ConnectionExecutor> = {
@@ -14,11 +16,17 @@ const EXECUTORS: Record<(typeof CONNECTION_KINDS)[number], ConnectionExecutor> =
   webhook: webhookExecutor,
   custom: customExecutor,
   broker: brokerExecutor,
+  mcp: mcpExecutor,
 }
 
 export function findExecutor(kind: string): ConnectionExecutor | null {
   const known = CONNECTION_KINDS.find((one) => one === kind)
   return known ? EXECUTORS[known] : null
+}
+
+/** True for a webhook that is not signed and an MCP server that is open to everybody. */
+export function needsNoCredential({ kind, secret_ref, config }: Connection): boolean {
+  return findExecutor(kind)?.credential === 'optional_secret' && secret_ref === null && config.auth === undefined
 }
 
 /** The function that acts or reads for a kind, or a 400. Call it before asking for an approval that could not be used. */

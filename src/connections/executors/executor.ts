@@ -37,7 +37,14 @@ export interface ConnectionUse {
   connection: Connection
   secret: string | null
   capability: string
+  askPerson?: AskPerson | undefined
 }
+
+/**
+ * Asks a person of the team during a call, because the server wants to know something; null without an answer. It throws
+ * when the run ends. `number` counts the questions of the call.
+ */
+export type AskPerson = (question: { question: string; schema: JsonObject; number: number }) => Promise<Json>
 
 export interface ActionCall extends ConnectionUse {
   payload: Json

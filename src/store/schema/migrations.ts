@@ -48,6 +48,11 @@ const MIGRATIONS: Record<string, Migration> = {
       for (const statement of OAUTH_STATEMENTS) await sql.raw(statement).execute(db)
     },
   },
+  '0008_connection_tools': {
+    async up(db) {
+      await sql.raw(CONNECTION_TOOLS).execute(db)
+    },
+  },
   '0009_approval_tools': {
     async up(db) {
       await sql`alter table approvals add column tool text`.execute(db)
@@ -59,6 +64,13 @@ const MIGRATIONS: Record<string, Migration> = {
     },
   },
 }
+
+/** The tools of MCP servers, as they were when they were last listed, with the class that an admin gave them. */
+const CONNECTION_TOOLS = `
+  create table connection_tools (
+    connection_id text not null, name text not null, description text not null, input_schema text not null,
+    annotations text not null, hash text not null, class text not null, state text not null, position bigint not null,
+    updated_at text not null, primary key (connection_id, name))`
 
 /** Finds the questions that wait for the answer of a client. */
 const QUESTION_STATEMENTS = [

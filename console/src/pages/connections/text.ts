@@ -6,7 +6,13 @@ interface ConfigField {
   hint: string
 }
 
-const kinds: Record<ConnectionKind, string> = { email: 'Email', webhook: 'Webhook', custom: 'Custom', broker: 'Broker' }
+const kinds: Record<ConnectionKind, string> = {
+  email: 'Email',
+  webhook: 'Webhook',
+  custom: 'Custom',
+  broker: 'Broker',
+  mcp: 'MCP server',
+}
 
 const status: Record<Connection['status'], string> = {
   connected: 'Connected',
@@ -26,6 +32,7 @@ const configFields: Record<ConnectionKind, ConfigField[]> = {
     { name: 'base_url', label: 'Read base URL', hint: 'GET requests are limited to this prefix.' },
   ],
   broker: [{ name: 'toolkit', label: 'Toolkit', hint: "The broker's name for the app." }],
+  mcp: [{ name: 'url', label: 'URL', hint: 'The address of the MCP server (streamable HTTP).' }],
 }
 
 export const connectionsText = {

@@ -6,6 +6,7 @@ const events: Record<WebhookEvent, string> = {
   'approval.expiring': 'Approval expires soon',
   'task.finished': 'Task finished',
   'connection.failing': 'Connection failing',
+  'connection.tools_changed': 'Tools of an MCP server changed',
   'schedule.failed': 'Schedule failed to start its task',
 }
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../ctx/world.ts'
+import type { Clock } from './world.ts'
 
 /** A deadline that is paused while the run waits for an approval and does no other work. */
 export class WorkingTime {
@@ -6,6 +6,7 @@ export class WorkingTime {
   #runningSince = 0
   #waits = 0
   #works = 0
+  #interrupted = 0
   /** Called when the run starts to wait, because its slot is then free. */
   onWait = () => {}
   #cancel = () => {}
@@ -31,8 +32,9 @@ export class WorkingTime {
     return this.#leftMs === Number.POSITIVE_INFINITY ? 0 : givenMs - this.#leftMs + running
   }
 
+  /** Also while the work is interrupted. */
   get isWorking(): boolean {
-    return this.#works > 0
+    return this.#works + this.#interrupted > 0
   }
 
   get isWaiting(): boolean {
@@ -55,6 +57,18 @@ export class WorkingTime {
       return await work()
     } finally {
       this.#count(0, -1)
+    }
+  }
+
+  /** Waits for a person in the middle of work, which goes on afterwards. */
+  async whileInterrupted<T>(wait: () => Promise<T>): Promise<T> {
+    this.#interrupted++
+    this.#count(1, -1)
+    try {
+      return await wait()
+    } finally {
+      this.#count(-1, 1)
+      this.#interrupted--
     }
   }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { WorkingTime } from '../../src/runs/working-time.ts'
+import { WorkingTime } from '../../src/ctx/working-time.ts'
 import { TestClock } from '../test-clock.ts'
 
 type Step = '+wait' | '-wait' | '+work' | '-work' | number

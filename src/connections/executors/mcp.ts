@@ -1,0 +1,57 @@
+import type { JsonObject } from '../../base/json.ts'
+import { badRequest } from '../../base/problem.ts'
+import type { Ctx } from '../../ctx/ctx.ts'
+import { EgressError } from '../../egress/http-client.ts'
+import type { ConnectionToolRow } from '../../store/tables.ts'
+import { openSecret } from '../../vault/secrets.ts'
+import { callMcpTool } from '../mcp/call-tool.ts'
+import { refreshTools } from '../mcp/refresh-tools.ts'
+import { listToolRows } from '../mcp/tool-rows.ts'
+import type { Connection } from '../rows.ts'
+import { type ConnectionTool, toolNameIn } from '../tool.ts'
+import type { ConnectionExecutor, ConnectionTestResult, ConnectionUse } from './executor.ts'
+import { requireConfigUrl } from './http-request.ts'
+
+/** Calls tools of the MCP server at `config.url` (streamable HTTP). An admin decides which tools may be called. */
+export const mcpExecutor: ConnectionExecutor = {
+  requiredConfig: ['url'],
+  credential: 'optional_secret',
+  checkConfig,
+  async listTools(ctx, connection) {
+    return (await listToolRows(ctx.db, connection.id)).map(toConnectionTool)
+  },
+  act: (ctx, action) => callMcpTool(ctx, action, requireToolName(action), action.payload),
+  read: (ctx, read) => callMcpTool(ctx, read, requireToolName(read), read.arguments),
+  test: testServer,
+}
+
+function checkConfig(config: JsonObject): void {
+  if (config.command !== undefined)
+    throw badRequest("field 'config.command' is not supported: use 'config.url', the address of an MCP server")
+}
+
+function requireToolName({ connection, capability }: ConnectionUse): string {
+  const name = toolNameIn(connection, capability)
+  if (name === null) throw badRequest(`'${capability}' does not name a tool: use '${connection.name}:TOOL'`)
+  return name
+}
+
+const toConnectionTool = (row: ConnectionToolRow): ConnectionTool => ({
+  name: row.name,
+  description: row.description,
+  inputSchema: JSON.parse(row.input_schema),
+  class: row.state === 'confirmed' ? row.class : 'off',
+  amount: null,
+})
+
+/** Connects and lists the tools, which also stores them. */
+async function testServer(ctx: Ctx, connection: Connection): Promise<ConnectionTestResult> {
+  const checked = `tools of ${new URL(requireConfigUrl(connection, 'url')).origin}`
+  try {
+    await refreshTools(ctx, connection, await openSecret(ctx, connection))
+    return { ok: true, checked, status: 200, error: null }
+  } catch (error) {
+    if (!(error instanceof EgressError)) throw error
+    return { ok: false, checked, status: error.status, error: error.message }
+  }
+}

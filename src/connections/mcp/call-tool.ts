@@ -1,0 +1,97 @@
+import { isJsonObject, isNestedDeeperThan, type Json, type JsonObject, ownField } from '../../base/json.ts'
+import { badRequest } from '../../base/problem.ts'
+import type { Ctx } from '../../ctx/ctx.ts'
+import { EgressError, MAX_CALL_BYTES } from '../../egress/http-client.ts'
+import type { UpstreamResponse } from '../executors/executor.ts'
+import { isRedirect } from '../executors/http-request.ts'
+import { cleanJson, cleanText } from './clean-text.ts'
+import { type McpSession, statusOf, withMcpSession } from './session.ts'
+import type { McpServer } from './session-state.ts'
+import { syncTools } from './sync-tools.ts'
+
+/** MCP results have no status: a tool that reports an error counts as a request that the server refused. */
+const TOOL_ERROR_STATUS = 422
+const MAX_RESULT_DEPTH = 64
+const MAX_ERROR_CHARACTERS = 2_000
+
+/**
+ * Calls a tool in a session of its own. The tools are listed first: if the tool is no longer the one that an admin
+ * confirmed, nothing is sent.
+ */
+export async function callMcpTool(ctx: Ctx, server: McpServer, name: string, args: Json): Promise<UpstreamResponse> {
+  if (!isJsonObject(args)) throw badRequest('the arguments of an MCP tool must be an object')
+  return withMcpSession(ctx, server, async (session) => {
+    const tool = await requireConfirmedTool(ctx, server, session, name)
+    const response = await session.callTool(tool, args).then(toResponse, (error) => toErrorResponse(error, session))
+    return { ...response, secrets: [...session.state.secrets] }
+  })
+}
+
+async function requireConfirmedTool(
+  ctx: Ctx,
+  { connection }: McpServer,
+  session: McpSession,
+  name: string,
+): Promise<{ name: string; inputSchema: JsonObject }> {
+  const { tools } = await session.listTools()
+  const stored = await syncTools(ctx, connection, tools)
+  const row = stored.find((tool) => tool.name === name)
+  const offered = tools.find((tool) => tool.name === name)
+  if (!row || !offered) throw badRequest(`the server of connection '${connection.name}' has no tool '${name}'`)
+  if (row.state !== 'confirmed') {
+    const what = row.state === 'new' ? 'is new' : 'has changed since it was confirmed'
+    throw badRequest(`tool '${name}' of connection '${connection.name}' ${what}: an admin must confirm it`)
+  }
+  if (row.class === 'off') throw badRequest(`tool '${name}' of connection '${connection.name}' is switched off`)
+  return offered
+}
+
+type ToolResult = Awaited<ReturnType<McpSession['callTool']>>
+
+/** The text of the result, or its structured content with the text. Other parts are named, not returned. */
+function toResponse(result: ToolResult): UpstreamResponse {
+  const text = result.content.map(describePart).join('\n')
+  const structured = isJsonObject(result) ? ownField(result, 'structuredContent') : undefined
+  if (structured !== undefined && isNestedDeeperThan(structured, MAX_RESULT_DEPTH))
+    throw new EgressError('unreadable', 'the result is nested too deeply', { sent: true, status: 200 })
+  if (result.isError === true) return toolError(text)
+  const body = structured === undefined ? text : { text, structured: cleanJson(structured) }
+  if (Buffer.byteLength(JSON.stringify(body)) > MAX_CALL_BYTES)
+    throw new EgressError('too_large', `the result is larger than ${MAX_CALL_BYTES / 1024} KB`, {
+      sent: true,
+      status: 200,
+    })
+  return { ok: true, status: 200, contentType: 'application/json', body, error: null }
+}
+
+function describePart(part: ToolResult['content'][number]): string {
+  if (part.type === 'text') return cleanText(part.text)
+  if (part.type === 'resource_link') return `[link to resource ${cleanText(part.uri)}]`
+  if (part.type === 'resource') {
+    const { uri } = part.resource
+    return 'text' in part.resource ? cleanText(part.resource.text) : `[resource ${cleanText(uri)} is not shown]`
+  }
+  return `[${part.type} ${cleanText(part.mimeType)} is not shown]`
+}
+
+const toolError = (text: string): UpstreamResponse => {
+  const error = cleanText(text).slice(0, MAX_ERROR_CHARACTERS)
+  return {
+    ok: false,
+    status: TOOL_ERROR_STATUS,
+    contentType: 'application/json',
+    body: error,
+    error: `the tool failed: ${error}`,
+  }
+}
+
+/** An answer that says that the call failed. Every other error leaves the outcome open. */
+async function toErrorResponse(error: unknown, { state }: McpSession): Promise<UpstreamResponse> {
+  if (state.failure) throw state.failure
+  const { ProtocolError } = await import('./mcp-client.ts')
+  if (error instanceof ProtocolError) return toolError(error.message)
+  const status = statusOf(error)
+  if (status === null) throw error
+  const why = isRedirect(status) ? 'upstream answered with a redirect' : `upstream answered ${status}`
+  return { ok: false, status, contentType: 'application/json', body: null, error: why }
+}

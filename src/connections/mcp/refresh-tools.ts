@@ -1,0 +1,17 @@
+import type { Ctx } from '../../ctx/ctx.ts'
+import type { Actor } from '../../ctx/scope.ts'
+import type { ConnectionToolRow } from '../../store/tables.ts'
+import type { Connection } from '../rows.ts'
+import { withMcpSession } from './session.ts'
+import { syncTools } from './sync-tools.ts'
+
+/** Lists the tools of the server now and stores what changed. Throws an `EgressError` if the server cannot be used. */
+export async function refreshTools(
+  ctx: Ctx,
+  connection: Connection,
+  secret: string | null,
+  actor?: Actor,
+): Promise<{ tools: ConnectionToolRow[]; skipped: number }> {
+  const { tools, skipped } = await withMcpSession(ctx, { connection, secret }, (session) => session.listTools())
+  return { tools: await syncTools(ctx, connection, tools, actor), skipped }
+}

@@ -1,0 +1,52 @@
+import type { Ctx } from '../../ctx/ctx.ts'
+import { WorkingTime } from '../../ctx/working-time.ts'
+import { CALL_TIMEOUT_MS, EgressError } from '../../egress/http-client.ts'
+import type { AskPerson } from '../executors/executor.ts'
+import type { Connection } from '../rows.ts'
+
+/** A server as one connection reaches it. Sessions are never shared, so owners are separated like their credentials. */
+export interface McpServer {
+  connection: Connection
+  secret: string | null
+  askPerson?: AskPerson | undefined
+}
+
+/** The state of one session, from the connect to the last answer. */
+export interface SessionState {
+  /** Every secret that was sent to the server. */
+  secrets: Set<string>
+  /** True from the moment at which the tool call may reach the server. */
+  isCalling: boolean
+  /** Why the session was ended. */
+  failure: Error | null
+  requests: number
+  /** How often the server has asked a person. */
+  questions: number
+  over: AbortController
+  deadline: WorkingTime
+}
+
+/** Starts the time limit of a session, which does not run while a person is asked. */
+export function startSession(ctx: Ctx): SessionState {
+  const deadline = new WorkingTime(ctx.world.clock)
+  const state: SessionState = {
+    secrets: new Set(),
+    isCalling: false,
+    failure: null,
+    requests: 0,
+    questions: 0,
+    over: new AbortController(),
+    deadline,
+  }
+  void deadline.whenElapsed(CALL_TIMEOUT_MS).then(() => {
+    const sent = state.isCalling
+    failSession(state, new EgressError('timeout', 'the server did not respond in time', { sent }))
+  })
+  return state
+}
+
+/** Ends all requests of the session. The first reason counts. */
+export function failSession(state: SessionState, failure: Error): void {
+  state.failure ??= failure
+  state.over.abort()
+}

@@ -1,0 +1,122 @@
+import type { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import type { JsonObject } from '../../base/json.ts'
+import { Problem } from '../../base/problem.ts'
+import type { Ctx } from '../../ctx/ctx.ts'
+import { SecretUnavailable } from '../../ctx/vault.ts'
+import { EgressError } from '../../egress/http-client.ts'
+import { requireConfigUrl } from '../executors/http-request.ts'
+import { answerElicitation } from './elicitation.ts'
+import { MAX_TOOLS, type OfferedTools, readOfferedTools } from './offered-tools.ts'
+import { createServerFetch } from './server-fetch.ts'
+import { type McpServer, type SessionState, startSession } from './session-state.ts'
+
+/** The timers of the client package are off: the session has its own time limit. Node.js allows no longer timer. */
+const NO_TIMEOUT_MS = 2 ** 31 - 1
+/** A server that lists forever is stopped. */
+const MAX_PAGES = 50
+
+export interface McpSession {
+  state: SessionState
+  listTools(): Promise<OfferedTools>
+  callTool(tool: { name: string; inputSchema: JsonObject }, args: JsonObject): ReturnType<Client['callTool']>
+}
+
+/**
+ * Connects to the server, does the work and ends the session. Throws an `EgressError` if the server cannot be used; its
+ * `sent` is true only if the tool call may have reached the server. Waiting for a person is not limited in time.
+ */
+export async function withMcpSession<T>(
+  ctx: Ctx,
+  server: McpServer,
+  work: (session: McpSession) => Promise<T>,
+): Promise<T> {
+  const url = new URL(requireConfigUrl(server.connection, 'url'))
+  const state = startSession(ctx)
+  try {
+    const library = await import('./mcp-client.ts')
+    const transport = new library.StreamableHTTPClientTransport(url, {
+      fetch: createServerFetch(ctx, server, url, state),
+      requestInit: { redirect: 'manual' },
+    })
+    const client = createClient(library, server, state)
+    try {
+      await client.connect(transport, requestOptions(state))
+      return await work(createSession(client, url, state))
+    } finally {
+      // Not awaited: the result does not depend on how the server takes the end.
+      void endSession(client, transport)
+    }
+  } catch (error) {
+    throw toSessionError(error, state)
+  } finally {
+    state.deadline.stop()
+  }
+}
+
+const requestOptions = ({ over }: SessionState) => ({ signal: over.signal, timeout: NO_TIMEOUT_MS })
+
+function createClient(
+  library: typeof import('./mcp-client.ts'),
+  { askPerson }: McpServer,
+  state: SessionState,
+): Client {
+  const client = new library.Client(
+    { name: 'agent-work-service', version: '1' },
+    // Also without a person to ask: some servers offer other tools to a client that cannot ask.
+    { capabilities: { elicitation: { form: {} } }, versionNegotiation: { mode: 'auto' } },
+  )
+  client.setRequestHandler('elicitation/create', ({ params }) =>
+    state.deadline.whileWaiting(() => answerElicitation(askPerson, state, params)),
+  )
+  return client
+}
+
+function createSession(client: Client, url: URL, state: SessionState): McpSession {
+  return {
+    state,
+    async listTools() {
+      const listed: unknown[] = []
+      let cursor: string | undefined
+      for (let page = 0; page < MAX_PAGES && listed.length <= MAX_TOOLS; page++) {
+        const params = cursor === undefined ? {} : { cursor }
+        const { tools, nextCursor } = await client.request({ method: 'tools/list', params }, requestOptions(state))
+        listed.push(...tools)
+        if (nextCursor === undefined) break
+        cursor = nextCursor
+      }
+      return readOfferedTools(url.href, listed)
+    },
+    callTool({ name, inputSchema }, args) {
+      state.isCalling = true
+      // Without an output schema: the service checks results itself.
+      const toolDefinition = { name, inputSchema: { ...inputSchema, type: 'object' as const } }
+      return client.callTool({ name, arguments: args }, { ...requestOptions(state), toolDefinition })
+    },
+  }
+}
+
+async function endSession(client: Client, transport: StreamableHTTPClientTransport): Promise<void> {
+  await transport.terminateSession().catch(() => {})
+  await client.close().catch(() => {})
+}
+
+function toSessionError(error: unknown, { failure, isCalling }: SessionState): Error {
+  if (failure instanceof EgressError)
+    return new EgressError(failure.kind, failure.message, { sent: isCalling && failure.sent })
+  if (failure) return failure
+  if (error instanceof Problem || error instanceof SecretUnavailable || error instanceof EgressError) return error
+  return new EgressError('unreadable', describeAnswer(error), { sent: isCalling })
+}
+
+/** The messages of the client package may quote the server, so only its status is shown. */
+function describeAnswer(error: unknown): string {
+  const status = statusOf(error)
+  if (status === 401 || status === 403) return `upstream answered ${status}: it does not accept the credential`
+  return status === null ? 'the server does not answer as an MCP server' : `upstream answered ${status}`
+}
+
+/** The HTTP status of an error of the client package. */
+export function statusOf(error: unknown): number | null {
+  const status = error instanceof Error && 'status' in error ? error.status : null
+  return typeof status === 'number' ? status : null
+}
