@@ -1,24 +1,18 @@
 import type { Writable } from 'node:stream'
 import { z } from 'zod'
-import { countRunBytes, runStorageFull } from '../accounts/storage-usage.ts'
 import { askApproval } from '../approvals/ask-approval.ts'
 import { requestKey } from '../approvals/gated-request.ts'
 import { appendAuditEntry } from '../audit/append.ts'
 import { badRequest, notFound, tooManyRequests } from '../base/problem.ts'
 import type { ModelProvider } from '../contract/agent-protocol.ts'
 import { matchApprovals } from '../contract/declared-approvals.ts'
-import { readCaseForAgent, changeCaseByAgent } from '../cases/agent-access.ts'
-import { CaseChange } from '../cases/change-case.ts'
 import { inTx } from '../ctx/ctx.ts'
 import type { Actor } from '../ctx/scope.ts'
 import { appendEvents } from '../events/append-events.ts'
 import { jsonValue, jsonObject, validateFields } from '../http/validate.ts'
-import { pageQueryById } from '../http/page.ts'
 import {
-  HttpResponse,
   type RequestHead,
   nameRoutes,
-  noContentResponse,
   type PathParams,
   type Route,
   type RouteSpec,
@@ -27,7 +21,6 @@ import {
 } from '../http/route.ts'
 import { reportKnowledgeGap } from '../knowledge/intake.ts'
 import { forwardModelCall } from '../models/forward-call.ts'
-import { agentRecords } from '../records/agent-records.ts'
 import type { WorkflowRunner } from '../workflows/workflow-runner.ts'
 import { askAndAct, executeRead } from './connection-calls.ts'
 import { noteRevision } from './perform-approved-action.ts'
@@ -77,9 +70,7 @@ export const refusedReads = (['PUT', 'PATCH', 'DELETE'] as const).map((method) =
   }),
 )
 
-const recordScopeOf = (run: TaskRun) => ({ projectId: run.projectId, wedge: run.wedge.slug, actor: actorOf(run) })
-
-const actorOf = (run: TaskRun): Actor => ({ kind: 'task', id: run.taskId })
+export const actorOf = (run: TaskRun): Actor => ({ kind: 'task', id: run.taskId })
 
 /** Runs a workflow of the wedge. The harness checks its name at the tool gate before it calls this route. */
 export const workflowRoutes = (workflows: WorkflowRunner) =>
@@ -158,61 +149,6 @@ export const sandboxRoutes = nameRoutes({
         workingTime.whileWorking(() => response.write(out)),
       )
     },
-  }),
-
-  listAgentRecords: sandboxRoute('GET', '/v1/internal/records/:collection', {
-    summary: "List records of the task's wedge",
-    query: z.object({ where: z.string().optional(), ...pageQueryById('rec') }),
-    responses: JSON_RESPONSE,
-    handle: ({ ctx, scope, params, query }) =>
-      agentRecords.list(ctx, recordScopeOf(scope), params.collection ?? '', query),
-  }),
-
-  getAgentRecord: sandboxRoute('GET', '/v1/internal/records/:collection/:key', {
-    summary: 'Read a record',
-    responses: JSON_RESPONSE,
-    handle: ({ ctx, scope, params }) =>
-      agentRecords.get(ctx, recordScopeOf(scope), params.collection ?? '', params.key ?? ''),
-  }),
-
-  saveAgentRecord: sandboxRoute('POST', '/v1/internal/records/:collection/:key', {
-    summary: 'Create or replace a record',
-    body: z.object({ value: jsonValue, version: z.number().int().optional() }),
-    responses: { 200: jsonObject, 201: jsonObject },
-    async handle({ ctx, scope, params, body }) {
-      if (!countRunBytes(ctx.config, scope, Buffer.byteLength(JSON.stringify(body.value))))
-        throw runStorageFull(ctx.config)
-      const { record, isNew } = await agentRecords.put(
-        ctx,
-        recordScopeOf(scope),
-        params.collection ?? '',
-        params.key ?? '',
-        body,
-      )
-      return new HttpResponse(isNew ? 201 : 200, record)
-    },
-  }),
-
-  deleteAgentRecord: sandboxRoute('DELETE', '/v1/internal/records/:collection/:key', {
-    summary: 'Delete a record',
-    responses: { 204: z.null() },
-    async handle({ ctx, scope, params }) {
-      await agentRecords.delete(ctx, recordScopeOf(scope), params.collection ?? '', params.key ?? '')
-      return noContentResponse()
-    },
-  }),
-
-  getAgentCase: sandboxRoute('GET', '/v1/internal/case', {
-    summary: "Read the task's case",
-    responses: JSON_RESPONSE,
-    handle: ({ ctx, scope }) => readCaseForAgent(ctx, scope.task.case_id),
-  }),
-
-  updateAgentCase: sandboxRoute('PUT', '/v1/internal/case', {
-    summary: "Update the task's case",
-    body: CaseChange,
-    responses: JSON_RESPONSE,
-    handle: ({ ctx, scope, body }) => changeCaseByAgent(ctx, scope.task.case_id, body, actorOf(scope)),
   }),
 
   reportKnowledgeGap: sandboxRoute('POST', '/v1/internal/knowledge/gap', {
