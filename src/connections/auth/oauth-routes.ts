@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import type { Ctx } from '../../ctx/ctx.ts'
-import { defineRead, defineWrite, HttpResponse, nameRoutes, openRoute } from '../../http/route.ts'
+import { defineRead, defineWrite, HttpResponse, nameRoutes, openRoute, type RequestHead } from '../../http/route.ts'
 import { requireConnectionInScope } from '../connections.ts'
 import { ConnectionHealthView, toConnectionHealthView } from '../view.ts'
-import { configuredFlow, finishOauthFlow, type FinishedFlow, startOauthFlow } from './oauth-flow.ts'
+import { configuredFlow, finishOauthFlow, type FinishedFlow, oauthRedirectUri, startOauthFlow } from './oauth-flow.ts'
 import { OauthStartView } from './oauth-view.ts'
 
 export const oauthRoutes = nameRoutes({
@@ -46,9 +46,9 @@ export const oauthCallbackRoutes = nameRoutes({
       error_uri: parameter,
     }),
     responses: { 303: 'text/html', 400: 'text/html' },
-    async handle({ ctx, query }) {
+    async handle({ ctx, query, request }) {
       const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined)
-      return toBrowserResponse(ctx, await finishOauthFlow(ctx, new URLSearchParams(given)))
+      return toBrowserResponse(ctx, await finishOauthFlow(ctx, new URLSearchParams(given), stateCookie(request)))
     },
   }),
 })
@@ -59,6 +59,20 @@ const HEADERS = {
   'content-security-policy': "default-src 'none'",
   'referrer-policy': 'no-referrer',
   'cache-control': 'no-store',
+}
+
+const STATE_COOKIE = 'svc_oauth_state'
+
+function stateCookie({ headers }: RequestHead): string | null {
+  return new RegExp(`(?:^|; )${STATE_COOKIE}=([^;]+)`).exec(headers.cookie ?? '')?.[1] ?? null
+}
+
+/** The header that lets the browser finish the flow that it has started. It is sent to the callback only. */
+export function stateCookieHeader(ctx: Ctx, authorizeUrl: string): Record<string, string> {
+  const state = new URL(authorizeUrl).searchParams.get('state') ?? ''
+  const { protocol, pathname } = new URL(oauthRedirectUri(ctx))
+  const secure = protocol === 'https:' ? '; Secure' : ''
+  return { 'set-cookie': `${STATE_COOKIE}=${state}; Path=${pathname}; Max-Age=600; HttpOnly; SameSite=Lax${secure}` }
 }
 
 function toBrowserResponse({ config }: Ctx, { returnTo, error }: FinishedFlow): HttpResponse {
