@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { badRequest } from '../../base/problem.ts'
 import type { Ctx } from '../../ctx/ctx.ts'
 import { defineRead, defineWrite, HttpResponse, nameRoutes, openRoute, type RequestHead } from '../../http/route.ts'
 import { requireConnectionInScope } from '../connections.ts'
@@ -45,10 +46,14 @@ export const oauthCallbackRoutes = nameRoutes({
       error_description: parameter,
       error_uri: parameter,
     }),
-    responses: { 303: 'text/html', 400: 'text/html' },
+    responses: { 303: 'text/html' },
     async handle({ ctx, query, request }) {
       const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined)
-      return toBrowserResponse(ctx, await finishOauthFlow(ctx, new URLSearchParams(given), stateCookie(request)))
+      return toBrowserResponse(
+        ctx,
+        request,
+        await finishOauthFlow(ctx, new URLSearchParams(given), stateCookie(request)),
+      )
     },
   }),
 })
@@ -75,10 +80,16 @@ export function stateCookieHeader(ctx: Ctx, authorizeUrl: string): Record<string
   return { 'set-cookie': `${STATE_COOKIE}=${state}; Path=${pathname}; Max-Age=600; HttpOnly; SameSite=Lax${secure}` }
 }
 
-function toBrowserResponse({ config }: Ctx, { returnTo, error }: FinishedFlow): HttpResponse {
+const UNKNOWN_STATE = 'this link is not valid any more: go back to the connection and start the authorisation again'
+
+function toBrowserResponse({ config }: Ctx, { headers }: RequestHead, { returnTo, error }: FinishedFlow): HttpResponse {
   if (returnTo === null || config.publicUrl === null) {
-    const text = 'This link is not valid any more. Go back to the connection and start the authorisation again.'
-    return new HttpResponse(400, Buffer.from(`<!doctype html><title>Not connected</title><p>${text}</p>`), HEADERS)
+    if (!headers.accept?.includes('text/html')) throw badRequest(UNKNOWN_STATE)
+    return new HttpResponse(
+      400,
+      Buffer.from(`<!doctype html><title>Not connected</title><p>${UNKNOWN_STATE}</p>`),
+      HEADERS,
+    )
   }
   const location = new URL(`${config.publicUrl.replace(/\/+$/, '')}${returnTo}`)
   if (error === null) location.searchParams.set('oauth', 'connected')

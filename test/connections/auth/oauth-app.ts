@@ -62,7 +62,7 @@ export const callBack = (
 ): Promise<Response> =>
   fetch(`${app.url}/v1/oauth/callback?${new URLSearchParams(query).toString()}`, {
     redirect: 'manual',
-    headers: cookie === undefined ? {} : { cookie },
+    headers: { accept: 'text/html,*/*', ...(cookie !== undefined && { cookie }) },
   })
 
 export const getConnection = async (app: TestApp, id: string) => (await app.call('GET', `/v1/connections/${id}`)).body

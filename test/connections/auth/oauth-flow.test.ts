@@ -120,6 +120,7 @@ eachStore((store) => {
       const refused = async (given: URLSearchParams | Record<string, string>) => {
         const response = await callBack(app, given)
         expect([response.status, response.headers.get('location')]).toEqual([400, null])
+        expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
         expect(await response.text()).toContain('start the authorisation again')
       }
       await refused(replaced)
