@@ -153,7 +153,7 @@ eachStore((store) => {
       )
       const query = await provider.consent(url)
       const answers = await Promise.all([callBack(app, query), callBack(app, query)])
-      expect(answers.map(({ status }) => status).toSorted()).toEqual([303, 400])
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([303, 400]))
       expect(provider.tokenRequests).toHaveLength(1)
     })
   })
