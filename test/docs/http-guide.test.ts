@@ -49,6 +49,7 @@ async function appForGuide(): Promise<{ app: TestApp; replacements: Record<strin
     SVC_BLUEPRINTS_DIR: join(ROOT, 'blueprints'),
     SVC_SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
     SVC_EGRESS_ALLOW: '127.0.0.1',
+    SVC_PUBLIC_URL: 'https://desk.example.com',
     BROKER_API_KEY: 'broker-k3y',
     BROKER_BASE_URL: broker.url,
   }

@@ -109,6 +109,8 @@ eachStore((store) => {
     const app = await startOauthApp(store)
     const provider = await startAuthorizationServer()
     const { api, id } = await createAuthorisedConnection(app, provider)
+    const hook = { url: 'https://hooks.test/', events: ['connection.failing'] }
+    const { id: hookId } = (await app.call('POST', '/v1/webhooks', hook)).body
     await provider.revoke(provider.issued[0]?.refresh_token ?? '')
     app.clock.set(app.clock.now() + 61 * MINUTE)
     const error = 'the provider has ended the authorisation: connect the account again'
@@ -123,6 +125,9 @@ eachStore((store) => {
     expect(await getConnection(app, id)).toMatchObject({ status: 'needs_authorisation', last_error: error })
     expect(await getHealth(app, id)).toMatchObject({ status: 'failing', message: error })
     expect(await storedTokens(app.ctx, id)).toBeNull()
+    expect((await app.call('GET', `/v1/webhooks/${hookId}/deliveries`)).body.data).toMatchObject([
+      { event: 'connection.failing' },
+    ])
     const before = provider.tokenRequests.length
     expect(await sendAction(app.ctx, { id }, ACTION)).toMatchObject({
       outcome: 'failed',

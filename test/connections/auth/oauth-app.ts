@@ -55,8 +55,15 @@ export async function startFlow(app: TestApp, id: string, body: unknown = {}): P
   return String(started.body.authorize_url)
 }
 
-export const callBack = (app: TestApp, query: URLSearchParams | Record<string, string>): Promise<Response> =>
-  fetch(`${app.url}/v1/oauth/callback?${new URLSearchParams(query).toString()}`, { redirect: 'manual' })
+export const callBack = (
+  app: TestApp,
+  query: URLSearchParams | Record<string, string>,
+  cookie?: string,
+): Promise<Response> =>
+  fetch(`${app.url}/v1/oauth/callback?${new URLSearchParams(query).toString()}`, {
+    redirect: 'manual',
+    headers: { accept: 'text/html,*/*', ...(cookie !== undefined && { cookie }) },
+  })
 
 export const getConnection = async (app: TestApp, id: string) => (await app.call('GET', `/v1/connections/${id}`)).body
 
