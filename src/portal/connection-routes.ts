@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import { notFound } from '../base/problem.ts'
 import { needsAuthorisation } from '../connections/auth/auth-config.ts'
-import { configuredFlow, startOauthFlow } from '../connections/auth/oauth-flow.ts'
+import { startOauthFlow } from '../connections/auth/oauth-flow.ts'
 import { OauthStartView } from '../connections/auth/oauth-view.ts'
 import { listAuthorisedConnections } from '../connections/auth/token-store.ts'
+import { resolveOauthFlow } from '../connections/mcp/discover-flow.ts'
 import { findConnection, listConnections } from '../connections/rows.ts'
 import type { ClientScope } from '../ctx/scope.ts'
 import { pageQueryById, pageSchema, toPage } from '../http/page.ts'
@@ -48,7 +49,8 @@ export const portalConnectionRoutes = nameRoutes({
     responses: { 200: OauthStartView },
     find: requireOwnConnection,
     async handle({ ctx, scope, subject }) {
-      return { authorize_url: await startOauthFlow(ctx, scope.actor, subject, configuredFlow(subject, '/portal')) }
+      const flow = await resolveOauthFlow(ctx, subject, '/portal')
+      return { authorize_url: await startOauthFlow(ctx, scope.actor, subject, flow) }
     },
   }),
 })
