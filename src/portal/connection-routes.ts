@@ -1,10 +1,11 @@
 import { z } from 'zod'
 import { notFound } from '../base/problem.ts'
 import { needsAuthorisation } from '../connections/auth/auth-config.ts'
-import { configuredFlow, startOauthFlow } from '../connections/auth/oauth-flow.ts'
+import { startOauthFlow } from '../connections/auth/oauth-flow.ts'
 import { stateCookieHeader } from '../connections/auth/oauth-routes.ts'
 import { OauthStartView } from '../connections/auth/oauth-view.ts'
 import { listAuthorisedConnections } from '../connections/auth/token-store.ts'
+import { resolveOauthFlow } from '../connections/mcp/discover-flow.ts'
 import { findConnection, listConnections } from '../connections/rows.ts'
 import type { ClientScope } from '../ctx/scope.ts'
 import { pageQueryById, pageSchema, toPage } from '../http/page.ts'
@@ -50,7 +51,7 @@ export const portalConnectionRoutes = {
     responses: { 200: OauthStartView },
     find: requireOwnConnection,
     async handle({ ctx, scope, subject }) {
-      const flow = { ...configuredFlow(subject, '/portal'), isBrowserBound: true }
+      const flow = { ...(await resolveOauthFlow(ctx, subject, '/portal')), isBrowserBound: true }
       const authorize_url = await startOauthFlow(ctx, scope.actor, subject, flow)
       return new HttpResponse(200, { authorize_url }, stateCookieHeader(ctx, authorize_url))
     },

@@ -3,9 +3,9 @@ import { badRequest } from '../../base/problem.ts'
 import type { Ctx } from '../../ctx/ctx.ts'
 import { defineRead, defineWrite, HttpResponse, nameRoutes, openRoute, type RequestHead } from '../../http/route.ts'
 import { requireConnectionInScope } from '../connections.ts'
-import { discoverMcpFlow } from '../mcp/discover-flow.ts'
+import { resolveOauthFlow } from '../mcp/discover-flow.ts'
 import { ConnectionHealthView, toConnectionHealthView } from '../view.ts'
-import { configuredFlow, finishOauthFlow, type FinishedFlow, oauthRedirectUri, startOauthFlow } from './oauth-flow.ts'
+import { finishOauthFlow, type FinishedFlow, oauthRedirectUri, startOauthFlow } from './oauth-flow.ts'
 import { OauthStartView } from './oauth-view.ts'
 
 export const oauthRoutes = nameRoutes({
@@ -19,7 +19,7 @@ export const oauthRoutes = nameRoutes({
     find: requireConnectionInScope,
     async handle({ ctx, scope, subject, body }) {
       const returnTo = body.return_to ?? '/connections'
-      const flow = (await discoverMcpFlow(ctx, subject, returnTo)) ?? configuredFlow(subject, returnTo)
+      const flow = await resolveOauthFlow(ctx, subject, returnTo)
       return { authorize_url: await startOauthFlow(ctx, scope.actor, subject, flow) }
     },
   }),
