@@ -10,7 +10,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import esbuild from 'esbuild'
 import { buildConsole } from './console.mjs'
@@ -35,13 +35,39 @@ const englishOnly = {
     })),
 }
 
+/** Files with a large library that few deployments use. The service loads their bundles at first use, so they cost no start. */
+const loadedAtFirstUse = ['src/cli/connection/parse-yaml.ts']
+
+/** @param {string} entry */
+const nameOfBundle = (entry) => basename(entry).replace(/\.ts$/, '.cjs')
+
+/**
+ * Leaves a dynamic import of such a file to its own bundle, which is beside the bundle of the service.
+ * @type {import('esbuild').Plugin}
+ */
+const firstUseBundles = {
+  name: 'bundles that are loaded at first use',
+  setup: (build) =>
+    build.onResolve({ filter: /\.ts$/ }, ({ kind, path, resolveDir }) => {
+      const entry = loadedAtFirstUse.find(
+        (file) => kind === 'dynamic-import' && join(root, file) === join(resolveDir, path),
+      )
+      return entry ? { path: `./${nameOfBundle(entry)}`, external: true } : undefined
+    }),
+}
+
+/** @type {import('esbuild').BuildOptions} */
+const firstUseOptions = { minify: true, format: 'cjs' }
+
 /** @type {{ entry: string, out: string, options: import('esbuild').BuildOptions }[]} */
 const bundles = [
   {
     entry: 'src/main.ts',
     out: 'service.cjs',
     options: {
-      plugins: [englishOnly],
+      plugins: [englishOnly, firstUseBundles],
+      // The launcher gives the service `require`, and no `import()`.
+      supported: { 'dynamic-import': false },
       external: ['@photostructure/sqlite', 'pg-native'],
       format: 'cjs',
       define: { 'import.meta.url': '__moduleUrl' },
@@ -53,6 +79,7 @@ const bundles = [
   // CommonJS starts a few milliseconds faster, and these two programs are started often.
   { entry: 'src/harness/main.ts', out: 'harness.cjs', options: { minify: true, format: 'cjs' } },
   { entry: 'src/workflow-cell/main.ts', out: 'workflow-cell.cjs', options: { minify: true, format: 'cjs' } },
+  ...loadedAtFirstUse.map((entry) => ({ entry, out: nameOfBundle(entry), options: firstUseOptions })),
 ]
 
 try {

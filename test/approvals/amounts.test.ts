@@ -120,7 +120,10 @@ eachStore((store) => {
     const results = body.results.filter(({ action }: { action: string }) => action === RULE.action)
     const textOf = (would: string) =>
       results.filter((one: { would: string }) => one.would === would).map(({ text }: { text: string }) => text)
-    expect(textOf('pass').toSorted()).toEqual(['stripe: create a refund of $50.00', 'stripe: create a refund of $50.01'])
+    expect(textOf('pass').toSorted()).toEqual([
+      'stripe: create a refund of $50.00',
+      'stripe: create a refund of $50.01',
+    ])
     expect(textOf('gate')).toContain('stripe: create a refund of $90.00')
     await shared().call('PUT', `/v1/connections/${id}`, { config })
   })
