@@ -41,10 +41,12 @@ export const PolicyRule = z.strictObject({
 export type PolicyRule = z.infer<typeof PolicyRule>
 
 /** Strict, because a misspelt `tools` would grant every tool. */
-const DeclaredConnection = z.union([
-  z.string(),
-  z.strictObject({ name: z.string().min(1), tools: z.array(z.string().min(1)) }),
-])
+const NarrowedConnection = z.strictObject({ name: z.string().min(1), tools: z.array(z.string().min(1)) })
+
+const DeclaredConnection = z.custom<string | z.infer<typeof NarrowedConnection>>(
+  (value) => typeof value === 'string' || NarrowedConnection.safeParse(value).success,
+  'must be a name, or an object with name and tools',
+)
 
 /** With two entries for one name it would not be clear which tools are meant. */
 const isNamedOnce = (connections: z.infer<typeof DeclaredConnection>[]): boolean => {

@@ -26,18 +26,7 @@ const actTool: HarnessTool = {
     payload: { type: 'object', description: 'Exactly what is to be sent.' },
   },
   required: ['capability', 'payload'],
-  async run(run, input) {
-    const result = await postInternal(
-      run,
-      `actions/${segment(input, 'capability')}`,
-      pickFields(input, 'connection', 'payload'),
-    )
-    // A rejected or expired approval ends the run: the model must not look for another way.
-    if (result.status === 403) throw new RunFailure(`the action was refused: ${describeFailure(result)}`)
-    const outcome = toToolOutcome(result)
-    // Clients may read this event, so it does not show the approval.
-    return outcome.ok ? { ...outcome, shown: pickFields(resultFields(result), 'status') } : outcome
-  },
+  run: (run, input) => postAction(run, textField(input, 'capability'), pickFields(input, 'connection', 'payload')),
 }
 
 const readTool: HarnessTool = {
@@ -53,8 +42,7 @@ const readTool: HarnessTool = {
   required: ['capability'],
   async run(run, input) {
     // The tool has no method field, but a method of the model is passed on so that the service refuses all but GET.
-    const body = pickFields(input, 'connection', 'path', 'arguments', 'method')
-    return toToolOutcome(await postInternal(run, `reads/${segment(input, 'capability')}`, body))
+    return postRead(run, textField(input, 'capability'), pickFields(input, 'connection', 'path', 'arguments', 'method'))
   },
 }
 
@@ -186,6 +174,20 @@ export const planeTools: HarnessTool[] = [
   reportGapTool,
   askPersonTool,
 ]
+
+/** Performs an action once a person or a rule has approved it. */
+export async function postAction(run: HarnessRun, capability: string, body: JsonObject): Promise<ToolOutcome> {
+  const result = await postInternal(run, `actions/${encodeURIComponent(capability)}`, body)
+  // A rejected or expired approval ends the run: the model must not look for another way.
+  if (result.status === 403) throw new RunFailure(`the action was refused: ${describeFailure(result)}`)
+  const outcome = toToolOutcome(result)
+  // Clients may read this event, so it does not show the approval.
+  return outcome.ok ? { ...outcome, shown: pickFields(resultFields(result), 'status') } : outcome
+}
+
+export async function postRead(run: HarnessRun, capability: string, body: JsonObject): Promise<ToolOutcome> {
+  return toToolOutcome(await postInternal(run, `reads/${encodeURIComponent(capability)}`, body))
+}
 
 function postInternal(run: HarnessRun, path: string, body: JsonObject): Promise<PlaneCallResult> {
   return callInternal(run, 'POST', path, body)

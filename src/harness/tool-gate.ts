@@ -1,13 +1,25 @@
 import { isJsonObject } from '../base/json.ts'
 import type { Brief } from '../contract/agent-protocol.ts'
+import type { NamedTool } from '../contract/connection-tool-names.ts'
 import { type PlaneCallResult, sendToPlane, describeFailure, toGateCall } from './plane-client.ts'
 import type { ToolCall } from '../contract/providers/conversation.ts'
 import { textField } from '../base/json-fields.ts'
 import { type GateCheck, type HarnessRun, RunFailure } from './harness-run.ts'
 
-/** The gate check that a call needs, or null. `act` and `ask_person` have their own routes, which ask a person. */
-export function requiredGateCheck({ gate_patterns }: Brief, call: ToolCall): GateCheck | null {
-  if (call.name === 'act' || call.name === 'ask_person') return null
+/**
+ * The gate check that a call needs, or null. Actions and `ask_person` have their own routes, which ask a person. A read
+ * of a connection is declared as harmless, so it needs a check only if the wedge requires one for exactly this read.
+ */
+export function requiredGateCheck(
+  { gate_patterns }: Brief,
+  call: ToolCall,
+  target: NamedTool | null,
+): GateCheck | null {
+  if (call.name === 'act' || call.name === 'ask_person' || target?.class === 'ask') return null
+  if (target) {
+    const isNamed = gate_patterns.some((pattern) => pattern.toLowerCase() === target.capability.toLowerCase())
+    return isNamed ? { tool: target.capability, input: call.input } : null
+  }
   const workflow = call.name === 'workflow' ? textField(call.input, 'name') : ''
   if (matchesPattern(gate_patterns, workflow)) {
     const { args } = call.input

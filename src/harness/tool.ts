@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../base/json.ts'
+import type { NamedTool } from '../contract/connection-tool-names.ts'
 import type { ToolName } from '../contract/tool-names.ts'
 import type { HarnessRun } from './harness-run.ts'
 
@@ -10,6 +11,15 @@ export interface HarnessTool {
   required: string[]
   run(run: HarnessRun, input: JsonObject): Promise<ToolOutcome>
 }
+
+/** A tool of a granted connection, which brings its own schema. */
+export interface ConnectionHarnessTool extends Omit<HarnessTool, 'name' | 'properties' | 'required'> {
+  name: string
+  schema: JsonObject
+  target: NamedTool
+}
+
+export type OfferedTool = HarnessTool | ConnectionHarnessTool
 
 /** The model gets `output`, or `error` without an output; the event gets `shown` if it must not contain the output. */
 export type ToolOutcome = { ok: true; output: Json; shown?: Json } | { ok: false; error: string; output?: Json }

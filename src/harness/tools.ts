@@ -1,16 +1,18 @@
 import type { Json, JsonObject } from '../base/json.ts'
 import { errorMessage } from '../base/error-message.ts'
 import type { Brief } from '../contract/agent-protocol.ts'
+import type { NamedTool } from '../contract/connection-tool-names.ts'
 import { schemaErrors } from '../contract/output-schema.ts'
 import { commandTool } from './command-tool.ts'
 import type { ToolCall, ToolCallResult, ToolSpec } from '../contract/providers/conversation.ts'
 import { truncateText, emitProgress, emitToolCalled, emitToolResult } from './agent-events.ts'
 import { pickFields, textField } from '../base/json-fields.ts'
+import { connectionToolsOf, needsGeneralTools } from './connection-tools.ts'
 import { fileTools } from './file-tools.ts'
 import { requiredGateCheck, passGate } from './tool-gate.ts'
 import { planeTools } from './plane-tools.ts'
 import { type GateCheck, type HarnessRun, RunFailure } from './harness-run.ts'
-import { toolFailure, type ToolOutcome, type HarnessTool } from './tool.ts'
+import { toolFailure, type ToolOutcome, type HarnessTool, type OfferedTool } from './tool.ts'
 
 /** A longer result would fill the context of the model. */
 const MAX_RESULT_CHARS = 200_000
@@ -29,7 +31,10 @@ const progressTool: HarnessTool = {
 const TOOLS: HarnessTool[] = [...planeTools, ...fileTools, commandTool, progressTool]
 
 export function listToolSpecs(brief: Brief): ToolSpec[] {
-  return TOOLS.filter(({ name }) => brief.tools.includes(name)).map((tool) => ({
+  const builtIn = TOOLS.filter(({ name }) => brief.tools.includes(name))
+  const isGeneral = (tool: HarnessTool) => tool.name === 'act' || tool.name === 'read'
+  const offered = needsGeneralTools(brief) ? builtIn : builtIn.filter((tool) => !isGeneral(tool))
+  return [...offered, ...connectionToolsOf(brief)].map((tool) => ({
     name: tool.name,
     description: tool.description,
     schema: inputSchemaOf(tool),
@@ -37,9 +42,15 @@ export function listToolSpecs(brief: Brief): ToolSpec[] {
   }))
 }
 
+/** `act` and `read` can be called even if they are not offered: a rehearsal works with and without named tools. */
+function findOfferedTool(brief: Brief, name: string): OfferedTool | undefined {
+  const builtIn = brief.tools.includes(name) ? TOOLS.find((tool) => tool.name === name) : undefined
+  return builtIn ?? connectionToolsOf(brief).find((tool) => tool.name === name)
+}
+
 /** Executes a tool call and returns the result for the model. */
 export async function executeToolCall(run: HarnessRun, call: ToolCall): Promise<ToolCallResult> {
-  const tool = run.brief.tools.includes(call.name) ? TOOLS.find(({ name }) => name === call.name) : undefined
+  const tool = findOfferedTool(run.brief, call.name)
   const outcome = tool ? await runHarnessTool(run, tool, call) : refuseCall(run, call)
   const content = outcome.ok ? outcome.output : (outcome.output ?? { error: outcome.error })
   const text = truncateText(typeof content === 'string' ? content : JSON.stringify(content), MAX_RESULT_CHARS)
@@ -47,10 +58,11 @@ export async function executeToolCall(run: HarnessRun, call: ToolCall): Promise<
 }
 
 /** Runs a tool after the gate check that it needs, and emits the two events of the timeline. */
-export async function runHarnessTool(run: HarnessRun, tool: HarnessTool, call: ToolCall): Promise<ToolOutcome> {
+export async function runHarnessTool(run: HarnessRun, tool: OfferedTool, call: ToolCall): Promise<ToolOutcome> {
   if (tool === progressTool && call.inputError === null) return runGuarded(run, tool, call, null)
-  const gateCheck = requiredGateCheck(run.brief, call)
-  if (!run.announced.delete(call.id)) emitToolCalled(run.emit, call, shownInput(call, gateCheck !== null))
+  const gateCheck = requiredGateCheck(run.brief, call, targetOf(tool))
+  if (!run.announced.delete(call.id))
+    emitToolCalled(run.emit, call, shownInput(call, targetOf(tool), gateCheck !== null))
   const outcome = await runGuarded(run, tool, call, gateCheck)
   if (outcome.ok) emitToolResult(run.emit, call, true, outcome.shown ?? outcome.output)
   else emitToolResult(run.emit, call, false, outcome.error)
@@ -67,7 +79,7 @@ function refuseCall(run: HarnessRun, call: ToolCall): ToolOutcome {
 /** An error inside a tool is returned to the model; only a RunFailure ends the run. */
 async function runGuarded(
   run: HarnessRun,
-  tool: HarnessTool,
+  tool: OfferedTool,
   call: ToolCall,
   gateCheck: GateCheck | null,
 ): Promise<ToolOutcome> {
@@ -84,22 +96,26 @@ async function runGuarded(
 
 async function runGated(
   run: HarnessRun,
-  tool: HarnessTool,
+  tool: OfferedTool,
   input: JsonObject,
   gateCheck: GateCheck | null,
 ): Promise<ToolOutcome> {
-  if (gateCheck && planeTools.includes(tool)) return tool.run({ ...run, pendingGateCheck: gateCheck }, input)
+  const isPlaneCall = 'target' in tool || planeTools.includes(tool)
+  if (gateCheck && isPlaneCall) return tool.run({ ...run, pendingGateCheck: gateCheck }, input)
   if (gateCheck) await passGate(run, gateCheck)
   return tool.run(run, input)
 }
 
 /** Clients may read the timeline, so the payload of a gated call and the text of a question are shown only in the approval. */
-function shownInput({ name, input }: ToolCall, gated: boolean): Json {
+function shownInput({ name, input }: ToolCall, target: NamedTool | null, gated: boolean): Json {
+  if (target?.class === 'ask') return pickFields({ ...target }, 'capability', 'connection')
   if (name === 'act') return pickFields(input, 'capability', 'connection')
   if (name === 'ask_person') return pickFields(input, 'to')
   return gated ? pickFields(input, 'name') : input
 }
 
-function inputSchemaOf({ properties, required }: HarnessTool): JsonObject {
-  return { type: 'object', properties, required }
+const targetOf = (tool: OfferedTool): NamedTool | null => ('target' in tool ? tool.target : null)
+
+function inputSchemaOf(tool: OfferedTool): JsonObject {
+  return 'schema' in tool ? tool.schema : { type: 'object', properties: tool.properties, required: tool.required }
 }

@@ -232,7 +232,7 @@ describe('svc wedge check', () => {
       ['"Answering!"', 'skills.0 must be a slug: a-z, 0-9, _ and -'],
       ['"answreing"', `skills/answreing.md ${missing}`],
       ['"hammer"', 'tools.1 must be one of files, shell'],
-      ['"connections"', 'connections.0 must be a string'],
+      ['"connections"', 'connections.0 must be a name, or an object with name and tools'],
       ['"action": ""', 'approvals.0.action must not be empty'],
       ['"huge"', 'approvals.0.risk must be one of low, medium, high'],
       ['"send"', 'approvals.1 must be an object'],

@@ -3,7 +3,8 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { isJsonObject, type Json } from '../../base/json.ts'
-import { connectionNames } from '../../contract/declared-connections.ts'
+import { toModelToolName } from '../../contract/connection-tool-names.ts'
+import { connectionNames, narrowedTools } from '../../contract/declared-connections.ts'
 import { schemaErrors } from '../../contract/output-schema.ts'
 import { rehearsalProblems } from '../../contract/rehearsal.ts'
 import { toolsOfGroups } from '../../contract/tool-names.ts'
@@ -111,6 +112,7 @@ function findCallError({ manifest, isComplete }: ValidSubset, call: Json | undef
   if (!isJsonObject(call) || typeof call.tool !== 'string' || !isJsonObject(call.input)) return null
   const { tool, input } = call
   const known: string[] = toolsOfGroups(manifest.tools)
+  if (isComplete('connections') && isConnectionTool(manifest, tool)) return null
   if (!known.includes(tool)) return isComplete('tools') ? `this wedge has no tool '${tool}'` : null
   const workflows = manifest.workflows.map(({ name }) => name)
   if (tool === 'workflow' && isComplete('workflows') && isUnknownName(input.name, workflows)) {
@@ -121,6 +123,16 @@ function findCallError({ manifest, isComplete }: ValidSubset, call: Json | undef
     return `unknown connection '${toText(input.connection)}'`
   }
   return null
+}
+
+/** Which tools a connection has is known only where it is registered, unless the wedge lists those that it uses. */
+function isConnectionTool(manifest: WedgeManifest, tool: string): boolean {
+  const narrowed = narrowedTools(manifest)
+  return connectionNames(manifest).some((connection) => {
+    const only = narrowed.get(connection)
+    if (!only) return tool.startsWith(toModelToolName(connection, ''))
+    return only.some((name) => toModelToolName(connection, name) === tool)
+  })
 }
 
 /** A name with a placeholder is not checked, because its value is known only at run time. */

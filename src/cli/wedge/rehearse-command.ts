@@ -12,6 +12,7 @@ import { EXIT_CODE, CommandFailure, commandFailed, usageError } from '../shell/f
 import { followTask } from '../tasks/follow-task.ts'
 import { toShortText, toText } from '../shell/format.ts'
 import type { ServiceClient } from '../shell/service-client.ts'
+import { rehearsedOperations } from './rehearsed-operations.ts'
 import { REHEARSAL_SECRET, withTemporaryService } from './temporary-service.ts'
 import { findWedgeFolder } from './wedge-folders.ts'
 
@@ -32,7 +33,9 @@ by a test server that returns 200 with {}. With --url the tasks run in that serv
     const play = (service: ServiceClient) => rehearseAll(context, service, folder, types)
     const failures = context.isUrlGiven
       ? await play(context.service)
-      : await withTemporaryService(context, dirname(folder), (service) => withFakeConnections(service, manifest, play))
+      : await withTemporaryService(context, dirname(folder), (service) =>
+          withFakeConnections(service, manifest, folder, play),
+        )
     if (!context.terminal.isJson) context.terminal.note(`${types.length - failures} of ${types.length} passed`)
     return failures === 0 ? EXIT_CODE.ok : EXIT_CODE.failed
   },
@@ -143,6 +146,7 @@ function readRehearsalJson(folder: string, name: string): Json {
 async function withFakeConnections(
   service: ServiceClient,
   manifest: WedgeManifest,
+  folder: string,
   work: (service: ServiceClient) => Promise<number>,
 ) {
   const testServer = createServer((request, response) => {
@@ -154,11 +158,13 @@ async function withFakeConnections(
     const address = testServer.address()
     const url = `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`
     const config = { api_url: url, base_url: url, from: 'rehearsal@example.com' }
+    const rehearsals = Object.keys(manifest.task_types).map((type) => readRehearsalJson(folder, `${type}.json`))
     for (const name of connectionNames(manifest)) {
+      const operations = rehearsedOperations(manifest, name, rehearsals)
       await service.call('POST', '/v1/connections', {
         kind: 'custom',
         name,
-        config,
+        config: operations ? { ...config, operations } : config,
         secret_ref: `env:${REHEARSAL_SECRET}`,
       })
     }
