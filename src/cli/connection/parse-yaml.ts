@@ -19,6 +19,6 @@ export function parseYaml(text: string): Json {
   } catch (error) {
     // The message ends with lines of the source.
     const [reason = ''] = error instanceof Error ? error.message.split('\n', 1) : []
-    throw new Error(reason)
+    throw new Error(reason, { cause: error })
   }
 }
