@@ -28,6 +28,17 @@ export class ApprovalRefusal extends Problem {
   }
 }
 
+/** A person sent the request back with a note. The run continues, and its agent may ask for something better. */
+export class RevisionRequested extends Problem {
+  readonly approvalId: string
+  readonly note: string
+  constructor({ id, reason }: Pick<ApprovalRow, 'id' | 'reason'>) {
+    super(409, `a person sent this back: ${reason}`)
+    this.approvalId = id
+    this.note = reason ?? ''
+  }
+}
+
 /** Asks for an approval and waits for the decision. Returns only if the stored row is approved or auto_approved. */
 export async function askApproval(ctx: Ctx, run: GatedRun, request: GatedRequest): Promise<ApprovalRow> {
   return requireApproved(await askDecision(ctx, run, request))
@@ -38,7 +49,12 @@ export async function waitForApproval(ctx: Ctx, run: GatedRun, requested: Approv
   return requireApproved(await waitForDecision(ctx, run, requested))
 }
 
+/** A cancel can follow the revision and ends the run; it does not change the approval. */
+export const isSentBack = ({ status, revise }: Pick<ApprovalRow, 'status' | 'revise'>): boolean =>
+  status === 'rejected' && revise === 1
+
 function requireApproved(decided: ApprovalRow): ApprovalRow {
+  if (isSentBack(decided)) throw new RevisionRequested(decided)
   if (decided.status !== 'approved' && decided.status !== 'auto_approved') throw new ApprovalRefusal(decided.status)
   return decided
 }
@@ -113,6 +129,7 @@ async function requestApproval(
     policy_reason: policy.reason,
     policy_rule: policy.rule && JSON.stringify(policy.rule),
     reason: null,
+    revise: 0,
     note: null,
     connection_id: request.connection?.id ?? null,
     connection: request.connection?.name ?? null,

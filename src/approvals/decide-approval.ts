@@ -34,7 +34,7 @@ export async function approveApproval(
   if (edit && row.path === 'action') await checkEditedPayload(ctx, row)
   return inTx(ctx, async (tx) => {
     const task = await lockTaskOfApproval(tx, row)
-    const comment = { note: note ?? null, reason: null }
+    const comment = { note: note ?? null, reason: null, revise: 0 }
     const payload_sha256 = await decidePendingApproval(tx, row, 'approved', actor, comment)
     // An answer is not a correction of the question.
     const isCorrection = edit && row.path === 'action' && isJsonObject(payload)
@@ -78,11 +78,28 @@ export function rejectApproval(
 ): Promise<void> {
   return inTx(ctx, async (tx) => {
     const task = await lockTaskOfApproval(tx, row)
-    await decidePendingApproval(tx, row, 'rejected', actor, { reason: reason ?? null, note: null })
+    await decidePendingApproval(tx, row, 'rejected', actor, { reason: reason ?? null, revise: 0, note: null })
     const resolved = resolvedEvent(row, 'rejected', actor)
     if (row.path === 'question') await resumeTask(tx, task, [resolved])
     else await endTask(tx, row.task_id, rejectedEnding(row, resolved))
     const data = { action: row.action, task_id: row.task_id, ...(reason !== undefined && { reason }) }
+    await appendAuditEntry(tx, row.project_id, actor, 'approval.rejected', row.id, data)
+  })
+}
+
+/** Sends the request back: the approval is rejected, and the run continues with the note as the result of its request. */
+export function reviseApproval(
+  ctx: Ctx,
+  { actor }: Pick<ProjectScope, 'actor'>,
+  row: DecidableApproval,
+  note: string,
+): Promise<void> {
+  if (row.path === 'question') throw badRequest('a question cannot be sent back: answer or reject it')
+  return inTx(ctx, async (tx) => {
+    const task = await lockTaskOfApproval(tx, row)
+    await decidePendingApproval(tx, row, 'rejected', actor, { reason: note, revise: 1, note: null })
+    await resumeTask(tx, task, [resolvedEvent(row, 'rejected', actor, { revise: true })])
+    const data = { action: row.action, task_id: row.task_id, reason: note, revise: true }
     await appendAuditEntry(tx, row.project_id, actor, 'approval.rejected', row.id, data)
   })
 }
@@ -100,7 +117,7 @@ async function decidePendingApproval(
   row: DecidableApproval,
   status: 'approved' | 'rejected',
   actor: Actor,
-  comment: { reason: string | null; note: string | null },
+  comment: { reason: string | null; revise: number; note: string | null },
 ): Promise<string> {
   const payload_sha256 = hashPayload(approvedPayload(row))
   const [decided] = await updateApprovalDecision(tx.db, {
@@ -138,7 +155,12 @@ async function recordEdit(
   return [{ type: 'feedback.recorded', data: { source: 'approval', knowledge_id } }]
 }
 
-function resolvedEvent(row: DecidableApproval, decision: 'approved' | 'rejected', { kind, id }: Actor): NewEvent {
+function resolvedEvent(
+  row: DecidableApproval,
+  decision: 'approved' | 'rejected',
+  { kind, id }: Actor,
+  more: { revise?: true } = {},
+): NewEvent {
   const edited = row.edited !== null
   const data = {
     approval_id: row.id,
@@ -146,6 +168,7 @@ function resolvedEvent(row: DecidableApproval, decision: 'approved' | 'rejected'
     decision,
     decided_by: { kind, id },
     ...(edited && { edited }),
+    ...more,
     ...askedField(row),
   }
   return { type: 'approval.resolved', data }

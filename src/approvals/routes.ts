@@ -3,7 +3,7 @@ import { filterParam, pageQueryById, pageSchema, toPage } from '../http/page.ts'
 import { defineRead, defineWrite, findInScope, nameRoutes } from '../http/route.ts'
 import { jsonObject } from '../http/validate.ts'
 import { taskInScope } from '../tasks/routes.ts'
-import { approveApproval, rejectApproval } from './decide-approval.ts'
+import { approveApproval, rejectApproval, reviseApproval } from './decide-approval.ts'
 import { listEffects } from './effect-rows.ts'
 import { findApproval, findDecidableApproval, listApprovals } from './rows.ts'
 import {
@@ -64,6 +64,19 @@ export const approvalRoutes = nameRoutes({
     find: decidableInScope,
     async handle({ ctx, scope, subject, body }) {
       await rejectApproval(ctx, scope, subject, body.reason)
+      return { ok: true, decision: 'rejected' }
+    },
+  }),
+
+  reviseApproval: defineWrite('POST', '/v1/approvals/:id/revise', {
+    summary: 'Send a request back with a note',
+    description:
+      'The approval is rejected with `revise: true` and the note as its reason. The task continues, and its agent gets the note as the result of its call.',
+    body: z.object({ note: z.string().trim().min(1).max(10_000) }),
+    responses: { 200: DecisionView },
+    find: decidableInScope,
+    async handle({ ctx, scope, subject, body }) {
+      await reviseApproval(ctx, scope, subject, body.note)
       return { ok: true, decision: 'rejected' }
     },
   }),

@@ -23,6 +23,7 @@ export const insertApproval = prepareQuery<ApprovalRow>((db, arg) =>
       policy_reason: arg('policy_reason'),
       policy_rule: arg('policy_rule'),
       reason: null,
+      revise: 0,
       note: null,
       connection_id: arg('connection_id'),
       connection: arg('connection'),
@@ -135,6 +136,7 @@ export const updateApprovalDecision = prepareQuery<
     edited: string | null
     payload_sha256: string
     reason: string | null
+    revise: number
     note: string | null
     decided_at: string
     decided_by_kind: string
@@ -149,6 +151,7 @@ export const updateApprovalDecision = prepareQuery<
       edited: arg('edited'),
       payload_sha256: arg('payload_sha256'),
       reason: arg('reason'),
+      revise: arg('revise'),
       note: arg('note'),
       decided_at: arg('decided_at'),
       decided_by_kind: arg('decided_by_kind'),

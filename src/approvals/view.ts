@@ -42,6 +42,9 @@ export const ApprovalView = z
     policy_rule: jsonObject.nullable(),
     edited: jsonObject.nullable(),
     reason: z.string().nullable(),
+    revise: z.boolean().meta({
+      description: 'A person sent the rejected request back with `reason` as a note, and the task continues.',
+    }),
     note: z.string().nullable(),
     created_at: z.string(),
     expires_at: z.string().nullable(),
@@ -96,6 +99,7 @@ export function toApprovalView(row: ApprovalRow) {
     policy_rule: row.policy_rule && (JSON.parse(row.policy_rule) as JsonObject),
     edited: row.edited && (JSON.parse(row.edited) as JsonObject),
     reason: row.reason,
+    revise: row.revise === 1,
     note: row.note,
     created_at: row.created_at,
     expires_at: row.expires_at,

@@ -4,6 +4,7 @@ import {
   approveCommand,
   editApprovalCommand,
   rejectCommand,
+  reviseCommand,
 } from './tasks/approval-commands.ts'
 import { exportAuditCommand, verifyAuditCommand } from './admin/audit-commands.ts'
 import { importConnectionCommand } from './connection/import-command.ts'
@@ -35,6 +36,7 @@ export const COMMANDS: readonly CliCommand[] = [
   editApprovalCommand,
   answerCommand,
   rejectCommand,
+  reviseCommand,
   newWedgeCommand,
   checkWedgeCommand,
   rehearseWedgeCommand,

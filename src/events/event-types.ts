@@ -60,6 +60,7 @@ export const EVENT_DATA = {
     policy_reason: z.string().optional(),
     decided_by: jsonObject.optional(),
     edited: z.boolean().optional(),
+    revise: z.boolean().optional(),
     to: askedOf,
   }),
   'output.validated': z.object({

@@ -221,8 +221,9 @@ function isSuccess({ status }: PlaneCallResult): boolean {
 /** `ok: false` in a 2xx response comes from upstream: the model gets the whole body, the event only the failure. */
 function toToolOutcome(result: PlaneCallResult): ToolOutcome {
   if (!isSuccess(result)) return toolFailure(describeFailure(result))
-  const { ok, status } = resultFields(result)
+  const { ok, status, revise } = resultFields(result)
   if (ok !== false) return { ok: true, output: result.body }
+  if (revise === true) return { ok: false, error: 'a person sent it back', output: result.body }
   const error = typeof status === 'number' ? `upstream answered with status ${status}` : 'upstream failed'
   return { ok: false, error, output: result.body }
 }

@@ -38,6 +38,7 @@ export async function passGate({ plane }: HarnessRun, { tool, input }: GateCheck
 export function gateRefusal(result: PlaneCallResult, tool: string): Error {
   if (result.status === 403) return new RunFailure(`the gate refused '${tool}': ${describeFailure(result)}`)
   if (result.status === 401) return new RunFailure('the run is over: its token is no longer valid')
+  if (result.status === 409) return new Error(describeFailure(result))
   return new Error(`the gate did not answer: ${describeFailure(result)}`)
 }
 

@@ -176,10 +176,10 @@ export const listDueApprovals = prepareBatchedRead<{ now: string }, DueApproval>
 /** The columns that a decision changes. Not limited to a scope: never pass an id that came from a caller. */
 export const findApprovalDecision = prepareQuery<
   { id: string },
-  Pick<ApprovalRow, 'status' | 'edited' | 'payload_sha256' | 'decided_by_kind'>
+  Pick<ApprovalRow, 'status' | 'edited' | 'payload_sha256' | 'decided_by_kind' | 'reason' | 'revise'>
 >((db, arg) =>
   db
     .selectFrom('approvals')
-    .select(['status', 'edited', 'payload_sha256', 'decided_by_kind'])
+    .select(['status', 'edited', 'payload_sha256', 'decided_by_kind', 'reason', 'revise'])
     .where('id', '=', arg('id')),
 )

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { requireOneProject } from '../accounts/authenticate.ts'
-import { approveApproval, rejectApproval } from '../approvals/decide-approval.ts'
+import { approveApproval, rejectApproval, reviseApproval } from '../approvals/decide-approval.ts'
 import { APPROVAL_STATUSES, toApprovalView } from '../approvals/view.ts'
 import { findDecidableApproval, listApprovals } from '../approvals/rows.ts'
 import type { JsonObject } from '../base/json.ts'
-import { notFound } from '../base/problem.ts'
+import { badRequest, notFound } from '../base/problem.ts'
 import type { McpToolName } from '../contract/tool-names.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { Role, Scope } from '../ctx/scope.ts'
@@ -95,21 +95,28 @@ const listApprovalsTool = defineTool('list_approvals', 'viewer', {
 
 const decideApprovalTool = defineTool('decide_approval', 'operator', {
   description:
-    'Approves or rejects an action of a task. Call it only with the decision of a person: an approved action is ' +
-    'carried out, and a rejection ends the task. An approval with the path question is answered by approve with ' +
+    'Approves or rejects an action of a task, or sends it back (revise). Call it only with the decision of a person: an ' +
+    'approved action is carried out, a rejection ends the task, and after revise the task continues with the reason as ' +
+    'a note to its agent. An approval with the path question is answered by approve with ' +
     'edited: {answer}; a rejection then means that there is no answer, and the task continues.',
   input: z.object({
     approval_id: z.string(),
-    decision: z.enum(['approve', 'reject']),
+    decision: z.enum(['approve', 'reject', 'revise']),
     edited: jsonObject.optional().meta({ description: 'with approve: fields that replace those of the preview' }),
-    reason: z.string().max(10_000).optional().meta({ description: 'the reason, stored with the decision' }),
+    reason: z
+      .string()
+      .max(10_000)
+      .optional()
+      .meta({ description: 'the reason, stored with the decision; required with revise' }),
   }),
   async call({ ctx, scope }, { approval_id, decision, edited, reason }) {
     const project = requireOneProject(scope)
     const approval = await findDecidableApproval(ctx.db, project.projectIds, approval_id)
     if (!approval) throw notFound('approval')
     if (decision === 'approve') await approveApproval(ctx, project, approval, { edited, note: reason })
-    else await rejectApproval(ctx, project, approval, reason)
+    else if (decision === 'reject') await rejectApproval(ctx, project, approval, reason)
+    else if (reason?.trim()) await reviseApproval(ctx, project, approval, reason)
+    else throw badRequest("argument 'reason' is required with revise")
     return { approval_id, task_id: approval.task_id, decision: decision === 'approve' ? 'approved' : 'rejected' }
   },
 })

@@ -48,6 +48,7 @@ export const founderPlaneRoutes: Record<string, FounderRoute[]> = {
     approvalRoutes.getApproval,
     approvalRoutes.approveApproval,
     approvalRoutes.rejectApproval,
+    approvalRoutes.reviseApproval,
     policyRoutes.simulatePolicy,
   ],
   Connections: [

@@ -1,3 +1,4 @@
+import { isSentBack, RevisionRequested } from '../approvals/ask-approval.ts'
 import type { Json } from '../base/json.ts'
 import { Problem, problemOrThrow } from '../base/problem.ts'
 import type { BriefResume } from '../contract/agent-protocol.ts'
@@ -5,7 +6,7 @@ import type { Ctx } from '../ctx/ctx.ts'
 import type { ApprovalRow } from '../store/tables.ts'
 import { isOwnQuestion } from './ask-whether-done.ts'
 import { toPersonAnswer } from './ask-person.ts'
-import { performApprovedAction, pickApprovedConnection } from './perform-approved-action.ts'
+import { performApprovedAction, pickApprovedConnection, revisionOrThrow } from './perform-approved-action.ts'
 import { type EarlierRun, noteAnswer } from './run-state.ts'
 import type { TaskRun } from './task-run.ts'
 
@@ -28,6 +29,7 @@ export async function createBriefResume(ctx: Ctx, run: TaskRun, earlier: Earlier
 
 async function resultOf(ctx: Ctx, run: TaskRun, approval: ApprovalRow): Promise<Json> {
   if (approval.path === 'question') return toPersonAnswer(run, approval)
+  if (isSentBack(approval)) return revisionOrThrow(new RevisionRequested(approval))
   if (approval.path !== 'action') return null
   const act = async () => performApprovedAction(ctx, run, approval, pickApprovedConnection(ctx, run, approval))
   const result = await act().catch(problemOrThrow)

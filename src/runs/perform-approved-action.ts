@@ -1,3 +1,4 @@
+import { RevisionRequested } from '../approvals/ask-approval.ts'
 import { performAction } from '../approvals/perform-action.ts'
 import { approvedPayload } from '../approvals/view.ts'
 import type { JsonObject } from '../base/json.ts'
@@ -9,6 +10,7 @@ import type { Connection } from '../connections/rows.ts'
 import type { ActionResult } from '../connections/send-action.ts'
 import type { Ctx, Tx } from '../ctx/ctx.ts'
 import type { ApprovalRow } from '../store/tables.ts'
+import { noteAnswer } from './run-state.ts'
 import type { TaskRun } from './task-run.ts'
 
 /** The connection of an approval that an earlier process of the run asked for. */
@@ -20,13 +22,31 @@ export function pickApprovedConnection(ctx: Ctx, run: TaskRun, approval: Approva
   return connection
 }
 
+export interface ActionResponse extends JsonObject {
+  ok: boolean
+  approval_id: string
+}
+
+/** What the agent gets for a request that a person sent back. Nothing was sent. */
+export function revisionOrThrow(error: unknown): ActionResponse {
+  if (!(error instanceof RevisionRequested)) throw error
+  const { approvalId: approval_id, note, message } = error
+  return { ok: false, status: null, result: null, revise: true, note, approval_id, error: message }
+}
+
+/** The agent gets the note as the answer of the tool gate. */
+export const noteRevision = (run: TaskRun) => (error: unknown) => {
+  if (error instanceof RevisionRequested) noteAnswer(run, error.approvalId)
+  throw error
+}
+
 /** Sends an approved action once and returns what the agent is told about it. */
 export async function performApprovedAction(
   ctx: Ctx,
   run: TaskRun,
   approval: ApprovalRow,
   connection: Connection,
-): Promise<JsonObject> {
+): Promise<ActionResponse> {
   // The payload as it was sent: a person may have edited it, and the agent must know.
   const payload = approvedPayload(approval)
   const mail = connection.kind === 'email' ? parseSentMail(payload) : null

@@ -35,7 +35,12 @@ import { reportKnowledgeGap } from '../knowledge/intake.ts'
 import { forwardModelCall } from '../models/forward-call.ts'
 import { agentRecords } from '../records/agent-records.ts'
 import type { WorkflowRunner } from '../workflows/workflow-runner.ts'
-import { performApprovedAction, pickApprovedConnection } from './perform-approved-action.ts'
+import {
+  noteRevision,
+  performApprovedAction,
+  pickApprovedConnection,
+  revisionOrThrow,
+} from './perform-approved-action.ts'
 import { noteAnswer } from './run-state.ts'
 import type { TaskRun } from './task-run.ts'
 import { GateDecisionView, WorkflowResultView } from './view.ts'
@@ -161,7 +166,7 @@ export const sandboxRoutes = nameRoutes({
       await run.flushLog()
       const key = requestKey('tool', tool, payload)
       const request = { key, action: tool, payload, path: 'tool', risk: riskOf(run, tool), connection: null } as const
-      const approval = await run.workingTime.whileWaiting(() => askApproval(ctx, run, request))
+      const approval = await run.workingTime.whileWaiting(() => askApproval(ctx, run, request)).catch(noteRevision(run))
       noteAnswer(run, approval.id)
       return { decision: approval.status }
     },
@@ -173,9 +178,12 @@ export const sandboxRoutes = nameRoutes({
     body: z.object({ connection: z.string().optional(), payload: jsonValue.optional() }),
     responses: JSON_RESPONSE,
     async handle({ ctx, scope: run, params, body }) {
-      const { approval, connection } = await askForAction(ctx, run, capabilityOf(params), body)
-      const response = await performApprovedAction(ctx, run, approval, connection)
-      noteAnswer(run, approval.id)
+      const act = async () => {
+        const { approval, connection } = await askForAction(ctx, run, capabilityOf(params), body)
+        return performApprovedAction(ctx, run, approval, connection)
+      }
+      const response = await act().catch(revisionOrThrow)
+      noteAnswer(run, response.approval_id)
       return response
     },
   }),

@@ -201,6 +201,8 @@ export interface ApprovalRow {
   policy_reason: string | null
   policy_rule: string | null
   reason: string | null
+  /** 1: a person sent a rejected request back with a note (`reason`), and the task continues. */
+  revise: number
   note: string | null
   connection_id: string | null
   /** The name of the connection when the approval was requested. */

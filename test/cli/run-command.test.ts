@@ -76,6 +76,18 @@ describe('svc run', () => {
     expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('approval already decided (approved)') })
   })
 
+  test('a request can be sent back with a note, and the task continues', async () => {
+    const running = run(['act', '--json', '--input', input])
+    const waiting = async () => (await gatedApp().call('GET', '/v1/approvals?status=pending')).body.data[0]
+    let approval = await waiting()
+    while (!approval) approval = await waiting()
+    const revised = await runSvc(['approvals', 'revise', approval.approval_id, 'Less.'], { url: gatedApp().url })
+    expect(revised).toMatchObject({ code: 0, stdout: `${approval.approval_id} sent back\n` })
+    expect((await running).code).toBe(0)
+    const { body } = await gatedApp().call('GET', `/v1/approvals/${approval.approval_id}`)
+    expect(body).toMatchObject({ status: 'rejected', revise: true, reason: 'Less.' })
+  })
+
   test('with --input - run says how to decide; an edit of a payload that cannot be edited is refused', async () => {
     const tool = JSON.stringify({ name: 'send_it', args: { a: 1 } })
     const running = run(['tool', '--input', '-'], tool)

@@ -175,6 +175,17 @@ eachStore((store) => {
       expect(done.value).toMatchObject({ status: 'succeeded', output: { got: { answer: 'small' } } })
     })
 
+    test('decide_approval sends a request back with a note, and the task continues', async () => {
+      const client = mcpClient(gatedApp())
+      const task = await startAction(gatedApp())
+      const approval_id = await requestedApprovalId(gatedApp(), task.id)
+      const silent = await client.tool('decide_approval', { approval_id, decision: 'revise' })
+      expect(silent).toEqual({ isError: true, text: "argument 'reason' is required with revise" })
+      await client.tool('decide_approval', { approval_id, decision: 'revise', reason: 'Be kinder.' })
+      const done = await client.tool('get_task', { task_id: task.id, wait_s: 50 })
+      expect(done.value).toMatchObject({ status: 'succeeded', output: { revise: true, note: 'Be kinder.' } })
+    })
+
     test('a rejection by decide_approval ends the task', async () => {
       const client = mcpClient(gatedApp())
       const task = await startAction(gatedApp())

@@ -155,6 +155,7 @@ async function insertRunRows(app: TestApp, ids: RunRowIds) {
       policy_reason: null,
       policy_rule: null,
       reason: null,
+      revise: 0,
       note: null,
       connection_id: null,
       connection: null,

@@ -73,6 +73,7 @@ export async function insertApprovals(app: TestApp, rows: readonly NewApproval[]
       policy_reason: null,
       policy_rule: null,
       reason: null,
+      revise: 0,
       note: null,
       connection_id: null,
       connection: null,

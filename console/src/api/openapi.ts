@@ -137,6 +137,8 @@ export interface components {
             preview: Json;
             project_id: string;
             reason: string | null;
+            /** @description A person sent the rejected request back with `reason` as a note, and the task continues. */
+            revise: boolean;
             risk: string;
             /** @enum {string} */
             status: "pending" | "auto_approved" | "approved" | "rejected" | "expired";
@@ -193,6 +195,7 @@ export interface components {
                 decision: "approved" | "rejected" | "auto_approved";
                 edited?: boolean;
                 policy_reason?: string;
+                revise?: boolean;
                 /**
                  * @description Who is asked a question. Only questions have it.
                  * @enum {string}
@@ -1081,6 +1084,9 @@ export interface components {
         };
         RejectApprovalRequest: {
             reason?: string;
+        };
+        ReviseApprovalRequest: {
+            note: string;
         };
         RevokePortalAccessResponse: {
             /** @constant */

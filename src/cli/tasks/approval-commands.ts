@@ -157,3 +157,19 @@ export const rejectCommand: CliCommand = {
     return EXIT_CODE.ok
   },
 }
+
+export const reviseCommand: CliCommand = {
+  name: 'approvals revise',
+  usage: 'APPROVAL NOTE',
+  summary: 'send a request back with a note; the task continues, and its agent may ask again',
+  options: {},
+  argCount: [2, 2],
+  async run(call) {
+    const { terminal, service } = call.context
+    const id = commandArg(call, 0)
+    const decision = await service.call('POST', `${approvalPath(id)}/revise`, { note: commandArg(call, 1) })
+    if (terminal.isJson) terminal.printJson(decision)
+    else terminal.print(`${id} sent back`)
+    return EXIT_CODE.ok
+  },
+}

@@ -48,6 +48,11 @@ const MIGRATIONS: Record<string, Migration> = {
       await sql`alter table approvals add column tool text`.execute(db)
     },
   },
+  '0010_revise': {
+    async up(db) {
+      await sql`alter table approvals add column revise bigint not null default 0`.execute(db)
+    },
+  },
 }
 
 /** Finds the questions that wait for the answer of a client. */
