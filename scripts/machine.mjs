@@ -1,10 +1,13 @@
 // Finds and installs the system programs that the tests need.
 import { spawnSync } from 'node:child_process'
-import { accessSync, constants, readdirSync } from 'node:fs'
+import { accessSync, constants, existsSync, readdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
 const DEBIAN_POSTGRES = '/usr/lib/postgresql'
 const MAC_CHROMES = ['Chromium', 'Google Chrome'].map((name) => `/Applications/${name}.app/Contents/MacOS/${name}`)
+
+const POSTFIX = '/usr/sbin/postfix'
+const DOVECOT_IMAP = '/usr/lib/dovecot/imap'
 
 const TOOLS = [
   { name: 'a PostgreSQL server', package: 'postgresql', isInstalled: () => postgresFolder() !== null },
@@ -16,6 +19,9 @@ const TOOLS = [
   },
   { name: 'Python 3', package: 'python3', isInstalled: () => findOnPath('python3') !== null },
   { name: 'Chromium', package: 'chromium', isInstalled: () => chromium() !== null },
+  // The tests start a mail server of their own, which needs root; other users skip those tests.
+  { name: 'Postfix', package: 'postfix', isInstalled: () => !canRunMailServer() || existsSync(POSTFIX) },
+  { name: 'Dovecot', package: 'dovecot-imapd', isInstalled: () => !canRunMailServer() || existsSync(DOVECOT_IMAP) },
 ]
 
 /** Installs missing tools if this user may. Returns null, or a sentence about the tools that are still missing. */
@@ -31,6 +37,8 @@ export function installTools() {
   }
   process.stderr.write(`svc: installing ${names} (apt-get) ...\n`)
   aptGet(sudo, ['update'])
+  // Without an answer to this question, the package would configure and start a mail server on port 25.
+  if (packages.includes('postfix')) answerDebconf(sudo, 'postfix postfix/main_mailer_type select No configuration')
   const output = aptGet(sudo, ['install', '--yes', '--no-install-recommends', ...packages])
   if (missing.every((tool) => tool.isInstalled())) return null
   process.stderr.write(output)
@@ -46,6 +54,17 @@ export function postgresFolder() {
       ['initdb', 'postgres'].every((program) => isExecutable(join(bin, program))),
     ) ?? null
   )
+}
+
+/** Why the tests cannot start a mail server here, or null. */
+export function mailServerProblem() {
+  if (process.platform !== 'linux') return 'Postfix and Dovecot are started on Linux only'
+  if (process.getuid?.() !== 0) return 'Postfix starts only as root'
+  return [POSTFIX, DOVECOT_IMAP].every((program) => existsSync(program)) ? null : 'Postfix or Dovecot is not installed'
+}
+
+function canRunMailServer() {
+  return process.platform === 'linux' && process.getuid?.() === 0
 }
 
 /** The browser that the console is tested in. */
@@ -88,6 +107,16 @@ function rootPrefix() {
   if (process.getuid?.() === 0) return []
   const sudo = ['sudo', '--non-interactive']
   return spawnSync('sudo', ['--non-interactive', 'true'], { stdio: 'ignore' }).status === 0 ? sudo : null
+}
+
+/**
+ * Answers a question that a package would ask during its installation.
+ * @param {string[]} sudo
+ * @param {string} answer
+ */
+function answerDebconf(sudo, answer) {
+  const [program, ...args] = [...sudo, 'debconf-set-selections']
+  spawnSync(program ?? '', args, { input: `${answer}\n` })
 }
 
 /**

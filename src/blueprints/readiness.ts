@@ -87,10 +87,11 @@ function wrongKindItem(connection: Connection, kind: string): ReadinessItem {
 /** One of the listed keys is enough: a custom connection sends to `api_url` and reads from `base_url`. */
 function configItems(connection: Connection): ReadinessItem[] {
   const { name, kind, config } = connection
-  const keys = findExecutor(kind)?.requiredConfig ?? []
-  const [first] = keys
-  if (first === undefined) return []
-  if (keys.some((key) => config[key])) return [doneItem('config', name, `connection '${name}' is configured`)]
+  const executor = findExecutor(kind)
+  const keys = executor?.requiredConfig ?? []
+  const missing = executor?.findMissingConfig?.(config) ?? (keys.some((key) => config[key]) ? [] : keys)
+  const [first] = missing
+  if (first === undefined) return [doneItem('config', name, `connection '${name}' is configured`)]
   const detail = `config.${first} of connection '${name}' is missing`
   const fix = changeConnectionCall(connection, { config: { ...config, [first]: `<${first}>` } })
   return [openItem('config', name, detail, fix)]

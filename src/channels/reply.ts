@@ -63,8 +63,8 @@ export function parseSentMail(payload: Json): SentMail | null {
   if (!isJsonObject(payload)) return null
   const body = ['text', 'body', 'html', 'content'].map((key) => payload[key]).find((value) => typeof value === 'string')
   if (typeof body !== 'string') return null
-  const { subject, to } = payload
-  const recipients = (Array.isArray(to) ? to : [to]).filter((one) => typeof one === 'string')
+  const { subject, to, cc } = payload
+  const recipients = [to, cc].flat().filter((one) => typeof one === 'string')
   return { body, subject: typeof subject === 'string' ? subject : null, to: recipients }
 }
 

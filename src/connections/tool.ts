@@ -22,6 +22,8 @@ export interface ConnectionTool {
 /** What a capability names of a connection; null if it does not name the connection. A broker's tool is named alone. */
 export function toolNameIn({ name, kind }: Pick<Connection, 'name' | 'kind'>, capability: string): string | null {
   if (kind === 'broker') return capability
+  // Mail has one tool, which the plain name of the connection means too.
+  if (kind === 'email' && capability.toLowerCase() === name.toLowerCase()) return 'send'
   const prefix = `${name}:`
   // Policy rules ignore case too.
   return capability.toLowerCase().startsWith(prefix.toLowerCase()) ? capability.slice(prefix.length) : null

@@ -80,10 +80,12 @@ function connectionStatus(connection: Connection, hasSecret: boolean): string {
 
 /** Problems that will make the connection fail when it is used. Registration succeeds anyway. */
 export function findConfigWarnings(ctx: Ctx, { kind, config, pending_account }: Connection): string[] {
-  const [required, ...alternatives] = findExecutor(kind)?.requiredConfig ?? []
+  const executor = findExecutor(kind)
+  const [required, ...alternatives] = executor?.requiredConfig ?? []
   const isMissing = required !== undefined && alternatives.length === 0 && config[required] === undefined
+  const missing = executor?.findMissingConfig?.(config) ?? (isMissing ? [required] : [])
   return [
-    ...(isMissing ? [`config.${required} is missing`] : []),
+    ...missing.map((key) => `config.${key} is missing`),
     ...findUrlWarnings(ctx, config),
     ...(pending_account ? ['config.connected_account_id is set once the provider confirms it'] : []),
   ]

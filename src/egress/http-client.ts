@@ -87,7 +87,8 @@ function requireAllowedUrl(allowed: AllowedHosts, text: string | URL): URL {
 
 const hostWithoutBrackets = (url: URL): string => url.hostname.replaceAll(/[[\]]/g, '')
 
-function guardedLookup(allowed: AllowedHosts, lookup: typeof systemLookup): LookupFunction {
+/** A DNS lookup that fails if one of the addresses is not allowed. */
+export function guardedLookup(allowed: AllowedHosts, lookup: typeof systemLookup): LookupFunction {
   return (host, options, done) => {
     lookup(host, { ...options, all: true }, (error, addresses) => {
       if (error) return done(error, [])
@@ -190,7 +191,7 @@ const tooLarge = (maxBytes: number, progress: CallProgress) =>
   new EgressError('too_large', `the response is larger than ${Math.floor(maxBytes / 1024)} KB`, progress)
 
 /** Shows only the error code, because messages of the network stack contain internal addresses. */
-function toUnreachableError(error: Error, progress: CallProgress): EgressError {
+export function toUnreachableError(error: Error, progress: Partial<CallProgress> = {}): EgressError {
   const code = 'code' in error ? ` (${String(error.code)})` : ''
   const message = progress.sent
     ? 'the connection closed before the response was complete'

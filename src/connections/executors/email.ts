@@ -1,15 +1,35 @@
+import { completeMailPayload, parseMail, SEND_MAIL_TOOL } from '../mail/mail-payload.ts'
+import { findMailProvider, findMissingMailConfig } from '../mail/provider-table.ts'
 import type { ConnectionExecutor } from './executor.ts'
 import { addSender, postPayload, requireConfigUrl } from './http-request.ts'
 import { sendTestRequest } from './test-request.ts'
 
-/** Sends mail through an HTTP API: the payload goes to `config.api_url`, with `config.from` as the sender. */
+/**
+ * Sends mail through the provider that `config.provider` names. Without one, the payload goes unchanged to
+ * `config.api_url`, with `config.from` as the sender.
+ */
 export const emailExecutor: ConnectionExecutor = {
   requiredConfig: ['api_url'],
+  findMissingConfig: findMissingMailConfig,
   credential: 'secret',
-  completePayload: addSender,
-  act: postPayload,
+  completePayload(connection, payload) {
+    const provider = findMailProvider(connection)
+    if (!provider) return addSender(connection, payload)
+    provider.checkConfig(connection)
+    return completeMailPayload(connection, payload)
+  },
+  checkConfig: (config) => void findMailProvider({ config }),
+  async listTools(_ctx, connection) {
+    return findMailProvider(connection) && [SEND_MAIL_TOOL]
+  },
+  checkArguments: (_connection, _capability, payload) => void parseMail(payload),
+  async act(ctx, action) {
+    const provider = findMailProvider(action.connection)
+    return provider ? provider.send(ctx, { ...action, mail: parseMail(action.payload) }) : postPayload(ctx, action)
+  },
   async test(ctx, connection) {
-    const url = requireConfigUrl(connection, 'api_url')
-    return sendTestRequest(ctx, connection, { method: 'OPTIONS', url })
+    const provider = findMailProvider(connection)
+    if (provider) return provider.test(ctx, connection)
+    return sendTestRequest(ctx, connection, { method: 'OPTIONS', url: requireConfigUrl(connection, 'api_url') })
   },
 }

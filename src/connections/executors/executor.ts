@@ -12,6 +12,8 @@ import type { ConnectionTool } from '../tool.ts'
 export interface ConnectionExecutor {
   /** The config keys of which at least one must be set. */
   requiredConfig: readonly [string, ...string[]]
+  /** The config keys that are missing, where `requiredConfig` does not say it all. */
+  findMissingConfig?(config: JsonObject): string[]
   /** What the connection needs besides its config. */
   credential: 'secret' | 'optional_secret' | 'broker_account'
   /** False when the deployment lacks a setting that this kind needs. */

@@ -1,0 +1,230 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chownSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { connect, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** A real mail server: Postfix for SMTP, with Dovecot for logins and IMAP. It delivers only to `agent@test.example`. */
+export interface MailServer {
+  /** Requires STARTTLS and a login, and then accepts mail for `test.example` only. */
+  submissionPort: number
+  imapPort: number
+  username: string
+  password: string
+  /** The certificate of the server, which signs itself. */
+  ca: string
+  /** The messages in the mailbox, oldest first. Waits until there are `count` of them. */
+  receivedMail(count: number): Promise<string[]>
+  /** What both programs have logged. */
+  logged(): string
+  stop(): Promise<void>
+}
+
+const USERNAME = 'agent@test.example'
+const PASSWORD = 'pa55-word-of-the-m@ilbox'
+
+export async function startMailServer(): Promise<MailServer> {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-mail-'))
+  const ports = { submission: await freePort(), imap: await freePort() }
+  writeServerFiles(folder, ports)
+  const servers = runServers(folder)
+  await Promise.all([waitForPort(ports.submission), waitForPort(ports.imap)])
+  return {
+    submissionPort: ports.submission,
+    imapPort: ports.imap,
+    username: USERNAME,
+    password: PASSWORD,
+    ca: readFileSync(join(folder, 'cert.pem'), 'utf8'),
+    receivedMail: (count) => waitForMail(join(folder, 'mail', USERNAME, 'new'), count),
+    logged: () =>
+      ['dovecot.log', 'data/postfix.log', 'output.log'].map((file) => readIfExists(join(folder, file))).join(''),
+    async stop() {
+      const exited = once(servers, 'exit')
+      servers.stdin?.end()
+      await exited
+    },
+  }
+}
+
+/** Runs until its input is closed, which also happens if the test process is killed. Both programs leave this process. */
+const RUN_SERVERS = `
+  dovecot -c "$PWD/dovecot.conf" && postfix -c "$PWD/etc" start
+  cat >/dev/null
+  postfix -c "$PWD/etc" abort
+  kill "$(cat "$PWD/run/master.pid")"
+  while [ -e "$PWD/run/master.pid" ]; do sleep 0.1; done
+  rm -rf "$PWD"`
+
+function runServers(folder: string): ChildProcess {
+  const output = openSync(join(folder, 'output.log'), 'a')
+  return spawn('sh', ['-c', RUN_SERVERS], { cwd: folder, stdio: ['pipe', output, output] })
+}
+
+function writeServerFiles(folder: string, ports: { submission: number; imap: number }): void {
+  const idOf = (user: string, kind: '-u' | '-g') => Number(execFileSync('id', [kind, user], { encoding: 'utf8' }))
+  const nobody = { uid: idOf('nobody', '-u'), gid: idOf('nobody', '-g') }
+  execFileSync('chmod', ['755', folder])
+  for (const name of ['mail', 'run', 'q', 'data', 'etc']) mkdirSync(join(folder, name))
+  chownSync(join(folder, 'mail'), nobody.uid, nobody.gid)
+  chownSync(join(folder, 'data'), idOf('postfix', '-u'), idOf('postfix', '-g'))
+  createCertificate(folder)
+  writeFileSync(join(folder, 'users'), `${USERNAME}:{PLAIN}${PASSWORD}::::::\n`)
+  const values = { D: folder, U: nobody.uid, G: nobody.gid, SUBMISSION: ports.submission, IMAP: ports.imap }
+  const fill = (text: string) =>
+    text.replaceAll(/\$(\w+)/g, (_, name: keyof typeof values) => String(values[name])).replaceAll(/^ {4}/gm, '')
+  writeFileSync(join(folder, 'dovecot.conf'), fill(DOVECOT_CONF))
+  writeFileSync(join(folder, 'etc/main.cf'), fill(MAIN_CF))
+  writeFileSync(join(folder, 'etc/master.cf'), fill(MASTER_CF))
+}
+
+function createCertificate(folder: string): void {
+  const files = ['-keyout', join(folder, 'key.pem'), '-out', join(folder, 'cert.pem')]
+  const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1']
+  execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', ...files, ...names], {
+    stdio: 'ignore',
+  })
+}
+
+const DOVECOT_CONF = `
+    base_dir = $D/run
+    state_dir = $D/run
+    log_path = $D/dovecot.log
+    protocols = imap
+    listen = 127.0.0.1
+    ssl = yes
+    ssl_cert = <$D/cert.pem
+    ssl_key = <$D/key.pem
+    disable_plaintext_auth = no
+    mail_location = maildir:$D/mail/%u
+    first_valid_uid = 1
+    first_valid_gid = 1
+    passdb {
+      driver = passwd-file
+      args = username_format=%u $D/users
+    }
+    userdb {
+      driver = static
+      args = uid=$U gid=$G home=$D/mail/%u
+    }
+    service imap-login {
+      inet_listener imap {
+        port = $IMAP
+      }
+      inet_listener imaps {
+        port = 0
+      }
+    }
+    service auth {
+      unix_listener auth-client {
+        mode = 0666
+      }
+    }
+`
+
+const MAIN_CF = `
+    compatibility_level = 3.6
+    queue_directory = $D/q
+    data_directory = $D/data
+    mail_owner = postfix
+    setgid_group = postdrop
+    command_directory = /usr/sbin
+    daemon_directory = /usr/lib/postfix/sbin
+    myhostname = mx.test.example
+    mydestination =
+    inet_interfaces = 127.0.0.1
+    inet_protocols = ipv4
+    mynetworks = 127.0.0.2/32
+    alias_maps =
+    local_recipient_maps =
+    virtual_mailbox_domains = test.example
+    virtual_mailbox_base = $D/mail
+    virtual_mailbox_maps = inline:{ agent@test.example=agent@test.example/ }
+    virtual_minimum_uid = 1
+    virtual_uid_maps = static:$U
+    virtual_gid_maps = static:$G
+    recipient_delimiter = +
+    default_transport = error:no outside mail in tests
+    smtpd_tls_cert_file = $D/cert.pem
+    smtpd_tls_key_file = $D/key.pem
+    smtpd_tls_security_level = may
+    smtpd_sasl_type = dovecot
+    smtpd_sasl_path = $D/run/auth-client
+    smtpd_relay_restrictions = permit_sasl_authenticated reject_unauth_destination
+    smtpd_peername_lookup = no
+    maillog_file = $D/data/postfix.log
+    maillog_file_prefixes = $D
+`
+
+/** A login does not allow mail to other domains, so that a refused recipient can be tested. */
+const MASTER_CF = `
+    127.0.0.1:$SUBMISSION inet n - n - - smtpd
+      -o smtpd_sasl_auth_enable=yes
+      -o smtpd_tls_security_level=encrypt
+      -o smtpd_client_restrictions=permit_sasl_authenticated,reject
+      -o smtpd_relay_restrictions=reject_unauth_destination
+    cleanup unix n - n - 0 cleanup
+    qmgr unix n - n 300 1 qmgr
+    rewrite unix - - n - - trivial-rewrite
+    bounce unix - - n - 0 bounce
+    defer unix - - n - 0 bounce
+    trace unix - - n - 0 bounce
+    error unix - - n - - error
+    retry unix - - n - - error
+    virtual unix - n n - - virtual
+    anvil unix - - n - 1 anvil
+    tlsmgr unix - - n 1000? 1 tlsmgr
+    postlog unix-dgram n - n - 1 postlogd
+`
+
+async function waitForMail(folder: string, count: number): Promise<string[]> {
+  const deadline = Date.now() + 60_000
+  for (;;) {
+    const names = listIfExists(folder)
+    if (names.length >= count) return names.toSorted().map((name) => readFileSync(join(folder, name), 'utf8'))
+    if (Date.now() > deadline) throw new Error(`${names.length} of ${count} mails arrived`)
+    await pause()
+  }
+}
+
+async function waitForPort(port: number): Promise<void> {
+  const deadline = Date.now() + 60_000
+  while (!(await accepts(port))) {
+    if (Date.now() > deadline) throw new Error(`nothing listens on port ${port}`)
+    await pause()
+  }
+}
+
+function accepts(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1')
+    socket.once('connect', () => resolve(true)).once('error', () => resolve(false))
+    socket.once('connect', () => socket.destroy())
+  })
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  return typeof address === 'object' && address ? address.port : 0
+}
+
+const pause = () => new Promise((resolve) => setTimeout(resolve, 50))
+
+function readIfExists(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+function listIfExists(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
+}
