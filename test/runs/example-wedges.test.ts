@@ -104,7 +104,7 @@ describe('refund-desk', () => {
     })
     expect(await approve(id, { edited: { amount: 7050 } })).toMatchObject({
       action: 'stripe:create_refund',
-      text: 'stripe: refund a payment, in part or completely of $180.00',
+      text: 'stripe: refund a payment of $180.00',
       preview: { amount: 18000, currency: 'usd' },
     })
     expect(await app().finished(id)).toMatchObject({ status: 'succeeded', output: { amount_usd: 70.5 } })
