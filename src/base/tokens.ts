@@ -9,6 +9,7 @@ export const TOKEN_PREFIX = {
   invite: 'svc_inv_',
   task: 'svc_tsk_',
   gate: 'svc_gat_',
+  oauthState: 'svc_ost_',
 } as const
 export type TokenKind = keyof typeof TOKEN_PREFIX
 

@@ -1,5 +1,7 @@
 import type { JsonObject } from '../base/json.ts'
 import { createBroker } from '../broker/rest-client.ts'
+import { needsAuthorisation } from '../connections/auth/auth-config.ts'
+import { listAuthorisedConnections } from '../connections/auth/token-store.ts'
 import { connectedAccountId } from '../connections/broker-account.ts'
 import { findExecutor } from '../connections/executors/executor-table.ts'
 import { type Connection, listEntitledConnections } from '../connections/rows.ts'
@@ -67,6 +69,7 @@ async function connectionItems(ctx: Ctx, projectId: string, blueprint: Blueprint
   const names = required.map(({ name }) => name)
   const found = await listEntitledConnections(ctx.db, { projectId, clientId: null, names })
   const secrets = await listConnectionsWithSecret(ctx, found)
+  const authorised = await listAuthorisedConnections(ctx, found)
   return required.flatMap(({ name, kind }) => {
     const connection = found.find((one) => one.name === name)
     if (!connection) {
@@ -74,7 +77,10 @@ async function connectionItems(ctx: Ctx, projectId: string, blueprint: Blueprint
     }
     if (connection.kind !== kind) return wrongKindItem(connection, kind)
     const exists = doneItem('connection', name, `connection '${name}' is registered`)
-    return [exists, ...configItems(connection), ...credentialItems(ctx, connection, secrets.has(connection.id))]
+    const credential = needsAuthorisation(connection)
+      ? [oauthItem(connection, authorised.has(connection.id))]
+      : credentialItems(ctx, connection, secrets.has(connection.id))
+    return [exists, ...configItems(connection), ...credential]
   })
 }
 
@@ -109,6 +115,13 @@ function credentialItems(ctx: Ctx, connection: Connection, hasSecret: boolean): 
   }
   const fix = connectionCall(connection, 'secret', { value: '<secret>' })
   return [openItem('secret', name, `connection '${name}' has no secret`, fix)]
+}
+
+function oauthItem(connection: Connection, isAuthorised: boolean): ReadinessItem {
+  const { name } = connection
+  if (isAuthorised) return doneItem('authorisation', name, `connection '${name}' is authorised`)
+  const detail = `connection '${name}' is not authorised: the response has the page to open`
+  return openItem('authorisation', name, detail, connectionCall(connection, 'oauth/start', {}))
 }
 
 function authorisationItem(connection: Connection, hasBroker: boolean): ReadinessItem {

@@ -10,6 +10,8 @@ import { deleteUnusedSecret } from '../vault/rows.ts'
 import { requireSecretRef, secretRefOf } from '../vault/secret-ref.ts'
 import { allowedEnvNames } from '../vault/secrets.ts'
 import { findExecutor } from './executors/executor-table.ts'
+import { isOtherOauthApp, parseAuthConfig } from './auth/auth-config.ts'
+import { deleteTokens } from './auth/token-store.ts'
 import {
   type Connection,
   deleteConnection,
@@ -53,6 +55,7 @@ export async function createConnectionInTx(
 ): Promise<Connection | null> {
   if (input.secret_ref) requireSecretRef(input.secret_ref, await allowedEnvNames(tx, scope.projectId), null)
   findExecutor(input.kind)?.checkConfig?.(input.config ?? {})
+  parseAuthConfig({ kind: input.kind, config: input.config ?? {} })
   const owner = await resolveOwner(tx, scope.projectId, input)
   const connection = { ...toNewConnection(tx, input), project_id: scope.projectId, ...owner }
   await lockProject(tx.db, scope.projectId)
@@ -78,6 +81,7 @@ export async function changeConnectionSettings(
   if (secret_ref !== null)
     requireSecretRef(secret_ref, await allowedEnvNames(ctx, connection.project_id), connection.id)
   if (config) findExecutor(connection.kind)?.checkConfig?.(config)
+  if (config) parseAuthConfig({ kind: connection.kind, config })
   const changes = {
     name,
     secret_ref,
@@ -92,6 +96,8 @@ export async function changeConnectionSettings(
       throw conflict('connection was changed at the same time: read it again')
     }
     if (secret_ref !== connection.secret_ref) await deleteUnusedSecrets(tx, connection)
+    // Tokens of one app must not be sent to the token endpoint of another.
+    if (config && isOtherOauthApp(connection.config, config)) await deleteTokens(tx, connection)
     const changedFields = [
       config && 'config',
       name !== connection.name && 'name',
@@ -110,6 +116,7 @@ export async function removeConnection(ctx: Ctx, scope: ProjectScope, connection
     await refuseIfUsedByChannel(tx, connection)
     if (!current || !(await deleteConnection(tx.db, current.id))) throw notFound('connection')
     await deleteUnusedSecrets(tx, current)
+    await deleteTokens(tx, current)
     const data = { name: current.name, kind: current.kind }
     await appendAuditEntry(tx, current.project_id, scope.actor, 'connection.deleted', current.id, data)
   })

@@ -4,6 +4,8 @@ import { connectionNames, narrowedTools } from '../contract/declared-connections
 import type { WedgeManifest } from '../contract/wedge-manifest.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { Db } from '../store/store.ts'
+import { needsAuthorisation } from './auth/auth-config.ts'
+import { listAuthorisedConnections } from './auth/token-store.ts'
 import { connectedAccountId } from './broker-account.ts'
 import { type Connection, listEntitledConnections } from './rows.ts'
 import { listConnectionTools } from './connection-tools.ts'
@@ -82,7 +84,10 @@ export async function listMissingConnections(
 ): Promise<string[]> {
   const { connections } = await resolveGrant(ctx.db, { projectId, clientId, manifest })
   const secrets = await listConnectionsWithSecret(ctx, connections)
-  const ready = connections.filter((connection) => isReady(connection, secrets.has(connection.id)))
+  const authorised = await listAuthorisedConnections(ctx, connections)
+  const ready = connections.filter((connection) =>
+    needsAuthorisation(connection) ? authorised.has(connection.id) : isReady(connection, secrets.has(connection.id)),
+  )
   const names = new Set(ready.map((connection) => connection.name))
   return connectionNames(manifest).filter((name) => !names.has(name))
 }

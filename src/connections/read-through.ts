@@ -5,6 +5,7 @@ import { SecretUnavailable } from '../ctx/vault.ts'
 import { EgressError, type EgressErrorKind } from '../egress/http-client.ts'
 import { createSecretMask, type SecretMask } from '../vault/mask-secrets.ts'
 import { openSecret } from '../vault/secrets.ts'
+import { TokenRequestFailed } from './auth/token-endpoint.ts'
 import type { UpstreamResponse } from './executors/executor.ts'
 import { requireExecutor } from './executors/executor-table.ts'
 import { isRedirect } from './executors/http-request.ts'
@@ -69,6 +70,7 @@ const STATUS_BY_FAILURE: Record<EgressErrorKind, number> = {
 function toReadProblem(error: unknown): Problem {
   if (error instanceof Problem) return error
   if (error instanceof EgressError) return new Problem(STATUS_BY_FAILURE[error.kind], error.message)
+  if (error instanceof TokenRequestFailed) return new Problem(502, error.message)
   if (error instanceof SecretUnavailable) return badRequest(error.message)
   throw error
 }

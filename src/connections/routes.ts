@@ -25,6 +25,10 @@ import { writeSecret } from './write-secret.ts'
 
 const name = z.string().min(1).max(128)
 const secretRef = z.string().max(256).nullable()
+const config = jsonObject.meta({
+  description:
+    'The address and other settings of its kind. A custom connection may have `base_url` and `operations: [{name, description?, method, path, query?, headers?, body?, input_schema?, read?, idempotency_header?, success?, amount?}]`.',
+})
 
 export const connectionRoutes = nameRoutes({
   createConnection: defineWrite('POST', '/v1/connections', {
@@ -35,7 +39,7 @@ export const connectionRoutes = nameRoutes({
       name,
       owner: z.object({ kind: z.enum(['founder', 'client']), id: z.string().optional() }).optional(),
       client_id: z.string().nullish(),
-      config: jsonObject.optional(),
+      config: config.optional(),
       secret_ref: secretRef.optional(),
     }),
     responses: { 201: ConnectionWithWarningsView },
@@ -75,7 +79,7 @@ export const connectionRoutes = nameRoutes({
     body: z.object({
       kind: z.enum(CONNECTION_KINDS).optional(),
       name: name.optional(),
-      config: jsonObject.optional(),
+      config: config.optional(),
       secret_ref: secretRef.optional(),
     }),
     responses: { 200: ConnectionWithWarningsView },

@@ -1,9 +1,12 @@
 import { z } from 'zod'
+import { isJsonObject } from '../base/json.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import { parseAllowedHosts } from '../egress/address-rules.ts'
 import { findUrlProblem } from '../egress/http-client.ts'
 import { jsonObject } from '../http/validate.ts'
 import { listConnectionsWithSecret } from '../vault/secrets.ts'
+import { needsAuthorisation } from './auth/auth-config.ts'
+import { listAuthorisedConnections } from './auth/token-store.ts'
 import { connectedAccountId } from './broker-account.ts'
 import { CONNECTION_KINDS, findExecutor } from './executors/executor-table.ts'
 import type { Connection } from './rows.ts'
@@ -42,15 +45,16 @@ export const ConnectionTestView = z.object({
 
 export async function toConnectionViews(ctx: Ctx, connections: Connection[]): Promise<object[]> {
   const secrets = await listConnectionsWithSecret(ctx, connections)
-  return connections.map((connection) => combineView(connection, secrets.has(connection.id)))
+  const statuses = await readConnectionStatuses(ctx, connections, secrets)
+  return connections.map((connection, n) => combineView(connection, secrets.has(connection.id), statuses[n]))
 }
 
 export async function toConnectionView(ctx: Ctx, connection: Connection): Promise<object> {
-  const secrets = await listConnectionsWithSecret(ctx, [connection])
-  return combineView(connection, secrets.has(connection.id))
+  const [view = {}] = await toConnectionViews(ctx, [connection])
+  return view
 }
 
-function combineView(connection: Connection, hasSecret: boolean): object {
+function combineView(connection: Connection, hasSecret: boolean, status: ConnectionStatus | undefined): object {
   const { id, project_id, kind, name, owner_kind, owner_id, config, secret_ref } = connection
   return {
     id,
@@ -62,7 +66,7 @@ function combineView(connection: Connection, hasSecret: boolean): object {
     config,
     secret_ref,
     has_secret: hasSecret,
-    status: connectionStatus(connection, hasSecret),
+    status,
     last_ok_at: connection.last_ok_at,
     last_error: connection.last_error,
     last_error_at: connection.last_error_at,
@@ -71,11 +75,48 @@ function combineView(connection: Connection, hasSecret: boolean): object {
   }
 }
 
-function connectionStatus(connection: Connection, hasSecret: boolean): string {
-  const credential = findExecutor(connection.kind)?.credential ?? 'secret'
-  if (credential === 'broker_account') return connectedAccountId(connection) ? 'connected' : 'needs_authorisation'
-  const needsNone = credential === 'optional_secret' && connection.secret_ref === null
-  return hasSecret || needsNone ? 'connected' : 'needs_secret'
+type ConnectionStatus = z.output<typeof ConnectionView>['status']
+
+/** Whether each connection has what it needs to work, in the order of the connections. */
+async function readConnectionStatuses(
+  ctx: Ctx,
+  connections: Connection[],
+  secrets: Set<string>,
+): Promise<ConnectionStatus[]> {
+  const authorised = await listAuthorisedConnections(ctx, connections)
+  return connections.map((connection) => {
+    const credential = findExecutor(connection.kind)?.credential ?? 'secret'
+    const isAuthorised =
+      credential === 'broker_account' ? connectedAccountId(connection) !== null : authorised.has(connection.id)
+    if (credential === 'broker_account' || needsAuthorisation(connection)) {
+      return isAuthorised ? 'connected' : 'needs_authorisation'
+    }
+    const needsNone = credential === 'optional_secret' && connection.secret_ref === null
+    return secrets.has(connection.id) || needsNone ? 'connected' : 'needs_secret'
+  })
+}
+
+export const ConnectionHealthView = z
+  .object({
+    status: z.enum(['ok', 'failing', 'not_connected']),
+    checked_at: z.string().nullable(),
+    message: z.string().nullable(),
+  })
+  .meta({ id: 'ConnectionHealth' })
+
+const MISSING_CREDENTIAL = {
+  needs_secret: 'the connection has no secret yet: write one',
+  needs_authorisation: 'the connection is not authorised yet: connect the account',
+}
+
+/** The result of the last use or test; a connection that was never used and has its credential counts as ok. */
+export async function toConnectionHealthView(ctx: Ctx, connection: Connection): Promise<object> {
+  const { last_error, last_error_at, last_ok_at } = connection
+  if (last_error !== null) return { status: 'failing', checked_at: last_error_at, message: last_error }
+  const secrets = await listConnectionsWithSecret(ctx, [connection])
+  const [status = 'needs_secret'] = await readConnectionStatuses(ctx, [connection], secrets)
+  if (status === 'connected') return { status: 'ok', checked_at: last_ok_at, message: null }
+  return { status: 'not_connected', checked_at: last_ok_at, message: MISSING_CREDENTIAL[status] }
 }
 
 /** Problems that will make the connection fail when it is used. Registration succeeds anyway. */
@@ -93,8 +134,14 @@ export function findConfigWarnings(ctx: Ctx, { kind, config, pending_account }: 
 
 function findUrlWarnings(ctx: Ctx, config: Connection['config']): string[] {
   const allowed = parseAllowedHosts(ctx.config.egressAllow)
-  return ['api_url', 'base_url', 'url'].flatMap((key) => {
-    const url = config[key]
+  const { auth } = config
+  const urls = {
+    api_url: config.api_url,
+    base_url: config.base_url,
+    url: config.url,
+    'auth.token_url': isJsonObject(auth) ? auth.token_url : null,
+  }
+  return Object.entries(urls).flatMap(([key, url]) => {
     if (typeof url !== 'string') return []
     const problem = findUrlProblem(allowed, url)
     if (problem) return [`config.${key} will be refused: ${problem}`]

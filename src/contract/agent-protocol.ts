@@ -32,11 +32,15 @@ export interface Brief {
   resume?: BriefResume | undefined
 }
 
-/**
- * `announced`: the ids of calls without a result whose `tool.called` event is already in the log. `lost_files`: the agent
- * may have written files, and they are gone.
- */
-export type BriefTranscript = { entries: TranscriptEntry[]; announced: string[]; lost_files: boolean }
+/** `lost_files`: the agent may have written files, and they are gone. */
+export type BriefTranscript = { entries: TranscriptEntry[]; logged: LoggedStep; lost_files: boolean }
+
+/** What the log already has of the last step: its number, and the ids of the calls with `tool.called` and `tool.result`. */
+export interface LoggedStep {
+  step: number
+  called: string[]
+  returned: string[]
+}
 
 /** `pending`: the request that waited for a decision when the earlier process ended, with its outcome. */
 export interface BriefResume {

@@ -20,6 +20,8 @@ const TOPICS_WITH_ID = [
   'session-ended',
   /** The portal access of the client was revoked. */
   'portal-revoked',
+  /** The connection has new access tokens, or the attempt to get them failed. */
+  'tokens-changed',
 ] as const
 
 /** What a subscriber can wait for. */

@@ -87,6 +87,13 @@ export function isAllowedAddress(allowed: AllowedHosts, host: string, address: s
   return family === 6 && (allowed.v6.check(bare, 'ipv6') || allowed.v4.check(bare, 'ipv6'))
 }
 
+/** True for a host that SVC_EGRESS_ALLOW names itself: the operator knows it and its network. */
+export function isListedHost(allowed: AllowedHosts, host: string): boolean {
+  const family = isIP(host)
+  if (family === 0) return allowed.hosts.has(host.toLowerCase())
+  return family === 4 ? allowed.v4.check(host, 'ipv4') : allowed.v6.check(host, 'ipv6')
+}
+
 const withoutZone = (address: string): string => address.replace(/%.*$/s, '')
 
 function toBlockList(family: 'ipv4' | 'ipv6', networks: string[]): BlockList {

@@ -159,13 +159,13 @@ export async function listLastEventIds(db: Db, taskIds: string[]): Promise<{ id:
   return db.selectFrom('tasks').select(['id', 'last_event_id']).where('id', 'in', taskIds).execute()
 }
 
-/** The last events about tools, the newest first. */
-export const listLastToolEvents = prepareQuery<{ task_id: string }, Pick<EventRow, 'type' | 'data'>>((db, arg) =>
+/** The last events about steps and their tools, the newest first. */
+export const listLastStepEvents = prepareQuery<{ task_id: string }, Pick<EventRow, 'type' | 'data'>>((db, arg) =>
   db
     .selectFrom('events')
     .select(['type', 'data'])
     .where('task_id', '=', arg('task_id'))
-    .where('type', 'in', ['tool.called', 'tool.result'])
+    .where('type', 'in', ['step.started', 'tool.called', 'tool.result'])
     .orderBy('seq', 'desc')
-    .limit(20),
+    .limit(200),
 )

@@ -1,5 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
 import type { AgentEventType, AgentLine } from '../contract/agent-protocol.ts'
+import type { HarnessRun } from './harness-run.ts'
 
 const MAX_STRING_CHARS = 4096
 /** A value with more JSON text than this is replaced by the beginning of that text. */
@@ -7,7 +8,16 @@ const MAX_VALUE_CHARS = 16_384
 
 type Emit = (line: AgentLine) => void
 
-export function emitStepStarted(emit: Emit, step: number, label: string): void {
+/** An earlier process of the run may have begun the step. */
+export function emitStepStarted(
+  { emit, logged }: Pick<HarnessRun, 'emit' | 'logged'>,
+  step: number,
+  label: string,
+): void {
+  if (step <= logged.step) return
+  // A model may use the ids of its calls again in another step.
+  logged.called.clear()
+  logged.returned.clear()
   emitEvent(emit, 'step.started', { step, label })
 }
 

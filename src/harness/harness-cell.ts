@@ -74,8 +74,9 @@ async function startBrief(cell: HarnessCell, id: string, brief: Brief): Promise<
       emit(line)
       return drainLines(cell.writer)
     }
-    const announced = new Set(brief.transcript?.announced)
-    await runBrief({ brief, plane, pendingGateCheck: null, announced, folder, emit, emitAndDrain })
+    const { step = 0, called, returned } = brief.transcript?.logged ?? {}
+    const logged = { step, called: new Set(called), returned: new Set(returned) }
+    await runBrief({ brief, plane, pendingGateCheck: null, logged, folder, emit, emitAndDrain })
   } catch (error) {
     emit({ error: `agent failed: ${errorMessage(error)}` })
   } finally {

@@ -11,8 +11,8 @@ export interface HarnessRun {
   plane: PlaneClient
   /** The gate check that a tool of the service sends along with its own request. */
   pendingGateCheck: GateCheck | null
-  /** Calls whose `tool.called` event was written before the run continued in this process. */
-  announced: Set<string>
+  /** What an earlier process of the run wrote to the log after the last entry of the transcript. */
+  logged: { step: number; called: Set<string>; returned: Set<string> }
   /** The files of the run; the folder exists only if the brief has tools for files or commands. */
   folder: string
   emit: (line: AgentLine) => void

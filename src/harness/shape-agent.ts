@@ -33,7 +33,7 @@ export async function runAgentShape(run: HarnessRun): Promise<Json> {
 
 async function requestReply(run: HarnessRun, conversation: Conversation, step: number): Promise<ModelMessage> {
   const { brief } = run
-  emitStepStarted(run.emit, step, `Step ${step}`)
+  emitStepStarted(run, step, `Step ${step}`)
   conversation.requiredTool = step >= brief.steps ? 'finish' : null
   const reply = await callModel(run.plane, brief.model.wire, conversation, (text) => emitTokenDelta(run.emit, text))
   record(run, conversation, { by: 'model', text: reply.text, calls: reply.calls })

@@ -42,7 +42,7 @@ async function readOutput(
 
 async function requestText(run: HarnessRun, conversation: Conversation, step: 'Decide' | 'Repair'): Promise<string> {
   const { output_schema, model } = run.brief
-  emitStepStarted(run.emit, step === 'Decide' ? 1 : 2, step)
+  emitStepStarted(run, step === 'Decide' ? 1 : 2, step)
   // With a schema the text is the output itself; only free text is streamed as events.
   const onText = output_schema === null ? (text: string) => emitTokenDelta(run.emit, text) : () => {}
   const { text } = await callModel(run.plane, model.wire, conversation, onText)

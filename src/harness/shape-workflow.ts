@@ -9,7 +9,7 @@ const CALL_ID = 'call_1'
 /** Calls the workflow that has the name of the task type; no model is used. */
 export async function runWorkflowShape(run: HarnessRun): Promise<Json> {
   const { task_type, input } = run.brief.task
-  if (!run.announced.has(CALL_ID)) emitStepStarted(run.emit, 1, 'Workflow')
+  emitStepStarted(run, 1, 'Workflow')
   const call = { id: CALL_ID, name: workflowTool.name, input: { name: task_type, args: input }, inputError: null }
   const outcome = await runHarnessTool(run, workflowTool, call)
   if (!outcome.ok) throw new RunFailure(`workflow failed: ${outcome.error}`)

@@ -32,8 +32,7 @@ const TOOLS: HarnessTool[] = [...planeTools, ...fileTools, commandTool, progress
 
 export function listToolSpecs(brief: Brief): ToolSpec[] {
   const builtIn = TOOLS.filter(({ name }) => brief.tools.includes(name))
-  const isGeneral = (tool: HarnessTool) => tool.name === 'act' || tool.name === 'read'
-  const offered = needsGeneralTools(brief) ? builtIn : builtIn.filter((tool) => !isGeneral(tool))
+  const offered = needsGeneralTools(brief) ? builtIn : builtIn.filter(({ name }) => name !== 'act' && name !== 'read')
   return [...offered, ...connectionToolsOf(brief)].map((tool) => ({
     name: tool.name,
     description: tool.description,
@@ -61,9 +60,10 @@ export async function executeToolCall(run: HarnessRun, call: ToolCall): Promise<
 export async function runHarnessTool(run: HarnessRun, tool: OfferedTool, call: ToolCall): Promise<ToolOutcome> {
   if (tool === progressTool && call.inputError === null) return runGuarded(run, tool, call, null)
   const gateCheck = requiredGateCheck(run.brief, call, targetOf(tool))
-  if (!run.announced.delete(call.id))
+  if (!run.logged.called.delete(call.id))
     emitToolCalled(run.emit, call, shownInput(call, targetOf(tool), gateCheck !== null))
   const outcome = await runGuarded(run, tool, call, gateCheck)
+  if (run.logged.returned.delete(call.id)) return outcome
   if (outcome.ok) emitToolResult(run.emit, call, true, outcome.shown ?? outcome.output)
   else emitToolResult(run.emit, call, false, outcome.error)
   return outcome
@@ -71,8 +71,8 @@ export async function runHarnessTool(run: HarnessRun, tool: OfferedTool, call: T
 
 function refuseCall(run: HarnessRun, call: ToolCall): ToolOutcome {
   const error = call.inputError ?? `there is no tool '${call.name}'`
-  emitToolCalled(run.emit, call, {})
-  emitToolResult(run.emit, call, false, error)
+  if (!run.logged.called.delete(call.id)) emitToolCalled(run.emit, call, {})
+  if (!run.logged.returned.delete(call.id)) emitToolResult(run.emit, call, false, error)
   return toolFailure(error)
 }
 

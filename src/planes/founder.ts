@@ -9,6 +9,7 @@ import { caseRoutes } from '../cases/routes.ts'
 import { channelRoutes } from '../channels/routes.ts'
 import { clientRoutes } from '../clients/routes.ts'
 import { threadRoutes } from '../channels/thread-routes.ts'
+import { oauthRoutes } from '../connections/auth/oauth-routes.ts'
 import { brokerRoutes } from '../connections/broker-routes.ts'
 import { connectionRoutes } from '../connections/routes.ts'
 import { eventRoutes } from '../events/routes.ts'
@@ -59,6 +60,8 @@ export const founderPlaneRoutes: Record<string, FounderRoute[]> = {
     connectionRoutes.deleteConnection,
     connectionRoutes.setConnectionSecret,
     connectionRoutes.testConnection,
+    oauthRoutes.getConnectionHealth,
+    oauthRoutes.startConnectionOauth,
   ],
   Broker: [
     brokerRoutes.listToolkits,

@@ -1,4 +1,5 @@
 import { authRoutes } from '../accounts/auth-routes.ts'
+import { oauthCallbackRoutes } from '../connections/auth/oauth-routes.ts'
 import { defineRead, HttpResponse, nameRoutes, openRoute, type Route } from '../http/route.ts'
 import { portalSessionRoutes } from '../portal/routes.ts'
 import type { SandboxDriver } from '../sandbox/driver.ts'
@@ -28,6 +29,7 @@ const unavailable = (error: string) => new HttpResponse(503, { status: 'unavaila
 export const openPlaneRoutes = (isDraining: () => boolean): Record<string, Route<null>[]> => ({
   Health: Object.values(healthRoutes(isDraining)),
   'Sign-in': Object.values(authRoutes),
+  Connections: Object.values(oauthCallbackRoutes),
   Portal: Object.values(portalSessionRoutes),
 })
 

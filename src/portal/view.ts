@@ -92,3 +92,7 @@ export function toPortalQuestionView({ id, task_id, thread_id, payload, created_
   const preview: QuestionPreview = JSON.parse(payload)
   return { id, task_id, thread_id, ...preview, created_at, expires_at }
 }
+
+export const PortalConnectionView = z
+  .object({ id: z.string(), name: z.string(), status: z.enum(['connected', 'needs_authorisation']) })
+  .meta({ id: 'PortalConnection' })

@@ -28,8 +28,8 @@ export async function createOrContinueBrief(
   const tools = brief.tools.filter((tool) => usable.includes(tool))
   const continued = { ...brief, tools, model: modelOf(run), service: serviceOf(run, socket) }
   if (run.cellKind === 'custom') return { ...continued, resume: await createBriefResume(ctx, run, earlier) }
-  const { entries, announced } = earlier
-  return { ...continued, transcript: { entries, announced, lost_files: hasFiles(run) } }
+  const { entries, logged } = earlier
+  return { ...continued, transcript: { entries, logged, lost_files: hasFiles(run) } }
 }
 
 /** Everything that the agent gets. The tokens of the run are the only credentials in it. */

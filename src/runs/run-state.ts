@@ -1,10 +1,10 @@
 import { findApprovalUnscoped } from '../approvals/rows.ts'
 import type { GatedRequest, GatedRun, OpenRequest } from '../approvals/gated-request.ts'
 import type { Json } from '../base/json.ts'
-import type { Brief } from '../contract/agent-protocol.ts'
+import type { Brief, LoggedStep } from '../contract/agent-protocol.ts'
 import type { TranscriptEntry } from '../contract/transcript.ts'
 import type { Tx } from '../ctx/ctx.ts'
-import { listLastToolEvents } from '../events/rows.ts'
+import { listLastStepEvents } from '../events/rows.ts'
 import { deleteRunState, findRunState, upsertRunState } from '../lifecycle/run-state-rows.ts'
 import type { Db } from '../store/store.ts'
 import type { ApprovalRow, RunStateRow } from '../store/tables.ts'
@@ -34,8 +34,7 @@ export interface EarlierRun {
   state: RunStateRow
   entries: TranscriptEntry[]
   nextSeq: number
-  /** The calls without a result whose `tool.called` event is in the log. */
-  announced: string[]
+  logged: LoggedStep
   requests: OpenRequest[]
   /** The approvals of the requests. */
   approvals: ApprovalRow[]
@@ -52,17 +51,22 @@ export async function readEarlierRun(db: Db, taskId: string): Promise<EarlierRun
     state,
     entries,
     nextSeq,
-    announced: await listAnnouncedCalls(db, taskId),
+    logged: await readLoggedStep(db, taskId),
     requests,
     approvals: found.flat(),
   }
 }
 
-/** The ids of the calls at the end of the log that have no `tool.result` event. */
-async function listAnnouncedCalls(db: Db, taskId: string): Promise<string[]> {
-  const events = await listLastToolEvents(db, { task_id: taskId })
-  const results = events.findIndex(({ type }) => type === 'tool.result')
-  return events.slice(0, results < 0 ? undefined : results).map(({ data }) => JSON.parse(data).call_id)
+/** The process may have died between an event and its entry in the transcript, so the next one must not repeat the event. */
+async function readLoggedStep(db: Db, taskId: string): Promise<LoggedStep> {
+  const events = (await listLastStepEvents(db, { task_id: taskId })).map(({ type, data }) => ({
+    type,
+    data: JSON.parse(data),
+  }))
+  const start = events.findIndex(({ type }) => type === 'step.started')
+  const inStep = start < 0 ? events : events.slice(0, start)
+  const callIds = (wanted: string) => inStep.flatMap(({ type, data }) => (type === wanted ? [data.call_id] : []))
+  return { step: events[start]?.data.step ?? 0, called: callIds('tool.called'), returned: callIds('tool.result') }
 }
 
 export function toStoredRun(earlier: EarlierRun | null): StoredRun {

@@ -273,6 +273,32 @@ export interface VaultRow {
   updated_at: string
 }
 
+/** An authorisation that waits for the callback of the provider. A connection has at most one. */
+export interface OauthFlowRow {
+  connection_id: string
+  project_id: string
+  /** The state itself is only in the URL that the person opens. */
+  state_hash: string
+  /** Seals the code verifier and the token endpoint. */
+  envelope: string
+  /** The path of this service that the browser is sent to afterwards. */
+  return_to: string
+  /** JSON of the actor that started it. */
+  actor: string
+  expires_at: string
+}
+
+/** Lets one replica at a time request tokens for a connection. */
+export interface TokenLockRow {
+  connection_id: string
+  /** Raised by every holder, so that a holder whose lock expired cannot release the lock of the next one. */
+  attempt: number
+  /** Free once this time has passed: a replica that died does not block the others. */
+  expires_at: string
+  /** Why the last attempt failed. Callers that waited for it fail with the same sentence. */
+  error: string | null
+}
+
 export interface ChannelRow {
   id: string
   project_id: string
@@ -631,6 +657,8 @@ export interface Tables {
   policy_counters: PolicyCounterRow
   connections: ConnectionRow
   vault: VaultRow
+  oauth_flows: OauthFlowRow
+  token_locks: TokenLockRow
   channels: ChannelRow
   clients: ClientRow
   client_handles: ClientHandleRow

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { eachStore, sharedApp } from '../app.ts'
+import { blocks, page } from '../docs/pages.ts'
 
 const BASE = 'https://api.shop.test/v1'
 const REFUND = { name: 'refunds.create', method: 'POST', path: '/refunds', body: 'form' }
@@ -107,6 +108,12 @@ eachStore((store) => {
     expect(await errorOf({ base_url: 'https://a:b@x.test', operations: [REFUND] })).toMatch(/user or a password/)
     expect(await errorOf({ base_url: BASE, operations: [] })).toMatch(/must not be empty/)
     expect(await errorOf({ base_url: BASE, operations: 'all' })).toMatch(/must be a list/)
+  })
+
+  test('the example in the documentation is valid', async () => {
+    const [example = ''] = blocks(page('docs/connections.md'), 'json')
+    const { status, body } = await app().call('POST', '/v1/connections', JSON.parse(example))
+    expect({ status, warnings: body.warnings }).toEqual({ status: 201, warnings: [] })
   })
 
   test('a change of the config is checked too, and configs without operations are not', async () => {

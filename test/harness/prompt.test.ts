@@ -59,7 +59,7 @@ test('the system prompt says how to ask a person only if the tool is there', () 
 })
 
 test('the system prompt of a run that lost its files says so', () => {
-  const transcript = { entries: [], announced: [], lost_files: true }
+  const transcript = { entries: [], logged: { step: 0, called: [], returned: [] }, lost_files: true }
   expect(systemPrompt({ ...full, transcript })).toContain('files that it wrote before are gone')
   expect(systemPrompt({ ...full, transcript: { ...transcript, lost_files: false } })).toBe(systemPrompt(full))
 })

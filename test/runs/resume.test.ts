@@ -87,6 +87,17 @@ eachStore((store) => {
       expect(await stored()).toEqual({ turns: false, results: [false] })
     })
 
+    test('repeats no event if the replica died before it stored the turn of the last events', async () => {
+      const { id } = await interruptAction(app(), 'act')
+      const question = await requestedApprovalId(app(), id)
+      await app().ctx.store.transact((db) => db.deleteFrom('transcripts').where('task_id', '=', id).execute())
+      await app().call('POST', `/v1/approvals/${question}/approve`, { edited: { answer: 'done' } })
+      expect(await app().finished(id)).toMatchObject({ status: 'succeeded', output: { ok: true } })
+      const events = await app().events(id)
+      const count = (type: string) => events.filter(({ event }) => event === type).length
+      expect([count('step.started'), count('tool.called'), count('tool.result')]).toEqual([2, 1, 1])
+    })
+
     test('is interrupted if its task type is not resumable', async () => {
       const { id, approval } = await interruptAction(app(), 'thrice')
       expect(await app().finished(id)).toMatchObject({ status: 'failed', error: { reason: 'interrupted' } })

@@ -45,7 +45,7 @@ function base64(bytes: Buffer, before: number): [string, string][] {
 }
 
 /** Reads every row of every table. */
-export async function readRowTexts({ ctx }: App): Promise<SearchedTexts> {
+export async function readRowTexts({ ctx }: Pick<App, 'ctx'>): Promise<SearchedTexts> {
   const texts: SearchedTexts = new Map()
   for (const { name } of await ctx.db.introspection.getTables()) {
     const rows = await ctx.db

@@ -42,7 +42,10 @@ const listTables = (store: StoreKind, db: Db) =>
     : sql`select tablename from pg_tables where schemaname = 'public'`.execute(db)
 
 const UNDO_STORAGE_USAGE_AND_LATER = [
+  'alter table approvals drop column revise',
   'alter table approvals drop column tool',
+  'drop table token_locks',
+  'drop table oauth_flows',
   'drop index tasks_retry',
   'drop index approvals_client',
   'alter table approvals drop column client_id',

@@ -381,6 +381,12 @@ export interface components {
             /** Format: date-time */
             updated_at: string;
         };
+        ConnectionHealth: {
+            checked_at: string | null;
+            message: string | null;
+            /** @enum {string} */
+            status: "ok" | "failing" | "not_connected";
+        };
         ConnectionList: {
             data: components["schemas"]["Connection"][];
             next_cursor: string | null;
@@ -474,8 +480,10 @@ export interface components {
         };
         CreateConnectionRequest: {
             client_id?: string | null;
-            /** @description Any JSON object. */
-            config?: JsonObject;
+            /** @description The address and other settings of its kind. A custom connection may have `base_url` and `operations: [{name, description?, method, path, query?, headers?, body?, input_schema?, read?, idempotency_header?, success?, amount?}]`. */
+            config?: {
+                [key: string]: unknown;
+            };
             /** @enum {string} */
             kind: "email" | "webhook" | "custom" | "broker";
             name: string;
@@ -850,6 +858,9 @@ export interface components {
             content: string;
             name: string;
         };
+        OauthStart: {
+            authorize_url: string;
+        };
         Organisation: {
             /** Format: date-time */
             created_at: string;
@@ -912,6 +923,16 @@ export interface components {
             display_name: string | null;
             handles: string[];
             id: string;
+        };
+        PortalConnection: {
+            id: string;
+            name: string;
+            /** @enum {string} */
+            status: "connected" | "needs_authorisation";
+        };
+        PortalConnectionList: {
+            data: components["schemas"]["PortalConnection"][];
+            next_cursor: string | null;
         };
         PortalMessage: {
             body: string;
@@ -1224,6 +1245,9 @@ export interface components {
             /** @enum {string} */
             status: "running" | "ok" | "failed";
         };
+        StartConnectionOauthRequest: {
+            return_to?: string;
+        };
         StepStartedEvent: {
             data: {
                 /** @description Any JSON value. */
@@ -1444,8 +1468,10 @@ export interface components {
             metadata?: JsonObject;
         };
         UpdateConnectionRequest: {
-            /** @description Any JSON object. */
-            config?: JsonObject;
+            /** @description The address and other settings of its kind. A custom connection may have `base_url` and `operations: [{name, description?, method, path, query?, headers?, body?, input_schema?, read?, idempotency_header?, success?, amount?}]`. */
+            config?: {
+                [key: string]: unknown;
+            };
             /** @enum {string} */
             kind?: "email" | "webhook" | "custom" | "broker";
             name?: string;

@@ -65,7 +65,7 @@ export interface WedgeManifest {
   wedge: string
   title?: string
   task_types: Record<string, TaskType>
-  connections?: string[]
+  connections?: (string | { name: string; tools: string[] })[]
   approvals?: { action: string; risk?: string; required?: boolean; ttl_s?: number }[]
   policy?: { auto_approve?: PolicyRule[] }
   cases?: { stages: string[]; initial: string }

@@ -1,6 +1,12 @@
-import { badRequest } from '../../base/problem.ts'
 import type { Ctx } from '../../ctx/ctx.ts'
 import type { Connection } from '../rows.ts'
+import { canRenewToken } from './access-token.ts'
+import { parseAuthConfig } from './auth-config.ts'
+import { addBasicAuth } from './basic.ts'
+import { addBearerToken, addSecretHeader } from './header.ts'
+import { addAccessToken } from './oauth2.ts'
+import { addQueryParameter } from './query.ts'
+import { signSigv4 } from './sigv4.ts'
 
 /** A request before it is sent. */
 export interface OutgoingRequest {
@@ -21,17 +27,41 @@ export interface AuthorizedRequest extends OutgoingRequest {
  * goes through it; webhook connections sign the body instead, and broker connections send the broker's own API key.
  */
 export async function authorizeRequest(
-  _ctx: Ctx,
+  ctx: Ctx,
   connection: Connection,
   secret: string | null,
   request: OutgoingRequest,
 ): Promise<AuthorizedRequest> {
+  const auth = parseAuthConfig(connection)
+  // A public client of an OAuth provider has no secret of its own.
+  if (auth.type === 'oauth2') return addAccessToken(ctx, connection, secret, request)
   if (secret === null) return { ...request, secrets: [] }
-  requireHeaderText(connection, secret)
-  return { ...request, headers: { ...request.headers, authorization: `Bearer ${secret}` }, secrets: [secret] }
+  switch (auth.type) {
+    case 'header':
+      return addSecretHeader(connection, auth, secret, request)
+    case 'basic':
+      return addBasicAuth(auth, secret, request)
+    case 'query':
+      return addQueryParameter(auth, secret, request)
+    case 'sigv4':
+      return signSigv4(ctx, auth, secret, request)
+    default:
+      return addBearerToken(connection, secret, request)
+  }
 }
 
-function requireHeaderText(connection: Connection, secret: string): void {
-  if (/^[\x20-\x7e]+$/.test(secret)) return
-  throw badRequest(`the secret of connection '${connection.name}' contains characters that are not allowed in a header`)
+/**
+ * The request with a new access token, after the server answered 401 to `refused`: nothing was done, so it may be sent
+ * once more. Null for credentials that only a person can renew.
+ */
+export async function renewAuthorization(
+  ctx: Ctx,
+  connection: Connection,
+  secret: string | null,
+  request: OutgoingRequest,
+  refused: AuthorizedRequest,
+): Promise<AuthorizedRequest | null> {
+  if (parseAuthConfig(connection).type !== 'oauth2' || !(await canRenewToken(ctx, connection))) return null
+  const renewed = await addAccessToken(ctx, connection, secret, request, refused.secrets)
+  return { ...renewed, secrets: [...new Set([...refused.secrets, ...renewed.secrets])] }
 }

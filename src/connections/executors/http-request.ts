@@ -3,7 +3,7 @@ import { badRequest } from '../../base/problem.ts'
 import { parseStrictJson } from '../../base/strict-json.ts'
 import type { Ctx } from '../../ctx/ctx.ts'
 import { CALL_TIMEOUT_MS, createEgressClient, type EgressResponse, MAX_CALL_BYTES } from '../../egress/http-client.ts'
-import { authorizeRequest, type OutgoingRequest } from '../auth/authorize-request.ts'
+import { authorizeRequest, type OutgoingRequest, renewAuthorization } from '../auth/authorize-request.ts'
 import type { Connection } from '../rows.ts'
 import type { ActionCall, UpstreamResponse } from './executor.ts'
 
@@ -18,20 +18,28 @@ export async function postPayload(ctx: Ctx, action: ActionCall): Promise<Upstrea
   })
 }
 
-/** Sends a request with the connection's credential. */
+/** Sends a request with the connection's credential; once more with a new access token if the server answers 401. */
 export async function sendAuthorized(
   ctx: Ctx,
   connection: Connection,
   secret: string | null,
   request: OutgoingRequest,
 ): Promise<UpstreamResponse> {
-  const { secrets, ...authorized } = await authorizeRequest(ctx, connection, secret, request)
-  return { ...(await sendOutgoing(ctx, authorized)), secrets }
+  const authorized = await authorizeRequest(ctx, connection, secret, request)
+  const response = { ...(await sendOutgoing(ctx, authorized)), secrets: authorized.secrets }
+  if (response.status !== 401) return response
+  const renewed = await renewAuthorization(ctx, connection, secret, request, authorized)
+  return renewed ? { ...(await sendOutgoing(ctx, renewed)), secrets: renewed.secrets } : response
 }
 
-export async function sendOutgoing(ctx: Ctx, { body, ...request }: OutgoingRequest): Promise<UpstreamResponse> {
+export async function sendOutgoing(
+  ctx: Ctx,
+  { method, url, headers, body }: OutgoingRequest,
+): Promise<UpstreamResponse> {
   const response = await createEgressClient(ctx).request({
-    ...request,
+    method,
+    url,
+    headers,
     ...(body !== undefined && { body }),
     timeoutMs: CALL_TIMEOUT_MS,
     maxBytes: MAX_CALL_BYTES,

@@ -1,7 +1,7 @@
 import type { Ctx } from '../../ctx/ctx.ts'
 import { CALL_TIMEOUT_MS, createEgressClient, EgressError, MAX_CALL_BYTES } from '../../egress/http-client.ts'
 import { openSecret } from '../../vault/secrets.ts'
-import { authorizeRequest, type OutgoingRequest } from '../auth/authorize-request.ts'
+import { authorizeRequest, type OutgoingRequest, renewAuthorization } from '../auth/authorize-request.ts'
 import type { Connection } from '../rows.ts'
 import type { ConnectionTestResult } from './executor.ts'
 
@@ -19,7 +19,11 @@ export async function sendTestRequest(
 ): Promise<ConnectionTestResult> {
   const secret = await openSecret(ctx, connection)
   const request = { method, url: new URL(url), headers: {} }
-  return sendTestCall(ctx, await authorizeRequest(ctx, connection, secret, request))
+  const authorized = await authorizeRequest(ctx, connection, secret, request)
+  const result = await sendTestCall(ctx, authorized)
+  if (result.status !== 401) return result
+  const renewed = await renewAuthorization(ctx, connection, secret, request, authorized)
+  return renewed ? sendTestCall(ctx, renewed) : result
 }
 
 /** The test passes unless the server is unreachable, fails or refuses the credential. */

@@ -43,6 +43,11 @@ const MIGRATIONS: Record<string, Migration> = {
       await sql`create index tasks_retry on tasks (retry_of) where retry_of is not null`.execute(db)
     },
   },
+  '0007_oauth': {
+    async up(db) {
+      for (const statement of OAUTH_STATEMENTS) await sql.raw(statement).execute(db)
+    },
+  },
   '0009_approval_tools': {
     async up(db) {
       await sql`alter table approvals add column tool text`.execute(db)
@@ -59,6 +64,15 @@ const MIGRATIONS: Record<string, Migration> = {
 const QUESTION_STATEMENTS = [
   'alter table approvals add column client_id text',
   "create index approvals_client on approvals (client_id, id) where status = 'pending' and client_id is not null",
+]
+
+/** `oauth_flows` has the authorisations that wait for the callback; `token_locks` lets one replica at a time refresh. */
+const OAUTH_STATEMENTS = [
+  `create table oauth_flows (
+    connection_id text primary key, project_id text not null, state_hash text not null unique, envelope text not null,
+    return_to text not null, actor text not null, expires_at text not null)`,
+  `create table token_locks (
+    connection_id text primary key, attempt bigint not null, expires_at text not null, error text)`,
 ]
 
 /** Every list and every read of a run follows an index, so that none of them reads all rows of a project. */

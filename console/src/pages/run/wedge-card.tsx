@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import type { PolicyRule, WedgeSummary } from '../../api/types.ts'
+import { describeConnections } from '../../ui/declared-connections.ts'
 import { formatUsd } from '../../ui/format.ts'
 import { Tag } from '../../ui/status.tsx'
 import { runText } from './text.ts'
@@ -35,7 +36,7 @@ export function WedgeCard({ wedge, taskType }: { wedge: WedgeSummary; taskType: 
         ))}
       </CardSection>
       <CardSection title={text.connections}>
-        <span className="text-muted">{manifest.connections?.join(', ') || text.none}</span>
+        <span className="text-muted">{describeConnections(manifest).join(', ') || text.none}</span>
       </CardSection>
       {outputs.length > 0 && (
         <CardSection title={text.outputFields}>

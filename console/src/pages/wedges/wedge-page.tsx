@@ -4,6 +4,7 @@ import { brokenWedgesQuery } from '../../api/queries.ts'
 import { intakeQuery, type WedgeDetail, wedgeQuery } from '../../api/setup-queries.ts'
 import type { WedgeTab } from '../../search-params.ts'
 import { buttonClass } from '../../ui/button.tsx'
+import { describeConnections } from '../../ui/declared-connections.ts'
 import { humanize } from '../../ui/humanize.ts'
 import { JsonView } from '../../ui/json.tsx'
 import { Page, Section } from '../../ui/page.tsx'
@@ -106,7 +107,7 @@ function AboutView({ detail: { manifest, skills, problems } }: { detail: WedgeDe
           ))}
         </ul>
         {manifest.connections && manifest.connections.length > 0 && (
-          <p className="text-muted">{wedgesText.connections(manifest.connections)}</p>
+          <p className="text-muted">{wedgesText.connections(describeConnections(manifest))}</p>
         )}
       </Section>
       <Section title={wedgesText.skills}>

@@ -1,0 +1,54 @@
+import { z } from 'zod'
+import { notFound } from '../base/problem.ts'
+import { needsAuthorisation } from '../connections/auth/auth-config.ts'
+import { configuredFlow, startOauthFlow } from '../connections/auth/oauth-flow.ts'
+import { OauthStartView } from '../connections/auth/oauth-view.ts'
+import { listAuthorisedConnections } from '../connections/auth/token-store.ts'
+import { findConnection, listConnections } from '../connections/rows.ts'
+import type { ClientScope } from '../ctx/scope.ts'
+import { pageQueryById, pageSchema, toPage } from '../http/page.ts'
+import { type FindInput, nameRoutes, portalRoute } from '../http/route.ts'
+import { PortalConnectionView } from './view.ts'
+
+/** A connection of the founder or of another client does not exist for this client. */
+async function requireOwnConnection({ ctx, scope, params }: FindInput<ClientScope>) {
+  const connection = await findConnection(ctx.db, params.id ?? '')
+  const isOwn =
+    connection?.project_id === scope.projectId &&
+    connection.owner_kind === 'client' &&
+    connection.owner_id === scope.clientId
+  if (!connection || !isOwn || !needsAuthorisation(connection)) throw notFound('connection')
+  return connection
+}
+
+/** Lets a client connect their own accounts. */
+export const portalConnectionRoutes = nameRoutes({
+  listPortalConnections: portalRoute('GET', '/v1/portal/connections', {
+    summary: "List the client's accounts that are connected by OAuth",
+    query: z.object(pageQueryById('conn')),
+    responses: { 200: pageSchema(PortalConnectionView) },
+    async handle({ ctx, scope, query }) {
+      const filter = { projectIds: [scope.projectId], clientId: scope.clientId, ...query }
+      const page = toPage(
+        await listConnections(ctx.db, filter),
+        query.limit,
+        ({ id }) => id,
+        (connection) => connection,
+      )
+      const own = page.data.filter(needsAuthorisation)
+      const authorised = await listAuthorisedConnections(ctx, own)
+      const status = (id: string) => (authorised.has(id) ? 'connected' : 'needs_authorisation')
+      return { ...page, data: own.map(({ id, name }) => ({ id, name, status: status(id) })) }
+    },
+  }),
+
+  startPortalConnectionOauth: portalRoute('POST', '/v1/portal/connections/:id/oauth/start', {
+    summary: "Authorise one of the client's accounts",
+    description: 'Returns the URL to open in a browser. Afterwards the browser is sent back to the portal.',
+    responses: { 200: OauthStartView },
+    find: requireOwnConnection,
+    async handle({ ctx, scope, subject }) {
+      return { authorize_url: await startOauthFlow(ctx, scope.actor, subject, configuredFlow(subject, '/portal')) }
+    },
+  }),
+})
