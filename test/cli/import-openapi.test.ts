@@ -201,6 +201,13 @@ eachStore((store) => {
       body: 'charge=ch_1&amount=500&metadata[order]=A-1',
       headers: { authorization: 'Bearer shop-secret', 'content-type': 'application/x-www-form-urlencoded' },
     })
+    for (const auth of [
+      ['--auth', 'basic', '--username', 'kim'],
+      ['--auth', 'oauth', '--client-id', 'app'],
+    ]) {
+      const other = await importShop(['--name', `shop-${auth[1]}`, '--allow', 'PostRefunds', ...auth], { url })
+      expect({ code: other.code, stderr: other.stderr }).toMatchObject({ code: 0 })
+    }
     const again = await importShop(args, { url })
     expect(again).toMatchObject({
       code: 1,
