@@ -60,6 +60,7 @@ export const founderPlaneRoutes: Record<string, FounderRoute[]> = {
     connectionRoutes.deleteConnection,
     connectionRoutes.setConnectionSecret,
     connectionRoutes.testConnection,
+    connectionRoutes.listPresets,
     oauthRoutes.getConnectionHealth,
     oauthRoutes.startConnectionOauth,
   ],
