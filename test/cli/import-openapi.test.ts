@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { callsFor, gatedWedgeFiles, requestedApprovalId, sharedGatedApp, startAction } from '../approvals/gated-app.ts'
+import { Preset } from '../../src/connections/presets/preset.ts'
 import { eachStore } from '../app.ts'
 import { SHOP_YAML } from './openapi-document.ts'
 import { runSvc, temporaryFolder } from './run-svc.ts'
@@ -20,7 +21,9 @@ async function presetOf(args: string[], file?: string) {
   const out = join(temporaryFolder(), 'preset.json')
   const { code, stderr } = await importShop(['--name', 'shop', ...args, '--preset-file', out], {}, file)
   expect({ code, stderr }).toMatchObject({ code: 0 })
-  return { ...JSON.parse(readFileSync(out, 'utf8')), notes: stderr }
+  const preset = JSON.parse(readFileSync(out, 'utf8'))
+  expect(Preset.parse(preset)).toEqual(preset)
+  return { ...preset, notes: stderr }
 }
 
 describe('svc connection import openapi', () => {

@@ -40,11 +40,12 @@ async function approve(
 }
 
 /** Creates a connection with a secret for the time of a test. */
-async function connect(connection: Record<string, unknown>): Promise<void> {
+async function connect(connection: Record<string, unknown>): Promise<string> {
   const { status, body } = await app().call('POST', '/v1/connections', connection)
   expect({ status, body }).toMatchObject({ status: 201 })
   onTestFinished(async () => void (await app().call('DELETE', `/v1/connections/${body.id}`)))
   expect((await app().call('POST', `/v1/connections/${body.id}/secret`, { value: 's' })).status).toBe(200)
+  return body.id
 }
 
 const mailConnection = (name: string, base_url: string) => ({
@@ -154,16 +155,26 @@ describe('inbox-triage', () => {
     expect(task).toMatchObject({ output: { reply: preview.reply } })
   })
 
-  test('answer_mail sends exactly the mail that was approved', async () => {
+  test('answer_mail answers a message of a mail channel with exactly the mail that was approved', async () => {
     const provider = await openFakeUpstream()
-    await connect(mailConnection('mail', provider.url))
-    const id = await startExampleTask('inbox-triage', 'answer_mail')
-    const { preview } = await approve(id, { edited: { text: 'Please try again now.  \n\n\nSam' } })
+    const connection_id = await connect(mailConnection('mail', provider.url))
+    const bound = { connection_id, address: 'help@example.com', wedge: 'inbox-triage', task_type: 'answer_mail' }
+    const { body: channel } = await app().call('POST', '/v1/channels', bound)
+    onTestFinished(async () => void (await app().call('DELETE', `/v1/channels/${channel.id}`)))
+    const message = exampleInputs['inbox-triage']?.answer_mail
+    const { body: received } = await app().call('POST', `/v1/channels/${channel.id}/inbound`, message)
+    const text = 'Please try again now.  \n\n\nSam'
+    const { action, preview } = await approve(received.task_id, { edited: { text } })
+    expect(action).toBe('mail:send')
     expect(preview).toMatchObject({ to: 'lee@example.com', subject: 'Re: Cannot log in' })
-    const sent = JSON.parse(provider.received[0]?.body ?? '')
-    expect(sent).toMatchObject({ To: 'lee@example.com', TextBody: 'Please try again now.  \n\n\nSam' })
-    const output = { sent: true, reply: 'Please try again now.  \n\n\nSam' }
-    expect(await app().finished(id)).toMatchObject({ status: 'succeeded', output })
+    const output = { sent: true, reply: text }
+    expect(await app().finished(received.task_id)).toMatchObject({ status: 'succeeded', output })
+    expect(provider.received.map(({ body }) => JSON.parse(body))).toMatchObject([
+      { To: 'lee@example.com', Subject: 'Re: Cannot log in', TextBody: text },
+    ])
+    const { body: thread } = await app().call('GET', `/v1/threads/${received.thread_id}`)
+    const replies = thread.messages.filter(({ direction }: { direction: string }) => direction === 'outbound')
+    expect(replies.map(({ body }: { body: string }) => body)).toEqual([text])
   })
 
   test.each(['acknowledge', 'classify', 'sort_message'])('%s runs offline', async (type) => {

@@ -8,6 +8,7 @@ import { type ImportedAuth, toAuth } from './openapi-auth.ts'
 import { ImportProblem, readOpenApiDocument, resolveRef } from './openapi-document.ts'
 import { isNamed, type ListedOperation, listOperations, pickOperations, requireOperation } from './openapi-list.ts'
 import { baseUrlOf, toOperation } from './openapi-operation.ts'
+import { toPlainText } from './openapi-schema.ts'
 
 export const importConnectionCommand: CliCommand = {
   name: 'connection import',
@@ -151,17 +152,19 @@ function writePreset(
   call: CommandCall,
   name: string,
   document: JsonObject,
-  { config }: ImportedConnection,
+  { config, auth }: ImportedConnection,
   file: string,
 ): number {
-  const { title, description } = resolveRef(document, document.info)
-  const docs = resolveRef(document, document.externalDocs).url
+  const { title = name, description = title } = resolveRef(document, document.info)
+  const { url: docs = config.base_url ?? null } = resolveRef(document, document.externalDocs)
   const preset = {
     preset: name,
-    title: toText(title ?? name),
-    ...(typeof description === 'string' && { description: toShortText(description, 200) }),
+    title: toText(title),
+    description: toPlainText(description, 200),
     kind: 'custom',
-    ...(typeof docs === 'string' && { docs }),
+    docs,
+    secret: { label: auth?.secret ?? 'none', where: `See ${toText(docs)}.` },
+    params: [],
     config,
   }
   writeFileSync(file, `${JSON.stringify(preset, null, 2)}\n`)
