@@ -104,6 +104,7 @@ eachStore((store) => {
         over: new LazyAbort(),
         keepsResults: () => false,
         whileWorking: (work) => work(),
+        askForServer: () => async () => null,
       } as GatedRun
       const approval = await approvalAt(app, id)
       const connection = await findConnection(app.ctx.db, approval.connection_id ?? '')
