@@ -18,6 +18,7 @@ import type { OrganisationRoute, ProjectRoute } from '../http/route.ts'
 import { intakeRoutes } from '../knowledge/intake-routes.ts'
 import { knowledgeRoutes } from '../knowledge/routes.ts'
 import { lifecycleRoutes } from '../lifecycle/routes.ts'
+import { erasureRoutes } from '../erasure/routes.ts'
 import { mcpRoutes } from '../mcp/routes.ts'
 import { portalLinkRoutes } from '../portal/link-routes.ts'
 import { recordRoutes } from '../records/routes.ts'
@@ -85,6 +86,7 @@ export const founderPlaneRoutes: Record<string, FounderRoute[]> = {
     clientRoutes.listClients,
     clientRoutes.getClient,
     clientRoutes.updateClient,
+    erasureRoutes.eraseClient,
     portalLinkRoutes.createPortalLink,
     portalLinkRoutes.revokePortalAccess,
   ],

@@ -67,6 +67,7 @@ eachStore((store) => {
       /not/,
     ],
     [{ ...REFUND, headers: { 'content-type': '{t}' } }, 'config.operations.0.headers.content-type', /constant/],
+    [{ ...REFUND, headers: { 'Content-Type': 'text/xml' } }, 'config.operations.0.headers', /content-type/],
     [{ ...REFUND, headers: { 'x-a': 'a\r\nb' } }, 'config.operations.0.headers.x-a', /printable/],
     [{ ...REFUND, headers: { 'x a': 'b' } }, 'config.operations.0.headers.x a', /name of a header/],
     [{ ...REFUND, headers: { 'Idempotency-Key': '{key}' } }, 'config.operations.0.headers', /idempotency/],

@@ -32,7 +32,7 @@ export async function mailApp(
   const app = await startTestApp({ store, wedges, env: { ...GATED_ENV, ...env } })
   onTestFinished(() => app.stop())
   const created = await app.call('POST', '/v1/connections', { kind: 'email', name: 'mail', config })
-  expect(created).toMatchObject({ status: 201, body: { warnings: [] } })
+  expect(created.status).toBe(201)
   const connectionId = created.body.id
   if (secret !== undefined) await app.call('POST', `/v1/connections/${connectionId}/secret`, { value: secret })
   return { ...app, connectionId }

@@ -13,6 +13,7 @@ const CANARIES: Canaries = {
   'the vaulted secret': 'cnry/vault+Zx81=qPw7 Tn5',
   'the secret in the environment': 'cnry.env~Lk29&mVb6#Rd4',
   'the signing secret': `whsec_${Buffer.from('cnry-hook-Hs63-uYe0-Wj8').toString('base64')}`,
+  'the secret of operations': 'cnry:ops!Pq52*wXn8 Jm1',
   'the sealing key': Buffer.from('cnry-seal-Gf47-oIc2-Xa9-32-bytes').toString('base64'),
   'the bytes of the sealing key': 'cnry-seal-Gf47-oIc2-Xa9-32-bytes',
   'the model key': 'sk-cnry-model-Bt58-eNq1-Kz3',
@@ -25,6 +26,16 @@ const ENV = {
   ANTHROPIC_API_KEY: CANARIES['the model key'] ?? '',
   SVC_MODEL: 'anthropic/claude-sonnet-4-5',
 }
+
+const SECRET_NAMES = new Map([
+  ['crm', 'the vaulted secret'],
+  ['tracker', 'the secret of operations'],
+])
+
+const TRACKER_OPERATIONS = [
+  { name: 'issues.create', method: 'POST', path: '/{project}/issues', body: 'form' },
+  { name: 'issues.list', method: 'GET', path: '/issues', query: { state: '{state}' }, read: true },
+]
 
 const toolCall = (tool: string, connection: string, extra: object) =>
   anthropicStream({ call: { name: tool, input: { connection, capability: connection, ...extra } } })
@@ -73,16 +84,22 @@ eachStore((store) => {
           toolCall('read', 'crm', { path: 'broken' }),
           toolCall('act', 'mail', { payload }),
           toolCall('act', 'hook', { payload }),
+          anthropicStream({ call: { name: 'tracker__issues_create', input: { project: 'p 1', title: 'hello' } } }),
+          anthropicStream({ call: { name: 'tracker__issues_list', input: { state: 'broken' } } }),
           anthropicStream({ text: 'Done.', call: { name: 'finish', input: { output: { reply: 'done' } } } }),
         ].map((text) => ({ chunks: [text] })),
         // The second run gets an error from the provider that contains the whole key.
         { status: 401, json: { error: { type: 'authentication_error', message: `bad key ${ENV.ANTHROPIC_API_KEY}` } } },
       )
       const wedges = {
-        ...gatedWedgeFiles('gate', { policy: { auto_approve: [{ action: 'mail' }, { action: 'hook' }] } }),
+        ...gatedWedgeFiles('gate', {
+          policy: { auto_approve: [{ action: 'mail' }, { action: 'hook' }, { action: 'tracker:' }] },
+        }),
       }
       app = await openGatedApp(store, wedges, { ...ENV, ANTHROPIC_BASE_URL: provider.url })
       echoCredentials(app.outside)
+      const config = { base_url: `${app.outside.url}/tracker`, operations: TRACKER_OPERATIONS }
+      await callAndRecord('POST', '/v1/connections', { kind: 'custom', name: 'tracker', config })
       await setSecrets()
       await runTasks()
       await readEverything()
@@ -96,7 +113,7 @@ eachStore((store) => {
     async function setSecrets(): Promise<void> {
       for (const { id, name } of (await app.call('GET', '/v1/connections')).body.data) {
         if (name === 'mail') await callAndRecord('PUT', `/v1/connections/${id}`, { secret_ref: 'env:MAIL_TOKEN' })
-        const value = CANARIES[name === 'crm' ? 'the vaulted secret' : 'the signing secret']
+        const value = CANARIES[SECRET_NAMES.get(name) ?? 'the signing secret']
         if (name !== 'mail') await callAndRecord('POST', `/v1/connections/${id}/secret`, { value })
         await callAndRecord('POST', `/v1/connections/${id}/secret`, { value: [value] })
         await callAndRecord('POST', `/v1/connections/${id}/test`)
@@ -172,6 +189,10 @@ eachStore((store) => {
       const bearers = (path: string) =>
         new Set(received.filter(({ url }) => url.startsWith(path)).map(({ headers }) => headers.authorization))
       expect(bearers('/crm')).toContain(`Bearer ${CANARIES['the vaulted secret']}`)
+      expect(received.map(({ url }) => url)).toEqual(
+        expect.arrayContaining(['/tracker/p%201/issues', '/tracker/issues?state=broken']),
+      )
+      expect([...bearers('/tracker')]).toEqual([`Bearer ${CANARIES['the secret of operations']}`])
       expect(bearers('/mail')).toContain(`Bearer ${ENV.MAIL_TOKEN}`)
       expect([...bearers('/hook')]).toEqual([undefined])
       const others = received.filter(({ url }) => !url.startsWith('/crm'))

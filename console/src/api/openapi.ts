@@ -645,6 +645,17 @@ export interface components {
             /** @constant */
             ok: true;
         };
+        Erasure: {
+            client_id: string;
+            erased: {
+                connections: number;
+                files: number;
+                knowledge: number;
+                messages: number;
+                tasks: number;
+                threads: number;
+            };
+        };
         Error: {
             /** @description A sentence for developers. */
             error: string;

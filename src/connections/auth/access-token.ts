@@ -14,6 +14,9 @@ import { type OauthTokens, readTokens, sealTokens, type StoredTokens, tokenKey, 
 /** Longer than a request for tokens can take: only a replica that died lets it expire. */
 const LOCK_MS = CALL_TIMEOUT_MS + 10_000
 
+/** Longer than a lock lasts, so that a caller which waits for a dead replica still gets the lock. */
+const MAX_WAIT_MS = LOCK_MS + 5_000
+
 /** A notification can get lost, so waiting callers look again after this time. */
 const POLL_MS = 500
 
@@ -76,7 +79,7 @@ async function renewOnce(
   rejected: string | undefined,
 ): Promise<string> {
   const timeout = new AbortController()
-  const cancelTimeout = ctx.world.clock.after(LOCK_MS, () => timeout.abort())
+  const cancelTimeout = ctx.world.clock.after(MAX_WAIT_MS, () => timeout.abort())
   let awaited: number | null = null
   const check = async (): Promise<string | null> => {
     const stored = await readTokens(ctx, connection)

@@ -1,3 +1,4 @@
+import type { ClientAuth } from 'oauth4webapi'
 import { isJsonObject, type JsonObject } from '../../base/json.ts'
 import type { Ctx } from '../../ctx/ctx.ts'
 import { SecretUnavailable } from '../../ctx/vault.ts'
@@ -60,7 +61,7 @@ async function sendGrant(ctx: Ctx, endpoint: TokenEndpoint, secret: string | nul
       ? oauth.None()
       : endpoint.client_auth === 'post'
         ? oauth.ClientSecretPost(secret)
-        : oauth.ClientSecretBasic(secret)
+        : basicClientAuth(secret)
   const options = {
     [oauth.customFetch]: createTokenFetch(ctx),
     [oauth.allowInsecureRequests]: isPlainHttpAllowed(ctx, endpoint.token_url),
@@ -91,6 +92,18 @@ async function sendGrant(ctx: Ctx, endpoint: TokenEndpoint, secret: string | nul
   )
   return oauth.processAuthorizationCodeResponse(server, client, answer)
 }
+
+/**
+ * HTTP Basic with the encoding of RFC 6749, but only of characters that need it: the library also encodes `-` and `_`, and
+ * providers that do not decode would refuse most secrets.
+ */
+const basicClientAuth =
+  (secret: string): ClientAuth =>
+  (_server, { client_id }, _body, headers) => {
+    const encode = (text: string) => encodeURIComponent(text).replaceAll('%20', '+')
+    const credentials = Buffer.from(`${encode(client_id)}:${encode(secret)}`).toString('base64')
+    headers.set('authorization', `Basic ${credentials}`)
+  }
 
 /** Unencrypted only to a host that the operator has listed in SVC_EGRESS_ALLOW. */
 function isPlainHttpAllowed({ config }: Ctx, tokenUrl: string): boolean {

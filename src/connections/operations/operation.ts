@@ -75,13 +75,16 @@ const Operation = z
     success: z.array(z.int().min(200).max(499)).min(1).max(50).optional(),
     amount: amountMapping.optional(),
   })
-  .superRefine(({ method, read, body, headers, idempotency_header = 'idempotency-key' }, issues) => {
+  .superRefine(({ method, read, body, headers = {}, idempotency_header = 'idempotency-key' }, issues) => {
     const report = (path: string, message: string) => issues.addIssue({ code: 'custom', path: [path], message })
     if (read && method !== 'GET') report('read', 'must be false: only a GET can be a read')
     if (method === 'GET' && body !== undefined && body !== 'none') report('body', 'must be none for a GET')
-    const isIdempotencyField = Object.entries(headers ?? {}).some(
+    const isIdempotencyField = Object.entries(headers).some(
       ([name, value]) => name.toLowerCase() === idempotency_header.toLowerCase() && isPlaceholder(value),
     )
+    const hasContentType = Object.keys(headers).some((name) => name.toLowerCase() === 'content-type')
+    if (hasContentType && body !== undefined && body !== 'json')
+      report('headers', 'must not set content-type: body does')
     if (isIdempotencyField) report('headers', 'must not take the idempotency header from a field')
   })
   .transform((operation) => ({

@@ -152,5 +152,6 @@ function resolveApproval({ entries, openIndex }: MutableTimeline, id: number, ts
 function toolName({ tool, input }: JsonObject): string {
   const named = toObject(input)
   const inner = named['capability'] ?? (tool === 'workflow' ? named['name'] : undefined)
-  return inner === undefined ? toText(tool) : `${toText(tool)} ${toText(inner)}`
+  if (inner === undefined) return toText(tool)
+  return toText(tool).includes('__') ? toText(inner) : `${toText(tool)} ${toText(inner)}`
 }

@@ -1,0 +1,94 @@
+import { countStoredBytes } from '../accounts/storage-usage.ts'
+import { appendAuditEntry } from '../audit/append.ts'
+import { notFound, problemOrThrow } from '../base/problem.ts'
+import type { ClientWithHandles } from '../clients/rows.ts'
+import { removeConnection } from '../connections/connections.ts'
+import { findConnection } from '../connections/rows.ts'
+import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
+import type { ProjectScope } from '../ctx/scope.ts'
+import { isoNow } from '../ctx/world.ts'
+import { cancelTask } from '../lifecycle/cancel-task.ts'
+import { findTaskUnscoped, lockTask } from '../tasks/rows.ts'
+import { isTerminalStatus } from '../tasks/status.ts'
+import {
+  deleteClient,
+  deleteClientAccess,
+  deleteTaskFiles,
+  deleteTaskKnowledge,
+  deleteTaskLog,
+  deleteThreads,
+  emptyApprovals,
+  emptyCases,
+  emptyTask,
+  listConnectionIds,
+  listTasksToErase,
+} from './rows.ts'
+
+/** Limits one transaction, so that other writers never wait long for it. */
+const TASKS_PER_BATCH = 20
+
+export interface ErasedCounts {
+  tasks: number
+  files: number
+  knowledge: number
+  threads: number
+  messages: number
+  connections: number
+}
+
+/**
+ * Erases what the service stores about a client, in several transactions. The row of the client is deleted last: if the
+ * process dies in between, the same request continues. Tasks keep their ids, times, status and cost. The audit log keeps its
+ * entries, which name the client by its id and contain hashes instead of payloads.
+ */
+export async function eraseClient(ctx: Ctx, scope: ProjectScope, client: ClientWithHandles): Promise<ErasedCounts> {
+  await inTx(ctx, (tx) => deleteClientAccess(tx.db, client.id))
+  const counts: ErasedCounts = { tasks: 0, files: 0, knowledge: 0, threads: 0, messages: 0, connections: 0 }
+  for (const { id } of await listConnectionIds(ctx.db, client.id)) {
+    const connection = await findConnection(ctx.db, id)
+    if (connection) await removeConnection(ctx, scope, connection)
+    counts.connections++
+  }
+  await eraseTasks(ctx, scope, client.id, counts)
+  await inTx(ctx, async (tx) => {
+    Object.assign(counts, await deleteThreads(tx.db, client.id))
+    await emptyCases(tx.db, client.id)
+    // An inbound message may have claimed a handle for the client until here.
+    await deleteClientAccess(tx.db, client.id)
+    if (!(await deleteClient(tx.db, client.id))) throw notFound('client')
+    await appendAuditEntry(tx, client.project_id, scope.actor, 'client.erased', client.id, { ...counts })
+  })
+  return counts
+}
+
+async function eraseTasks(ctx: Ctx, scope: ProjectScope, clientId: string, counts: ErasedCounts): Promise<void> {
+  for (let after = ''; ; ) {
+    const tasks = await listTasksToErase(ctx.db, clientId, after, TASKS_PER_BATCH)
+    for (const { id, status } of tasks) if (!isTerminalStatus(status)) await cancelUnfinished(ctx, scope, id)
+    await inTx(ctx, async (tx) => {
+      for (const { id } of tasks) await eraseTask(tx, id, counts)
+    })
+    counts.tasks += tasks.length
+    const last = tasks.at(-1)
+    if (!last || tasks.length < TASKS_PER_BATCH) return
+    after = last.id
+  }
+}
+
+/** The task may finish at the same moment. */
+async function cancelUnfinished(ctx: Ctx, scope: ProjectScope, taskId: string): Promise<void> {
+  const task = await findTaskUnscoped(ctx.db, taskId)
+  if (task) await cancelTask(ctx, scope, task).catch(problemOrThrow)
+}
+
+async function eraseTask(tx: Tx, taskId: string, counts: ErasedCounts): Promise<void> {
+  const [task] = await lockTask(tx.db, { id: taskId })
+  if (!task) return
+  const logBytes = await deleteTaskLog(tx.db, taskId)
+  const { files, bytes } = await deleteTaskFiles(tx.db, taskId)
+  await emptyApprovals(tx.db, taskId)
+  counts.knowledge += await deleteTaskKnowledge(tx.db, taskId)
+  counts.files += files
+  await emptyTask(tx.db, taskId, isoNow(tx))
+  countStoredBytes(tx, task.project_id, -(logBytes + bytes))
+}

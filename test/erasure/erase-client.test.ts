@@ -1,0 +1,82 @@
+import { sql } from 'kysely'
+import { expect, test } from 'vitest'
+import { eachStore, type TestApp } from '../app.ts'
+import { createAndGetId, openChannelApp, openPortal, otherOrganisationSession } from '../channels/channel-app.ts'
+import { openGatedApp, gatedWedgeFiles, requestedApprovalId, startAction } from '../approvals/gated-app.ts'
+
+const CANARY = 'canary-7f3a'
+
+/** Every text that the database holds, by table. */
+async function findInDatabase({ ctx }: TestApp, text: string): Promise<string[]> {
+  const tables = await ctx.db.introspection.getTables()
+  const found: string[] = []
+  for (const { name } of tables) {
+    const rows = await sql`select * from ${sql.table(name)}`.execute(ctx.db)
+    if (JSON.stringify(rows.rows).toLowerCase().includes(text)) found.push(name)
+  }
+  return found
+}
+
+eachStore((store) => {
+  test('nothing of an erased client is left: messages, tasks, logs, access', async () => {
+    const app = await openChannelApp(store, 'reply')
+    const other = await openPortal(app, 'kim@example.com')
+    const { client_id, task_id, thread_id, portal } = await openPortal(app, `${CANARY}@example.com`, {
+      body: `My secret is ${CANARY}.`,
+    })
+    await app.finished(task_id)
+    await app.call('PUT', `/v1/clients/${client_id}`, { metadata: { note: CANARY } })
+    await createAndGetId(app, '/v1/connections', { kind: 'custom', name: 'own', client_id, config: { note: CANARY } })
+    const schedule = { name: 'weekly', wedge: 'reply', task_type: 'triage', cadence: { kind: 'every', seconds: 3600 } }
+    await createAndGetId(app, '/v1/schedules', { ...schedule, client_id, input: { body: CANARY } })
+    await app.call('POST', `/v1/tasks/${task_id}/feedback`, { correction: `Write to ${CANARY} first.` })
+    expect((await findInDatabase(app, CANARY)).length).toBeGreaterThan(5)
+    const { status, body } = await app.call('POST', `/v1/clients/${client_id}/erase`)
+    expect(status).toBe(200)
+    expect(body).toEqual({
+      client_id,
+      erased: { tasks: 1, files: 0, knowledge: 1, threads: 1, messages: 2, connections: 1 },
+    })
+    expect(await findInDatabase(app, CANARY)).toEqual([])
+    expect((await portal('GET', 'me')).status).toBe(401)
+    expect((await app.call('GET', `/v1/clients/${client_id}`)).status).toBe(404)
+    expect((await app.call('GET', `/v1/threads/${thread_id}`)).status).toBe(404)
+    const task = (await app.call('GET', `/v1/tasks/${task_id}`)).body
+    expect(task).toMatchObject({ status: 'succeeded', input: null, output: null, client_id })
+    expect(task.log_pruned_at).not.toBeNull()
+    expect((await app.events(task_id)).at(-1)?.event).toBe('task.finished')
+    expect((await app.call('GET', '/v1/audit/verify')).body).toMatchObject({ ok: true })
+    expect((await other.portal('GET', 'me')).status).toBe(200)
+    expect((await app.call('GET', `/v1/tasks/${other.task_id}`)).body.input).not.toBeNull()
+  })
+
+  test('a run that waits for an approval ends, and its conversation, payload and state are deleted', async () => {
+    const app = await openGatedApp(store, gatedWedgeFiles('gate'))
+    const clientId = await createAndGetId(app, '/v1/clients', { display_name: 'Ada' })
+    const task = await startAction(app, { payload: { text: CANARY } })
+    const approval = await requestedApprovalId(app, task.id)
+    await app.ctx.store.transact((db) =>
+      db.updateTable('tasks').set({ client_id: clientId }).where('id', '=', task.id).execute(),
+    )
+    const { body } = await app.call('POST', `/v1/clients/${clientId}/erase`)
+    expect(body.erased).toMatchObject({ tasks: 1 })
+    expect(await findInDatabase(app, CANARY)).toEqual([])
+    expect((await app.call('GET', `/v1/tasks/${task.id}`)).body.status).toBe('rejected')
+    expect((await app.call('GET', `/v1/approvals/${approval}`)).body).toMatchObject({ status: 'rejected', preview: {} })
+    expect((await app.call('GET', '/v1/audit/verify')).body).toMatchObject({ ok: true })
+    await app.stop()
+    await app.outside.close()
+  })
+
+  test('only an admin of the project can erase a client', async () => {
+    const app = await openChannelApp(store)
+    const clientId = await createAndGetId(app, '/v1/clients', { display_name: 'Ada' })
+    const operator = (await app.call('POST', '/v1/keys', { name: 'operator', role: 'operator' })).body.key
+    const erase = (key: string | undefined) =>
+      app.call('POST', `/v1/clients/${clientId}/erase`, undefined, key === undefined ? {} : { key })
+    expect((await erase(operator)).status).toBe(403)
+    expect((await erase(await otherOrganisationSession(app))).status).toBe(404)
+    expect((await erase(undefined)).status).toBe(200)
+    expect((await erase(undefined)).status).toBe(404)
+  })
+})
