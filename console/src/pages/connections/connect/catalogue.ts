@@ -1,6 +1,7 @@
 import type { Preset } from '../../../api/connection-queries.ts'
 import { toObject, toText } from '../../../api/json.ts'
 import type { BrokerToolkit, Connection, ConnectionKind } from '../../../api/setup-queries.ts'
+import type { JsonObject } from '../../../api/types.ts'
 import { API_AUTH_TYPES, type AuthType, BEARER, MCP_AUTH_TYPES } from './auth-types.ts'
 import type { EntryField, EntrySecret } from './entry-fields.ts'
 import { connectText } from './text.ts'
@@ -142,12 +143,14 @@ export function findEntry(id: string | undefined, presets: Preset[]): CatalogueE
   return listEntries(presets, []).find((entry) => entry.id === id) ?? null
 }
 
-/** The entry of a connection that exists: its form asks for the credential only. */
+/** The entry of a connection that exists: its form asks for what is missing and for the credential. */
 export function entryOfConnection(connection: Connection, presets: Preset[]): CatalogueEntry {
   const { kind, name, config } = connection
   const preset = presets.find((one) => one.preset === (config['preset'] ?? config['provider']))
   const entry = preset ? toPresetEntry(preset) : BUILT_IN.find((one) => one.kind === kind)
   const auth = authTypeOf(connection)
+  // The config of other presets is complete: their parameters were filled in when the connection was created.
+  const fields = preset && kind !== 'email' ? [] : missingFields(entry?.fields ?? [], config)
   return {
     ...NO_CHOICE,
     id: connection.id,
@@ -158,10 +161,20 @@ export function entryOfConnection(connection: Connection, presets: Preset[]): Ca
     toolkit: kind === 'broker' ? toText(config['toolkit']) : null,
     docs: entry?.docs ?? null,
     suggestedName: name,
+    fields,
+    isOauthApp: entry?.isOauthApp ?? false,
     authTypes: preset ? [] : [{ ...auth, fields: [] }],
     secret: entry?.secret ?? null,
     isExisting: true,
   }
+}
+
+/** Optional fields are asked for only if no field is set. */
+function missingFields(fields: EntryField[], config: JsonObject): EntryField[] {
+  const missing = fields.filter(({ name }) => config[name] === undefined)
+  return missing.filter(
+    ({ required, initial }) => required || initial !== undefined || missing.length === fields.length,
+  )
 }
 
 function authTypeOf({ kind, config }: Connection): AuthType {

@@ -9,8 +9,8 @@ import { CatalogueStep } from './catalogue-step.tsx'
 import { type CatalogueEntry, entryOfConnection, findEntry } from './catalogue.ts'
 import { type ConnectionDraft, DetailsStep, newDraft } from './details-step.tsx'
 import { DoneStep } from './done-step.tsx'
-import { saveConnection } from './save-connection.ts'
-import { StepList, type StepName } from './step-list.tsx'
+import { saveConnection, type StoredConnection } from './save-connection.ts'
+import { StepList, type StepName } from './step-parts.tsx'
 import { AuthoriseStep, TestStep } from './test-step.tsx'
 import { connectText } from './text.ts'
 
@@ -108,7 +108,14 @@ function CurrentStep({
   }
   if (step === 'test') {
     return (
-      <TestStep entry={entry} name={connection.name} test={flow.test} onBack={onBack} onDone={() => show('done')} />
+      <TestStep
+        entry={entry}
+        name={connection.name}
+        warnings={connection.warnings ?? []}
+        test={flow.test}
+        onBack={onBack}
+        onDone={() => show('done')}
+      />
     )
   }
   return <DoneStep connection={connection} isTested={flow.test.data?.ok === true} onClose={onClose} />
@@ -121,7 +128,7 @@ function useConnectFlow(start: ConnectStart, firstEntry: CatalogueEntry | null) 
   const [entry, setEntry] = useState(firstEntry)
   const [draft, setDraft] = useState(() => (firstEntry ? newDraft(firstEntry, start.name) : NO_DRAFT))
   const [step, show] = useState<StepName>(firstEntry ? 'details' : 'choose')
-  const [connection, setConnection] = useState(start.connection ?? null)
+  const [connection, setConnection] = useState<StoredConnection | null>(start.connection ?? null)
   const invalidates = ['connections', 'blueprints']
   const test = useApiMutation<string, ConnectionTestResult>(testConnection, { invalidates })
   const save = useApiMutation(async () => (entry ? saveConnection(entry, draft, connection, setConnection) : null), {

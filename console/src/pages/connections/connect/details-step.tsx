@@ -8,6 +8,7 @@ import { LostSecretWarning } from '../lost-secret-warning.tsx'
 import type { AuthType } from './auth-types.ts'
 import type { CatalogueEntry } from './catalogue.ts'
 import type { EntryField } from './entry-fields.ts'
+import { StepError } from './step-parts.tsx'
 import { connectText } from './text.ts'
 
 /** What a person has typed so far. The dialog keeps it, so that going back loses nothing but the secret. */
@@ -40,7 +41,11 @@ export function DetailsStep({
   mutation,
   onBack,
   ...props
-}: DraftProps & { nameIsFixed: boolean; mutation: PlainMutation; onBack: (() => void) | null }) {
+}: DraftProps & {
+  nameIsFixed: boolean
+  mutation: PlainMutation & { error: Error | null }
+  onBack: (() => void) | null
+}) {
   const { entry, draft, onChange } = props
   const isApp = entry.toolkit !== null
   return (
@@ -62,6 +67,7 @@ export function DetailsStep({
         )}
         <ConfigInputs {...props} />
         <SecretInput {...props} />
+        <StepError error={mutation.error} />
       </div>
       <div className="flex gap-2 border-t border-line px-5 py-3">
         <Button type="submit" variant="primary" disabled={mutation.isPending}>

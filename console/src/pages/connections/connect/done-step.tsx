@@ -3,7 +3,7 @@ import type { Connection } from '../../../api/setup-queries.ts'
 import { Button, buttonClass } from '../../../ui/button.tsx'
 import { ToolTable } from '../tool-table.tsx'
 import { UsingWedges } from '../using-wedges.tsx'
-import { StepButtons } from './test-step.tsx'
+import { StepButtons } from './step-parts.tsx'
 import { connectText } from './text.ts'
 
 const text = connectText.done

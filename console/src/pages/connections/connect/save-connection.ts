@@ -2,13 +2,14 @@ import { type SavedConnection, saveSecret } from '../../../api/connection-querie
 import { callApi } from '../../../api/http.ts'
 import type { BrokerAuthorisation, Connection } from '../../../api/setup-queries.ts'
 import type { JsonObject } from '../../../api/types.ts'
-import { showToast } from '../../../ui/toast.tsx'
 import { openAuthorisation } from '../open-authorisation.ts'
 import { readAuth } from './auth-types.ts'
 import type { CatalogueEntry } from './catalogue.ts'
 import { chosenAuth, type ConnectionDraft } from './details-step.tsx'
 import { readFields } from './entry-fields.ts'
-import { connectText } from './text.ts'
+
+/** What the service warns about is known when it has stored the config. */
+export type StoredConnection = Connection & { warnings?: string[] }
 
 /** Creates or changes the connection and stores its secret. `onStored` is called before the secret is sent. */
 export async function saveConnection(
@@ -16,44 +17,36 @@ export async function saveConnection(
   draft: ConnectionDraft,
   saved: Connection | null,
   onStored: (connection: Connection) => void,
-): Promise<Connection> {
+): Promise<StoredConnection> {
   if (entry.toolkit !== null) return connectApp(entry.toolkit, saved)
   const stored = await storeConnection(entry, draft, saved)
   onStored(stored)
-  return draft.secret === '' ? stored : saveSecret(stored.id, draft.secret)
+  return draft.secret === '' ? stored : { ...stored, ...(await saveSecret(stored.id, draft.secret)) }
 }
 
 async function storeConnection(
   entry: CatalogueEntry,
   draft: ConnectionDraft,
   saved: Connection | null,
-): Promise<Connection> {
-  if (entry.isExisting && saved) return saved
+): Promise<StoredConnection> {
   const name = draft.name.trim()
+  if (entry.isExisting && saved) {
+    const added = readFields(entry.fields, draft.values)
+    return entry.fields.length === 0 ? saved : update(saved.id, { config: { ...saved.config, ...added } })
+  }
   if (entry.preset !== null) {
     // The parameters of a preset cannot be changed later, so the connection that this dialog created is replaced.
     if (saved) await callApi(`/v1/connections/${saved.id}`, { method: 'DELETE' })
     return create({ preset: entry.preset, name, params: readFields(entry.fields, draft.values) })
   }
   const config = readConfig(entry, draft)
-  if (!saved) return create({ kind: entry.kind, name, config })
-  const { warnings, ...changed } = await callApi<SavedConnection>(`/v1/connections/${saved.id}`, {
-    method: 'PUT',
-    body: { name, config },
-  })
-  showWarnings(warnings)
-  return changed
+  return saved ? update(saved.id, { name, config }) : create({ kind: entry.kind, name, config })
 }
 
-async function create(body: JsonObject): Promise<Connection> {
-  const { warnings, ...created } = await callApi<SavedConnection>('/v1/connections', { method: 'POST', body })
-  showWarnings(warnings)
-  return created
-}
+const create = (body: JsonObject) => callApi<SavedConnection>('/v1/connections', { method: 'POST', body })
 
-function showWarnings(warnings: string[]): void {
-  for (const warning of warnings) showToast(connectText.warning(warning))
-}
+const update = (id: string, body: JsonObject) =>
+  callApi<SavedConnection>(`/v1/connections/${id}`, { method: 'PUT', body })
 
 function readConfig(entry: CatalogueEntry, draft: ConnectionDraft): JsonObject {
   const authType = chosenAuth(entry, draft)

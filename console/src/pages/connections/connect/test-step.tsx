@@ -1,5 +1,4 @@
 import { CircleCheck, CircleX } from 'lucide-react'
-import type { ReactNode } from 'react'
 import type { ConnectionTestResult } from '../../../api/connection-queries.ts'
 import { type PlainMutation, useApiMutation } from '../../../api/mutation.ts'
 import type { Connection } from '../../../api/setup-queries.ts'
@@ -8,6 +7,7 @@ import { capitalize } from '../../../ui/humanize.ts'
 import { MutationButton } from '../../../ui/mutation-button.tsx'
 import { startOauth } from '../open-authorisation.ts'
 import type { CatalogueEntry } from './catalogue.ts'
+import { StepButtons, StepError } from './step-parts.tsx'
 import { connectText } from './text.ts'
 
 /** Sends the person to the provider's page, in this tab: a new tab would not be signed in to the console. */
@@ -27,6 +27,7 @@ export function AuthoriseStep({
   return (
     <>
       <p>{connectText.authorise.lead(provider)}</p>
+      <StepError error={start.error} />
       <StepButtons>
         <MutationButton variant="primary" mutation={start}>
           {connectText.authorise.open(provider)}
@@ -43,13 +44,15 @@ export function AuthoriseStep({
 export function TestStep({
   entry,
   name,
+  warnings,
   test,
   onBack,
   onDone,
 }: {
   entry: CatalogueEntry
   name: string
-  test: PlainMutation & { data: ConnectionTestResult | undefined }
+  warnings: string[]
+  test: PlainMutation & { data: ConnectionTestResult | undefined; error: Error | null }
   onBack: () => void
   onDone: () => void
 }) {
@@ -60,7 +63,13 @@ export function TestStep({
         {test.isPending && <p className="text-muted">{connectText.testing}</p>}
         {!test.isPending && !result && entry.toolkit !== null && <p>{connectText.appTab}</p>}
         {result && <TestResultText name={name} result={result} />}
+        {warnings.map((warning) => (
+          <p key={warning} className="break-words text-wait">
+            {connectText.warning(warning)}
+          </p>
+        ))}
       </div>
+      <StepError error={test.error} />
       <StepButtons>
         {result?.ok ? (
           <Button variant="primary" onClick={onDone}>
@@ -84,13 +93,7 @@ export function TestStep({
   )
 }
 
-export function TestResultText({
-  name,
-  result: { ok, error, checked },
-}: {
-  name: string
-  result: ConnectionTestResult
-}) {
+function TestResultText({ name, result: { ok, error, checked } }: { name: string; result: ConnectionTestResult }) {
   const Icon = ok ? CircleCheck : CircleX
   return (
     <>
@@ -102,8 +105,4 @@ export function TestResultText({
       <p className="text-xs break-words text-muted">{connectText.checked(checked)}</p>
     </>
   )
-}
-
-export function StepButtons({ children }: { children: ReactNode }) {
-  return <div className="-mx-5 -mb-5 flex flex-wrap gap-2 border-t border-line px-5 py-3">{children}</div>
 }
