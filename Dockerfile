@@ -25,6 +25,7 @@ COPY --from=build /build/node_modules ./node_modules
 COPY --from=build /build/dist ./dist
 COPY wedges ./wedges
 COPY blueprints ./blueprints
+COPY presets ./presets
 
 # A container that cannot isolate agents says why and stops; SVC_SANDBOX=auto would go on without.
 ENV NODE_ENV=production \

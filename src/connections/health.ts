@@ -17,9 +17,10 @@ export async function recordConnectionHealth(ctx: Ctx, connection: Connection, e
   await writeHealth(ctx, connection, { last_ok_at: toIsoTime(now), last_error: null, last_error_at: null })
 }
 
-/** Null for a 404, 422 and the like: the request was wrong, but the connection works. */
+/** Null for a 404, 422 and the like, or an error in a 200: the request was wrong, but the connection works. */
 export function toHealthError(status: number | null, error: string | null): string | null {
-  const isRequestError = status !== null && status >= 400 && status < 500 && ![401, 403, 407].includes(status)
+  const [hundreds] = String(status ?? '')
+  const isRequestError = (hundreds === '2' || hundreds === '4') && ![401, 403, 407].includes(status ?? 0)
   return isRequestError ? null : error
 }
 

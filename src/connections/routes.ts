@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { JsonObject } from '../base/json.ts'
 import { badRequest } from '../base/problem.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import { filterParam, pageQueryById, pageSchema, toPage } from '../http/page.ts'
@@ -11,6 +12,10 @@ import {
   requireConnectionInScope,
 } from './connections.ts'
 import { CONNECTION_KINDS } from './executors/executor-table.ts'
+import { applyPreset } from './presets/apply-preset.ts'
+import type { PresetParamValues } from './presets/preset.ts'
+import { readPresets, requirePreset } from './presets/read-presets.ts'
+import { PresetListView, toPresetView } from './presets/view.ts'
 import { type Connection, listConnections } from './rows.ts'
 import { testConnection } from './test-connection.ts'
 import {
@@ -33,9 +38,13 @@ const config = jsonObject.meta({
 export const connectionRoutes = nameRoutes({
   createConnection: defineWrite('POST', '/v1/connections', {
     summary: 'Create a connection',
+    description:
+      'Of a `kind`, or of a `preset`, which brings the kind and the config; `config` then replaces single keys.',
     role: 'admin',
     body: z.object({
-      kind: z.enum(CONNECTION_KINDS),
+      kind: z.enum(CONNECTION_KINDS).optional(),
+      preset: z.string().max(64).optional(),
+      params: z.record(z.string(), z.union([z.string().max(512), z.number()])).optional(),
       name,
       owner: z.object({ kind: z.enum(['founder', 'client']), id: z.string().optional() }).optional(),
       client_id: z.string().nullish(),
@@ -44,7 +53,7 @@ export const connectionRoutes = nameRoutes({
     }),
     responses: { 201: ConnectionWithWarningsView },
     async handle({ ctx, scope, body }) {
-      const connection = await createConnection(ctx, scope, body)
+      const connection = await createConnection(ctx, scope, { ...body, ...(await resolveKind(body)) })
       return createdResponse(`/v1/connections/${connection.id}`, await toViewWithWarnings(ctx, connection))
     },
   }),
@@ -122,7 +131,35 @@ export const connectionRoutes = nameRoutes({
     find: requireConnectionInScope,
     handle: ({ ctx, scope, subject }) => testConnection(ctx, scope, subject),
   }),
+
+  listPresets: defineRead('/v1/presets', {
+    summary: 'List presets',
+    description: 'Services that can be connected with a name and a credential.',
+    responses: { 200: PresetListView },
+    async handle() {
+      return { data: (await readPresets()).map(toPresetView) }
+    },
+  }),
 })
+
+interface KindOrPreset {
+  kind?: string | undefined
+  preset?: string | undefined
+  params?: PresetParamValues | undefined
+  config?: JsonObject | undefined
+}
+
+/** The kind and config of a new connection, from its preset if it has one. */
+async function resolveKind({ kind, preset: name, params = {}, config = {} }: KindOrPreset) {
+  if (name === undefined) {
+    if (kind === undefined) throw badRequest(`field 'kind' is required: one of ${CONNECTION_KINDS.join(', ')}`)
+    return { kind, config }
+  }
+  const preset = await requirePreset(name)
+  if (kind !== undefined && kind !== preset.kind)
+    throw badRequest(`field 'kind' must be ${preset.kind} for this preset`)
+  return { kind: preset.kind, config: applyPreset(preset, { params, config }) }
+}
 
 const toViewWithWarnings = async (ctx: Ctx, connection: Connection) => ({
   ...(await toConnectionView(ctx, connection)),

@@ -65,6 +65,7 @@ export const founderPlaneRoutes: Record<string, FounderRoute[]> = {
     connectionToolRoutes.listConnectionTools,
     connectionToolRoutes.updateConnectionTool,
     connectionToolRoutes.refreshConnectionTools,
+    connectionRoutes.listPresets,
     oauthRoutes.getConnectionHealth,
     oauthRoutes.startConnectionOauth,
   ],

@@ -12,13 +12,13 @@ const packed = packAndInstall()
 const { folder, installed, program } = packed
 afterAll(packed.remove)
 
-test('the package contains only programs, documentation, wedges and blueprints', () => {
+test('the package contains only programs, documentation, wedges, blueprints and presets', () => {
   const expected = [
     /^dist\/(svc\.mjs|service\.cjs)$/,
-    /^dist\/(harness|workflow-cell)\.cjs$/,
+    /^dist\/(harness|workflow-cell|smtp-client)\.cjs$/,
     /^dist\/console\/(assets\/)?[\w.-]+\.(html|js|css|svg|woff2)(\.gz)?$/,
     /^docs\/[a-z-]+\.md$/,
-    /^(wedges|blueprints)\/[\w./-]+\.(json|md|mjs)$/,
+    /^(wedges|blueprints|presets)\/[\w./-]+\.(json|md|mjs)$/,
     /^(README\.md|CHANGELOG\.md|LICENSE|THIRD-PARTY-LICENSES|package\.json)$/,
   ]
   const paths = packed.files.map(({ path }) => path)

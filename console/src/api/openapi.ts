@@ -499,13 +499,17 @@ export interface components {
                 [key: string]: unknown;
             };
             /** @enum {string} */
-            kind: "email" | "webhook" | "custom" | "broker" | "mcp";
+            kind?: "email" | "webhook" | "custom" | "broker" | "mcp";
             name: string;
             owner?: {
                 id?: string;
                 /** @enum {string} */
                 kind: "founder" | "client";
             };
+            params?: {
+                [key: string]: string | number;
+            };
+            preset?: string;
             secret_ref?: string | null;
         };
         CreateKeyRequest: {
@@ -1014,6 +1018,42 @@ export interface components {
         PortalThreadSummaryList: {
             data: components["schemas"]["PortalThreadSummary"][];
             next_cursor: string | null;
+        };
+        Preset: {
+            auth: {
+                type: string;
+            };
+            description: string;
+            docs: string;
+            /** @enum {string} */
+            kind: "custom" | "email";
+            operations: {
+                /** @enum {string} */
+                class: "read" | "ask" | "off";
+                description: string;
+                /** @description Any JSON object. */
+                input_schema: JsonObject;
+                name: string;
+            }[];
+            params: {
+                default: string | number | null;
+                description: string;
+                example: string | number;
+                name: string;
+                pattern: string | null;
+                title: string;
+                /** @enum {string} */
+                type: "string" | "number";
+            }[];
+            preset: string;
+            secret: {
+                label: string;
+                where: string;
+            };
+            title: string;
+        };
+        PresetList: {
+            data: components["schemas"]["Preset"][];
         };
         ProgressEvent: {
             data: {

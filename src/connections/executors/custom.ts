@@ -30,7 +30,9 @@ export const customExecutor: ConnectionExecutor = {
   read: (ctx, read) => (hasOperations(read.connection) ? readOperation(ctx, read) : getPath(ctx, read)),
   async test(ctx, connection) {
     const canRead = connection.config.base_url !== undefined
-    const url = requireConfigUrl(connection, canRead ? 'base_url' : 'api_url')
+    const { test_path } = connection.config
+    const base = requireConfigUrl(connection, canRead ? 'base_url' : 'api_url')
+    const url = canRead && typeof test_path === 'string' ? resolveReadUrl(`${base}/`, test_path.slice(1)).href : base
     return sendTestRequest(ctx, connection, { method: canRead ? 'GET' : 'OPTIONS', url })
   },
 }

@@ -80,8 +80,12 @@ function findHeaderValueProblem(text: string | null): string | null {
 }
 
 function fieldsOfBody(operation: Operation, args: JsonObject): JsonObject {
+  const { fixed = {} } = operation
   const used = fieldsOutsideBody(operation)
-  return Object.fromEntries(Object.entries(args).filter(([field]) => !used.has(field)))
+  const fields = Object.entries(args).filter(([field]) => !used.has(field))
+  const repeated = fields.find(([field]) => Object.hasOwn(fixed, field))
+  if (repeated) throw badRequest(`field '${repeated[0]}' is set by the operation '${operation.name}'`)
+  return Object.fromEntries([...Object.entries(fixed), ...fields])
 }
 
 function buildBody({ name, body }: Operation, fields: JsonObject): Pick<OutgoingRequest, 'headers' | 'body'> {

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../base/json.ts'
+import { isJsonObject, type Json, type JsonObject, ownField } from '../../base/json.ts'
 import { badRequest } from '../../base/problem.ts'
 import type { Ctx } from '../../ctx/ctx.ts'
 import { EgressError } from '../../egress/http-client.ts'
@@ -20,8 +20,8 @@ export function parseOperations(config: JsonObject): { baseUrl: string; operatio
   return { baseUrl: parsed.config.base_url, operations: parsed.config.operations }
 }
 
-export function listOperationTools(connection: Connection): ConnectionTool[] {
-  return parseOperations(connection.config).operations.map((operation) => ({
+export function listOperationTools({ config }: Pick<Connection, 'config'>): ConnectionTool[] {
+  return parseOperations(config).operations.map((operation) => ({
     name: operation.name,
     description: operation.description ?? `${operation.method} ${operation.path}`,
     inputSchema: inputSchemaOf(operation),
@@ -71,8 +71,21 @@ function toUnreadableResponse(error: unknown): UpstreamResponse {
   return { ok, status: error.status, contentType: '', body: null, error: ok ? null : error.message }
 }
 
-function withSuccess({ success }: Operation, response: UpstreamResponse): UpstreamResponse {
-  if (!success) return response
-  if (success.includes(response.status)) return { ...response, ok: true, error: null }
-  return { ...response, ok: false, error: response.error ?? `upstream answered ${response.status}` }
+function withSuccess({ success, error_path }: Operation, response: UpstreamResponse): UpstreamResponse {
+  const ok = success ? success.includes(response.status) : response.ok
+  const named = ok && error_path !== undefined ? findNamedError(response.body, error_path) : null
+  if (ok && named === null) return { ...response, ok, error: null }
+  return { ...response, ok: false, error: named ?? response.error ?? `upstream answered ${response.status}` }
+}
+
+const MAX_ERROR_CHARACTERS = 500
+
+/** The error at the path, as text; null if there is none. */
+function findNamedError(body: Json, path: string): string | null {
+  const found = path
+    .split('.')
+    .reduce<Json>((inner, field) => (isJsonObject(inner) ? (ownField(inner, field) ?? null) : null), body)
+  if (found === null || found === false || (Array.isArray(found) && found.length === 0)) return null
+  const text = typeof found === 'string' ? found : JSON.stringify(found)
+  return `upstream answered with an error: ${text.slice(0, MAX_ERROR_CHARACTERS)}`
 }

@@ -74,11 +74,16 @@ const Operation = z
       .optional(),
     success: z.array(z.int().min(200).max(499)).min(1).max(50).optional(),
     amount: amountMapping.optional(),
+    /** Constant fields of the body, such as the query of GraphQL. */
+    fixed: z.custom<JsonObject>(isJsonObject, 'must be an object').optional(),
+    /** Where a response with a good status names an error, as with GraphQL and Slack. */
+    error_path: z.string().regex(DOTTED_PATH, 'must be the name of a field, or names joined by dots').optional(),
   })
-  .superRefine(({ method, read, body, headers = {}, idempotency_header = 'idempotency-key' }, issues) => {
+  .superRefine(({ method, read, body, fixed, headers = {}, idempotency_header = 'idempotency-key' }, issues) => {
     const report = (path: string, message: string) => issues.addIssue({ code: 'custom', path: [path], message })
     if (read && method !== 'GET') report('read', 'must be false: only a GET can be a read')
     if (method === 'GET' && body !== undefined && body !== 'none') report('body', 'must be none for a GET')
+    if (fixed && (method === 'GET' || body === 'none')) report('fixed', 'must not be set without a body')
     const isIdempotencyField = Object.entries(headers).some(
       ([name, value]) => name.toLowerCase() === idempotency_header.toLowerCase() && isPlaceholder(value),
     )
