@@ -12,29 +12,8 @@ export type ToolClass = ConnectionTool['class']
 
 export type SavedConnection = Schemas['ConnectionWithWarnings']
 
-/** What a person fills in for a preset. */
-export interface PresetParam {
-  name: string
-  title: string
-  description: string
-  type: 'string' | 'number'
-  pattern: string | null
-  example: string | number
-  default: string | number | null
-}
-
 /** A service that is ready to be connected: the service knows its address, its operations and how it authorises. */
-export interface Preset {
-  preset: string
-  title: string
-  description: string
-  kind: Connection['kind']
-  operations: { name: string }[]
-  auth: { type: string }
-  docs: string
-  secret: { label: string; where: string }
-  params: PresetParam[]
-}
+export type Preset = Schemas['Preset']
 
 export interface ConnectionTestResult {
   ok: boolean

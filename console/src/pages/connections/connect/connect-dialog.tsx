@@ -65,7 +65,12 @@ function ConnectSteps({
   return (
     <div className="flex max-h-[min(46rem,calc(100dvh-3rem))] flex-col gap-4 p-5">
       <header className="flex flex-wrap items-center gap-x-4 gap-y-2">
-        <h2 ref={heading} tabIndex={-1} className="text-base font-semibold outline-none">
+        <h2
+          ref={heading}
+          // A dialog focuses its first focusable element when it opens.
+          tabIndex={step === 'choose' ? undefined : -1}
+          className="text-base font-semibold outline-none"
+        >
           {shownTitle}
         </h2>
         <StepList step={step} skipsChoice={firstEntry !== null} />
