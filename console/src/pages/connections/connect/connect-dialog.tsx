@@ -1,8 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
+import { X } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { type ConnectionTestResult, presetsQuery, testConnection } from '../../../api/connection-queries.ts'
 import { useApiMutation } from '../../../api/mutation.ts'
 import type { Connection } from '../../../api/setup-queries.ts'
+import { Button } from '../../../ui/button.tsx'
 import { Dialog } from '../../../ui/dialog.tsx'
 import { Placeholder } from '../../../ui/page-states.tsx'
 import { CatalogueStep } from './catalogue-step.tsx'
@@ -63,8 +65,8 @@ function ConnectSteps({
   }, [step])
   const shownTitle = entry && start.name === undefined ? connectText.connectNamed(entry.title) : title
   return (
-    <div className="flex max-h-[min(46rem,calc(100dvh-3rem))] flex-col gap-4 p-5">
-      <header className="flex flex-wrap items-center gap-x-4 gap-y-2">
+    <div className="relative flex max-h-[min(46rem,calc(100dvh-3rem))] flex-col gap-4 p-5">
+      <header className="flex flex-wrap items-center gap-x-4 gap-y-2 pr-8">
         <h2
           ref={heading}
           // A dialog focuses its first focusable element when it opens.
@@ -76,6 +78,15 @@ function ConnectSteps({
         <StepList step={step} skipsChoice={firstEntry !== null} />
       </header>
       <CurrentStep start={start} flow={flow} skipsChoice={firstEntry !== null} onClose={onClose} />
+      {/* The last element, because a dialog focuses its first button when it opens. */}
+      <Button
+        small
+        variant="ghost"
+        className="absolute top-4 right-3"
+        aria-label={connectText.close}
+        onClick={onClose}
+        icon={<X size={15} />}
+      />
     </div>
   )
 }

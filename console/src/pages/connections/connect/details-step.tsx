@@ -28,6 +28,10 @@ export function newDraft(entry: CatalogueEntry, name: string | undefined): Conne
 export const chosenAuth = ({ authTypes }: CatalogueEntry, { authId }: ConnectionDraft): AuthType | null =>
   authTypes.find(({ id }) => id === authId) ?? null
 
+/** Whether a person authorises the connection on the provider's page. */
+const asksProvider = (entry: CatalogueEntry, draft: ConnectionDraft) =>
+  entry.isOauthApp || chosenAuth(entry, draft)?.isAuthorised === true
+
 interface DraftProps {
   entry: CatalogueEntry
   saved: Connection | null
@@ -48,6 +52,7 @@ export function DetailsStep({
 }) {
   const { entry, draft, onChange } = props
   const isApp = entry.toolkit !== null
+  const leaves = asksProvider(entry, draft)
   return (
     <form
       className="-mx-5 -mb-5 flex min-h-0 flex-col"
@@ -71,7 +76,7 @@ export function DetailsStep({
       </div>
       <div className="flex gap-2 border-t border-line px-5 py-3">
         <Button type="submit" variant="primary" disabled={mutation.isPending}>
-          {isApp ? connectText.connectApp : connectText.saveAndTest}
+          {isApp ? connectText.connectApp : leaves ? connectText.saveAndContinue : connectText.saveAndTest}
         </Button>
         {onBack && (
           <Button variant="ghost" onClick={onBack}>
@@ -99,7 +104,7 @@ function ConfigInputs({ entry, draft, onChange }: DraftProps) {
         />
       )}
       {auth && <FieldInputs fields={auth.fields} values={draft.values} onChange={change} />}
-      {(auth?.isAuthorised || entry.isOauthApp) && <RedirectUri />}
+      {asksProvider(entry, draft) && <RedirectUri />}
     </>
   )
 }

@@ -129,7 +129,7 @@ export const connectText = {
   back: 'Back',
   close: 'Close',
   saveAndTest: 'Save and test',
-  saveAndAuthorise: 'Save and continue',
+  saveAndContinue: 'Save and continue',
   connectApp: 'Continue to the provider',
   authorise: {
     lead: (title: string) => `Sign in at ${title} and allow access. You come back here afterwards.`,
