@@ -36,7 +36,11 @@ const englishOnly = {
 }
 
 /** Files with a large library that few deployments use. The service loads their bundles at first use, so they cost no start. */
-const loadedAtFirstUse = ['src/connections/mail/smtp-client.ts', 'src/connections/mcp/mcp-client.ts']
+const loadedAtFirstUse = [
+  'src/cli/connection/parse-yaml.ts',
+  'src/connections/mail/smtp-client.ts',
+  'src/connections/mcp/mcp-client.ts',
+]
 
 /** @param {string} entry */
 const nameOfBundle = (entry) => basename(entry).replace(/\.ts$/, '.cjs')

@@ -12,7 +12,7 @@ import { parseRole } from './member-rows.ts'
 import { extendSessionIfDue } from './sessions.ts'
 
 /** The scope of a founder request; 403 if the caller's role is too low. */
-export async function authorizeRequest(ctx: Ctx, request: FastifyRequest, role: Role): Promise<Scope> {
+export async function authenticateWithRole(ctx: Ctx, request: FastifyRequest, role: Role): Promise<Scope> {
   const scope = await authenticateRequest(ctx, request)
   if (!isRoleAtLeast(scope.role, role)) throw roleForbidden(scope)
   return scope

@@ -51,14 +51,14 @@ function toAmountView(mapping: AmountMapping, payload: Json): z.infer<typeof Act
 
 const MAX_PHRASE_CHARACTERS = 100
 
-/** The first sentence of the description, or the name. A vendor may have written it, so it is cut and cleaned. */
+/** The first clause of the description, or the name. A vendor may have written it, so it is cut and cleaned. */
 function toolPhrase({ name, description }: ConnectionTool): string {
-  const [sentence = ''] = description
+  const [clause = ''] = description
     .replaceAll(/[\p{C}\s]+/gu, ' ')
     .trim()
-    .split(/[.:;!?](?: |$)/u)
+    .split(/[.,:;!?](?: |$)| \(/u)
   // An operation without a description is described by its method and path, such as "POST /refunds".
-  const phrase = sentence === '' || /^[A-Z]+ \//.test(sentence) ? name.replaceAll(/[_-]+/g, ' ') : sentence
+  const phrase = clause === '' || /^[A-Z]+ \//.test(clause) ? name.replaceAll(/[_-]+/g, ' ') : clause
   const isAcronym = /^\p{Lu}{2}/u.test(phrase)
   const short = phrase.length > MAX_PHRASE_CHARACTERS ? `${phrase.slice(0, MAX_PHRASE_CHARACTERS - 1)}…` : phrase
   return isAcronym ? short : short.charAt(0).toLowerCase() + short.slice(1)

@@ -15,7 +15,15 @@ export const Blueprint = z.object({
   sells_as: z.string().default(''),
   wedge: slugSchema,
   requires_connections: z
-    .array(z.object({ name, kind: z.enum(CONNECTION_KINDS), config: jsonObject.optional() }))
+    .array(
+      z.object({
+        name,
+        kind: z.enum(CONNECTION_KINDS),
+        /** Brings the config; `config` then replaces single keys. */
+        preset: slugSchema.optional(),
+        config: jsonObject.optional(),
+      }),
+    )
     .default([]),
   schedules: z
     .array(z.object({ name, task_type: slugSchema, cadence: Cadence, input: jsonValue.optional() }))

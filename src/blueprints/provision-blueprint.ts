@@ -1,6 +1,8 @@
 import { lockProject } from '../accounts/project-rows.ts'
 import { appendAuditEntry } from '../audit/append.ts'
-import { createConnectionInTx } from '../connections/connections.ts'
+import { createConnectionInTx, type NewConnection } from '../connections/connections.ts'
+import { applyPreset } from '../connections/presets/apply-preset.ts'
+import { requirePreset } from '../connections/presets/read-presets.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { ProjectScope } from '../ctx/scope.ts'
 import { isoNow } from '../ctx/world.ts'
@@ -22,11 +24,13 @@ export interface BlueprintParts {
  * Creates what a blueprint needs and does not exist yet: connections without secrets, disabled schedules, knowledge. It
  * changes nothing that exists and runs in one transaction, so it can be repeated at any time.
  */
-export function provisionBlueprintInProject(
+export async function provisionBlueprintInProject(
   ctx: Ctx,
   scope: ProjectScope,
   blueprint: Blueprint,
 ): Promise<{ created: BlueprintParts; reused: BlueprintParts }> {
+  // Presets are files, and a transaction waits for nothing but the database.
+  const required = await Promise.all(blueprint.requires_connections.map(withPreset))
   return inTx(ctx, async (tx) => {
     const { projectId } = scope
     // The lock comes first: if two blueprints use the same name, the second finds what the first has created.
@@ -41,7 +45,7 @@ export function provisionBlueprintInProject(
     })
     const schedules = await provisionSchedules(tx, projectId, blueprint)
     const knowledge = await provisionKnowledge(tx, scope, blueprint)
-    const connections = await provisionConnections(tx, scope, blueprint)
+    const connections = await provisionConnections(tx, scope, required)
     const created = { connections: connections.created, schedules: schedules.created, knowledge: knowledge.created }
     await appendAuditEntry(tx, projectId, scope.actor, 'blueprint.provisioned', blueprint.blueprint, created)
     return {
@@ -56,11 +60,18 @@ interface ProvisionedNames {
   reused: string[]
 }
 
-async function provisionConnections(tx: Tx, scope: ProjectScope, blueprint: Blueprint): Promise<ProvisionedNames> {
+type RequiredConnection = Blueprint['requires_connections'][number]
+
+async function withPreset({ preset, config = {}, ...rest }: RequiredConnection): Promise<NewConnection> {
+  if (preset === undefined) return { ...rest, config }
+  return { ...rest, config: applyPreset(await requirePreset(preset), { params: {}, config }) }
+}
+
+async function provisionConnections(tx: Tx, scope: ProjectScope, required: NewConnection[]): Promise<ProvisionedNames> {
   const result: ProvisionedNames = { created: [], reused: [] }
-  for (const { name, kind, config } of blueprint.requires_connections) {
-    const added = await createConnectionInTx(tx, scope, { name, kind, config })
-    ;(added ? result.created : result.reused).push(name)
+  for (const connection of required) {
+    const added = await createConnectionInTx(tx, scope, connection)
+    ;(added ? result.created : result.reused).push(connection.name)
   }
   return result
 }

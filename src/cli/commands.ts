@@ -7,6 +7,7 @@ import {
   reviseCommand,
 } from './tasks/approval-commands.ts'
 import { exportAuditCommand, verifyAuditCommand } from './admin/audit-commands.ts'
+import { importConnectionCommand } from './connection/import-command.ts'
 import { backupCommand } from './admin/backup-command.ts'
 import type { CliCommand } from './shell/command.ts'
 import { doctorCommand } from './doctor/doctor-command.ts'
@@ -39,6 +40,7 @@ export const COMMANDS: readonly CliCommand[] = [
   newWedgeCommand,
   checkWedgeCommand,
   rehearseWedgeCommand,
+  importConnectionCommand,
   listKeysCommand,
   createKeyCommand,
   deleteKeyCommand,

@@ -38,7 +38,7 @@ export async function deleteTaskLog(db: Db, taskId: string): Promise<number> {
     .execute()
   await db.deleteFrom('transcripts').where('task_id', '=', taskId).execute()
   await db.deleteFrom('run_states').where('task_id', '=', taskId).execute()
-  return removed.reduce((sum, { bytes }) => sum + Number(bytes), 0)
+  return removed.reduce((sum, { bytes }) => sum + bytes, 0)
 }
 
 /** Deletes the files of a task, and returns how many bytes were stored. */
@@ -50,7 +50,7 @@ export async function deleteTaskFiles(db: Db, taskId: string): Promise<{ files: 
     .returning(sql<number>`octet_length(content)`.as('bytes'))
     .execute()
   await db.deleteFrom('artifacts').where('task_id', '=', taskId).execute()
-  return { files: removed.length, bytes: removed.reduce((sum, { bytes }) => sum + Number(bytes), 0) }
+  return { files: removed.length, bytes: removed.reduce((sum, { bytes }) => sum + bytes, 0) }
 }
 
 /** Empties what was asked, decided and sent. The hashes stay, so that the audit log can still be compared with them. */

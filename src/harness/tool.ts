@@ -19,7 +19,7 @@ export interface ConnectionHarnessTool extends Omit<HarnessTool, 'name' | 'prope
   target: NamedTool
 }
 
-export type OfferedTool = HarnessTool | ConnectionHarnessTool
+export type CallableTool = HarnessTool | ConnectionHarnessTool
 
 /** The model gets `output`, or `error` without an output; the event gets `shown` if it must not contain the output. */
 export type ToolOutcome = { ok: true; output: Json; shown?: Json } | { ok: false; error: string; output?: Json }

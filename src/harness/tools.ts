@@ -12,7 +12,7 @@ import { fileTools } from './file-tools.ts'
 import { requiredGateCheck, passGate } from './tool-gate.ts'
 import { planeTools } from './plane-tools.ts'
 import { type GateCheck, type HarnessRun, RunFailure } from './harness-run.ts'
-import { toolFailure, type ToolOutcome, type HarnessTool, type OfferedTool } from './tool.ts'
+import { toolFailure, type ToolOutcome, type HarnessTool, type CallableTool } from './tool.ts'
 
 /** A longer result would fill the context of the model. */
 const MAX_RESULT_CHARS = 200_000
@@ -42,14 +42,14 @@ export function listToolSpecs(brief: Brief): ToolSpec[] {
 }
 
 /** `act` and `read` can be called even if they are not offered: a rehearsal works with and without named tools. */
-function findOfferedTool(brief: Brief, name: string): OfferedTool | undefined {
+function findCallableTool(brief: Brief, name: string): CallableTool | undefined {
   const builtIn = brief.tools.includes(name) ? TOOLS.find((tool) => tool.name === name) : undefined
   return builtIn ?? connectionToolsOf(brief).find((tool) => tool.name === name)
 }
 
 /** Executes a tool call and returns the result for the model. */
 export async function executeToolCall(run: HarnessRun, call: ToolCall): Promise<ToolCallResult> {
-  const tool = findOfferedTool(run.brief, call.name)
+  const tool = findCallableTool(run.brief, call.name)
   const outcome = tool ? await runHarnessTool(run, tool, call) : refuseCall(run, call)
   const content = outcome.ok ? outcome.output : (outcome.output ?? { error: outcome.error })
   const text = truncateText(typeof content === 'string' ? content : JSON.stringify(content), MAX_RESULT_CHARS)
@@ -57,7 +57,7 @@ export async function executeToolCall(run: HarnessRun, call: ToolCall): Promise<
 }
 
 /** Runs a tool after the gate check that it needs, and emits the two events of the timeline. */
-export async function runHarnessTool(run: HarnessRun, tool: OfferedTool, call: ToolCall): Promise<ToolOutcome> {
+export async function runHarnessTool(run: HarnessRun, tool: CallableTool, call: ToolCall): Promise<ToolOutcome> {
   if (tool === progressTool && call.inputError === null) return runGuarded(run, tool, call, null)
   const gateCheck = requiredGateCheck(run.brief, call, targetOf(tool))
   if (!run.logged.called.delete(call.id))
@@ -79,7 +79,7 @@ function refuseCall(run: HarnessRun, call: ToolCall): ToolOutcome {
 /** An error inside a tool is returned to the model; only a RunFailure ends the run. */
 async function runGuarded(
   run: HarnessRun,
-  tool: OfferedTool,
+  tool: CallableTool,
   call: ToolCall,
   gateCheck: GateCheck | null,
 ): Promise<ToolOutcome> {
@@ -96,7 +96,7 @@ async function runGuarded(
 
 async function runGated(
   run: HarnessRun,
-  tool: OfferedTool,
+  tool: CallableTool,
   input: JsonObject,
   gateCheck: GateCheck | null,
 ): Promise<ToolOutcome> {
@@ -114,8 +114,8 @@ function shownInput({ name, input }: ToolCall, target: NamedTool | null, gated: 
   return gated ? pickFields(input, 'name') : input
 }
 
-const targetOf = (tool: OfferedTool): NamedTool | null => ('target' in tool ? tool.target : null)
+const targetOf = (tool: CallableTool): NamedTool | null => ('target' in tool ? tool.target : null)
 
-function inputSchemaOf(tool: OfferedTool): JsonObject {
+function inputSchemaOf(tool: CallableTool): JsonObject {
   return 'schema' in tool ? tool.schema : { type: 'object', properties: tool.properties, required: tool.required }
 }

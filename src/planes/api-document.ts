@@ -1,6 +1,5 @@
 import { createOpenApiDocument, type DescribedRoute, type OpenApiDocument } from '../http/openapi.ts'
 import type { SandboxDriver } from '../sandbox/driver.ts'
-import { portalConnectionRoutes } from '../portal/connection-routes.ts'
 import { portalRoutes } from '../portal/routes.ts'
 import { founderPlaneRoutes } from './founder.ts'
 import { metaRoutes, openPlaneRoutes } from './service-routes.ts'
@@ -14,7 +13,7 @@ export function listPublicRoutes(
   return {
     open: openPlaneRoutes(isDraining),
     founder: { ...founderPlaneRoutes, Service: Object.values(metaRoutes(driver)) },
-    client: { Portal: [...Object.values(portalRoutes), ...Object.values(portalConnectionRoutes)] },
+    client: { Portal: Object.values(portalRoutes) },
   }
 }
 

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { authorizeRequest, requireOneProject } from '../accounts/authenticate.ts'
+import { authenticateWithRole, requireOneProject } from '../accounts/authenticate.ts'
 import { endStreamOnRevocation } from '../accounts/stream-revocation.ts'
 import { unauthorized } from '../base/problem.ts'
 import { authenticateClient } from '../portal/session.ts'
@@ -55,7 +55,7 @@ async function refuseCredential(): Promise<never> {
 /** A project route gets a scope of one project; every other founder route gets all projects of the caller. */
 function bindFounderRoute(app: FastifyInstance, ctx: Ctx, route: FounderRoute, connections: ConnectionLimit): void {
   const authenticate = async (request: FastifyRequest) => {
-    const scope = await authorizeRequest(ctx, request, route.role)
+    const scope = await authenticateWithRole(ctx, request, route.role)
     connections.release(request.raw.socket)
     return scope
   }

@@ -7,12 +7,14 @@ import { bindRoute, createHttpServer } from '../http/server.ts'
 import type { TaskRun } from '../runs/task-run.ts'
 import type { Runner } from '../runs/runner.ts'
 import { questionRoutes } from '../runs/question-routes.ts'
+import { agentRecordRoutes } from '../runs/record-routes.ts'
 import { refusedReads, type SandboxRoute, sandboxRoutes, workflowRoutes } from '../runs/sandbox-routes.ts'
 import type { WorkflowRunner } from '../workflows/workflow-runner.ts'
 
 /** The routes for agents. The gate takes the gate token, every other route the task token. */
 export const sandboxPlaneRoutes = (workflows: WorkflowRunner): SandboxRoute[] => [
   ...Object.values(sandboxRoutes),
+  ...Object.values(agentRecordRoutes),
   ...Object.values(questionRoutes),
   ...refusedReads,
   ...Object.values(workflowRoutes(workflows)),

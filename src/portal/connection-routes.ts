@@ -1,13 +1,15 @@
 import { z } from 'zod'
 import { notFound } from '../base/problem.ts'
 import { needsAuthorisation } from '../connections/auth/auth-config.ts'
-import { configuredFlow, startOauthFlow } from '../connections/auth/oauth-flow.ts'
+import { startOauthFlow } from '../connections/auth/oauth-flow.ts'
+import { stateCookieHeader } from '../connections/auth/oauth-routes.ts'
 import { OauthStartView } from '../connections/auth/oauth-view.ts'
 import { listAuthorisedConnections } from '../connections/auth/token-store.ts'
+import { resolveOauthFlow } from '../connections/mcp/discover-flow.ts'
 import { findConnection, listConnections } from '../connections/rows.ts'
 import type { ClientScope } from '../ctx/scope.ts'
 import { pageQueryById, pageSchema, toPage } from '../http/page.ts'
-import { type FindInput, nameRoutes, portalRoute } from '../http/route.ts'
+import { type FindInput, HttpResponse, portalRoute } from '../http/route.ts'
 import { PortalConnectionView } from './view.ts'
 
 /** A connection of the founder or of another client does not exist for this client. */
@@ -22,7 +24,7 @@ async function requireOwnConnection({ ctx, scope, params }: FindInput<ClientScop
 }
 
 /** Lets a client connect their own accounts. */
-export const portalConnectionRoutes = nameRoutes({
+export const portalConnectionRoutes = {
   listPortalConnections: portalRoute('GET', '/v1/portal/connections', {
     summary: "List the client's accounts that are connected by OAuth",
     query: z.object(pageQueryById('conn')),
@@ -44,11 +46,14 @@ export const portalConnectionRoutes = nameRoutes({
 
   startPortalConnectionOauth: portalRoute('POST', '/v1/portal/connections/:id/oauth/start', {
     summary: "Authorise one of the client's accounts",
-    description: 'Returns the URL to open in a browser. Afterwards the browser is sent back to the portal.',
+    description:
+      'Returns the URL to open in the same browser, which gets a cookie. Afterwards the browser is sent back to the portal.',
     responses: { 200: OauthStartView },
     find: requireOwnConnection,
     async handle({ ctx, scope, subject }) {
-      return { authorize_url: await startOauthFlow(ctx, scope.actor, subject, configuredFlow(subject, '/portal')) }
+      const flow = { ...(await resolveOauthFlow(ctx, subject, '/portal')), isBrowserBound: true }
+      const authorize_url = await startOauthFlow(ctx, scope.actor, subject, flow)
+      return new HttpResponse(200, { authorize_url }, stateCookieHeader(ctx, authorize_url))
     },
   }),
-})
+}

@@ -16,6 +16,7 @@ import { jsonValue } from '../http/validate.ts'
 import { serveArtifact } from '../tasks/artifacts.ts'
 import { findArtifact, findTask } from '../tasks/rows.ts'
 import { streamTask, TaskStreamQuery, taskStreamHeaders } from '../tasks/stream.ts'
+import { portalConnectionRoutes } from './connection-routes.ts'
 import { postPortalMessage } from './post-message.ts'
 import { answerQuestion } from './answer-question.ts'
 import { listClientCases, listClientQuestions } from './rows.ts'
@@ -86,6 +87,7 @@ const idOf = (row: { id: string }) => row.id
 
 /** The client plane. A client reaches only its own data; everything else is a 404. */
 export const portalRoutes = nameRoutes({
+  ...portalConnectionRoutes,
   getPortalClient: portalRoute('GET', '/v1/portal/me', {
     summary: 'Read the current client',
     responses: { 200: PortalClientView },

@@ -116,14 +116,7 @@ export function createTaskRun(
     ...createRequestStore(() => run, earlier),
     askForServer: (callId, connection) => (question) => askForServer(ctx, run, { callId, connection }, question),
     askWhetherDone: (approval, effect) => askWhetherDone(ctx, run, approval, effect),
-    async stopModelCalls() {
-      // No call is in progress, and the agent cannot start one without valid tokens.
-      if (model.reservedMicros === 0) return
-      model.over.abort(RUN_IS_OVER)
-      await new Promise<void>((resolve) => {
-        model.onIdle = resolve
-      })
-    },
+    stopModelCalls: () => stopModelCalls(model),
     end(reason) {
       if (run.endedBy) return
       run.endedBy = reason
@@ -132,6 +125,15 @@ export function createTaskRun(
     },
   }
   return run
+}
+
+async function stopModelCalls(model: TaskRun['model']): Promise<void> {
+  // No call is in progress, and the agent cannot start one without valid tokens.
+  if (model.reservedMicros === 0) return
+  model.over.abort(RUN_IS_OVER)
+  await new Promise<void>((resolve) => {
+    model.onIdle = resolve
+  })
 }
 
 /** What an earlier process of the run has used of its limits. */

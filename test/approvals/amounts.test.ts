@@ -22,6 +22,7 @@ const REFUND = operation(
   { path: 'amount', unit: 'minor', currency: 'usd' },
   { description: 'Create a refund. The money goes back to the card.' },
 )
+const CHARGE = operation('charge', { path: 'line.amount', unit: 'minor', currency: 'usd' }, { body: 'form' })
 const TRANSFER = operation('pay', { path: 'line.amount', unit: 'major', currency_path: 'line.currency' })
 
 eachStore((store) => {
@@ -30,7 +31,7 @@ eachStore((store) => {
   beforeAll(async () => {
     for (const [name, operations] of [
       ['stripe', [REFUND]],
-      ['bank', [TRANSFER]],
+      ['bank', [TRANSFER, CHARGE]],
     ] as const) {
       const config = { base_url: `${shared().outside.url}/${name}`, operations }
       const { status, body } = await shared().call('POST', '/v1/connections', { kind: 'custom', name, config })
@@ -94,6 +95,14 @@ eachStore((store) => {
     const task = await pay({ amount: 19.99, currency: 'Usd' })
     await shared().finished(task.id)
     expect((await approvalsOf(task))[0]).toMatchObject({ status: 'auto_approved', amount: { text: '$19.99' } })
+  })
+
+  test('a form with a second amount under the same name is refused before anybody is asked', async () => {
+    const payload = { line: { amount: 1 }, 'line[amount]': 1_000_000 }
+    const task = await startAction(shared(), { connection: 'bank', action: 'bank:charge', payload })
+    await shared().finished(task.id)
+    expect(await approvalsOf(task)).toEqual([])
+    expect(shared().outside.received.filter(({ url }) => url === '/bank/charge')).toEqual([])
   })
 
   test('an edit at the gate changes the amount that is shown and sent', async () => {

@@ -58,7 +58,7 @@ eachStore((store) => {
         { blueprint: 'bad', problem: expect.stringContaining('malformed json') },
         {
           blueprint: 'odd',
-          problem: 'requires_connections.0.kind must be one of email, webhook, custom, broker',
+          problem: 'requires_connections.0.kind must be one of email, webhook, custom, broker, mcp',
         },
         { blueprint: 'other', problem: "field 'blueprint' is 'desk' but the file is 'other.json'" },
         { blueprint: 'twice', problem: expect.stringMatching(/^the name '.+' is used twice$/) },

@@ -27,7 +27,7 @@ const blueprintOf = (slug: string): Blueprint =>
   JSON.parse(readFileSync(join(EXAMPLES.SVC_BLUEPRINTS_DIR, `${slug}.json`), 'utf8'))
 
 eachStore((store) => {
-  test('all examples can be active in one project, with one mail connection', async () => {
+  test('all examples can be active in one project and share their mail connection', async () => {
     const app = await testApp({ store, env: EXAMPLES })
     for (const slug of SLUGS) {
       await followChecklist(app, slug)
@@ -36,7 +36,7 @@ eachStore((store) => {
     const active = SLUGS.map((blueprint) => ({ blueprint, installed: true, active: true }))
     expect(await listed(app, '/v1/blueprints')).toMatchObject(active)
     const names = (await listed(app, '/v1/connections')).map(({ name }) => String(name))
-    expect(names.toSorted()).toEqual(['mail', 'payments'])
+    expect(names.toSorted()).toEqual(['mail', 'reminders', 'stripe'])
   })
 
   test('two blueprints become ready if both checklists are read before any fix', async () => {

@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url'
 import pino from 'pino'
 import { expect, test } from 'vitest'
 import { readBlueprints } from '../../src/blueprints/read-blueprints.ts'
+import { connectionNames } from '../../src/contract/declared-connections.ts'
 import { openWedgeLibrary } from '../../src/wedges/library.ts'
 
 const folder = (name: string) => fileURLToPath(new URL(`../../${name}`, import.meta.url))
@@ -13,7 +14,7 @@ test('the example blueprints are valid and match their wedges', async () => {
   const library = await openWedgeLibrary(folder('wedges'), pino({ level: 'silent' }))
   for (const { wedge, requires_connections, schedules } of blueprints) {
     const manifest = library.get(wedge)?.manifest
-    expect(requires_connections.map(({ name }) => name)).toEqual(manifest?.connections)
+    expect(requires_connections.map(({ name }) => name)).toEqual(manifest && connectionNames(manifest))
     for (const { task_type } of schedules) expect(Object.keys(manifest?.task_types ?? {})).toContain(task_type)
   }
 })

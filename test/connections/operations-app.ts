@@ -29,6 +29,12 @@ export const SHOP_OPERATIONS = [
   },
   { name: 'upload', method: 'POST', path: '/files', body: 'multipart' },
   { name: 'remove', method: 'DELETE', path: '/customers/{customer}' },
+  {
+    name: 'pay',
+    method: 'POST',
+    path: '/payouts',
+    amount: { path: 'line.amount', unit: 'minor', currency_path: 'currency' },
+  },
   { name: 'peek', method: 'GET', path: '/balance' },
   {
     name: 'find',

@@ -86,6 +86,20 @@ eachStore((store) => {
     ])
   })
 
+  test('a second spelling of an amount is 400, so that the server sees the amount that a rule saw', async () => {
+    const app = shared()
+    const { responses } = await runCalls(app, [
+      act('create', { amount: 1, 'amount[]': 900 }),
+      act('create', { metadata: [{ 'a]': 1 }] }),
+      act('pay', { line: { amount: 1, Amount: 900 } }),
+      act('pay', { line: { amount: 1 }, LINE: { amount: 900 } }),
+      act('pay', { line: { amount: 1 }, currency: 'usd', 'currency ': 'eur' }),
+    ])
+    expect(responses.map(({ status }) => status)).toEqual([400, 400, 400, 400, 400])
+    expect(responses[2]?.body.error).toBe("field 'Amount' differs from 'line.amount' only in its spelling")
+    expect(app.outside.received).toEqual([])
+  })
+
   test('a very long query and very deep arguments are 400', async () => {
     const app = shared()
     let deep: unknown = 1

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { isJsonObject, type JsonObject } from '../../src/base/json.ts'
+import type { Json, JsonObject } from '../../src/base/json.ts'
 import { parseOperations } from '../../src/connections/operations/connection-operations.ts'
 import { inputSchemaOf } from '../../src/connections/operations/operation-schema.ts'
 import { schemaErrors } from '../../src/contract/output-schema.ts'
@@ -29,10 +29,7 @@ const preset = loadPreset('github')
 const { operations } = parseOperations(examplePresetConfig(preset))
 
 /** The choices that a property of a schema allows; null if it allows every value. */
-const choicesOf = (schema: unknown): unknown[] | null =>
-  isJsonObject(schema as never) && Array.isArray((schema as JsonObject).enum)
-    ? ((schema as JsonObject).enum as [])
-    : null
+const choicesOf = (schema: JsonObject | undefined): Json[] | null => (Array.isArray(schema?.enum) ? schema.enum : null)
 
 describe.each(operations)("$name matches GitHub's OpenAPI description", (operation) => {
   const described = description.paths[operation.path]?.[operation.method.toLowerCase()]

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import { openFakeBroker } from '../broker/fake-broker.ts'
+import { openMcpServer } from '../connections/mcp/mcp-server.ts'
 import { openUpstreamServer } from '../connections/test-context.ts'
 import { FOUNDER_KEY, type TestApp, testApp } from '../app.ts'
 import { CLIENT_ROUTES, FOUNDER_ROUTES, OPEN_ROUTES } from '../planes/route-table.ts'
@@ -43,16 +44,22 @@ test('docs/http-guide.md has a section for every tag of the API reference', asyn
 /** Starts a service with the example wedges and blueprints, and fake servers for outside services. */
 async function appForGuide(): Promise<{ app: TestApp; replacements: Record<string, string> }> {
   const upstream = await openUpstreamServer((_request, response) => response.end('{}'))
+  const mcp = await openMcpServer()
   const broker = await openFakeBroker()
   const env = {
     SVC_WEDGES_DIR: join(ROOT, 'wedges'),
     SVC_BLUEPRINTS_DIR: join(ROOT, 'blueprints'),
     SVC_SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
     SVC_EGRESS_ALLOW: '127.0.0.1',
+    SVC_PUBLIC_URL: 'https://desk.example.com',
     BROKER_API_KEY: 'broker-k3y',
     BROKER_BASE_URL: broker.url,
   }
-  const replacements = { 'https://mail.example.com': upstream.url, 'https://hooks.example.com': upstream.url }
+  const replacements = {
+    'https://mail.example.com': upstream.url,
+    'https://hooks.example.com': upstream.url,
+    'https://mcp.example.com': mcp.upstream.url,
+  }
   return { app: await testApp({ store: 'sqlite', env }), replacements }
 }
 

@@ -58,7 +58,8 @@ const RUN_SERVERS = `
 
 function runServers(folder: string): ChildProcess {
   const output = openSync(join(folder, 'output.log'), 'a')
-  return spawn('sh', ['-c', RUN_SERVERS], { cwd: folder, stdio: ['pipe', output, output] })
+  // Detached, so that a kill of the process group of the tests does not reach it.
+  return spawn('sh', ['-c', RUN_SERVERS], { cwd: folder, stdio: ['pipe', output, output], detached: true })
 }
 
 function writeServerFiles(folder: string, ports: { submission: number; imap: number }): void {

@@ -101,7 +101,7 @@ test('npm refuses to install the package on an unsupported system', () => {
 })
 
 test('the installed package can serve, create a wedge, check, rehearse, run, verify and back up in an empty folder', async () => {
-  const env = { SVC_PORT: '0', SVC_SANDBOX: 'process', SVC_LOG_LEVEL: 'error' }
+  const env = { SVC_PORT: '0', SVC_SANDBOX: 'process', SVC_LOG_LEVEL: 'error', SVC_EGRESS_ALLOW: '127.0.0.1' }
   const initialised = await runSvc(['init'], { programPath: program, cwd: folder })
   expect(initialised).toMatchObject({ code: 0, stdout: expect.stringContaining('with the examples') })
   const child = spawn(process.execPath, [program, 'serve'], {
@@ -132,6 +132,9 @@ test('the installed package can serve, create a wedge, check, rehearse, run, ver
     await run(['backup', join(folder, 'copy.db')])
     expect(existsSync(join(folder, 'copy.db'))).toBe(true)
     expect(await run(['doctor'])).toContain('✓ store')
+    const authorization = `Bearer ${key}`
+    expect(await (await fetch(`${url}/v1/presets`, { headers: { authorization } })).text()).toContain('"stripe"')
+    expect(await testSmtp(url, authorization)).toContain('ECONNREFUSED')
     for (const [path, text] of [
       ['/', '<title>Agent Work Service</title>'],
       ['/portal', '<!doctype html>'],
@@ -144,3 +147,13 @@ test('the installed package can serve, create a wedge, check, rehearse, run, ver
     await exited
   }
 })
+
+/** Tests a connection to a mail server that does not exist, for which the service loads its bundle for SMTP. */
+async function testSmtp(url: string, authorization: string): Promise<string> {
+  const headers = { authorization, 'content-type': 'application/json' }
+  const config = { provider: 'smtp', host: '127.0.0.1', port: 1, from: 'a@test.example' }
+  const body = JSON.stringify({ kind: 'email', name: 'smtp', config })
+  const created = await fetch(`${url}/v1/connections`, { method: 'POST', headers, body })
+  const { id } = (await created.json()) as { id: string }
+  return (await fetch(`${url}/v1/connections/${id}/test`, { method: 'POST', headers, body: '{}' })).text()
+}

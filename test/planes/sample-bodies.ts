@@ -13,6 +13,7 @@ export function sampleBodies({ ids }: SeededProject): Record<string, Record<stri
     'POST /v1/connections': { kind: 'email', name: 'other', config: {}, secret_ref: null },
     'PUT /v1/connections/:id': { kind: 'email', name: 'mail', config: {}, secret_ref: null },
     'POST /v1/connections/:id/secret': { value: 'secret' },
+    'PUT /v1/connections/:id/tools/:name': { class: 'read', hash: 'x' },
     'POST /v1/broker/toolkits/:toolkit/connect': { client_id: ids.clients, read_tools: ['GMAIL_LIST'] },
     'POST /v1/connections/:id/broker/connect': { callback_url: 'https://example.com/' },
     'POST /v1/channels': { connection_id: ids.connections, address: 'new@example.com', ...task },

@@ -209,7 +209,7 @@ function probes(
   otherProjects: SeededProject[],
 ): [string, RequestOptions][] {
   const own = ownProject.ids[kind] ?? ''
-  const isName = ['wedge', 'slug', 'delivery'].includes(kind)
+  const isName = ['wedge', 'slug', 'delivery', 'name'].includes(kind)
   const others = isName ? [] : [...otherProjects.map(({ ids }) => ids[kind] ?? ''), absentId(kind)]
   const variants = [own.toUpperCase(), `${own}%20`, `${own}.`, `${own}%2f`]
   const malformed = [...(isName ? [] : idsOfOtherKinds(ownProject, kind)), ...variants, ...MALFORMED]
@@ -229,7 +229,7 @@ const idsOfOtherKinds = ({ ids }: SeededProject, kind: string): string[] =>
 
 /** Ids that a key of the own project must never read. */
 function foreignIds({ siblingProject, foreignProject }: TwoTenantApp): string[] {
-  const shared = ['wedge', 'toolkit', 'slug', 'delivery']
+  const shared = ['wedge', 'toolkit', 'slug', 'delivery', 'name']
   return [siblingProject, foreignProject].flatMap(({ ids }) =>
     Object.entries(ids)
       .filter(([kind]) => !shared.includes(kind))

@@ -124,6 +124,7 @@ async function seedProject(app: TestApp, key: string, owner: string): Promise<Se
     questions: app.ctx.world.newId('apr'),
     wedge: 'desk',
     toolkit: 'gmail',
+    name: 'echo',
     slug: 'desk',
   }
   ids.question = await insertRunRows(app, ids)

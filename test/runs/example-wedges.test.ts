@@ -33,11 +33,26 @@ async function startExampleTask(
 async function approve(
   id: string,
   decision: object = {},
-): Promise<{ action: string; preview: Record<string, unknown> }> {
+): Promise<{ action: string; text?: string; preview: Record<string, unknown> }> {
   const { data } = (await waitForEvent(app(), id, 'approval.requested')).data
   expect((await app().call('POST', `/v1/approvals/${data.approval_id}/approve`, decision)).status).toBe(200)
   return data
 }
+
+/** Creates a connection with a secret for the time of a test. */
+async function connect(connection: Record<string, unknown>): Promise<string> {
+  const { status, body } = await app().call('POST', '/v1/connections', connection)
+  expect({ status, body }).toMatchObject({ status: 201 })
+  onTestFinished(async () => void (await app().call('DELETE', `/v1/connections/${body.id}`)))
+  expect((await app().call('POST', `/v1/connections/${body.id}/secret`, { value: 's' })).status).toBe(200)
+  return body.id
+}
+
+const mailConnection = (name: string, base_url: string) => ({
+  kind: 'email',
+  name,
+  config: { provider: 'postmark', from: 'Shop <help@example.com>', base_url },
+})
 
 describe('refund-desk', () => {
   test('a refund of 180 USD waits for an approval of book_refund, and is booked once approved', async () => {
@@ -81,24 +96,47 @@ describe('refund-desk', () => {
     expect(await app().finished(id)).toMatchObject({ status: 'succeeded', output: { eligible: true } })
   })
 
-  test('pay_out books the amount that the approver set', async () => {
-    const { url } = await openFakeUpstream()
-    for (const name of ['payments', 'mail']) {
-      const connection = await app().call('POST', '/v1/connections', { kind: 'webhook', name, config: { url } })
-      const { status } = await app().call('POST', `/v1/connections/${connection.body.id}/secret`, { value: 's' })
-      expect([connection.status, status]).toEqual([201, 200])
-      onTestFinished(async () => void (await app().call('DELETE', `/v1/connections/${connection.body.id}`)))
-    }
+  test('pay_out refunds with Stripe, books and mails the amount that the approver set', async () => {
+    const vendors = await openFakeUpstream()
+    await connect({ preset: 'stripe', name: 'stripe', config: { base_url: vendors.url } })
+    await connect(mailConnection('mail', vendors.url))
     const id = await startExampleTask('refund-desk', 'pay_out', {
       input: { ...exampleInputs['refund-desk']?.pay_out, order_id: 'A-paid' },
     })
-    await approve(id, { edited: { amount_usd: 70 } })
-    expect(await app().finished(id)).toMatchObject({ status: 'succeeded', output: { amount_usd: 70 } })
+    expect(await approve(id, { edited: { amount: 7050 } })).toMatchObject({
+      action: 'stripe:create_refund',
+      text: 'stripe: refund a payment of $180.00',
+      preview: { amount: 18000, currency: 'usd' },
+    })
+    expect(await app().finished(id)).toMatchObject({ status: 'succeeded', output: { amount_usd: 70.5 } })
     for (const collection of ['refund_payments', 'refund_ledger']) {
       const { body } = await app().call('GET', `/v1/records?wedge=refund-desk&collection=${collection}`)
       const entry = body.data.find(({ key }: { key: string }) => key === 'A-paid')
-      expect([collection, entry.value.amount_usd]).toEqual([collection, 70])
+      expect([collection, entry.value.amount_usd]).toEqual([collection, 70.5])
     }
+    const [refund, mail] = vendors.received
+    expect(refund?.url).toBe('/v1/refunds')
+    expect(Object.fromEntries(new URLSearchParams(refund?.body))).toMatchObject({
+      payment_intent: 'pi_1042',
+      amount: '7050',
+      currency: 'usd',
+      'metadata[order_id]': 'A-paid',
+    })
+    expect(JSON.parse(mail?.body ?? '')).toMatchObject({
+      To: 'dana@example.com',
+      TextBody: expect.stringContaining('We have refunded $70.50 for order A-paid.'),
+    })
+  })
+
+  test('pay_out refunds up to $50.00 without an approval', async () => {
+    const vendors = await openFakeUpstream()
+    await connect({ preset: 'stripe', name: 'stripe', config: { base_url: vendors.url } })
+    await connect(mailConnection('mail', vendors.url))
+    const input = { ...exampleInputs['refund-desk']?.pay_out, order_id: 'A-small', amount_usd: 49.99 }
+    const id = await startExampleTask('refund-desk', 'pay_out', { input })
+    expect(await app().finished(id)).toMatchObject({ status: 'succeeded', output: { amount_usd: 49.99 } })
+    const { body } = await app().call('GET', `/v1/approvals?task_id=${id}`)
+    expect(body.data.map(({ status }: { status: string }) => status)).toEqual(['auto_approved', 'auto_approved'])
   })
 
   test('pay_out fails before it starts if its connections are missing', async () => {
@@ -117,6 +155,28 @@ describe('inbox-triage', () => {
     expect(task).toMatchObject({ output: { reply: preview.reply } })
   })
 
+  test('answer_mail answers a message of a mail channel with exactly the mail that was approved', async () => {
+    const provider = await openFakeUpstream()
+    const connection_id = await connect(mailConnection('mail', provider.url))
+    const bound = { connection_id, address: 'help@example.com', wedge: 'inbox-triage', task_type: 'answer_mail' }
+    const { body: channel } = await app().call('POST', '/v1/channels', bound)
+    onTestFinished(async () => void (await app().call('DELETE', `/v1/channels/${channel.id}`)))
+    const message = exampleInputs['inbox-triage']?.answer_mail
+    const { body: received } = await app().call('POST', `/v1/channels/${channel.id}/inbound`, message)
+    const text = 'Please try again now.  \n\n\nSam'
+    const { action, preview } = await approve(received.task_id, { edited: { text } })
+    expect(action).toBe('mail:send')
+    expect(preview).toMatchObject({ to: 'lee@example.com', subject: 'Re: Cannot log in' })
+    const output = { sent: true, reply: text }
+    expect(await app().finished(received.task_id)).toMatchObject({ status: 'succeeded', output })
+    expect(provider.received.map(({ body }) => JSON.parse(body))).toMatchObject([
+      { To: 'lee@example.com', Subject: 'Re: Cannot log in', TextBody: text },
+    ])
+    const { body: thread } = await app().call('GET', `/v1/threads/${received.thread_id}`)
+    const replies = thread.messages.filter(({ direction }: { direction: string }) => direction === 'outbound')
+    expect(replies.map(({ body }: { body: string }) => body)).toEqual([text])
+  })
+
   test.each(['acknowledge', 'classify', 'sort_message'])('%s runs offline', async (type) => {
     const id = await startExampleTask('inbox-triage', type, { input: exampleInputs['inbox-triage']?.triage })
     expect(await app().finished(id)).toMatchObject({ status: 'succeeded' })
@@ -131,6 +191,20 @@ describe('invoice-chaser', () => {
     }
     const task = await app().finished(await startExampleTask('invoice-chaser', 'chase_overdue'))
     expect(task).toMatchObject({ status: 'succeeded', output: { checked: 4, reminded: [] } })
+  })
+
+  test('send_reminder mails the letter that was approved and notes the day in the ledger', async () => {
+    const provider = await openFakeUpstream()
+    for (const name of ['mail', 'reminders']) await connect(mailConnection(name, provider.url))
+    const { body: records } = await app().call('GET', '/v1/records?wedge=invoice-chaser&collection=invoices')
+    if (records.data.length === 0) {
+      const record = { wedge: 'invoice-chaser', collection: 'invoices', key: 'INV-201', value: invoices['INV-201'] }
+      await app().call('POST', '/v1/records', record)
+    }
+    const id = await startExampleTask('invoice-chaser', 'send_reminder')
+    const { preview } = await approve(id)
+    expect(await app().finished(id)).toMatchObject({ status: 'succeeded', output: { sent: true, level: 'final' } })
+    expect(JSON.parse(provider.received[0]?.body ?? '')).toMatchObject({ TextBody: preview.text })
   })
 
   test('next_step and plan_reminders run offline', async () => {

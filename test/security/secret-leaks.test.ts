@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { founderPlaneRoutes } from '../../src/planes/founder.ts'
 import { type GatedApp, openGatedApp, gatedWedgeFiles } from '../approvals/gated-app.ts'
+import { openMcpServer, type TestMcpServer } from '../connections/mcp/mcp-server.ts'
 import type { FakeUpstream } from '../fake-upstream.ts'
 import { eachStore, FOUNDER_KEY, writeFiles } from '../app.ts'
 import { anthropicStream, type FakeProvider, startFakeProvider } from '../models/fake-provider.ts'
@@ -14,6 +15,7 @@ const CANARIES: Canaries = {
   'the secret in the environment': 'cnry.env~Lk29&mVb6#Rd4',
   'the signing secret': `whsec_${Buffer.from('cnry-hook-Hs63-uYe0-Wj8').toString('base64')}`,
   'the secret of operations': 'cnry:ops!Pq52*wXn8 Jm1',
+  'the credential of the MCP server': 'cnry;mcp?Dv94^hRs3 Yk6',
   'the sealing key': Buffer.from('cnry-seal-Gf47-oIc2-Xa9-32-bytes').toString('base64'),
   'the bytes of the sealing key': 'cnry-seal-Gf47-oIc2-Xa9-32-bytes',
   'the model key': 'sk-cnry-model-Bt58-eNq1-Kz3',
@@ -30,6 +32,7 @@ const ENV = {
 const SECRET_NAMES = new Map([
   ['crm', 'the vaulted secret'],
   ['tracker', 'the secret of operations'],
+  ['notes', 'the credential of the MCP server'],
 ])
 
 const TRACKER_OPERATIONS = [
@@ -62,6 +65,19 @@ function echoCredentials(outside: FakeUpstream): void {
   }
 }
 
+/** An MCP server whose results and errors contain the credential that it received. */
+async function openEchoingMcpServer(): Promise<TestMcpServer> {
+  const server = await openMcpServer()
+  server.onCall = ({ received: { headers }, arguments: { text }, respond }) => {
+    const credential = String(headers.authorization)
+    const structuredContent = { headers, hex: Buffer.from(credential).toString('hex') }
+    const content = [{ type: 'text', text: `you sent ${credential}` }]
+    if (text === 'broken') respond({ error: { code: -32603, message: `cannot use ${credential}` } })
+    else respond({ result: { content, structuredContent } })
+  }
+  return server
+}
+
 eachStore((store) => {
   describe('after a gated run', () => {
     let app: GatedApp
@@ -86,6 +102,8 @@ eachStore((store) => {
           toolCall('act', 'hook', { payload }),
           anthropicStream({ call: { name: 'tracker__issues_create', input: { project: 'p 1', title: 'hello' } } }),
           anthropicStream({ call: { name: 'tracker__issues_list', input: { state: 'broken' } } }),
+          anthropicStream({ call: { name: 'notes__echo', input: { text: 'fine' } } }),
+          anthropicStream({ call: { name: 'notes__echo', input: { text: 'broken' } } }),
           anthropicStream({ text: 'Done.', call: { name: 'finish', input: { output: { reply: 'done' } } } }),
         ].map((text) => ({ chunks: [text] })),
         // The second run gets an error from the provider that contains the whole key.
@@ -93,6 +111,7 @@ eachStore((store) => {
       )
       const wedges = {
         ...gatedWedgeFiles('gate', {
+          connections: ['crm', 'mail', 'hook', 'tracker', 'notes'],
           policy: { auto_approve: [{ action: 'mail' }, { action: 'hook' }, { action: 'tracker:' }] },
         }),
       }
@@ -100,8 +119,15 @@ eachStore((store) => {
       echoCredentials(app.outside)
       const config = { base_url: `${app.outside.url}/tracker`, operations: TRACKER_OPERATIONS }
       await callAndRecord('POST', '/v1/connections', { kind: 'custom', name: 'tracker', config })
+      const mcp = await openEchoingMcpServer()
+      const notes = { kind: 'mcp', name: 'notes', config: { url: mcp.url } }
+      const { id } = await callAndRecord('POST', '/v1/connections', notes)
       await setSecrets()
+      await callAndRecord('POST', `/v1/connections/${id}/tools/refresh`)
+      await callAndRecord('PUT', `/v1/connections/${id}/tools/echo`, { class: 'read' })
+      await callAndRecord('GET', `/v1/connections/${id}/tools`)
       await runTasks()
+      expect(mcp.calls).toHaveLength(2)
       await readEverything()
     })
     afterAll(async () => {

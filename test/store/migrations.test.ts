@@ -44,6 +44,7 @@ const listTables = (store: StoreKind, db: Db) =>
 const UNDO_STORAGE_USAGE_AND_LATER = [
   'alter table approvals drop column revise',
   'alter table approvals drop column tool',
+  'drop table connection_tools',
   'drop table token_locks',
   'drop table oauth_flows',
   'drop index tasks_retry',

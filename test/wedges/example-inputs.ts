@@ -12,6 +12,10 @@ const message = {
   body: 'I am locked out of my account since this morning.',
 }
 
+/** The fixed text of the wedge for a message of low urgency. */
+const ACKNOWLEDGEMENT =
+  'Thank you, your message has reached us. A person will read it and answer within 72 working hours.\n\nThe Fernhill Studio team'
+
 export const invoices: Record<string, JsonObject> = {
   'INV-201': invoice('Marlow Cafe', 1280, '2026-10-01'),
   'INV-202': { ...invoice('Quayside Theatre', 480.5, '2026-10-25'), last_reminded: '2026-11-10' },
@@ -22,8 +26,13 @@ export const invoices: Record<string, JsonObject> = {
 
 /** A sample input for each task type. */
 export const exampleInputs: Record<string, Record<string, JsonObject>> = {
-  'refund-desk': { handle_request: request, pay_out: request, assess: request, review_ledger: {} },
-  'inbox-triage': { triage: message, acknowledge: message, classify: message },
+  'refund-desk': {
+    handle_request: request,
+    pay_out: { ...request, payment_intent: 'pi_1042' },
+    assess: request,
+    review_ledger: {},
+  },
+  'inbox-triage': { triage: message, answer_mail: message, acknowledge: message, classify: message },
   'invoice-chaser': {
     chase_overdue: {},
     send_reminder: { invoice_id: 'INV-201' },
@@ -45,8 +54,10 @@ export const workflowSamples: Record<string, Record<string, JsonObject[]>> = {
       amount_usd: 32.1,
       decision,
       category: 'damaged',
+      customer_message: 'We have decided.  ',
       customer_email: null,
     })),
+    write_receipt: [{ order_id: 'A-1042', category: 'damaged', amount_cents: 1999, approval_id: 'apr_1' }],
     sum_ledger: [
       { records: [] },
       { records: [0.1, 0.2].map((amount_usd) => ({ value: { decision: 'refund', category: 'damaged', amount_usd } })) },
@@ -54,9 +65,14 @@ export const workflowSamples: Record<string, Record<string, JsonObject[]>> = {
   },
   'inbox-triage': {
     sort_message: [message, { body: 'What a lovely idea', subject: null }, { body: '' }],
-    draft_reply: [{ reply: 'We promise it by Monday.  \n\n\n\nBye', category: 'bug', urgency: 'high' }],
+    draft_reply: ['Help\n me', 'Re: Help', null].map((subject) => ({
+      reply: 'We promise it by Monday.  \n\n\n\nBye',
+      category: 'bug',
+      urgency: 'high',
+      subject,
+    })),
     publish_reply: [{ reply: 'Bye  ', category: 'bug', urgency: 'high' }],
-    publish_acknowledgement: [{ category: 'bug', urgency: 'low' }],
+    publish_acknowledgement: [{ reply: ACKNOWLEDGEMENT, category: 'bug', urgency: 'low' }],
   },
   'invoice-chaser': {
     plan_reminders: [{ invoices: [] }, { invoices: Object.values(invoices), today: '2026-11-14' }],

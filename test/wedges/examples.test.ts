@@ -3,6 +3,8 @@ import { basename, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { isJsonObject, type Json, type JsonObject } from '../../src/base/json.ts'
+import type { AmountMapping } from '../../src/contract/amount.ts'
+import { connectionNames, narrowedTools } from '../../src/contract/declared-connections.ts'
 import { schemaErrors } from '../../src/contract/output-schema.ts'
 import { evaluatePolicy } from '../../src/contract/policy.ts'
 import { WedgeManifest } from '../../src/contract/wedge-manifest.ts'
@@ -74,9 +76,13 @@ describe.each(slugs)('the wedge %s', (slug) => {
       expect(schemaErrors(declared?.input_schema ?? { enum: [] }, args)).toEqual([])
       return (await loadWorkflow(dir, name))(args)
     }
-    const act = (connection: string, capability: string) => {
-      expect(manifest.connections).toContain(connection)
-      expect(capability.split(':')[0]).toBe(connection)
+    const act = (connection: string, capability: string, payload: JsonObject) => {
+      const [name = '', tool = ''] = capability.split(':')
+      expect([name, narrowedTools(manifest).get(connection)]).toEqual([connection, [tool]])
+      const { config } = blueprintConnections(slug).find((one) => one.name === connection) ?? {}
+      const operations = isJsonObject(config) ? objects(config['operations']) : []
+      const operation = operations.find((one) => one.name === tool)
+      expect(schemaErrors(isJsonObject(operation?.input_schema) ? operation.input_schema : {}, payload)).toEqual([])
     }
     const output = await playRehearsal(turns, exampleInputs[slug]?.[taskType] ?? {}, {
       workflow,
@@ -96,7 +102,7 @@ describe.each(slugs)('the blueprint %s', (slug) => {
     for (const field of fields) expect(typeof blueprint[field], field).toBe('string')
     expect(Object.keys(blueprint)).toEqual([...fields, 'requires_connections', 'schedules', 'seed_knowledge'])
     expect([blueprint['blueprint'], blueprint['wedge']]).toEqual([slug, slug])
-    expect(objects(blueprint['requires_connections']).map(({ name }) => name)).toEqual(manifest.connections)
+    expect(blueprintConnections(slug).map(({ name }) => name)).toEqual(connectionNames(manifest))
   })
 
   test('the blueprint schedules known task types and seeds known kinds of knowledge', () => {
@@ -111,15 +117,18 @@ describe.each(slugs)('the blueprint %s', (slug) => {
 describe('the wedge refund-desk', () => {
   const manifest = WedgeManifest.parse(readObject(join(root, 'wedges/refund-desk/wedge.json')))
 
-  test.each(['book_refund', 'payments:refund'])(
-    '%s is approved automatically up to 50 USD and by a person above',
-    (action) => {
-      const approves = (amount_usd: number) =>
-        evaluatePolicy(manifest.policy.auto_approve, { action, payload: { amount_usd } }, () => ({ task: 0, day: 0 }))
-          .approve
-      expect([approves(50), approves(50.01)]).toEqual([true, false])
-    },
-  )
+  const approves = (action: string, payload: JsonObject, amount: AmountMapping | null = null) =>
+    evaluatePolicy(manifest.policy.auto_approve, { action, payload, amount }, () => ({ task: 0, day: 0 })).approve
+
+  test('book_refund is approved automatically up to 50 USD and by a person above', () => {
+    expect([50, 50.01].map((amount_usd) => approves('book_refund', { amount_usd }))).toEqual([true, false])
+  })
+
+  test('a refund with Stripe is approved automatically up to 5000 cents and by a person above', () => {
+    const cents = { path: 'amount', unit: 'minor', currency: 'usd' } as const
+    const refund = (amount: number) => approves('stripe:create_refund', { amount }, cents)
+    expect([refund(5000), refund(5001)]).toEqual([true, false])
+  })
 
   test.each([
     ['arrived damaged', 180, 'refund', 180],
@@ -132,6 +141,24 @@ describe('the wedge refund-desk', () => {
     const check = await loadWorkflow(join(root, 'wedges/refund-desk'), 'check_eligibility')
     expect(check({ order_id: 'A-1042', amount_usd, reason })).toMatchObject({ decision, refundable_usd })
   })
+})
+
+test.each([
+  ['refund-desk', 'book_refund', 'customer_message'],
+  ['inbox-triage', 'publish_reply', 'reply'],
+  ['inbox-triage', 'publish_acknowledgement', 'reply'],
+])('the wedge %s: %s changes nothing of the text that was approved', async (slug, name, field) => {
+  const run = await loadWorkflow(join(root, 'wedges', slug), name)
+  for (const args of workflowSamples[slug]?.[name] ?? []) {
+    const result = run(args)
+    const { entry = result } = isJsonObject(result) ? result : {}
+    expect(isJsonObject(entry) ? entry[field] : null).toBe(args[field])
+  }
+})
+
+test('the wedge inbox-triage confirms receipt with its own text only', async () => {
+  const run = await loadWorkflow(join(root, 'wedges/inbox-triage'), 'publish_acknowledgement')
+  expect(() => run({ reply: 'You won.', category: 'bug', urgency: 'low' })).toThrow('reply must be')
 })
 
 test('the wedge invoice-chaser reminds once a week, oldest first, and never about a paid invoice', async () => {
@@ -149,8 +176,13 @@ test('the wedge invoice-chaser reminds once a week, oldest first, and never abou
   })
 })
 
-test('the examples contain no address outside example.com', () => {
-  const files = ['wedges', 'blueprints'].flatMap((folder) =>
+test('the blueprints name real providers', () => {
+  for (const slug of slugs)
+    expect(readFileSync(join(root, 'blueprints', `${slug}.json`), 'utf8')).not.toMatch(/example\./)
+})
+
+test('the example wedges contain no address outside example.com', () => {
+  const files = ['wedges'].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map((entry) => join(entry.parentPath, entry.name)),
@@ -197,6 +229,9 @@ function readObject(path: string): JsonObject {
   if (!isJsonObject(value)) throw new Error(`${path} is not an object`)
   return value
 }
+
+const blueprintConnections = (slug: string) =>
+  objects(readObject(join(root, 'blueprints', `${slug}.json`))['requires_connections'])
 
 const objects = (value: Json | undefined) => (Array.isArray(value) ? value.filter(isJsonObject) : [])
 

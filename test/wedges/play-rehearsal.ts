@@ -4,7 +4,7 @@ export type RehearsalTurn = { say?: string; call?: { tool: string; input: JsonOb
 
 export interface RehearsalTools {
   workflow: (name: string, args: JsonObject) => Promise<Json>
-  act: (connection: string, capability: string) => void
+  act: (connection: string, capability: string, payload: JsonObject) => void
   /** Values by collection and key; the rehearsal changes a copy. */
   records: Record<string, Record<string, JsonObject>>
 }
@@ -34,15 +34,7 @@ async function callTool(tool: string, input: JsonObject, tools: RehearsalTools):
     case 'workflow':
       return await tools.workflow(text('name'), objectOf(input['args']))
     case 'act':
-      tools.act(text('connection'), text('capability'))
-      return {
-        ok: true,
-        status: 200,
-        result: {},
-        payload: objectOf(input['payload']),
-        edited: false,
-        approval_id: 'apr_1',
-      }
+      return perform(tools, text('connection'), text('capability'), objectOf(input['payload']))
     case 'records_put':
       tools.records[text('collection')] = { ...collection, [text('key')]: objectOf(input['value']) }
       return {}
@@ -53,9 +45,18 @@ async function callTool(tool: string, input: JsonObject, tools: RehearsalTools):
     case 'case_get':
     case 'case_update':
       return { id: 'case_1', stage: 'open' }
-    default:
-      throw new Error(`there is no tool '${tool}'`)
+    default: {
+      const [connection = '', name] = tool.split('__')
+      if (name === undefined) throw new Error(`there is no tool '${tool}'`)
+      return perform(tools, connection, `${connection}:${name}`, input)
+    }
   }
+}
+
+/** The result of an approved action. */
+function perform(tools: RehearsalTools, connection: string, capability: string, payload: JsonObject): Json {
+  tools.act(connection, capability, payload)
+  return { ok: true, status: 200, result: {}, payload, edited: false, approval_id: 'apr_1' }
 }
 
 function fillPlaceholders(value: Json, values: JsonObject): Json {

@@ -60,10 +60,22 @@ export function formatMoney(amount: number, currency: string, decimals?: number)
       minimumFractionDigits: decimals ?? moneyDigits(currency),
       maximumFractionDigits: decimals ?? MAX_DECIMALS,
     }
-    return amount.toLocaleString(undefined, { style: 'currency', currency, ...digits })
+    return amount.toLocaleString(undefined, {
+      style: 'currency',
+      currency,
+      currencyDisplay: displayOf(currency),
+      ...digits,
+    })
   } catch {
     return `${amount.toLocaleString()} ${currency}`
   }
+}
+
+/** "$" means US dollars in every locale: limits are in US dollars. Other dollars have a longer symbol or their code. */
+function displayOf(currency: string): 'narrowSymbol' | 'symbol' | 'code' {
+  if (currency.toUpperCase() === 'USD') return 'narrowSymbol'
+  const parts = new Intl.NumberFormat(undefined, { style: 'currency', currency }).formatToParts(0)
+  return parts.some(({ type, value }) => type === 'currency' && value === '$') ? 'code' : 'symbol'
 }
 
 export function formatDuration(ms: number): string {

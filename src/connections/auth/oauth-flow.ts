@@ -26,6 +26,11 @@ export interface OauthFlow {
   isDiscovered: boolean
   /** The path of this service that the browser is sent to afterwards. */
   returnTo: string
+  /**
+   * True: only the browser that started the flow can finish it; it shows the state as a cookie. Otherwise a client could
+   * give the link to another person, whose account would then be connected to the client.
+   */
+  isBrowserBound?: boolean
 }
 
 /** The flow of a connection whose `config.auth` is OAuth 2 with an authorization code; else a 400. */
@@ -47,7 +52,7 @@ export async function startOauthFlow(ctx: Ctx, actor: Actor, connection: Connect
   const verifier = Buffer.from(ctx.world.random(32)).toString('base64url')
   const { endpoint, isDiscovered, scopes, returnTo: return_to } = flow
   const state_hash = tokenHash(state)
-  const sealed: SealedFlow = { verifier, endpoint, isDiscovered }
+  const sealed: SealedFlow = { verifier, endpoint, isDiscovered, isBrowserBound: flow.isBrowserBound ?? false }
   const envelope = JSON.stringify(ctx.vault.seal(JSON.stringify(sealed), flowLocation(connection, state_hash)))
   const expires_at = toIsoTime(ctx.world.clock.now() + FLOW_LIFETIME_MS)
   const { id: connection_id, project_id } = connection
@@ -95,6 +100,7 @@ interface SealedFlow {
   verifier: string
   endpoint: TokenEndpoint
   isDiscovered: boolean
+  isBrowserBound: boolean
 }
 
 const flowLocation = ({ id, project_id }: Pick<Connection, 'id' | 'project_id'>, stateHash: string) => ({
@@ -111,8 +117,12 @@ export interface FinishedFlow {
   error: string | null
 }
 
-/** Exchanges the code of a callback for tokens, and stores them. */
-export async function finishOauthFlow(ctx: Ctx, parameters: URLSearchParams): Promise<FinishedFlow> {
+/** Exchanges the code of a callback for tokens, and stores them. `cookieState` is what the browser shows as a cookie. */
+export async function finishOauthFlow(
+  ctx: Ctx,
+  parameters: URLSearchParams,
+  cookieState: string | null,
+): Promise<FinishedFlow> {
   const state = parameters.get('state') ?? ''
   const row = await inTx(ctx, (tx) => takeOauthFlow(tx.db, tokenHash(state)))
   if (!row) return { returnTo: null, error: 'unknown_state' }
@@ -120,7 +130,9 @@ export async function finishOauthFlow(ctx: Ctx, parameters: URLSearchParams): Pr
   if (!connection || row.expires_at <= isoNow(ctx)) return { returnTo: row.return_to, error: 'expired' }
   if (parameters.has('error')) return { returnTo: row.return_to, error: denialCode(parameters.get('error')) }
   try {
-    await exchangeCode(ctx, connection, row, parameters, state)
+    const flow = openFlow(ctx, connection, row)
+    if (flow.isBrowserBound && cookieState !== state) return { returnTo: row.return_to, error: 'other_browser' }
+    await exchangeCode(ctx, connection, { ...flow, actor: JSON.parse(row.actor), parameters, state })
     return { returnTo: row.return_to, error: null }
   } catch (error) {
     if (!(error instanceof SecretUnavailable)) throw error
@@ -134,24 +146,27 @@ const denialCode = (error: string | null): string =>
   ['access_denied', 'invalid_scope', 'server_error', 'temporarily_unavailable'].find((code) => code === error) ??
   'authorisation_failed'
 
+function openFlow(ctx: Ctx, connection: Connection, row: OauthFlowRow): SealedFlow {
+  const envelope: SecretEnvelope = JSON.parse(row.envelope)
+  return JSON.parse(ctx.vault.open(envelope, flowLocation(connection, row.state_hash)))
+}
+
+interface CodeExchange extends SealedFlow {
+  actor: Actor
+  parameters: URLSearchParams
+  state: string
+}
+
 async function exchangeCode(
   ctx: Ctx,
   connection: Connection,
-  row: OauthFlowRow,
-  parameters: URLSearchParams,
-  state: string,
+  { endpoint, isDiscovered, verifier, actor, parameters, state }: CodeExchange,
 ): Promise<void> {
-  const envelope: SecretEnvelope = JSON.parse(row.envelope)
-  const flow: SealedFlow = JSON.parse(ctx.vault.open(envelope, flowLocation(connection, row.state_hash)))
-  const { endpoint, isDiscovered, verifier } = flow
-  const redirectUri = oauthRedirectUri(ctx)
-  const grant = { kind: 'code', parameters, state, redirectUri, verifier } as const
+  const grant = { kind: 'code', parameters, state, redirectUri: oauthRedirectUri(ctx), verifier } as const
   const tokens = await requestTokens(ctx, endpoint, await openSecret(ctx, connection), grant)
-  const actor: Actor = JSON.parse(row.actor)
+  const { id, project_id, name } = connection
   await inDurableTx(ctx, async (tx) => {
     await saveTokensInTx(tx, connection, isDiscovered ? { ...tokens, endpoint } : tokens)
-    await appendAuditEntry(tx, connection.project_id, actor, 'connection.connected', connection.id, {
-      name: connection.name,
-    })
+    await appendAuditEntry(tx, project_id, actor, 'connection.connected', id, { name })
   })
 }

@@ -1,10 +1,11 @@
 import { z } from 'zod'
+import { badRequest } from '../../base/problem.ts'
 import type { Ctx } from '../../ctx/ctx.ts'
-import { defineRead, defineWrite, HttpResponse, nameRoutes, openRoute } from '../../http/route.ts'
+import { defineRead, defineWrite, HttpResponse, nameRoutes, openRoute, type RequestHead } from '../../http/route.ts'
 import { requireConnectionInScope } from '../connections.ts'
-import { discoverMcpFlow } from '../mcp/discover-flow.ts'
+import { resolveOauthFlow } from '../mcp/discover-flow.ts'
 import { ConnectionHealthView, toConnectionHealthView } from '../view.ts'
-import { configuredFlow, finishOauthFlow, type FinishedFlow, startOauthFlow } from './oauth-flow.ts'
+import { finishOauthFlow, type FinishedFlow, oauthRedirectUri, startOauthFlow } from './oauth-flow.ts'
 import { OauthStartView } from './oauth-view.ts'
 
 export const oauthRoutes = nameRoutes({
@@ -18,7 +19,7 @@ export const oauthRoutes = nameRoutes({
     find: requireConnectionInScope,
     async handle({ ctx, scope, subject, body }) {
       const returnTo = body.return_to ?? '/connections'
-      const flow = (await discoverMcpFlow(ctx, subject, returnTo)) ?? configuredFlow(subject, returnTo)
+      const flow = await resolveOauthFlow(ctx, subject, returnTo)
       return { authorize_url: await startOauthFlow(ctx, scope.actor, subject, flow) }
     },
   }),
@@ -47,10 +48,14 @@ export const oauthCallbackRoutes = nameRoutes({
       error_description: parameter,
       error_uri: parameter,
     }),
-    responses: { 303: 'text/html', 400: 'text/html' },
-    async handle({ ctx, query }) {
+    responses: { 303: 'text/html' },
+    async handle({ ctx, query, request }) {
       const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined)
-      return toBrowserResponse(ctx, await finishOauthFlow(ctx, new URLSearchParams(given)))
+      return toBrowserResponse(
+        ctx,
+        request,
+        await finishOauthFlow(ctx, new URLSearchParams(given), stateCookie(request)),
+      )
     },
   }),
 })
@@ -63,10 +68,30 @@ const HEADERS = {
   'cache-control': 'no-store',
 }
 
-function toBrowserResponse({ config }: Ctx, { returnTo, error }: FinishedFlow): HttpResponse {
+const STATE_COOKIE = 'svc_oauth_state'
+
+function stateCookie({ headers }: RequestHead): string | null {
+  return new RegExp(`(?:^|; )${STATE_COOKIE}=([^;]+)`).exec(headers.cookie ?? '')?.[1] ?? null
+}
+
+/** The header that lets the browser finish the flow that it has started. It is sent to the callback only. */
+export function stateCookieHeader(ctx: Ctx, authorizeUrl: string): Record<string, string> {
+  const state = new URL(authorizeUrl).searchParams.get('state') ?? ''
+  const { protocol, pathname } = new URL(oauthRedirectUri(ctx))
+  const secure = protocol === 'https:' ? '; Secure' : ''
+  return { 'set-cookie': `${STATE_COOKIE}=${state}; Path=${pathname}; Max-Age=600; HttpOnly; SameSite=Lax${secure}` }
+}
+
+const UNKNOWN_STATE = 'this link is not valid any more: go back to the connection and start the authorisation again'
+
+function toBrowserResponse({ config }: Ctx, { headers }: RequestHead, { returnTo, error }: FinishedFlow): HttpResponse {
   if (returnTo === null || config.publicUrl === null) {
-    const text = 'This link is not valid any more. Go back to the connection and start the authorisation again.'
-    return new HttpResponse(400, Buffer.from(`<!doctype html><title>Not connected</title><p>${text}</p>`), HEADERS)
+    if (!headers.accept?.includes('text/html')) throw badRequest(UNKNOWN_STATE)
+    return new HttpResponse(
+      400,
+      Buffer.from(`<!doctype html><title>Not connected</title><p>${UNKNOWN_STATE}</p>`),
+      HEADERS,
+    )
   }
   const location = new URL(`${config.publicUrl.replace(/\/+$/, '')}${returnTo}`)
   if (error === null) location.searchParams.set('oauth', 'connected')

@@ -100,10 +100,11 @@ async function sendGrant(ctx: Ctx, endpoint: TokenEndpoint, secret: string | nul
 const basicClientAuth =
   (secret: string): ClientAuth =>
   (_server, { client_id }, _body, headers) => {
-    const encode = (text: string) => encodeURIComponent(text).replaceAll('%20', '+')
-    const credentials = Buffer.from(`${encode(client_id)}:${encode(secret)}`).toString('base64')
+    const credentials = Buffer.from(`${encodeFormText(client_id)}:${encodeFormText(secret)}`).toString('base64')
     headers.set('authorization', `Basic ${credentials}`)
   }
+
+const encodeFormText = (text: string): string => encodeURIComponent(text).replaceAll('%20', '+')
 
 /** Unencrypted only to a host that the operator has listed in SVC_EGRESS_ALLOW. */
 function isPlainHttpAllowed({ config }: Ctx, tokenUrl: string): boolean {

@@ -4,7 +4,7 @@ import { createGuardedFetch } from '../../egress/guarded-fetch.ts'
 import { EgressError } from '../../egress/http-client.ts'
 import { openSecret } from '../../vault/secrets.ts'
 import { type AuthConfig, parseAuthConfig } from '../auth/auth-config.ts'
-import { type OauthFlow, oauthRedirectUri } from '../auth/oauth-flow.ts'
+import { configuredFlow, type OauthFlow, oauthRedirectUri } from '../auth/oauth-flow.ts'
 import type { TokenEndpoint } from '../auth/token-store.ts'
 import { requireConfigUrl } from '../executors/http-request.ts'
 import type { Connection } from '../rows.ts'
@@ -14,14 +14,18 @@ type Library = typeof import('./mcp-client.ts')
 type ServerInfo = Awaited<ReturnType<Library['discoverOAuthServerInfo']>>
 type ServerMetadata = NonNullable<ServerInfo['authorizationServerMetadata']>
 
+/** The authorisation of a connection: as its server says or as its config says. */
+export async function resolveOauthFlow(ctx: Ctx, connection: Connection, returnTo: string): Promise<OauthFlow> {
+  const auth = parseAuthConfig(connection)
+  return auth.type === 'mcp' ? discoverMcpFlow(ctx, connection, auth, returnTo) : configuredFlow(connection, returnTo)
+}
+
 /**
  * The flow of an MCP connection with `config.auth.type` `mcp`: the server names its authorization server (RFC 9728), which
  * describes itself (RFC 8414) and registers the service as a client (RFC 7591) unless the config has a client id. The
- * tokens are for this server only (RFC 8707). Null for other connections.
+ * tokens are for this server only (RFC 8707).
  */
-export async function discoverMcpFlow(ctx: Ctx, connection: Connection, returnTo: string): Promise<OauthFlow | null> {
-  const auth = parseAuthConfig(connection)
-  if (auth.type !== 'mcp') return null
+async function discoverMcpFlow(ctx: Ctx, connection: Connection, auth: McpAuth, returnTo: string): Promise<OauthFlow> {
   const url = new URL(requireConfigUrl(connection, 'url'))
   const redirectUri = oauthRedirectUri(ctx)
   // The secret belongs to a client of the admin's own, and must not go to a server that the MCP server names.

@@ -18,7 +18,7 @@ const MAX_SCHEMA_DEPTH = 24
 const TOOL_NAME = /^[A-Za-z0-9_.-]{1,128}$/
 
 /** A tool as the server offers it now. */
-export interface OfferedTool {
+export interface McpToolOffer {
   name: string
   description: string
   inputSchema: JsonObject
@@ -27,14 +27,14 @@ export interface OfferedTool {
 }
 
 export interface OfferedTools {
-  tools: OfferedTool[]
+  tools: McpToolOffer[]
   /** How many tools the service ignores: their name, size or number is not acceptable. */
   skipped: number
 }
 
 /** Reads the tools of a server that is not trusted. `address` is its URL, so another server needs a new confirmation. */
 export function readOfferedTools(address: string, listed: readonly unknown[]): OfferedTools {
-  const tools = new Map<string, OfferedTool>()
+  const tools = new Map<string, McpToolOffer>()
   for (const raw of listed.slice(0, MAX_TOOLS)) {
     const tool = readTool(address, raw)
     // Policy rules ignore case, so two names that differ only in case would have one rule.
@@ -44,7 +44,7 @@ export function readOfferedTools(address: string, listed: readonly unknown[]): O
   return { tools: [...tools.values()], skipped: listed.length - tools.size }
 }
 
-function readTool(address: string, raw: unknown): OfferedTool | null {
+function readTool(address: string, raw: unknown): McpToolOffer | null {
   if (!isJsonObject(raw)) return null
   const { name, description = '', inputSchema, annotations } = raw
   if (typeof name !== 'string' || !TOOL_NAME.test(name) || typeof description !== 'string') return null

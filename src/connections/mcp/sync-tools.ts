@@ -7,13 +7,13 @@ import { isoNow } from '../../ctx/world.ts'
 import { queueWebhookDeliveries } from '../../events/webhook-events.ts'
 import type { ConnectionToolRow } from '../../store/tables.ts'
 import { type Connection, findConnection } from '../rows.ts'
-import type { OfferedTool } from './offered-tools.ts'
+import type { McpToolOffer } from './offered-tools.ts'
 import { deleteToolRow, findToolRow, listToolRows, updateToolClass, upsertToolRow } from './tool-rows.ts'
 
 /** What differs between the stored tools and the offered ones, by name. */
 interface ToolChanges {
-  added: OfferedTool[]
-  changed: OfferedTool[]
+  added: McpToolOffer[]
+  changed: McpToolOffer[]
   removed: ConnectionToolRow[]
 }
 
@@ -24,7 +24,7 @@ interface ToolChanges {
 export async function syncTools(
   ctx: Ctx,
   connection: Connection,
-  offered: readonly OfferedTool[],
+  offered: readonly McpToolOffer[],
   actor: Actor = { kind: 'system', id: 'mcp' },
 ): Promise<ConnectionToolRow[]> {
   const stored = await listToolRows(ctx.db, connection.id)
@@ -40,14 +40,14 @@ export async function syncTools(
 async function storeChanges(
   tx: Tx,
   connection: Connection,
-  offered: readonly OfferedTool[],
+  offered: readonly McpToolOffer[],
   actor: Actor,
 ): Promise<void> {
   const stored = await listToolRows(tx.db, connection.id)
   const changes = compareTools(stored, offered)
   // Another call has stored the same.
   if (isEmpty(changes)) return
-  const toRow = (tool: OfferedTool, state: 'new' | 'changed'): ConnectionToolRow => ({
+  const toRow = (tool: McpToolOffer, state: 'new' | 'changed'): ConnectionToolRow => ({
     connection_id: connection.id,
     name: tool.name,
     description: tool.description,
@@ -72,7 +72,7 @@ async function storeChanges(
 
 const names = (tools: readonly { name: string }[]): string[] => tools.map(({ name }) => name)
 
-function compareTools(stored: readonly ConnectionToolRow[], offered: readonly OfferedTool[]): ToolChanges {
+function compareTools(stored: readonly ConnectionToolRow[], offered: readonly McpToolOffer[]): ToolChanges {
   const hashes = new Map(stored.map(({ name, hash }) => [name, hash]))
   const present = new Set(names(offered))
   return {

@@ -1,8 +1,9 @@
 import { z } from 'zod'
-import { badRequest, Problem } from '../../base/problem.ts'
+import { badRequest, notFound, Problem } from '../../base/problem.ts'
+import type { Scope } from '../../ctx/scope.ts'
 import { SecretUnavailable } from '../../ctx/vault.ts'
 import { EgressError } from '../../egress/http-client.ts'
-import { defineRead, defineWrite, nameRoutes } from '../../http/route.ts'
+import { defineRead, defineWrite, type FindInput, nameRoutes } from '../../http/route.ts'
 import { openSecret } from '../../vault/secrets.ts'
 import { requireConnectionInScope } from '../connections.ts'
 import { findExecutor } from '../executors/executor-table.ts'
@@ -10,7 +11,7 @@ import { recordConnectionHealth } from '../health.ts'
 import type { Connection } from '../rows.ts'
 import { refreshTools } from './refresh-tools.ts'
 import { classifyTool } from './sync-tools.ts'
-import { listToolRows } from './tool-rows.ts'
+import { findToolRow, listToolRows } from './tool-rows.ts'
 import {
   ConnectionToolListView,
   ConnectionToolView,
@@ -42,11 +43,9 @@ export const connectionToolRoutes = nameRoutes({
       hash: z.string().max(64).optional().meta({ description: 'The version that you saw; another one is a 409.' }),
     }),
     responses: { 200: ConnectionToolView },
-    find: requireConnectionInScope,
-    async handle({ ctx, scope, subject, params, body }) {
-      requireMcp(subject)
-      return toToolView(await classifyTool(ctx, scope, subject, { name: params.name ?? '', ...body }))
-    },
+    find: requireToolInScope,
+    handle: async ({ ctx, scope, subject: { connection, tool }, body }) =>
+      toToolView(await classifyTool(ctx, scope, connection, { name: tool.name, ...body })),
   }),
 
   refreshConnectionTools: defineWrite('POST', '/v1/connections/:id/tools/refresh', {
@@ -70,6 +69,13 @@ export const connectionToolRoutes = nameRoutes({
     },
   }),
 })
+
+async function requireToolInScope(input: FindInput<Scope>) {
+  const connection = await requireConnectionInScope(input)
+  const tool = await findToolRow(input.ctx.db, connection.id, input.params.name ?? '')
+  if (!tool) throw notFound('tool')
+  return { connection, tool }
+}
 
 function requireMcp({ kind }: Connection): void {
   if (kind !== 'mcp') throw badRequest("only connections of kind 'mcp' have tools that an admin confirms")

@@ -1,6 +1,7 @@
 import { isJsonObject, isNestedDeeperThan, type Json, type JsonObject, ownField } from '../../base/json.ts'
 import { badRequest } from '../../base/problem.ts'
 import type { OutgoingRequest } from '../auth/authorize-request.ts'
+import { refuseAmbiguousFields } from './ambiguous-fields.ts'
 import { encodeForm, toFormFields } from './form-encoding.ts'
 import { isHeaderText } from './header-rules.ts'
 import { encodeMultipart } from './multipart.ts'
@@ -19,6 +20,7 @@ const MAX_DEPTH = 32
 export function buildOperationRequest(baseUrl: string, operation: Operation, args: Json): OutgoingRequest {
   if (!isJsonObject(args)) throw badRequest('the arguments of an operation must be an object')
   if (isNestedDeeperThan(args, MAX_DEPTH)) throw badRequest(`the arguments must not have more than ${MAX_DEPTH} levels`)
+  refuseAmbiguousFields(operation, args)
   const { headers: contentHeaders, body } = buildBody(operation, fieldsOfBody(operation, args))
   return {
     method: operation.method,

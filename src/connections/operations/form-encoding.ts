@@ -1,4 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts'
+import { badRequest } from '../../base/problem.ts'
 
 export type FormField = { name: string; value: string }
 
@@ -7,7 +8,14 @@ export type FormField = { name: string; value: string }
  * fields; null is an empty text.
  */
 export function toFormFields(values: JsonObject): FormField[] {
-  return Object.entries(values).flatMap(([name, value]) => flattenField(name, value))
+  const fields = Object.entries(values).flatMap(([name, value]) => flattenField(name, value))
+  const names = new Set<string>()
+  for (const { name } of fields) {
+    // `{"line": {"amount": 1}, "line[amount]": 1000000}`: the server would choose which of the two amounts counts.
+    if (names.has(name)) throw badRequest(`field '${name}' would be sent twice`)
+    names.add(name)
+  }
+  return fields
 }
 
 function flattenField(name: string, value: Json): FormField[] {

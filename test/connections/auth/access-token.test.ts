@@ -1,21 +1,18 @@
 import type { ServerResponse } from 'node:http'
-import { describe, expect, onTestFinished, test } from 'vitest'
-import { startApp } from '../../../src/app.ts'
+import { describe, expect, test } from 'vitest'
 import { acquireTokenLock } from '../../../src/connections/auth/oauth-rows.ts'
 import { readThroughConnection } from '../../../src/connections/read-through.ts'
 import { sendAction } from '../../../src/connections/send-action.ts'
 import { inTx } from '../../../src/ctx/ctx.ts'
 import { toIsoTime } from '../../../src/ctx/world.ts'
-import type { TestApp } from '../../app.ts'
-import { advanceUntilSettled } from '../../approvals/gated-app.ts'
-import { type ReceivedRequest, respondJson } from '../../fake-upstream.ts'
-import { callApi } from '../../http.ts'
+import { respondJson } from '../../fake-upstream.ts'
 import { eventually } from '../../runs/scripted-agent.ts'
 import { eachStore } from '../../stores.ts'
 import { openUpstreamServer } from '../test-context.ts'
 import { CLIENT_SECRET, startAuthorizationServer } from './authorization-server.ts'
 import {
   ACTION,
+  bearers,
   createAuthorisedConnection,
   createOauthConnection,
   getConnection,
@@ -45,8 +42,6 @@ const openTokenServer = async () => {
   )
   return server
 }
-
-const bearers = (requests: ReceivedRequest[]) => requests.map(({ headers }) => headers.authorization)
 
 eachStore((store) => {
   test('client credentials: the token is requested at the first use and kept until it expires', async () => {
@@ -109,6 +104,8 @@ eachStore((store) => {
     const app = await startOauthApp(store)
     const provider = await startAuthorizationServer()
     const { api, id } = await createAuthorisedConnection(app, provider)
+    const hook = { url: 'https://hooks.test/', events: ['connection.failing'] }
+    const { id: hookId } = (await app.call('POST', '/v1/webhooks', hook)).body
     await provider.revoke(provider.issued[0]?.refresh_token ?? '')
     app.clock.set(app.clock.now() + 61 * MINUTE)
     const error = 'the provider has ended the authorisation: connect the account again'
@@ -123,6 +120,9 @@ eachStore((store) => {
     expect(await getConnection(app, id)).toMatchObject({ status: 'needs_authorisation', last_error: error })
     expect(await getHealth(app, id)).toMatchObject({ status: 'failing', message: error })
     expect(await storedTokens(app.ctx, id)).toBeNull()
+    expect((await app.call('GET', `/v1/webhooks/${hookId}/deliveries`)).body.data).toMatchObject([
+      { event: 'connection.failing' },
+    ])
     const before = provider.tokenRequests.length
     expect(await sendAction(app.ctx, { id }, ACTION)).toMatchObject({
       outcome: 'failed',
@@ -273,43 +273,5 @@ eachStore((store) => {
       const { body } = await app.call('POST', '/v1/connections', { kind: 'custom', name: 'crm', config })
       expect(body.warnings).toEqual(['config.auth.token_url will be refused: its address is private or reserved'])
     })
-  })
-})
-
-describe('two replicas on one PostgreSQL', () => {
-  async function startSecondReplica(app: TestApp) {
-    const other = await startApp(app.ctx.config, app.ctx.world)
-    onTestFinished(() => advanceUntilSettled(app, other.stop()))
-    return other
-  }
-
-  test('fifty calls with an expired token: one refresh, and every call succeeds', async () => {
-    const app = await startOauthApp('postgres')
-    const other = await startSecondReplica(app)
-    const provider = await startAuthorizationServer()
-    const { api, id } = await createAuthorisedConnection(app, provider)
-    for (let round = 1; round <= 3; round++) {
-      api.received.length = 0
-      app.clock.set(app.clock.now() + 61 * MINUTE)
-      const calls = Array.from({ length: 50 }, (_, n) =>
-        callApi(n % 2 ? app.url : other.url, app.key, 'POST', `/v1/connections/${id}/test`),
-      )
-      for (const { body } of await Promise.all(calls)) expect(body).toMatchObject({ ok: true })
-      expect(provider.tokenRequests.filter((form) => form.get('grant_type') === 'refresh_token')).toHaveLength(round)
-      expect(new Set(bearers(api.received))).toEqual(new Set([`Bearer ${provider.issued[round]?.access_token}`]))
-    }
-  })
-
-  test('fifty calls with a token that the API refuses: one refresh, and every call succeeds', async () => {
-    const app = await startOauthApp('postgres')
-    const other = await startSecondReplica(app)
-    const provider = await startAuthorizationServer()
-    const { api, id } = await createAuthorisedConnection(app, provider)
-    const refused = `Bearer ${provider.issued[0]?.access_token}`
-    api.respond = ({ headers }, response) =>
-      respondJson(response, headers.authorization === refused ? 401 : 200, { done: true })
-    const calls = Array.from({ length: 50 }, (_, n) => sendAction(n % 2 ? app.ctx : other.ctx, { id }, ACTION))
-    for (const result of await Promise.all(calls)) expect(result).toMatchObject({ outcome: 'ok' })
-    expect(provider.tokenRequests.filter((form) => form.get('grant_type') === 'refresh_token')).toHaveLength(1)
   })
 })

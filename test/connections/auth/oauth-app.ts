@@ -3,7 +3,7 @@ import { type OauthTokens, readTokens } from '../../../src/connections/auth/toke
 import { findConnection } from '../../../src/connections/rows.ts'
 import type { Ctx } from '../../../src/ctx/ctx.ts'
 import { type TestApp, testApp } from '../../app.ts'
-import { type FakeUpstream, respondJson } from '../../fake-upstream.ts'
+import { type FakeUpstream, type ReceivedRequest, respondJson } from '../../fake-upstream.ts'
 import type { StoreKind } from '../../stores.ts'
 import { ACTIVE_RUN, openUpstreamServer } from '../test-context.ts'
 import { type AuthorizationServer, CLIENT_SECRET, PUBLIC_URL } from './authorization-server.ts'
@@ -55,8 +55,15 @@ export async function startFlow(app: TestApp, id: string, body: unknown = {}): P
   return String(started.body.authorize_url)
 }
 
-export const callBack = (app: TestApp, query: URLSearchParams | Record<string, string>): Promise<Response> =>
-  fetch(`${app.url}/v1/oauth/callback?${new URLSearchParams(query).toString()}`, { redirect: 'manual' })
+export const callBack = (
+  app: TestApp,
+  query: URLSearchParams | Record<string, string>,
+  cookie?: string,
+): Promise<Response> =>
+  fetch(`${app.url}/v1/oauth/callback?${new URLSearchParams(query).toString()}`, {
+    redirect: 'manual',
+    headers: { accept: 'text/html,*/*', ...(cookie !== undefined && { cookie }) },
+  })
 
 export const getConnection = async (app: TestApp, id: string) => (await app.call('GET', `/v1/connections/${id}`)).body
 
@@ -71,3 +78,5 @@ export async function storedTokens(ctx: Ctx, id: string): Promise<OauthTokens | 
 /** The names of the audited actions, oldest first. */
 export const auditedActions = async (app: TestApp): Promise<string[]> =>
   (await app.ctx.db.selectFrom('audit_entries').select('action').orderBy('seq').execute()).map(({ action }) => action)
+
+export const bearers = (requests: ReceivedRequest[]) => requests.map(({ headers }) => headers.authorization)

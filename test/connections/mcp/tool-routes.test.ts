@@ -219,7 +219,7 @@ eachStore((store) => {
       const { body } = await app.call('POST', '/v1/connections', { kind: 'email', name: 'plain', config: {} })
       expect((await app.call('GET', `/v1/connections/${body.id}/tools`)).body).toEqual({ data: [] })
       expect((await app.call('POST', `/v1/connections/${body.id}/tools/refresh`)).status).toBe(400)
-      expect((await app.call('PUT', `/v1/connections/${body.id}/tools/x`, { class: 'read' })).status).toBe(400)
+      expect((await app.call('PUT', `/v1/connections/${body.id}/tools/x`, { class: 'read' })).status).toBe(404)
     })
   })
 })

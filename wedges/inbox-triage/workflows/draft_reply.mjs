@@ -7,7 +7,7 @@ const PROMISES = [
 ]
 const MAX_WORDS = 120
 
-export default function draftReply({ reply, category, urgency }) {
+export default function draftReply({ reply, category, urgency, subject }) {
   const text = reply
     .replaceAll('\r\n', '\n')
     .replace(/[ \t]+$/gm, '')
@@ -15,10 +15,17 @@ export default function draftReply({ reply, category, urgency }) {
     .trim()
   return {
     reply: text.endsWith(SIGNATURE) ? text : `${text}\n\n${SIGNATURE}`,
+    subject: replySubject(subject),
     category,
     urgency,
     warnings: warnings(text),
   }
+}
+
+function replySubject(subject) {
+  const line = typeof subject === 'string' ? subject.replace(/\s+/g, ' ').trim() : ''
+  if (line === '') return 'Your message'
+  return /^re:/i.test(line) ? line : `Re: ${line}`
 }
 
 function warnings(text) {

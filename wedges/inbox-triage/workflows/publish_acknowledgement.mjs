@@ -1,7 +1,7 @@
-import { ANSWER_WITHIN_HOURS, SIGNATURE } from './texts.mjs'
+import { acknowledgement } from './texts.mjs'
 
-export default function publishAcknowledgement({ category, urgency }) {
-  const hours = ANSWER_WITHIN_HOURS[urgency]
-  const reply = `Thank you, your message has reached us. A person will read it and answer within ${hours} working hours.\n\n${SIGNATURE}`
+// The rules approve this text without a person, so no other text is accepted.
+export default function publishAcknowledgement({ reply, category, urgency }) {
+  if (reply !== acknowledgement(urgency)) throw new Error('reply must be the acknowledgement of sort_message')
   return { reply, category, urgency }
 }

@@ -1,4 +1,4 @@
-import { ANSWER_WITHIN_HOURS, SAVED_REPLIES } from './texts.mjs'
+import { acknowledgement, ANSWER_WITHIN_HOURS, SAVED_REPLIES } from './texts.mjs'
 
 // The first match wins, so billing and account problems come before less serious categories.
 const CATEGORIES = [
@@ -20,5 +20,6 @@ export default function sortMessage({ subject, body }) {
     urgency,
     answer_within_hours: ANSWER_WITHIN_HOURS[urgency],
     saved_reply: SAVED_REPLIES[category],
+    acknowledgement: acknowledgement(urgency),
   }
 }

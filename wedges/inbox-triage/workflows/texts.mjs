@@ -2,6 +2,9 @@ export const SIGNATURE = 'The Fernhill Studio team'
 
 export const ANSWER_WITHIN_HOURS = { high: 4, normal: 24, low: 72 }
 
+export const acknowledgement = (urgency) =>
+  `Thank you, your message has reached us. A person will read it and answer within ${ANSWER_WITHIN_HOURS[urgency]} working hours.\n\n${SIGNATURE}`
+
 export const SAVED_REPLIES = {
   billing:
     'I have your question about billing and am looking at your account by hand. I will tell you exactly what was charged and why, and put right whatever is wrong.',

@@ -17,14 +17,20 @@ const ANY_TIME = ['duplicate_charge', 'not_delivered']
 export default function checkEligibility(request) {
   const category = CATEGORIES.find(([, words]) => words.test(request.reason))?.[0] ?? 'other'
   const refundable = refundableUsd(request)
-  const answer = (decision, ...reasons) => ({
-    order_id: request.order_id,
-    eligible: decision === 'refund',
-    decision,
-    category,
-    refundable_usd: decision === 'refund' ? refundable : 0,
-    reasons,
-  })
+  const answer = (decision, ...reasons) => {
+    // Only a refund has an amount: a declined or escalated request is booked as zero.
+    const refundable_usd = decision === 'refund' ? refundable : 0
+    return {
+      order_id: request.order_id,
+      eligible: decision === 'refund',
+      decision,
+      category,
+      refundable_usd,
+      refundable_cents: Math.round(refundable_usd * 100),
+      customer_message: customerMessage(decision, request.order_id, refundable_usd),
+      reasons,
+    }
+  }
 
   if (ESCALATE.test(request.reason)) return answer('escalate', 'the request mentions a dispute')
   if (!(request.amount_usd > 0)) return answer('decline', 'the amount is not positive')
@@ -45,4 +51,15 @@ export default function checkEligibility(request) {
 function refundableUsd({ amount_usd, order_total_usd, refunded_usd = 0 }) {
   const left = order_total_usd === undefined ? amount_usd : order_total_usd - refunded_usd
   return cents(Math.max(0, Math.min(amount_usd, left)))
+}
+
+function customerMessage(decision, orderId, amount) {
+  const signature = '\n\nThe Larkspur Goods team'
+  if (decision === 'refund') {
+    return `We have approved your refund of $${amount.toFixed(2)} for order ${orderId}. It goes back to your original means of payment and shows on your statement within 5 to 10 working days of being paid out.${signature}`
+  }
+  if (decision === 'decline') {
+    return `We have looked at your request for order ${orderId} and cannot refund it under our refund policy. If we have missed something, reply to this message and a colleague will look at it again.${signature}`
+  }
+  return `Thank you for your request about order ${orderId}. A colleague is looking at it personally and will write to you.${signature}`
 }

@@ -50,7 +50,7 @@ export function ConnectionsPage() {
 }
 
 function NoConnections({ onNew }: { onNew: () => void }) {
-  const body = { kind: 'email', name: 'mail', config: { api_url: 'https://mail.example.com/v1/messages' } }
+  const body = { kind: 'email', name: 'mail', config: { provider: 'postmark', from: 'help@example.com' } }
   return (
     <EmptyState
       title={connectionsText.none}
