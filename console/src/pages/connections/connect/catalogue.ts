@@ -117,7 +117,6 @@ function toPresetEntry({ preset, title, description, kind, docs, auth, secret, p
       type: param.type,
       required: param.default === null,
       example: String(param.example),
-      ...(param.pattern !== null && { pattern: param.pattern }),
       ...(param.default !== null && { initial: String(param.default) }),
     })),
     secret: { ...secret, required: true },

@@ -118,7 +118,7 @@ function FieldInputs({
   values: Record<string, string>
   onChange: (name: string, value: string) => void
 }) {
-  return fields.map(({ name, label, hint, type, required, pattern, example }) =>
+  return fields.map(({ name, label, hint, type, required, example }) =>
     type === 'json' ? (
       <TextArea
         key={name}
@@ -138,7 +138,6 @@ function FieldInputs({
         required={required}
         autoComplete="off"
         spellCheck={false}
-        {...(pattern !== undefined && { pattern, title: hint })}
         {...(example !== undefined && { placeholder: example })}
         value={values[name] ?? ''}
         onChange={(value) => onChange(name, value)}

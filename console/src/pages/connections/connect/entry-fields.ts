@@ -8,7 +8,6 @@ export interface EntryField {
   hint: string
   type: 'string' | 'number' | 'json'
   required: boolean
-  pattern?: string
   example?: string
   initial?: string
 }
