@@ -120,6 +120,8 @@ async function shootAll(url, { waiting, finished, portal }) {
   await shoot(url, 'cases', '/cases?wedge=invoice-chaser')
   await shoot(url, 'policy', '/wedges/refund-desk?view=policy', { press: ['Simulate'] })
   await shoot(url, 'blueprints', '/blueprints?slug=refund-desk')
+  await shoot(url, 'connect', '/connections', { press: ['New connection'] })
+  await shoot(url, 'connection', '/connections', { press: ['stripe'] })
   await shoot(url, 'webhooks', '/webhooks')
   await shoot(url, 'portal-phone', portal, { viewport: PHONE, signedIn: false, press: ['Continue', 'Cannot log in'] })
 }

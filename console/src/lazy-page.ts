@@ -1,4 +1,5 @@
 import { lazyRouteComponent } from '@tanstack/react-router'
+import { type ComponentType, lazy } from 'react'
 import { isServiceReachable } from './api/http.ts'
 
 const RETRY_MS = 2_000
@@ -6,6 +7,11 @@ const RETRY_MS = 2_000
 /** A page whose script is loaded when it opens. */
 export function lazyPage<T extends Record<string, unknown>, K extends keyof T>(load: () => Promise<T>, name: K) {
   return lazyRouteComponent(() => loadWhenReachable(load), name)
+}
+
+/** A dialog whose script is loaded when it opens. It needs a `Suspense` around it. */
+export function lazyDialog<P>(load: () => Promise<ComponentType<P>>) {
+  return lazy(async () => ({ default: await loadWhenReachable(load) }))
 }
 
 /** While the service is away, the open page stays and the script is requested again. */

@@ -3,6 +3,7 @@ import type { QueryClient } from '@tanstack/react-query'
 import {
   type ApprovalsSearch,
   enumParam,
+  type OauthSearch,
   type SettingsTab,
   type TasksSearch,
   type TaskTab,
@@ -108,6 +109,21 @@ const connections = createRoute({
   component: lazyPage(() => import('./pages/connections/connections-page.tsx'), 'ConnectionsPage'),
 })
 
+const OAUTH_RESULTS = ['connected'] as const
+
+/** The search parameters that the OAuth callback adds to the page that it returns to. */
+const oauthParams = (search: Record<string, unknown>): OauthSearch => ({
+  ...enumParam('oauth', OAUTH_RESULTS, search),
+  ...textParam('oauth_error', search),
+})
+
+const connection = createRoute({
+  getParentRoute: () => shell,
+  path: '/connections/$connectionId',
+  validateSearch: oauthParams,
+  component: lazyPage(() => import('./pages/connections/connection-page.tsx'), 'ConnectionPage'),
+})
+
 const wedges = createRoute({
   getParentRoute: () => shell,
   path: '/wedges',
@@ -164,7 +180,10 @@ const settings = createRoute({
 const blueprints = createRoute({
   getParentRoute: () => shell,
   path: '/blueprints',
-  validateSearch: (search: Record<string, unknown>): { slug?: string } => textParam('slug', search),
+  validateSearch: (search: Record<string, unknown>): { slug?: string } & OauthSearch => ({
+    ...textParam('slug', search),
+    ...oauthParams(search),
+  }),
   component: lazyPage(() => import('./pages/blueprints/blueprints-page.tsx'), 'BlueprintsPage'),
 })
 
@@ -226,6 +245,7 @@ const setup = [
   wedges,
   wedge,
   connections,
+  connection,
   channels,
   schedules,
   webhooks,

@@ -13,6 +13,12 @@ export interface TasksSearch {
   case_id?: string
 }
 
+/** What the OAuth callback reports to the page that it returns to. */
+export interface OauthSearch {
+  oauth?: 'connected'
+  oauth_error?: string
+}
+
 export type TaskTab = 'timeline' | 'trace' | 'effects' | 'output' | 'input' | 'events'
 export type WedgeTab = 'about' | 'knowledge' | 'intake' | 'policy' | 'manifest'
 export type SettingsTab = 'keys' | 'members' | 'projects' | 'service'

@@ -15,20 +15,25 @@ describe('connect an app through the broker', () => {
         route.fulfill({ contentType: 'text/html', body: '<title>Gmail</title><p>May they read your mail?</p>' }),
       )
 
-    await page.getByRole('button', { name: 'Connect app' }).click()
-    const slack = page.getByRole('button', { name: 'Connect Slack' })
+    await page.getByRole('button', { name: 'New connection' }).click()
+    const apps = page.getByRole('region', { name: 'Connect an app' })
+    const slack = apps.getByRole('button', { name: /^Slack/ })
     await slack.waitFor()
-    await page.getByLabel('Search').fill('gm')
+    await page.getByLabel('Search services').fill('gm')
     await slack.waitFor({ state: 'hidden' })
     expect(await accessibilityViolations(page)).toEqual([])
 
+    await apps.getByRole('button', { name: /^Gmail/ }).click()
     const [opened] = await Promise.all([
       page.context().waitForEvent('page'),
-      page.getByRole('button', { name: 'Connect Gmail' }).click(),
+      page.getByRole('button', { name: 'Continue to the provider' }).click(),
     ])
     await opened.waitForURL('https://auth.test/ca_1')
     expect(await opened.evaluate('window.opener')).toBeNull()
 
+    await page.getByText('Allow access in the new tab, then test the connection.').waitFor()
+    expect(await accessibilityViolations(page)).toEqual([])
+    await page.keyboard.press('Escape')
     const card = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: 'gmail' }) })
     await card.getByText('Needs authorisation').waitFor()
     server.authorise('ca_1')

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { openFakeBroker } from '../broker/fake-broker.ts'
 import { accessibilityViolations, consoleFixture, waitForStatus } from './console-browser.ts'
 
 describe('forms and dialogs', () => {
@@ -25,12 +26,11 @@ describe('forms and dialogs', () => {
   })
 
   test('connections: a saved one is not reported as an error, and its warning is shown', async () => {
-    const page = await console().open('/connections')
-    await page.getByRole('button', { name: 'New connection' }).click()
-    await page.getByLabel('Kind').selectOption('custom')
-    await page.getByLabel('Name').fill('plain')
-    await page.getByLabel('Action URL').fill('http://127.0.0.1:9/act')
-    await page.getByRole('button', { name: 'Create connection' }).click()
+    const config = { api_url: 'http://127.0.0.1:9/act' }
+    const { body } = await console().call('POST', '/v1/connections', { kind: 'custom', name: 'plain', config })
+    const page = await console().open(`/connections/${body.id}`)
+    await page.getByRole('button', { name: 'Edit' }).click()
+    await page.getByRole('button', { name: 'Save' }).click()
     const saved = page.getByText('plain saved', { exact: true })
     await saved.waitFor()
     const warning = page.getByText(/^Warning: .*https/)
@@ -40,32 +40,36 @@ describe('forms and dialogs', () => {
   })
 
   test('delete: a dialog of the console asks, and Cancel keeps the item', async () => {
-    await console().call('POST', '/v1/connections', {
+    const { body } = await console().call('POST', '/v1/connections', {
       kind: 'webhook',
       name: 'unused',
       config: { url: 'http://127.0.0.1:9/' },
     })
-    const page = await console().open('/connections')
-    const card = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: 'unused' }) })
-    await card.getByRole('button', { name: 'Delete' }).click()
+    const page = await console().open(`/connections/${body.id}`)
+    await page.getByRole('button', { name: 'Delete' }).click()
     const dialog = page.getByRole('alertdialog', { name: 'Delete the connection unused and its secret?' })
     await dialog.waitFor()
     expect(await accessibilityViolations(page)).toEqual([])
     await dialog.getByRole('button', { name: 'Cancel' }).click()
     await dialog.waitFor({ state: 'detached' })
-    await card.getByRole('button', { name: 'Delete' }).click()
+    await page.getByRole('button', { name: 'Delete' }).click()
     await dialog.getByRole('button', { name: 'Delete' }).click()
-    await card.waitFor({ state: 'detached' })
+    await page.waitForURL('**/connections')
+    await page.getByRole('heading', { name: 'post' }).waitFor()
+    expect(await page.getByRole('heading', { name: 'unused' }).count()).toBe(0)
   })
 
   test('connections: apps are offered only if a broker is configured', async () => {
     // The service is unreachable while it restarts with a broker.
     const page = await console().open('/connections', { expected: /net::ERR_/ })
-    await page.getByRole('button', { name: 'New connection' }).waitFor()
-    expect(await page.getByRole('button', { name: 'Connect app' }).count()).toBe(0)
-    await console().restart({ BROKER_API_KEY: 'broker-k3y', BROKER_BASE_URL: 'http://127.0.0.1:9' })
+    await page.getByRole('button', { name: 'New connection' }).click()
+    await page.getByRole('button', { name: /^MCP server/ }).waitFor()
+    expect(await page.getByRole('heading', { name: 'Connect an app' }).count()).toBe(0)
+    const broker = await openFakeBroker()
+    await console().restart({ BROKER_API_KEY: 'broker-k3y', BROKER_BASE_URL: broker.url })
     await page.reload()
-    await page.getByRole('button', { name: 'Connect app' }).waitFor()
+    await page.getByRole('button', { name: 'New connection' }).click()
+    await page.getByRole('heading', { name: 'Connect an app' }).waitFor()
   })
 
   test('home on a phone: the panel says how many approvals it does not show', async () => {

@@ -41,6 +41,30 @@ describe('decisions and their traces', () => {
     expect(JSON.parse(console().received.at(-1)?.body ?? '')).toMatchObject({ subject: 'Final' })
   })
 
+  test('approvals: a request is sent back with a note, nothing is sent, and the task continues', async () => {
+    const task = await letter('Too rude')
+    const approval = await approvalOf(task)
+    const page = await console().open(`/approvals?id=${approval}`)
+    await page.getByRole('button', { name: 'Revise' }).click()
+    const send = page.getByRole('button', { name: 'Send back' })
+    expect(await send.isDisabled()).toBe(true)
+    await page.getByLabel('Note for the agent').fill('Say it politely.')
+    expect(await accessibilityViolations(page)).toEqual([])
+    await send.click()
+    await waitForStatus(console(), task, 'succeeded')
+    expect(
+      console()
+        .received.map(({ body }) => body)
+        .join(),
+    ).not.toContain('Too rude')
+    await page.goto(`${console().url}/approvals?status=rejected&id=${approval}`)
+    const card = page.getByRole('article', { name: 'Approval' })
+    await card.getByText('Sent back', { exact: true }).waitFor()
+    await card.getByText('“Say it politely.”').waitFor()
+    await page.goto(`${console().url}/tasks/${task}`)
+    await page.getByText('sent back', { exact: true }).waitFor()
+  })
+
   test('approvals: several need a second click too', async () => {
     const tasks = [await letter('One'), await letter('Two')]
     const page = await console().open('/approvals')

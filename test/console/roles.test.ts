@@ -51,6 +51,11 @@ const CONTROLS: Record<string, Control[]> = {
     ['admin', 'button', 'New connection'],
     ['admin', 'button', 'Test'],
     ['admin', 'button', 'Set secret'],
+  ],
+  ':connection': [
+    ['admin', 'button', 'Test'],
+    ['admin', 'button', 'Set secret'],
+    ['admin', 'button', 'Edit'],
     ['admin', 'button', 'Delete'],
   ],
   '/channels': [
@@ -100,7 +105,12 @@ const TESTED_PAGES = {
 }
 
 /** Pages that say which role to ask. */
-const PAGES_WITH_HINT = new Set(['/approvals', '/wedges/refund-desk?view=policy', '/settings?view=members'])
+const PAGES_WITH_HINT = new Set([
+  '/approvals',
+  ':connection',
+  '/wedges/refund-desk?view=policy',
+  '/settings?view=members',
+])
 
 describe('roles in the console', () => {
   const console = consoleFixture()

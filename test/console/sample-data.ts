@@ -24,6 +24,7 @@ export async function createSampleData(console: Console) {
   await create('/v1/webhooks', { url: 'http://127.0.0.1:9/hook', events: ['approval.requested', 'task.finished'] })
   await waitForStatus(console, finished.id, 'succeeded')
   return {
+    connection: `/connections/${connection.id}`,
     finished: `/tasks/${finished.id}`,
     client: `/clients/${inbound.client_id}`,
     thread: `/threads/${inbound.thread_id}`,

@@ -4,10 +4,8 @@ import { fetchList, pagedQuery } from './paging.ts'
 import type { Json, JsonObject, Project, Schemas, WedgeSummary } from './types.ts'
 
 /** Types and queries of connections, wedges, schedules, blueprints, projects, members and keys. */
-export const CONNECTION_KINDS = ['email', 'webhook', 'custom', 'broker', 'mcp'] as const
-export type ConnectionKind = (typeof CONNECTION_KINDS)[number]
-
 export type Connection = Schemas['Connection']
+export type ConnectionKind = Connection['kind']
 
 export type BrokerToolkit = Schemas['Toolkit']
 

@@ -37,6 +37,7 @@ const DECISIONS: [string, string][] = [
   ['a', text.approve],
   ['e', text.edit],
   ['x / X', text.select],
+  ['v', text.revise],
   ['r', text.reject],
 ]
 

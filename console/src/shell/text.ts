@@ -69,6 +69,7 @@ export const shellText = {
     approve: 'Approve (press twice to confirm)',
     edit: 'Edit payload',
     select: 'Select one / select all; a and r then decide all of them',
+    revise: 'Send back with a note',
     reject: 'Reject, with an optional reason',
   },
   approvalNeeded: (summary: string) => `Approval needed: ${summary}`,

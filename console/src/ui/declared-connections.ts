@@ -6,3 +6,10 @@ export function describeConnections({ connections = [] }: WedgeManifest): string
     typeof declared === 'string' ? declared : `${declared.name} (${declared.tools.join(', ') || 'no tools'})`,
   )
 }
+
+/** Whether the wedge uses the connection: undefined if not, null if it may use all tools, else the tools. */
+export function declaredTools({ connections = [] }: WedgeManifest, name: string): string[] | null | undefined {
+  const declared = connections.find((one) => (typeof one === 'string' ? one : one.name) === name)
+  if (declared === undefined) return undefined
+  return typeof declared === 'string' ? null : declared.tools
+}

@@ -3,8 +3,11 @@ import { uiText } from './text.ts'
 
 type Tone = 'run' | 'wait' | 'ok' | 'bad' | 'off'
 
+/** A request that was sent back has the status `rejected` in the API. */
+export type ShownStatus = TaskStatus | ApprovalStatus | 'sent_back'
+
 /** Blue means running and amber means waiting for a person; no other state uses these colours. */
-const TONES: Record<TaskStatus | ApprovalStatus, Tone> = {
+const TONES: Record<ShownStatus, Tone> = {
   queued: 'off',
   provisioning: 'run',
   running: 'run',
@@ -15,6 +18,7 @@ const TONES: Record<TaskStatus | ApprovalStatus, Tone> = {
   auto_approved: 'ok',
   failed: 'bad',
   rejected: 'bad',
+  sent_back: 'off',
   expired: 'off',
   cancelled: 'off',
 }
@@ -27,10 +31,9 @@ const TONE_CLASSES: Record<Tone, string> = {
   off: 'bg-off-soft text-muted',
 }
 
-export const statusLabel = (status: TaskStatus | ApprovalStatus): string =>
-  ({ ...uiText.taskStatus, ...uiText.approvalStatus })[status]
+export const statusLabel = (status: ShownStatus): string => ({ ...uiText.taskStatus, ...uiText.approvalStatus })[status]
 
-export function StatusBadge({ status }: { status: TaskStatus | ApprovalStatus }) {
+export function StatusBadge({ status }: { status: ShownStatus }) {
   const tone = TONES[status] ?? 'off'
   return (
     <span

@@ -42,6 +42,7 @@ export const uiText = {
     auto_approved: 'Auto-approved',
     approved: 'Approved',
     rejected: 'Rejected',
+    sent_back: 'Sent back',
     expired: 'Expired',
   },
   openClosed: { open: 'Open', closed: 'Closed' },

@@ -79,7 +79,11 @@ function CardHeader({ approval }: { approval: Approval }) {
           {approval.wedge} / {approval.task_type}
         </span>
         <span className="ml-auto flex">
-          {approval.status === 'pending' ? <Countdown approval={approval} /> : <StatusBadge status={approval.status} />}
+          {approval.status === 'pending' ? (
+            <Countdown approval={approval} />
+          ) : (
+            <StatusBadge status={approval.revise ? 'sent_back' : approval.status} />
+          )}
         </span>
       </div>
       <h2 className="text-xl leading-snug font-semibold text-pretty break-words whitespace-pre-wrap">

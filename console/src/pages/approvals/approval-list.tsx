@@ -109,7 +109,11 @@ function ApprovalRow({
       <span className="flex w-full items-center text-xs text-muted">
         <span className="truncate">{approval.wedge}</span>
         <span className="ml-auto flex">
-          {approval.status === 'pending' ? <Countdown approval={approval} /> : <StatusBadge status={approval.status} />}
+          {approval.status === 'pending' ? (
+            <Countdown approval={approval} />
+          ) : (
+            <StatusBadge status={approval.revise ? 'sent_back' : approval.status} />
+          )}
         </span>
       </span>
     </button>

@@ -1,10 +1,10 @@
-import { Check, Pencil, X } from 'lucide-react'
+import { Check, Pencil, Undo2, X } from 'lucide-react'
 import { type MouseEvent, useEffect, useRef, useState } from 'react'
 import { toObject } from '../../api/json.ts'
 import type { Approval, JsonObject } from '../../api/types.ts'
 import { useShortcuts } from '../../shell/shortcuts.ts'
 import { Button, KeyCap } from '../../ui/button.tsx'
-import { Field } from '../../ui/form-fields.tsx'
+import { RejectForm, ReviseForm } from './note-form.tsx'
 import { changedValues } from './payload-diff.ts'
 import { PayloadEditor } from './payload-editor.tsx'
 import { PayloadView } from './payload-view.tsx'
@@ -14,11 +14,11 @@ import { useDecision } from './use-decision.ts'
 
 const text = approvalsText.decision
 
-type DecisionMode = 'view' | 'edit' | 'reject'
+type DecisionMode = 'view' | 'edit' | 'revise' | 'reject'
 
 /**
- * Approves, edits or rejects. A decision takes two keys or two clicks, so that one slip has no effect: the first `a` or
- * click makes the button ask, the second approves; `r` asks for a reason and Enter rejects.
+ * Approves, edits, sends back or rejects. A decision takes two keys or two clicks, so that one slip has no effect: the
+ * first `a` or click makes the button ask, the second approves; `r` asks for a reason and Enter rejects.
  */
 export function DecisionForm({ approval, onDecided }: { approval: Approval; onDecided: () => void }) {
   const [mode, setMode] = useState<DecisionMode>('view')
@@ -34,13 +34,18 @@ export function DecisionForm({ approval, onDecided }: { approval: Approval; onDe
   const edit = (to: JsonObject) => (setEdited(to), setAsking(false))
   const reject = (reason: string) => decide.mutate({ to: 'reject', body: reason ? { reason } : {} })
   useShortcuts({
-    a: () => mode !== 'reject' && (asking ? approve() : setAsking(true)),
+    a: () => (mode === 'view' || mode === 'edit') && (asking ? approve() : setAsking(true)),
     e: () => canEdit && show('edit'),
+    v: () => show('revise'),
     r: () => show('reject'),
     Escape: () => (asking ? setAsking(false) : show('view')),
   })
+  const onBack = () => show('view')
+  if (mode === 'revise') {
+    const revise = (note: string) => decide.mutate({ to: 'revise', body: { note } })
+    return <ReviseForm busy={decide.isPending} onRevise={revise} onBack={onBack} />
+  }
   if (mode === 'reject') {
-    const onBack = () => show('view')
     return <RejectForm submitLabel={text.rejectAndEnd} busy={decide.isPending} onReject={reject} onBack={onBack} />
   }
   return (
@@ -65,9 +70,7 @@ export function DecisionForm({ approval, onDecided }: { approval: Approval; onDe
         ) : (
           canEdit && <EditButton onEdit={() => show('edit')} />
         )}
-        <Button variant="danger" onClick={() => show('reject')} icon={<X size={14} />}>
-          {text.reject} <KeyCap>r</KeyCap>
-        </Button>
+        <RefuseButtons onRevise={() => show('revise')} onReject={() => show('reject')} />
       </div>
       {!canEdit && <p className="text-xs text-muted">{text.cannotEdit}</p>}
     </div>
@@ -79,6 +82,19 @@ function EditButton({ onEdit }: { onEdit: () => void }) {
     <Button onClick={onEdit} icon={<Pencil size={14} />}>
       {text.edit} <KeyCap>e</KeyCap>
     </Button>
+  )
+}
+
+function RefuseButtons({ onRevise, onReject }: { onRevise: () => void; onReject: () => void }) {
+  return (
+    <>
+      <Button onClick={onRevise} icon={<Undo2 size={14} />}>
+        {text.revise} <KeyCap>v</KeyCap>
+      </Button>
+      <Button variant="danger" onClick={onReject} icon={<X size={14} />}>
+        {text.reject} <KeyCap>r</KeyCap>
+      </Button>
+    </>
   )
 }
 
@@ -120,46 +136,5 @@ export function ApproveButton({
       {asking ? text.confirm(label) : label}
       {!asking && <kbd className="rounded border border-current px-1 text-xs max-sm:hidden">a</kbd>}
     </button>
-  )
-}
-
-export function RejectForm({
-  submitLabel,
-  busy,
-  onReject,
-  onBack,
-}: {
-  submitLabel: string
-  busy: boolean
-  onReject: (reason: string) => void
-  onBack: () => void
-}) {
-  const [reason, setReason] = useState('')
-  return (
-    <form
-      className="flex flex-col gap-3"
-      onSubmit={(event) => (event.preventDefault(), onReject(reason.trim()))}
-      onKeyDown={(event) => event.key === 'Escape' && onBack()}
-    >
-      <Field label={text.reason} hint={text.reasonHint}>
-        {(id) => (
-          <input
-            id={id}
-            autoFocus
-            className="field h-8"
-            value={reason}
-            onChange={(event) => setReason(event.target.value)}
-          />
-        )}
-      </Field>
-      <div className="flex gap-2">
-        <Button type="submit" variant="danger" disabled={busy} icon={<X size={14} />}>
-          {submitLabel}
-        </Button>
-        <Button variant="ghost" onClick={onBack}>
-          {text.back} <KeyCap>{uiText.escapeKey}</KeyCap>
-        </Button>
-      </div>
-    </form>
   )
 }

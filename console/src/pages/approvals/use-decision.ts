@@ -9,8 +9,8 @@ import { approvalsText } from './text.ts'
 const text = approvalsText.decision
 
 interface Decision {
-  to: 'approve' | 'reject'
-  body: { edited?: JsonObject; reason?: string }
+  to: 'approve' | 'reject' | 'revise'
+  body: { edited?: JsonObject; reason?: string; note?: string }
 }
 
 /** Sends a decision and shows that it was made. */
@@ -38,6 +38,7 @@ function doneText(approval: Approval, to: Decision['to'], edited: JsonObject | n
   if (approval.path === 'question')
     return to === 'approve' ? approvalsText.question.answered : approvalsText.question.declined
   const summary = approvalSummary({ ...approval, edited })
+  if (to === 'revise') return text.sentBack(summary)
   if (to === 'reject') return text.rejected(summary)
   return edited ? text.approvedWithEdits(summary) : text.approved(summary)
 }

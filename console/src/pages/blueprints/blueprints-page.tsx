@@ -10,6 +10,7 @@ import { QueryResult } from '../../ui/query-result.tsx'
 import { RoleHint, useHasRole } from '../../ui/role.tsx'
 import { Tag } from '../../ui/status.tsx'
 import { showToast } from '../../ui/toast.tsx'
+import { OauthResult } from '../connections/oauth-result.tsx'
 import { SetupChecklist } from './setup-checklist.tsx'
 import { blueprintsText } from './text.ts'
 
@@ -18,10 +19,11 @@ const route = getRouteApi('/shell/blueprints')
 /** Blueprints to choose from, and the setup checklist of the chosen one. */
 export function BlueprintsPage() {
   const query = useQuery(blueprintsQuery)
-  const { slug } = route.useSearch()
+  const { slug, ...oauth } = route.useSearch()
   const navigate = route.useNavigate()
   return (
     <Page title={blueprintsText.title} lead={blueprintsText.lead}>
+      <OauthResult {...oauth} />
       <QueryResult query={query}>
         {(blueprints) => {
           const chosen = blueprints.find(({ blueprint }) => blueprint === slug) ?? blueprints[0]

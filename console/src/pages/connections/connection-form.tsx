@@ -1,54 +1,44 @@
 import { useState } from 'react'
+import type { SavedConnection } from '../../api/connection-queries.ts'
 import { callApi } from '../../api/http.ts'
 import { toText } from '../../api/json.ts'
 import { useApiMutation } from '../../api/mutation.ts'
-import { type Connection, CONNECTION_KINDS, type ConnectionKind } from '../../api/setup-queries.ts'
+import type { Connection, ConnectionKind } from '../../api/setup-queries.ts'
 import type { JsonObject } from '../../api/types.ts'
 import { FormDialog } from '../../ui/form-dialog.tsx'
-import { Select, TextArea, TextField } from '../../ui/form-fields.tsx'
+import { TextArea, TextField } from '../../ui/form-fields.tsx'
 import { showToast } from '../../ui/toast.tsx'
 import { connectionsText } from './text.ts'
 
-export function ConnectionForm({
-  connection,
-  onSaved,
-  onClose,
-}: {
-  connection?: Connection
-  onSaved: (connection: Connection) => void
-  onClose: () => void
-}) {
-  const [kind, setKind] = useState<ConnectionKind>(connection?.kind ?? 'email')
-  const [name, setName] = useState(connection?.name ?? '')
-  const [config, setConfig] = useState<JsonObject>(connection?.config ?? {})
-  const [otherConfig, setOtherConfig] = useState(() => otherConfigOf(connection?.config ?? {}, kind))
+/** Changes the name and the config of a connection. */
+export function ConnectionForm({ connection, onClose }: { connection: Connection; onClose: () => void }) {
+  const { id, kind } = connection
+  const [name, setName] = useState(connection.name)
+  const [config, setConfig] = useState<JsonObject>(connection.config)
+  const [otherConfig, setOtherConfig] = useState(() => otherConfigOf(connection.config, kind))
   const save = useApiMutation(
-    () => saveConnection(connection, { kind, name, config: mergeConfig(config, otherConfig, kind) }),
+    async () =>
+      callApi<SavedConnection>(`/v1/connections/${id}`, {
+        method: 'PUT',
+        body: { name, config: mergeConfig(config, otherConfig, kind) },
+      }),
     {
       invalidates: ['connections'],
       onSuccess: (saved) => {
         showToast(connectionsText.saved(saved.name))
         for (const warning of saved.warnings) showToast(connectionsText.warning(warning))
-        onSaved(saved)
+        onClose()
       },
     },
   )
   return (
     <FormDialog
-      title={connection ? connectionsText.editConnection(connection.name) : connectionsText.newConnection}
-      submitLabel={connection ? connectionsText.save : connectionsText.create}
+      title={connectionsText.editConnection(connection.name)}
+      submitLabel={connectionsText.save}
       canSubmit={name.trim() !== ''}
       mutation={save}
       onClose={onClose}
     >
-      {!connection && (
-        <Select
-          label={connectionsText.kind}
-          value={kind}
-          options={CONNECTION_KINDS.map((option) => [option, connectionsText.kinds[option]])}
-          onChange={(to) => setKind(CONNECTION_KINDS.find((option) => option === to) ?? kind)}
-        />
-      )}
       <TextField
         label={connectionsText.name}
         hint={connectionsText.nameHint}
@@ -65,20 +55,9 @@ export function ConnectionForm({
           onChange={(to) => setConfig({ ...config, [field.name]: to })}
         />
       ))}
-      <TextArea label={connectionsText.otherConfig} rows={2} mono value={otherConfig} onChange={setOtherConfig} />
+      <TextArea label={connectionsText.otherConfig} rows={6} mono value={otherConfig} onChange={setOtherConfig} />
     </FormDialog>
   )
-}
-
-type SavedConnection = Connection & { warnings: string[] }
-
-async function saveConnection(
-  connection: Connection | undefined,
-  body: { kind: string; name: string; config: JsonObject },
-) {
-  if (!connection) return callApi<SavedConnection>('/v1/connections', { method: 'POST', body })
-  const { name, config } = body
-  return callApi<SavedConnection>(`/v1/connections/${connection.id}`, { method: 'PUT', body: { name, config } })
 }
 
 const hasInput = (kind: ConnectionKind, key: string) =>

@@ -129,6 +129,7 @@ export const tasksText = {
       approved: 'approved',
       auto_approved: 'auto-approved',
       rejected: 'rejected',
+      sent_back: 'sent back',
       expired: 'expired',
       cancelled: 'cancelled',
     } as Record<string, string>,

@@ -141,15 +141,13 @@ function ApprovalEntry({ entry }: { entry: Extract<TimelineEntry, { kind: 'appro
   }
   const shown = edited ? { ...toObject(approval.preview), ...edited } : approval.preview
   const waited = decidedAt && decidedAt !== entry.ts ? Date.parse(decidedAt) - Date.parse(entry.ts) : null
-  const result = toText(decision?.['decision'])
+  const result = decision?.['revise'] === true ? 'sent_back' : toText(decision?.['decision'])
   return (
     <details className="rounded-md bg-wait-soft/60 px-2 py-1">
       <summary className="flex flex-wrap items-center gap-2">
         <span className="font-medium">{approvalSummary(approval)}</span>
         {decision ? (
-          <Tag tone={result === 'rejected' ? (isQuestion ? 'off' : 'bad') : 'ok'}>
-            {decisionLabel(isQuestion, isEdited, result)}
-          </Tag>
+          <Tag tone={decisionTone(isQuestion, result)}>{decisionLabel(isQuestion, isEdited, result)}</Tag>
         ) : (
           <Tag tone="wait">{isQuestion ? text.asked(toText(request['to'])) : text.requested}</Tag>
         )}
@@ -163,6 +161,11 @@ function ApprovalEntry({ entry }: { entry: Extract<TimelineEntry, { kind: 'appro
       </div>
     </details>
   )
+}
+
+function decisionTone(isQuestion: boolean, decision: string) {
+  if (decision === 'sent_back') return 'off'
+  return decision === 'rejected' ? (isQuestion ? 'off' : 'bad') : 'ok'
 }
 
 function decisionLabel(isQuestion: boolean, isEdited: boolean, decision: string): string {

@@ -1,0 +1,172 @@
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { connectionQuery, healthQuery, toolsQuery } from '../../api/connection-queries.ts'
+import { callApi } from '../../api/http.ts'
+import { useApiMutation } from '../../api/mutation.ts'
+import type { Connection } from '../../api/setup-queries.ts'
+import { capitalize } from '../../ui/humanize.ts'
+import { FieldList } from '../../ui/json.tsx'
+import { MutationButton } from '../../ui/mutation-button.tsx'
+import { Page, Section } from '../../ui/page.tsx'
+import { QueryResult } from '../../ui/query-result.tsx'
+import { RequireRole, RoleHint } from '../../ui/role.tsx'
+import { Tag } from '../../ui/status.tsx'
+import { TimeAgo } from '../../ui/time.tsx'
+import { showToast } from '../../ui/toast.tsx'
+import { ConnectionActions, CredentialButton } from './connection-actions.tsx'
+import { OauthResult } from './oauth-result.tsx'
+import { connectionsText } from './text.ts'
+import { ToolTable } from './tool-table.tsx'
+import { UsingWedges } from './using-wedges.tsx'
+
+const route = getRouteApi('/shell/connections/$connectionId')
+
+/** One connection: whether it works, what uses it, and its tools. */
+export function ConnectionPage() {
+  const { connectionId } = route.useParams()
+  const search = route.useSearch()
+  const query = useQuery(connectionQuery(connectionId))
+  return (
+    <Page
+      title={query.data?.name ?? connectionsText.connection}
+      lead={query.data && connectionsText.kinds[query.data.kind]}
+      actions={
+        query.data && (
+          <RequireRole minRole="admin">
+            <ConnectionActions connection={query.data} />
+          </RequireRole>
+        )
+      }
+    >
+      <OauthResult {...search} />
+      <QueryResult query={query}>
+        {(connection) => (
+          <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-4 lg:grid-cols-[22rem_minmax(0,1fr)]">
+            <div className="flex flex-col gap-4">
+              <HealthPanel connection={connection} />
+              <section aria-labelledby="used-by" className="panel flex flex-col gap-2 p-4">
+                <h2 id="used-by" className="font-semibold">
+                  {connectionsText.usedBy}
+                </h2>
+                <UsingWedges name={connection.name} />
+              </section>
+            </div>
+            <div className="flex flex-col gap-4">
+              <ToolSection connection={connection} />
+              <Section title={connectionsText.settings}>
+                <div className="panel p-4">
+                  <FieldList value={shownConfig(connection)} />
+                </div>
+              </Section>
+            </div>
+          </div>
+        )}
+      </QueryResult>
+    </Page>
+  )
+}
+
+/** Without the operations, which are shown as tools. */
+const shownConfig = ({ config }: Connection) =>
+  Object.fromEntries(Object.entries(config).filter(([name]) => name !== 'operations'))
+
+function HealthPanel({ connection }: { connection: Connection }) {
+  const query = useQuery(healthQuery(connection.id))
+  return (
+    <section aria-labelledby="health" className="panel flex flex-col gap-3 p-4">
+      <h2 id="health" className="font-semibold">
+        {connectionsText.health.title}
+      </h2>
+      <QueryResult query={query}>
+        {({ status, message }) => (
+          <>
+            <span>
+              <Tag tone={HEALTH_TONES[status]}>{connectionsText.health.status[status]}</Tag>
+            </span>
+            {message && (
+              <p className={`break-words ${status === 'failing' ? 'text-bad' : ''}`}>{capitalize(message)}</p>
+            )}
+            {status !== 'ok' && (
+              <RequireRole minRole="admin" fallback={<RoleHint>{connectionsText.health.roleHint}</RoleHint>}>
+                <span>
+                  <CredentialButton connection={connection} />
+                </span>
+              </RequireRole>
+            )}
+          </>
+        )}
+      </QueryResult>
+      <ConnectionFacts connection={connection} />
+    </section>
+  )
+}
+
+const HEALTH_TONES = { ok: 'ok', failing: 'bad', not_connected: 'wait' } as const
+
+function ConnectionFacts({ connection: { last_ok_at, last_error_at, client_id } }: { connection: Connection }) {
+  const text = connectionsText.facts
+  const times: [string, string | null][] = [
+    [text.lastUse, last_ok_at],
+    [text.lastError, last_error_at],
+  ]
+  return (
+    <dl className="grid grid-cols-[7rem_minmax(0,1fr)] gap-y-1">
+      {times.map(([label, ts]) => (
+        <div key={label} className="contents">
+          <dt className="text-muted">{label}</dt>
+          <dd>{ts ? <TimeAgo ts={ts} /> : text.never}</dd>
+        </div>
+      ))}
+      <dt className="text-muted">{text.owner}</dt>
+      <dd>
+        {client_id ? (
+          <Link to="/clients/$clientId" params={{ clientId: client_id }} className="text-accent underline">
+            {connectionsText.clientOwned(client_id)}
+          </Link>
+        ) : (
+          text.team
+        )}
+      </dd>
+    </dl>
+  )
+}
+
+function ToolSection({ connection }: { connection: Connection }) {
+  const text = connectionsText.tools
+  const { data: tools } = useQuery(toolsQuery(connection.id))
+  const isManaged = connection.kind === 'mcp'
+  const open = tools?.filter(({ state }) => state !== 'confirmed').length ?? 0
+  return (
+    <Section
+      title={text.title}
+      actions={
+        isManaged && (
+          <RequireRole minRole="admin">
+            <RefreshButton connectionId={connection.id} />
+          </RequireRole>
+        )
+      }
+    >
+      {isManaged && (
+        <p className={open > 0 ? 'text-wait' : 'text-muted'}>{open > 0 ? text.toConfirm(open) : text.hint}</p>
+      )}
+      <ToolTable connection={connection} />
+    </Section>
+  )
+}
+
+function RefreshButton({ connectionId }: { connectionId: string }) {
+  const text = connectionsText.tools
+  const refresh = useApiMutation(
+    () => callApi<{ skipped: number }>(`/v1/connections/${connectionId}/tools/refresh`, { method: 'POST' }),
+    {
+      invalidates: ['connections'],
+      onSuccess: ({ skipped }) => showToast(skipped > 0 ? text.refreshedWithSkipped(skipped) : text.refreshed),
+    },
+  )
+  return (
+    <MutationButton small mutation={refresh}>
+      {text.refresh}
+    </MutationButton>
+  )
+}

@@ -1,0 +1,20 @@
+import type { BrokerAuthorisation } from '../../api/setup-queries.ts'
+import { callApi } from '../../api/http.ts'
+import { showToast } from '../../ui/toast.tsx'
+import { connectionsText } from './text.ts'
+
+/** Opens the provider's page without `window.opener`, so that it cannot navigate the console. */
+export function openAuthorisation({ redirect_url }: Pick<BrokerAuthorisation, 'redirect_url'>): void {
+  if (!redirect_url || !/^https?:/.test(redirect_url)) return showToast(connectionsText.noAuthorisationPage, true)
+  window.open(redirect_url, '_blank', 'noopener')
+  showToast(connectionsText.authoriseInNewTab)
+}
+
+/** Leaves for the provider's page, which sends the browser back to `returnTo` of the console. */
+export async function startOauth(connectionId: string, returnTo: string): Promise<void> {
+  const body = { return_to: returnTo }
+  const path = `/v1/connections/${connectionId}/oauth/start`
+  const { authorize_url } = await callApi<{ authorize_url: string }>(path, { method: 'POST', body })
+  if (!/^https?:/.test(authorize_url)) throw new Error(connectionsText.noAuthorisationPage)
+  location.assign(authorize_url)
+}
