@@ -127,8 +127,17 @@ export function findConfigWarnings(ctx: Ctx, { kind, config, pending_account }: 
   return [
     ...missing.map((key) => `config.${key} is missing`),
     ...findUrlWarnings(ctx, config),
+    ...findCurrencyWarnings(config),
     ...(pending_account ? ['config.connected_account_id is set once the provider confirms it'] : []),
   ]
+}
+
+/** A preset cannot know the currency of the account, and limits in dollars are compared with it. */
+function findCurrencyWarnings({ preset, operations }: Connection['config']): string[] {
+  if (typeof preset !== 'string' || !Array.isArray(operations)) return []
+  const amounts = operations.flatMap((one) => (isJsonObject(one) && isJsonObject(one.amount) ? [one.amount] : []))
+  const currencies = new Set(amounts.flatMap(({ currency }) => (typeof currency === 'string' ? [currency] : [])))
+  return [...currencies].map((currency) => `amounts are read as ${currency}: is this the currency of the account?`)
 }
 
 function findUrlWarnings(ctx: Ctx, config: Connection['config']): string[] {

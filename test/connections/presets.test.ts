@@ -149,6 +149,11 @@ eachStore((store) => {
     expect(body.config.operations.length).toBeGreaterThan(5)
   })
 
+  test('a preset that takes the currency from a parameter warns about it', async () => {
+    const { body } = await shared().call('POST', '/v1/connections', { preset: 'stripe', name: 'stripe' })
+    expect(body.warnings).toEqual(['amounts are read as USD: is this the currency of the account?'])
+  })
+
   test('a mail preset makes an email connection, and a number stays a number', async () => {
     const params = { from: 'help@acme.example', host: 'smtp.acme.example', port: 2525, username: 'help' }
     const { body } = await shared().call('POST', '/v1/connections', { preset: 'smtp', name: 'mail', params })
