@@ -30,10 +30,10 @@ export const listApprovalsCommand: CliCommand = {
     if (terminal.isJson) for (const approval of approvals) terminal.printJson(approval)
     else {
       const rows = approvals.map(
-        ({ approval_id, status, action, connection, connection_id, risk, expires_at, preview, text, to }) =>
+        ({ approval_id, status, revise, action, connection, connection_id, risk, expires_at, preview, text, to }) =>
           [
             approval_id,
-            status,
+            revise === true ? 'sent back' : status,
             to ? `question to the ${toText(to)}` : action,
             connection ?? connection_id ?? '-',
             risk,
