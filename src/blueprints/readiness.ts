@@ -95,11 +95,12 @@ function configItems(connection: Connection): ReadinessItem[] {
   const { name, kind, config } = connection
   const executor = findExecutor(kind)
   const keys = executor?.requiredConfig ?? []
-  const missing = executor?.findMissingConfig?.(config) ?? (keys.some((key) => config[key]) ? [] : keys)
-  const [first] = missing
-  if (first === undefined) return [doneItem('config', name, `connection '${name}' is configured`)]
-  const detail = `config.${first} of connection '${name}' is missing`
-  const fix = changeConnectionCall(connection, { config: { ...config, [first]: `<${first}>` } })
+  const missing = executor?.findMissingConfig?.(config) ?? (keys.some((key) => config[key]) ? [] : keys.slice(0, 1))
+  if (missing.length === 0) return [doneItem('config', name, `connection '${name}' is configured`)]
+  const list = missing.map((key) => `config.${key}`).join(' and ')
+  const detail = `${list} of connection '${name}' ${missing.length === 1 ? 'is' : 'are'} missing`
+  const placeholders = Object.fromEntries(missing.map((key) => [key, `<${key}>`]))
+  const fix = changeConnectionCall(connection, { config: { ...config, ...placeholders } })
   return [openItem('config', name, detail, fix)]
 }
 

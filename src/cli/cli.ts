@@ -79,8 +79,9 @@ function parseServiceUrl(url: string): string {
 
 function printHelp(terminal: Terminal, topic: string, svc: string): number {
   const matches = COMMANDS.filter(({ name }) => name === topic || name.startsWith(`${topic} `))
-  const exact = matches.find(({ name }) => name === topic)
-  if (topic !== '' && matches.length === 0) throw unknownCommand(topic.split(' '))
+  // More words may follow a command, such as the format of `connection import openapi`.
+  const exact = COMMANDS.find(({ name }) => name === topic) ?? COMMANDS.find(({ name }) => topic.startsWith(`${name} `))
+  if (topic !== '' && matches.length === 0 && !exact) throw unknownCommand(topic.split(' '))
   if (topic === '') terminal.print(helpOverview(COMMANDS, svc))
   else terminal.print(exact ? commandHelp(exact, svc) : helpOverview(matches, svc))
   return EXIT_CODE.ok

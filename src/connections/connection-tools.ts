@@ -1,4 +1,4 @@
-import type { Json } from '../base/json.ts'
+import { isJsonObject, type Json } from '../base/json.ts'
 import { badRequest } from '../base/problem.ts'
 import { schemaErrors } from '../contract/output-schema.ts'
 import type { Ctx } from '../ctx/ctx.ts'
@@ -50,7 +50,21 @@ export async function checkToolCall(
 export function checkToolArguments(connection: Connection, tool: ConnectionTool, args: Json, field: string): void {
   const [error] = schemaErrors(tool.inputSchema, args)
   if (error) throw badRequest(`field '${field}${error.path.slice(1)}' ${error.message}`)
-  findExecutor(connection.kind)?.checkArguments?.(connection, capabilityOf(connection, tool.name), args)
+  const capability = capabilityOf(connection, tool.name)
+  findExecutor(connection.kind)?.checkArguments?.(connection, capability, args)
+  const undeclared = findUndeclaredField(tool, args)
+  if (undeclared)
+    throw badRequest(`field '${field}.${undeclared.name}' is not one of '${capability}': ${undeclared.has}`)
+}
+
+/** A field that the tool does not declare could change what a rule approves, so a closed schema refuses it. */
+function findUndeclaredField({ inputSchema }: ConnectionTool, args: Json): { name: string; has: string } | null {
+  const { additionalProperties, properties } = inputSchema
+  if (additionalProperties !== false || !isJsonObject(args)) return null
+  const declared = isJsonObject(properties) ? Object.keys(properties) : []
+  const name = Object.keys(args).find((key) => !declared.includes(key))
+  if (name === undefined) return null
+  return { name, has: declared.length === 0 ? 'it has no fields' : `it has ${declared.slice(0, 20).join(', ')}` }
 }
 
 const pickTool = (tools: ConnectionTool[], connection: Connection, capability: string) =>

@@ -110,7 +110,8 @@ async function gatherRunParts(ctx: Ctx, task: QueuedTask): Promise<TaskRunParts 
   if (type.harness.needs_connections) {
     const missing = await listMissingConnections(ctx, wedge.manifest, projectId, clientId)
     if (missing.length > 0) {
-      return { reason: 'connection_missing', message: `not registered or without a secret: ${missing.join(', ')}` }
+      const message = `these connections do not exist or have no credential: ${missing.join(', ')}`
+      return { reason: 'connection_missing', message }
     }
   }
   const constraints = parseTaskConstraints(task)

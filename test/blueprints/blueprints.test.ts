@@ -215,6 +215,16 @@ eachStore((store) => {
       expect((await app.call('GET', `/v1/connections/${other.body.id}`)).body.name).toBe('another name')
     })
 
+    test('the fix of a mail server without an address names everything that is missing', async () => {
+      const app = await appWithDesk()
+      await app.call('POST', '/v1/connections', { kind: 'email', name: 'mail', config: { provider: 'smtp' } })
+      const items = await openChecklistItems(app, 'desk')
+      expect(items.find(({ kind }) => kind === 'config')).toMatchObject({
+        detail: "config.from and config.host of connection 'mail' are missing",
+        fix: { body: { config: { provider: 'smtp', from: '<from>', host: '<host>' } } },
+      })
+    })
+
     test('the fix of a missing environment secret is to use the vault', async () => {
       const app = await appWithDesk()
       const mail = { kind: 'email', name: 'mail', config: { api_url: 'https://mail.example.com' } }

@@ -114,5 +114,7 @@ test('help lists every command and the exit codes', async () => {
   expect(code).toBe(0)
   for (const word of ['serve', 'wedge rehearse', 'doctor', '5  the task was rejected']) expect(stdout).toContain(word)
   expect((await runSvc(['help', 'wedge', 'check'])).stdout).toContain('usage: svc wedge check [DIR|WEDGE]')
+  const help = await runSvc(['help', 'connection', 'import', 'openapi'])
+  expect(help.stdout).toContain('usage: svc connection import openapi FILE')
   expect((await runSvc(['run', '--help'])).stdout).toContain('usage: svc run WEDGE TYPE')
 })

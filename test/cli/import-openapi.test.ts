@@ -33,7 +33,8 @@ describe('svc connection import openapi', () => {
     expect(stdout).toMatch(/post_refunds +POST +\/refunds +Refunds/)
     expect(stdout).toMatch(/get_refunds +GET +\/refunds/)
     expect(stderr).toContain('name the operations with --allow or --allow-tag')
-    const { lines } = await importShop(['--json'])
+    const { code: listed, lines } = await importShop(['--json'])
+    expect(listed).toBe(0)
     expect(lines[0]).toMatchObject({ name: 'orders_get_one', operation_id: 'orders/get-one', method: 'GET' })
   })
 
@@ -162,6 +163,13 @@ describe('svc connection import openapi', () => {
     const { code, stderr } = await importShop(['--name', 'x', '--allow', 'PostRefunds'], {}, shopFile(text))
     expect(code).toBeGreaterThan(0)
     expect(stderr).toContain(message)
+  })
+
+  test('an address instead of a file is refused', async () => {
+    const { code, stderr } = await importShop([], {}, 'https://shop.example/openapi.yaml')
+    expect(code).toBe(2)
+    expect(stderr).toContain("'https://shop.example/openapi.yaml' is not a file")
+    expect(stderr).toContain('download the document first')
   })
 
   test('a chain of references without an end and a file with too many aliases are refused', async () => {

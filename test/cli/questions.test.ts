@@ -72,6 +72,22 @@ describe('questions on the command line', () => {
     const answered = await svc(['approvals', 'answer', question.approval_id], '1\n')
     expect(answered).toMatchObject({ code: 0, stdout: expect.stringContaining('answered') })
     expect(await app().finished(id)).toMatchObject({ output: { got: { answer: 'small' } } })
+    const again = await svc(['approvals', 'answer', question.approval_id])
+    expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('question already decided (approved)') })
+  })
+
+  test('a text as the answer to a form is refused with the fields of the form', async () => {
+    const { id } = await app().createTask({ wedge: 'ask', task_type: 'form' })
+    const waiting = async () => (await svc(['approvals', '--task', id, '--json'])).lines[0]
+    let question = await waiting()
+    while (!question) question = await waiting()
+    const answer = ['approvals', 'answer', question.approval_id]
+    const text = await svc([...answer, 'Bern'])
+    expect(text).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('a JSON object with the fields city, floor'),
+    })
+    expect(await svc([...answer, '{"city": "Bern"}'])).toMatchObject({ code: 0 })
   })
 
   test('a rehearsal gives no answer and continues', async () => {

@@ -86,6 +86,10 @@ describe('svc run', () => {
     expect((await running).code).toBe(0)
     const { body } = await gatedApp().call('GET', `/v1/approvals/${approval.approval_id}`)
     expect(body).toMatchObject({ status: 'rejected', revise: true, reason: 'Less.' })
+    const { stdout } = await runSvc(['approvals', '--status', 'all'], { url: gatedApp().url })
+    expect(stdout).toMatch(new RegExp(`${approval.approval_id} +sent back`))
+    const log = await runSvc(['tail', body.task_id], { url: gatedApp().url })
+    expect(log.stdout).toContain('sent back with a note')
   })
 
   test('with --input - run says how to decide; an edit of a payload that cannot be edited is refused', async () => {

@@ -56,6 +56,12 @@ export const SHOP_OPERATIONS = [
       required: ['amount'],
     },
   },
+  {
+    name: 'held.note',
+    method: 'POST',
+    path: '/notes/{id}',
+    input_schema: { type: 'object', properties: { text: { type: 'string' } }, additionalProperties: false },
+  },
 ]
 
 /** Registers the connection `shop` with operations. */

@@ -173,6 +173,7 @@ eachStore((store) => {
       act('held.refund', { id: 'x', amount: 5, reason: 'fun' }),
       act('held.refund', { amount: 5 }),
       act('held.refund', [1]),
+      act('held.note', { id: 'n1', text: 'hi', urgent: true }),
       read('find', { limit: 'many' }),
     ])
     expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 400))
@@ -182,6 +183,7 @@ eachStore((store) => {
       `field 'payload.reason' must be one of "duplicate", "other"`,
       "field 'payload.id' is required",
       "field 'payload' must be object, not array",
+      "field 'payload.urgent' is not one of 'shop:held.note': it has id, text",
       "field 'arguments.limit' must be integer, not string",
     ])
     expect((await app.call('GET', `/v1/approvals?task_id=${taskId}`)).body.data).toEqual([])

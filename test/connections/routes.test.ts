@@ -184,6 +184,9 @@ eachStore((store) => {
     const server = await openUpstreamServer((_, response) => respondJson(response, status, {}))
     const { id } = await register(app, { kind: 'email', name: 'mail', config: { api_url: `${server.url}/send?k=1` } })
     const path = `/v1/connections/${id}`
+    const error = 'upstream answered 401: the connection has no secret yet'
+    expect((await app.call('POST', `${path}/test`)).body).toMatchObject({ ok: false, error })
+    await app.call('POST', `${path}/secret`, { value: CANARY })
     const refused = await app.call('POST', `${path}/test`)
     expect(refused.body).toEqual({
       ok: false,

@@ -41,8 +41,8 @@ Without --allow and --allow-tag it lists the operations of the document.
     const all = withProblems('the document', () => listOperations(document))
     const allow = listOption(call, 'allow')
     const tags = listOption(call, 'allow-tag')
-    if (allow.length + tags.length === 0) return showOperations(call.context.terminal, all)
     const name = stringOption(call, 'name')
+    if (allow.length + tags.length === 0) return showOperations(call.context.terminal, all, name !== undefined)
     if (name === undefined) throw usageError('option --name is required', 'it is the name of the new connection')
     const imported = convertOperations(call, document, all, pickOperations(all, allow, tags))
     const presetFile = stringOption(call, 'preset-file')
@@ -58,7 +58,8 @@ const listOption = (call: CommandCall, name: string): string[] =>
     .map((one) => one.trim())
     .filter((one) => one !== '')
 
-function showOperations(terminal: Terminal, all: ListedOperation[]): number {
+/** With a name a connection was wanted, so the list alone is an error. */
+function showOperations(terminal: Terminal, all: ListedOperation[], isImport: boolean): number {
   if (terminal.isJson)
     for (const { name, operationId, method, path, tags, summary } of all)
       terminal.printJson({ name, operation_id: operationId, method, path, tags, summary })
@@ -68,7 +69,8 @@ function showOperations(terminal: Terminal, all: ListedOperation[]): number {
     )
     showTable(terminal, ['NAME', 'METHOD', 'PATH', 'TAGS', 'SUMMARY'], rows, 'the document has no operations')
   }
-  throw usageError('nothing was imported: name the operations with --allow or --allow-tag')
+  if (isImport) throw usageError('nothing was imported: name the operations with --allow or --allow-tag')
+  return EXIT_CODE.ok
 }
 
 interface ImportedConnection {

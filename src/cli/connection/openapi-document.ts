@@ -17,6 +17,8 @@ export async function readOpenApiDocument(file: string): Promise<JsonObject> {
 }
 
 function readText(file: string): string {
+  if (/^https?:/i.test(file))
+    throw usageError(`'${file}' is not a file`, 'download the document first and name its file')
   try {
     if (statSync(file).size > MAX_FILE_BYTES) throw commandFailed(`'${file}' is larger than 64 MiB`)
     return readFileSync(file, 'utf8')

@@ -1,6 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { formatTime, toPrintable, toText } from '../shell/format.ts'
+import { commandFailed } from '../shell/failure.ts'
 import { approvalPath } from './approval-path.ts'
 import type { AnswerOutcome } from './decide-inline.ts'
 
@@ -98,8 +99,18 @@ function parseValue(schema: Json, line: string): Json {
 }
 
 /** Answers with a line, such as an argument of a command. */
-export const answerWithLine = (context: CommandContext, approval: JsonObject, line: string): Promise<void> =>
-  sendAnswer(context, approval, parseAnswer(questionOf(approval), line))
+export async function answerWithLine(context: CommandContext, approval: JsonObject, line: string): Promise<void> {
+  const question = questionOf(approval)
+  const answer = parseAnswer(question, line)
+  if (isJsonObject(question.schema?.properties) && !isJsonObject(answer)) {
+    const fields = Object.keys(question.schema.properties).join(', ')
+    throw commandFailed(
+      `this question is a form: the answer must be a JSON object with the fields ${fields}`,
+      (svc) => `to be asked for each field: ${svc} approvals answer ${toText(approval.approval_id)}`,
+    )
+  }
+  await sendAnswer(context, approval, answer)
+}
 
 async function sendAnswer({ service }: CommandContext, approval: JsonObject, answer: Json): Promise<void> {
   await service.call('POST', `${approvalPath(toText(approval.approval_id))}/approve`, { edited: { answer } })

@@ -30,10 +30,10 @@ export const listApprovalsCommand: CliCommand = {
     if (terminal.isJson) for (const approval of approvals) terminal.printJson(approval)
     else {
       const rows = approvals.map(
-        ({ approval_id, status, action, connection, connection_id, risk, expires_at, preview, text, to }) =>
+        ({ approval_id, status, revise, action, connection, connection_id, risk, expires_at, preview, text, to }) =>
           [
             approval_id,
-            status,
+            revise === true ? 'sent back' : status,
             to ? `question to the ${toText(to)}` : action,
             connection ?? connection_id ?? '-',
             risk,
@@ -129,9 +129,8 @@ To decline: ${svc} approvals reject APPROVAL. The task then continues without an
     const approval = await service.call('GET', approvalPath(id))
     if (approval.path !== 'question')
       throw commandFailed('this approval is not a question', (svc) => `${svc} approvals approve ${id}`)
-    // The service refuses a question that is already decided.
-    if (args[1] === undefined && approval.status === 'pending')
-      await askForDecision(context, id, new AbortController().signal)
+    if (approval.status !== 'pending') throw commandFailed(`question already decided (${toText(approval.status)})`)
+    if (args[1] === undefined) await askForDecision(context, id, new AbortController().signal)
     else await answerWithLine(context, approval, commandArg(call, 1))
     const { status } = await service.call('GET', approvalPath(id))
     if (terminal.isJson) terminal.printJson({ approval_id: id, status: status ?? null })

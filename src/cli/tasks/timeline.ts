@@ -84,6 +84,7 @@ const questionText = ({ preview }: FollowedEvent['data']) =>
 
 function describeDecision(data: FollowedEvent['data']): string {
   if (data.to !== undefined) return data.decision === 'approved' ? 'question answered' : 'question not answered'
+  if (data.revise === true) return `${toShortText(data.action)} sent back with a note`
   const detail = data.policy_reason ? `: ${toShortText(data.policy_reason)}` : data.edited ? ' with edits' : ''
   return `${toShortText(data.action)} ${toText(data.decision).replace('_', '-')}${detail}`
 }

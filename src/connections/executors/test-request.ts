@@ -22,6 +22,8 @@ export async function sendTestRequest(
   const authorized = await authorizeRequest(ctx, connection, secret, request)
   const result = await sendTestCall(ctx, authorized)
   if (result.status !== 401) return result
+  if (authorized.secrets.length === 0)
+    return { ...result, error: 'upstream answered 401: the connection has no secret yet' }
   const renewed = await renewAuthorization(ctx, connection, secret, request, authorized)
   return renewed ? sendTestCall(ctx, renewed) : result
 }

@@ -32,8 +32,8 @@ async function sendBySmtp(ctx: Ctx, call: SendMailCall): Promise<UpstreamRespons
 
 /** Connects and logs in, and sends nothing. */
 async function testLogin(ctx: Ctx, connection: Connection): Promise<ConnectionTestResult> {
-  const { host, port } = readSmtpConfig(connection)
-  const checked = `EHLO and AUTH at ${host}:${port}`
+  const { host, port, username } = readSmtpConfig(connection)
+  const checked = `${username === null ? 'EHLO, without a login,' : 'EHLO and AUTH'} at ${host}:${port}`
   const result = await runSession(ctx, connection, await openSecret(ctx, connection), null)
   if (result.step === 'done') return { ok: true, checked, status: null, error: null }
   return { ok: false, checked, status: null, error: toRefusal(result).error }
@@ -59,12 +59,15 @@ async function runSession(
   }
 }
 
+const TLS_PROBLEM =
+  'the mail server offers no encryption, or its certificate is not trusted (config.ca takes your own authority)'
+
 /** A session that ended without a reply is an error of the network. */
 function requireReply(result: SmtpResult, tcp: TcpConnection): SmtpResult {
   if (result.step === 'done' || result.reply !== null) return result
   const progress = { sent: result.contentSent }
   if (tcp.isTimedOut()) throw new EgressError('timeout', 'the mail server did not respond in time', progress)
-  if (result.isTlsFailure) throw new EgressError('unreachable', 'the mail server offers no valid encryption', progress)
+  if (result.isTlsFailure) throw new EgressError('unreachable', TLS_PROBLEM, progress)
   const message = result.contentSent
     ? 'the connection closed before the mail server confirmed the mail'
     : 'the mail server closed the connection'
