@@ -193,7 +193,7 @@ describe('connect dialog', () => {
     await health.getByText('Failing', { exact: true }).waitFor()
     await health.getByText(/^The server cannot be reached/).waitFor()
     await health.getByRole('button', { name: 'Replace secret' }).click()
-    await page.getByRole('dialog', { name: 'Secret for dead' }).waitFor()
+    await page.getByRole('dialog', { name: 'Connect dead' }).getByLabel('Token', { exact: true }).waitFor()
     expect(await accessibilityViolations(page)).toEqual([])
   })
 

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
+import { useState } from 'react'
 import { connectionQuery, healthQuery, toolsQuery } from '../../api/connection-queries.ts'
 import { callApi } from '../../api/http.ts'
 import { useApiMutation } from '../../api/mutation.ts'
@@ -13,6 +14,7 @@ import { RequireRole, RoleHint } from '../../ui/role.tsx'
 import { Tag } from '../../ui/status.tsx'
 import { TimeAgo } from '../../ui/time.tsx'
 import { showToast } from '../../ui/toast.tsx'
+import { ConnectDialog } from './connect/lazy-connect-dialog.tsx'
 import { ConnectionActions, CredentialButton } from './connection-actions.tsx'
 import { OauthResult } from './oauth-result.tsx'
 import { connectionsText } from './text.ts'
@@ -26,6 +28,8 @@ export function ConnectionPage() {
   const { connectionId } = route.useParams()
   const search = route.useSearch()
   const query = useQuery(connectionQuery(connectionId))
+  const [connecting, setConnecting] = useState(false)
+  const onConnect = () => setConnecting(true)
   return (
     <Page
       title={query.data?.name ?? connectionsText.connection}
@@ -33,7 +37,7 @@ export function ConnectionPage() {
       actions={
         query.data && (
           <RequireRole minRole="admin">
-            <ConnectionActions connection={query.data} />
+            <ConnectionActions connection={query.data} onConnect={onConnect} />
           </RequireRole>
         )
       }
@@ -43,7 +47,7 @@ export function ConnectionPage() {
         {(connection) => (
           <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-4 lg:grid-cols-[22rem_minmax(0,1fr)]">
             <div className="flex flex-col gap-4">
-              <HealthPanel connection={connection} />
+              <HealthPanel connection={connection} onConnect={onConnect} />
               <section aria-labelledby="used-by" className="panel flex flex-col gap-2 p-4">
                 <h2 id="used-by" className="font-semibold">
                   {connectionsText.usedBy}
@@ -62,6 +66,9 @@ export function ConnectionPage() {
           </div>
         )}
       </QueryResult>
+      {connecting && query.data && (
+        <ConnectDialog start={{ connection: query.data, name: query.data.name }} onClose={() => setConnecting(false)} />
+      )}
     </Page>
   )
 }
@@ -70,7 +77,7 @@ export function ConnectionPage() {
 const shownConfig = ({ config }: Connection) =>
   Object.fromEntries(Object.entries(config).filter(([name]) => name !== 'operations'))
 
-function HealthPanel({ connection }: { connection: Connection }) {
+function HealthPanel({ connection, onConnect }: { connection: Connection; onConnect: () => void }) {
   const query = useQuery(healthQuery(connection.id))
   return (
     <section aria-labelledby="health" className="panel flex flex-col gap-3 p-4">
@@ -89,7 +96,7 @@ function HealthPanel({ connection }: { connection: Connection }) {
             {status !== 'ok' && (
               <RequireRole minRole="admin" fallback={<RoleHint>{connectionsText.health.roleHint}</RoleHint>}>
                 <span>
-                  <CredentialButton connection={connection} />
+                  <CredentialButton connection={connection} onConnect={onConnect} />
                 </span>
               </RequireRole>
             )}
