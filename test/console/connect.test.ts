@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { echoTool, openMcpServer } from '../connections/mcp/mcp-server.ts'
 import { openUpstreamServer } from '../connections/test-context.ts'
 import { respondJson } from '../fake-upstream.ts'
-import { accessibilityViolations, consoleFixture, HAS_HORIZONTAL_SCROLL } from './console-browser.ts'
+import { accessibilityViolations, consoleFixture, HAS_HORIZONTAL_SCROLL, LAYOUT_SHIFT } from './console-browser.ts'
 import { createMembers } from './sample-data.ts'
 
 const PHONE = { width: 390, height: 844 }
@@ -181,9 +181,11 @@ describe('connect dialog', () => {
   test('connection page: a failing one says why, and shows the wedges that use it', async () => {
     const { body } = await console().call('GET', '/v1/connections')
     const post = body.data.find(({ name }: { name: string }) => name === 'post')
-    const page = await console().open(`/connections/${post.id}`)
+    const page = await console().open(`/connections/${post.id}`, { viewport: PHONE, colorScheme: 'dark' })
     await page.getByRole('link', { name: 'Letters' }).waitFor()
     await page.getByText('Your team').waitFor()
+    expect(await page.evaluate(LAYOUT_SHIFT)).toBeLessThan(0.01)
+    expect(await accessibilityViolations(page)).toEqual([])
     const dead = { kind: 'custom', name: 'dead', config: { base_url: 'http://127.0.0.1:9/' } }
     const created = (await console().call('POST', '/v1/connections', dead)).body
     await console().call('POST', `/v1/connections/${created.id}/secret`, { value: 'x' })

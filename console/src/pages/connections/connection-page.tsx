@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { connectionQuery, healthQuery, toolsQuery } from '../../api/connection-queries.ts'
 import { callApi } from '../../api/http.ts'
 import { useApiMutation } from '../../api/mutation.ts'
+import { wedgesQuery } from '../../api/queries.ts'
 import type { Connection } from '../../api/setup-queries.ts'
 import { capitalize } from '../../ui/humanize.ts'
 import { FieldList } from '../../ui/json.tsx'
@@ -27,7 +28,7 @@ const route = getRouteApi('/shell/connections/$connectionId')
 export function ConnectionPage() {
   const { connectionId } = route.useParams()
   const search = route.useSearch()
-  const query = useQuery(connectionQuery(connectionId))
+  const query = useConnectionPage(connectionId)
   const [connecting, setConnecting] = useState(false)
   const onConnect = () => setConnecting(true)
   return (
@@ -71,6 +72,13 @@ export function ConnectionPage() {
       )}
     </Page>
   )
+}
+
+/** The connection, when the other parts of its page are loaded too, so that nothing moves while they arrive. */
+function useConnectionPage(id: string) {
+  const { data, error } = useQuery(connectionQuery(id))
+  const others = [useQuery(healthQuery(id)), useQuery(toolsQuery(id)), useQuery(wedgesQuery)]
+  return { data: others.some(({ isPending }) => isPending) ? undefined : data, error }
 }
 
 /** Without the operations, which are shown as tools. */
