@@ -103,8 +103,9 @@ eachStore((store) => {
         epoch: row.epoch,
         over: new LazyAbort(),
         keepsResults: () => false,
-        whileWorking: (work) => work(),
-      } as GatedRun
+        whileWorking: (work: () => Promise<unknown>) => work(),
+        askForServer: () => async () => null,
+      } as unknown as GatedRun
       const approval = await approvalAt(app, id)
       const connection = await findConnection(app.ctx.db, approval.connection_id ?? '')
       if (!connection) throw new Error('no connection')

@@ -203,9 +203,9 @@ describe('invalid connection requests', () => {
   const shared = sharedApp({ store: 'sqlite', env: { SVC_SECRET_KEY: SECRET_KEY } })
 
   test.each([
-    [{ name: 'mail' }, "field 'kind' is required: one of email, webhook, custom, broker"],
+    [{ name: 'mail' }, "field 'kind' is required: one of email, webhook, custom, broker, mcp"],
     [{ kind: 'email' }, "field 'name' is required"],
-    [{ kind: 'fax', name: 'x' }, "field 'kind' must be one of email, webhook, custom, broker"],
+    [{ kind: 'fax', name: 'x' }, "field 'kind' must be one of email, webhook, custom, broker, mcp"],
     [{ kind: 'email', name: 7 }, "field 'name' must be a string"],
     [{ kind: 'email', name: '' }, "field 'name' must not be empty"],
     [{ kind: 'email', name: 'x', config: [] }, "field 'config' must be an object"],

@@ -131,13 +131,28 @@ async function seedProject(app: TestApp, key: string, owner: string): Promise<Se
   return { key, ids }
 }
 
-type RunRowIds = Record<'projects' | 'tasks' | 'clients' | 'artifacts' | 'approvals' | 'questions', string>
+type RunRowIds = Record<
+  'projects' | 'connections' | 'tasks' | 'clients' | 'artifacts' | 'approvals' | 'questions',
+  string
+>
 
-/** Rows that only a run can create: an artifact, an approval, a question to the client and a knowledge gap, whose id it returns. */
+/** Rows that only a run or a server can create: a tool, an artifact, an approval, a question to the client and a knowledge gap, whose id it returns. */
 async function insertRunRows(app: TestApp, ids: RunRowIds) {
   const at = new Date(app.clock.now()).toISOString()
   const base = { project_id: ids.projects, task_id: ids.tasks, created_at: at }
   return inTx(app.ctx, async (tx) => {
+    const tool = {
+      connection_id: ids.connections,
+      name: 'echo',
+      description: '',
+      input_schema: '{}',
+      annotations: '{}',
+    }
+    const state = { hash: 'none', class: 'ask', state: 'confirmed', position: 0, updated_at: at } as const
+    await tx.db
+      .insertInto('connection_tools')
+      .values({ ...tool, ...state })
+      .execute()
     const file = { name: 'client/a.txt', content_type: 'text/plain', size: 5 }
     await insertArtifact(tx.db, { ...base, ...file, id: ids.artifacts })
     await insertArtifactFile(tx.db, { artifact_id: ids.artifacts, content: 'aGVsbG8=' })

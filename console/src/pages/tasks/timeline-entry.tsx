@@ -106,6 +106,21 @@ function ToolEntry({ entry }: { entry: Extract<TimelineEntry, { kind: 'tool' }> 
   )
 }
 
+/** The declared amount of an action, as the event has it. */
+function toActionAmount(value: Json | undefined): ActionAmount | null {
+  const amount = toObject(value ?? null)
+  if (typeof amount['path'] !== 'string') return null
+  const textOf = (key: string) => (typeof amount[key] === 'string' ? amount[key] : null)
+  return {
+    value: typeof amount['value'] === 'number' ? amount['value'] : null,
+    currency: textOf('currency'),
+    text: textOf('text') ?? '',
+    path: amount['path'],
+    unit: amount['unit'] === 'minor' ? 'minor' : 'major',
+    currency_path: textOf('currency_path'),
+  }
+}
+
 function ApprovalEntry({ entry }: { entry: Extract<TimelineEntry, { kind: 'approval' }> }) {
   const { request, decision, decidedAt } = entry
   const connection = request['connection'] ? toText(request['connection']) : null
@@ -119,7 +134,7 @@ function ApprovalEntry({ entry }: { entry: Extract<TimelineEntry, { kind: 'appro
     action: toText(request['action']),
     preview: request['preview'] ?? null,
     text: request['text'] ? toText(request['text']) : null,
-    amount: (request['amount'] ?? null) as ActionAmount | null,
+    amount: toActionAmount(request['amount']),
     connection,
     edited,
     path,
