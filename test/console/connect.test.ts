@@ -2,10 +2,11 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { openAuthorisedServer } from '../connections/mcp/authorised-server.ts'
 import { echoTool, openMcpServer } from '../connections/mcp/mcp-server.ts'
 import { openUpstreamServer } from '../connections/test-context.ts'
 import { respondJson } from '../fake-upstream.ts'
-import { accessibilityViolations, consoleFixture, HAS_HORIZONTAL_SCROLL } from './console-browser.ts'
+import { accessibilityViolations, consoleFixture, HAS_HORIZONTAL_SCROLL, LAYOUT_SHIFT } from './console-browser.ts'
 import { createMembers } from './sample-data.ts'
 
 const PHONE = { width: 390, height: 844 }
@@ -23,6 +24,16 @@ const openApi = () =>
 async function choose(page: Page, entry: RegExp): Promise<void> {
   await page.getByRole('button', { name: 'New connection' }).click()
   await page.getByRole('button', { name: entry }).click()
+}
+
+/** Sends the browser back from the provider's page, as if a person had decided there. */
+async function answerAsProvider(page: Page, address: string, reply: () => Record<string, string>): Promise<void> {
+  await page.context().route(address, (route) => {
+    const asked = new URL(route.request().url()).searchParams
+    const back = new URL(asked.get('redirect_uri') ?? '')
+    back.search = new URLSearchParams({ state: asked.get('state') ?? '', ...reply() }).toString()
+    return route.fulfill({ status: 302, headers: { location: back.href } })
+  })
 }
 
 describe('connect dialog', () => {
@@ -146,12 +157,7 @@ describe('connect dialog', () => {
     const api = await openApi()
     const page = await console().open('/connections')
     let reply: Record<string, string> = { error: 'access_denied' }
-    await page.context().route('https://provider.test/**', (route) => {
-      const asked = new URL(route.request().url()).searchParams
-      const back = new URL(asked.get('redirect_uri') ?? '')
-      back.search = new URLSearchParams({ state: asked.get('state') ?? '', ...reply }).toString()
-      return route.fulfill({ status: 302, headers: { location: back.href } })
-    })
+    await answerAsProvider(page, 'https://provider.test/**', () => reply)
     await choose(page, /^HTTP API/)
     await page.getByLabel('Name', { exact: true }).fill('calendar')
     await page.getByLabel('Base URL').fill(`${api.url}/v1/`)
@@ -178,12 +184,31 @@ describe('connect dialog', () => {
     expect(await page.content()).not.toContain('client-s3cret')
   })
 
+  test('MCP with OAuth: a person signs in at the server, and its tools are listed', async () => {
+    const server = await openAuthorisedServer()
+    const page = await console().open('/connections')
+    await answerAsProvider(page, `${server.upstream.url}/authorize**`, () => ({ code: 'c0de' }))
+    await choose(page, /^MCP server/)
+    await page.getByLabel('Name', { exact: true }).fill('wiki')
+    await page.getByLabel('Server URL').fill(server.url)
+    await page.getByLabel('Authorisation', { exact: true }).selectOption('mcp')
+    expect(await accessibilityViolations(page)).toEqual([])
+    await page.getByRole('button', { name: 'Save and continue' }).click()
+    await page.getByRole('button', { name: 'Continue to the provider' }).click()
+    await page.getByText('The account is connected. Test the connection to see that it works.').waitFor()
+    await page.getByRole('button', { name: 'Refresh tools' }).click()
+    await page.getByRole('button', { name: 'Confirm echo' }).waitFor()
+    await page.getByRole('button', { name: 'Reconnect' }).waitFor()
+  })
+
   test('connection page: a failing one says why, and shows the wedges that use it', async () => {
     const { body } = await console().call('GET', '/v1/connections')
     const post = body.data.find(({ name }: { name: string }) => name === 'post')
-    const page = await console().open(`/connections/${post.id}`)
+    const page = await console().open(`/connections/${post.id}`, { viewport: PHONE, colorScheme: 'dark' })
     await page.getByRole('link', { name: 'Letters' }).waitFor()
     await page.getByText('Your team').waitFor()
+    expect(await page.evaluate(LAYOUT_SHIFT)).toBeLessThan(0.01)
+    expect(await accessibilityViolations(page)).toEqual([])
     const dead = { kind: 'custom', name: 'dead', config: { base_url: 'http://127.0.0.1:9/' } }
     const created = (await console().call('POST', '/v1/connections', dead)).body
     await console().call('POST', `/v1/connections/${created.id}/secret`, { value: 'x' })
@@ -193,7 +218,7 @@ describe('connect dialog', () => {
     await health.getByText('Failing', { exact: true }).waitFor()
     await health.getByText(/^The server cannot be reached/).waitFor()
     await health.getByRole('button', { name: 'Replace secret' }).click()
-    await page.getByRole('dialog', { name: 'Secret for dead' }).waitFor()
+    await page.getByRole('dialog', { name: 'Connect dead' }).getByLabel('Token', { exact: true }).waitFor()
     expect(await accessibilityViolations(page)).toEqual([])
   })
 

@@ -66,7 +66,7 @@ describe('secrets that are shown once', () => {
     await console().restart({ SVC_SECRET_KEY: Buffer.alloc(32, 1).toString('base64') })
     await page.goto(`${console().url}/connections`)
     await page.getByRole('button', { name: 'Set secret' }).first().click()
-    await page.getByLabel('Secret', { exact: true }).waitFor()
+    await page.locator('dialog input[type="password"]').waitFor()
     expect(await page.getByText('./svc init').count()).toBe(0)
   })
 })

@@ -10,7 +10,6 @@ import { MutationButton } from '../../ui/mutation-button.tsx'
 import { showToast } from '../../ui/toast.tsx'
 import { ConnectionForm } from './connection-form.tsx'
 import { openAuthorisation, startOauth } from './open-authorisation.ts'
-import { SecretForm } from './secret-form.tsx'
 import { connectionsText } from './text.ts'
 
 const invalidates = ['connections', 'blueprints']
@@ -18,6 +17,11 @@ const invalidates = ['connections', 'blueprints']
 interface ActionProps {
   connection: Connection
   small?: boolean
+}
+
+/** The card or page keeps the dialog open, because these buttons may vanish as soon as the secret is stored. */
+interface ConnectProps extends ActionProps {
+  onConnect: () => void
 }
 
 /** Tests the connection and shows the result in words. */
@@ -41,13 +45,13 @@ function usesOauth({ config }: Connection): boolean {
 }
 
 /** Authorises the connection again, or writes its secret again. */
-export function CredentialButton({ connection, small = true }: ActionProps) {
+export function CredentialButton({ connection, small = true, onConnect }: ConnectProps) {
   if (connection.kind === 'broker') return <BrokerButton connection={connection} small={small} />
   // An OAuth connection without the client secret cannot start its authorisation.
   if (usesOauth(connection) && (connection.has_secret || connection.kind === 'mcp')) {
     return <OauthButton connection={connection} small={small} />
   }
-  return <SecretButton connection={connection} small={small} />
+  return <SecretButton connection={connection} small={small} onConnect={onConnect} />
 }
 
 function BrokerButton({ connection: { id }, small = true }: ActionProps) {
@@ -71,20 +75,16 @@ function OauthButton({ connection: { id, status }, small = true }: ActionProps) 
   )
 }
 
-function SecretButton({ connection, small = true }: ActionProps) {
-  const [open, setOpen] = useState(false)
+function SecretButton({ connection: { has_secret }, small = true, onConnect }: ConnectProps) {
   return (
-    <>
-      <Button small={small} onClick={() => setOpen(true)}>
-        {connection.has_secret ? connectionsText.replaceSecret : connectionsText.setSecret}
-      </Button>
-      {open && <SecretForm connection={connection} onClose={() => setOpen(false)} />}
-    </>
+    <Button small={small} onClick={onConnect}>
+      {has_secret ? connectionsText.replaceSecret : connectionsText.setSecret}
+    </Button>
   )
 }
 
 /** All actions of the connection's page. */
-export function ConnectionActions({ connection }: { connection: Connection }) {
+export function ConnectionActions({ connection, onConnect }: { connection: Connection; onConnect: () => void }) {
   const [editing, setEditing] = useState(false)
   const navigate = useNavigate()
   const { id, name } = connection
@@ -96,8 +96,10 @@ export function ConnectionActions({ connection }: { connection: Connection }) {
   return (
     <>
       <TestButton connection={connection} small={false} />
-      <CredentialButton connection={connection} small={false} />
-      {usesOauth(connection) && connection.has_secret && <SecretButton connection={connection} small={false} />}
+      <CredentialButton connection={connection} small={false} onConnect={onConnect} />
+      {usesOauth(connection) && connection.has_secret && (
+        <SecretButton connection={connection} small={false} onConnect={onConnect} />
+      )}
       <Button onClick={() => setEditing(true)}>{connectionsText.edit}</Button>
       <MutationButton variant="danger" mutation={remove} confirmText={connectionsText.confirmDelete(name)}>
         {connectionsText.delete}

@@ -1,16 +1,19 @@
 import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
 import { toText } from '../../api/json.ts'
 import type { Connection } from '../../api/setup-queries.ts'
 import { capitalize } from '../../ui/humanize.ts'
 import { RequireRole } from '../../ui/role.tsx'
 import { Tag } from '../../ui/status.tsx'
 import { TimeAgo } from '../../ui/time.tsx'
+import { ConnectDialog } from './connect/lazy-connect-dialog.tsx'
 import { CredentialButton, TestButton } from './connection-actions.tsx'
 import { connectionsText } from './text.ts'
 
 /** A connection in the list: whether it works and, if not, the button that repairs it. The name opens its page. */
 export function ConnectionCard({ connection }: { connection: Connection }) {
   const { id, name, kind, config, status, client_id, last_error } = connection
+  const [connecting, setConnecting] = useState(false)
   const url = [config['api_url'], config['base_url'], config['url'], config['toolkit'], config['host']].find(Boolean)
   return (
     <li className="panel relative flex flex-col gap-3 p-4 hover:border-line-strong">
@@ -36,9 +39,12 @@ export function ConnectionCard({ connection }: { connection: Connection }) {
         {/* Above the link that covers the card. */}
         <div className="relative mt-auto flex flex-wrap gap-2 self-start">
           <TestButton connection={connection} />
-          {(status !== 'connected' || last_error !== null) && <CredentialButton connection={connection} />}
+          {(status !== 'connected' || last_error !== null) && (
+            <CredentialButton connection={connection} onConnect={() => setConnecting(true)} />
+          )}
         </div>
       </RequireRole>
+      {connecting && <ConnectDialog start={{ connection, name }} onClose={() => setConnecting(false)} />}
     </li>
   )
 }

@@ -1,8 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
+import { useState } from 'react'
 import { connectionQuery, healthQuery, toolsQuery } from '../../api/connection-queries.ts'
 import { callApi } from '../../api/http.ts'
 import { useApiMutation } from '../../api/mutation.ts'
+import { wedgesQuery } from '../../api/queries.ts'
 import type { Connection } from '../../api/setup-queries.ts'
 import { capitalize } from '../../ui/humanize.ts'
 import { FieldList } from '../../ui/json.tsx'
@@ -13,6 +15,7 @@ import { RequireRole, RoleHint } from '../../ui/role.tsx'
 import { Tag } from '../../ui/status.tsx'
 import { TimeAgo } from '../../ui/time.tsx'
 import { showToast } from '../../ui/toast.tsx'
+import { ConnectDialog } from './connect/lazy-connect-dialog.tsx'
 import { ConnectionActions, CredentialButton } from './connection-actions.tsx'
 import { OauthResult } from './oauth-result.tsx'
 import { connectionsText } from './text.ts'
@@ -25,7 +28,9 @@ const route = getRouteApi('/shell/connections/$connectionId')
 export function ConnectionPage() {
   const { connectionId } = route.useParams()
   const search = route.useSearch()
-  const query = useQuery(connectionQuery(connectionId))
+  const query = useConnectionPage(connectionId)
+  const [connecting, setConnecting] = useState(false)
+  const onConnect = () => setConnecting(true)
   return (
     <Page
       title={query.data?.name ?? connectionsText.connection}
@@ -33,7 +38,7 @@ export function ConnectionPage() {
       actions={
         query.data && (
           <RequireRole minRole="admin">
-            <ConnectionActions connection={query.data} />
+            <ConnectionActions connection={query.data} onConnect={onConnect} />
           </RequireRole>
         )
       }
@@ -43,7 +48,7 @@ export function ConnectionPage() {
         {(connection) => (
           <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-4 lg:grid-cols-[22rem_minmax(0,1fr)]">
             <div className="flex flex-col gap-4">
-              <HealthPanel connection={connection} />
+              <HealthPanel connection={connection} onConnect={onConnect} />
               <section aria-labelledby="used-by" className="panel flex flex-col gap-2 p-4">
                 <h2 id="used-by" className="font-semibold">
                   {connectionsText.usedBy}
@@ -62,15 +67,25 @@ export function ConnectionPage() {
           </div>
         )}
       </QueryResult>
+      {connecting && query.data && (
+        <ConnectDialog start={{ connection: query.data, name: query.data.name }} onClose={() => setConnecting(false)} />
+      )}
     </Page>
   )
+}
+
+/** The connection, when the other parts of its page are loaded too, so that nothing moves while they arrive. */
+function useConnectionPage(id: string) {
+  const { data, error } = useQuery(connectionQuery(id))
+  const others = [useQuery(healthQuery(id)), useQuery(toolsQuery(id)), useQuery(wedgesQuery)]
+  return { data: others.some(({ isPending }) => isPending) ? undefined : data, error }
 }
 
 /** Without the operations, which are shown as tools. */
 const shownConfig = ({ config }: Connection) =>
   Object.fromEntries(Object.entries(config).filter(([name]) => name !== 'operations'))
 
-function HealthPanel({ connection }: { connection: Connection }) {
+function HealthPanel({ connection, onConnect }: { connection: Connection; onConnect: () => void }) {
   const query = useQuery(healthQuery(connection.id))
   return (
     <section aria-labelledby="health" className="panel flex flex-col gap-3 p-4">
@@ -89,7 +104,7 @@ function HealthPanel({ connection }: { connection: Connection }) {
             {status !== 'ok' && (
               <RequireRole minRole="admin" fallback={<RoleHint>{connectionsText.health.roleHint}</RoleHint>}>
                 <span>
-                  <CredentialButton connection={connection} />
+                  <CredentialButton connection={connection} onConnect={onConnect} />
                 </span>
               </RequireRole>
             )}

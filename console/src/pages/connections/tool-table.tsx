@@ -19,7 +19,7 @@ export function ToolTable({ connection }: { connection: Connection }) {
   const query = useQuery(toolsQuery(connection.id))
   const isManaged = connection.kind === 'mcp'
   return (
-    <QueryResult query={query}>
+    <QueryResult query={query} height="h-24">
       {(tools) =>
         tools.length === 0 ? (
           <p className="text-muted">{isManaged ? text.noneListed : text.none}</p>

@@ -9,7 +9,7 @@ import { connectionsText } from './text.ts'
 export function UsingWedges({ name }: { name: string }) {
   const query = useQuery(wedgesQuery)
   return (
-    <QueryResult query={query}>
+    <QueryResult query={query} height="h-5">
       {(wedges) => {
         const using = wedges.filter(({ manifest }) => declaredTools(manifest, name) !== undefined)
         if (using.length === 0) return <p className="text-muted">{connectionsText.usedByNone(name)}</p>

@@ -162,7 +162,7 @@ export function entryOfConnection(connection: Connection, presets: Preset[]): Ca
     suggestedName: name,
     fields,
     isOauthApp: entry?.isOauthApp ?? false,
-    authTypes: preset ? [] : [{ ...auth, fields: [] }],
+    authTypes: preset || kind === 'webhook' ? [] : [{ ...auth, fields: [] }],
     secret: entry?.secret ?? null,
     isExisting: true,
   }

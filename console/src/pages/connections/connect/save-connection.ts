@@ -11,15 +11,18 @@ import { readFields } from './entry-fields.ts'
 /** What the service warns about is known when it has stored the config. */
 export type StoredConnection = Connection & { warnings?: string[] }
 
-/** Creates or changes the connection and stores its secret. `onStored` is called before the secret is sent. */
+/**
+ * Creates or changes the connection and stores its secret. `onStored` is called before the secret is sent,
+ * because the connection exists even if the secret is refused.
+ */
 export async function saveConnection(
   entry: CatalogueEntry,
   draft: ConnectionDraft,
   saved: Connection | null,
-  onStored: (connection: Connection) => void,
+  onStored: (connection: StoredConnection | null) => void,
 ): Promise<StoredConnection> {
   if (entry.toolkit !== null) return connectApp(entry.toolkit, saved)
-  const stored = await storeConnection(entry, draft, saved)
+  const stored = await storeConnection(entry, draft, saved, () => onStored(null))
   onStored(stored)
   return draft.secret === '' ? stored : { ...stored, ...(await saveSecret(stored.id, draft.secret)) }
 }
@@ -28,6 +31,7 @@ async function storeConnection(
   entry: CatalogueEntry,
   draft: ConnectionDraft,
   saved: Connection | null,
+  onDeleted: () => void,
 ): Promise<StoredConnection> {
   const name = draft.name.trim()
   if (entry.isExisting && saved) {
@@ -36,7 +40,7 @@ async function storeConnection(
   }
   if (entry.preset !== null) {
     // The parameters of a preset cannot be changed later, so the connection that this dialog created is replaced.
-    if (saved) await callApi(`/v1/connections/${saved.id}`, { method: 'DELETE' })
+    if (saved) await callApi(`/v1/connections/${saved.id}`, { method: 'DELETE' }).then(onDeleted)
     return create({ preset: entry.preset, name, params: readFields(entry.fields, draft.values) })
   }
   const config = readConfig(entry, draft)
