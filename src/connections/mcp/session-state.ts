@@ -17,6 +17,8 @@ export interface SessionState {
   secrets: Set<string>
   /** True from the moment at which the tool call may reach the server. */
   isCalling: boolean
+  /** True once the server has answered a request since then: it has seen the call, whatever fails afterwards. */
+  isCallSeen: boolean
   /** Why the session was ended. */
   failure: Error | null
   requests: number
@@ -32,6 +34,7 @@ export function startSession(ctx: Ctx): SessionState {
   const state: SessionState = {
     secrets: new Set(),
     isCalling: false,
+    isCallSeen: false,
     failure: null,
     requests: 0,
     questions: 0,

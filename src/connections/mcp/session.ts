@@ -100,9 +100,10 @@ async function endSession(client: Client, transport: StreamableHTTPClientTranspo
   await client.close().catch(() => {})
 }
 
-function toSessionError(error: unknown, { failure, isCalling }: SessionState): Error {
+function toSessionError(error: unknown, { failure, isCalling, isCallSeen }: SessionState): Error {
   if (failure instanceof EgressError)
-    return new EgressError(failure.kind, failure.message, { sent: isCalling && failure.sent })
+    return new EgressError(failure.kind, failure.message, { sent: isCallSeen || (isCalling && failure.sent) })
+  if (failure && isCallSeen) return new EgressError('unreadable', failure.message, { sent: true })
   if (failure) return failure
   if (error instanceof Problem || error instanceof SecretUnavailable || error instanceof EgressError) return error
   return new EgressError('unreadable', describeAnswer(error), { sent: isCalling })
