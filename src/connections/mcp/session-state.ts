@@ -24,6 +24,10 @@ export interface SessionState {
   requests: number
   /** How often the server has asked a person. */
   questions: number
+  /** The questions that a person has not answered yet. */
+  openQuestions: Set<Promise<unknown>>
+  /** Aborted when the call has its result: the server needs no answer any more. */
+  ended: AbortController
   over: AbortController
   deadline: WorkingTime
 }
@@ -38,6 +42,8 @@ export function startSession(ctx: Ctx): SessionState {
     failure: null,
     requests: 0,
     questions: 0,
+    openQuestions: new Set(),
+    ended: new AbortController(),
     over: new AbortController(),
     deadline,
   }
@@ -52,4 +58,10 @@ export function startSession(ctx: Ctx): SessionState {
 export function failSession(state: SessionState, failure: Error): void {
   state.failure ??= failure
   state.over.abort()
+}
+
+/** Withdraws the questions that nobody has answered, so that the run does not wait for them. */
+export async function withdrawQuestions({ ended, openQuestions }: SessionState): Promise<void> {
+  ended.abort()
+  await Promise.allSettled(openQuestions)
 }
