@@ -6,7 +6,7 @@ import { lockProject } from '../../accounts/project-rows.ts'
 import { CALL_TIMEOUT_MS } from '../../egress/http-client.ts'
 import { StoreUnavailable } from '../../store/errors.ts'
 import { type Connection, findConnection } from '../rows.ts'
-import { parseAuthConfig } from './auth-config.ts'
+import { isOtherOauthApp, parseAuthConfig } from './auth-config.ts'
 import { acquireTokenLock, deleteTokenRow, findTokenLock, releaseTokenLock, replaceTokens } from './oauth-rows.ts'
 import { requestTokens, TokenRequestFailed } from './token-endpoint.ts'
 import { type OauthTokens, readTokens, sealTokens, type StoredTokens, tokenKey, toVaultRow } from './token-store.ts'
@@ -161,7 +161,9 @@ async function storeRenewal(
   await inDurableTx(ctx, async (tx) => {
     // The order of the locks is that of every other change of a connection: the project first.
     if (renewed) await lockProject(tx.db, connection.project_id)
-    if (renewed && (await findConnection(tx.db, connection.id))) {
+    const current = renewed && (await findConnection(tx.db, connection.id))
+    // If the connection names another app by now, these tokens are not its own.
+    if (renewed && current && !isOtherOauthApp(connection.config, current.config)) {
       await replaceTokens(tx.db, toVaultRow(sealTokens(tx, connection, renewed)), stored?.envelope ?? null)
     }
     await releaseTokenLock(tx.db, connection.id, attempt, null)

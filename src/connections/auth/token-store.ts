@@ -1,6 +1,7 @@
 import { lockProject } from '../../accounts/project-rows.ts'
 import { notFound } from '../../base/problem.ts'
 import { type Ctx, inTx, type Tx } from '../../ctx/ctx.ts'
+import { SecretUnavailable } from '../../ctx/vault.ts'
 import { isoNow } from '../../ctx/world.ts'
 import type { VaultRow } from '../../store/tables.ts'
 import {
@@ -11,7 +12,7 @@ import {
   upsertEncryptedSecret,
 } from '../../vault/rows.ts'
 import { type Connection, findConnection, updateConnectionHealth } from '../rows.ts'
-import { needsAuthorisation } from './auth-config.ts'
+import { isOtherOauthApp, needsAuthorisation } from './auth-config.ts'
 import { deleteOauthRows, deleteTokenRow } from './oauth-rows.ts'
 
 /** Where tokens are requested, and as which client. */
@@ -50,7 +51,13 @@ export async function saveTokens(ctx: Ctx, connection: Connection, tokens: Oauth
 export async function saveTokensInTx(tx: Tx, connection: Connection, tokens: OauthTokens): Promise<void> {
   // A connection that is deleted at the same time must not leave its tokens behind.
   await lockProject(tx.db, connection.project_id)
-  if (!(await findConnection(tx.db, connection.id))) throw notFound('connection')
+  const current = await findConnection(tx.db, connection.id)
+  if (!current) throw notFound('connection')
+  // Tokens of one app must not be sent to the token endpoint of another.
+  if (isOtherOauthApp(connection.config, current.config))
+    throw new SecretUnavailable(
+      `connection '${connection.name}' was changed at the same time: connect the account again`,
+    )
   await upsertEncryptedSecret(tx.db, sealTokens(tx, connection, tokens))
   await updateConnectionHealth(tx.db, connection.id, { last_error: null, last_error_at: null })
   tx.notify({ topic: 'tokens-changed', id: connection.id })

@@ -42,9 +42,17 @@ export interface ConnectionUse {
 
 /**
  * Asks a person of the team during a call, because the server wants to know something; null without an answer. It throws
- * when the run ends. `number` counts the questions of the call.
+ * when the run ends. `number` counts the questions of the call. `withdrawn` is aborted when the server does not wait for the
+ * answer any more.
  */
-export type AskPerson = (question: { question: string; schema: JsonObject; number: number }) => Promise<Json>
+export type AskPerson = (question: ServerQuestion) => Promise<Json>
+
+export interface ServerQuestion {
+  question: string
+  schema: JsonObject
+  number: number
+  withdrawn: AbortSignal
+}
 
 export interface ActionCall extends ConnectionUse {
   payload: Json

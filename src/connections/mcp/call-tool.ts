@@ -51,10 +51,10 @@ type ToolResult = Awaited<ReturnType<McpSession['callTool']>>
 /** The text of the result, or its structured content with the text. Other parts are named, not returned. */
 function toResponse(result: ToolResult): UpstreamResponse {
   const text = result.content.map(describePart).join('\n')
+  if (result.isError === true) return toolError(text)
   const structured = isJsonObject(result) ? ownField(result, 'structuredContent') : undefined
   if (structured !== undefined && isNestedDeeperThan(structured, MAX_RESULT_DEPTH))
     throw new EgressError('unreadable', 'the result is nested too deeply', { sent: true, status: 200 })
-  if (result.isError === true) return toolError(text)
   const body = structured === undefined ? text : { text, structured: cleanJson(structured) }
   if (Buffer.byteLength(JSON.stringify(body)) > MAX_CALL_BYTES)
     throw new EgressError('too_large', `the result is larger than ${MAX_CALL_BYTES / 1024} KB`, {

@@ -18,13 +18,17 @@ export async function answerElicitation(
   askPerson: AskPerson | undefined,
   state: SessionState,
   params: { mode?: string | undefined; message: string; requestedSchema?: unknown },
+  cancelled: AbortSignal,
 ): Promise<ElicitationAnswer> {
   state.questions++
   const question = cleanText(params.message).trim().slice(0, MAX_QUESTION_CHARACTERS)
   const schema = toQuestionSchema(params.requestedSchema)
   if (!askPerson || params.mode === 'url' || !schema || question === '' || state.questions > MAX_QUESTIONS)
     return { action: 'decline' }
-  const answer = await askPerson({ question, schema, number: state.questions }).catch(() => 'cancel' as const)
+  const withdrawn = AbortSignal.any([cancelled, state.ended.signal])
+  const asked = askPerson({ question, schema, number: state.questions, withdrawn }).catch(() => 'cancel' as const)
+  state.openQuestions.add(asked)
+  const answer = await asked.finally(() => state.openQuestions.delete(asked))
   if (answer === 'cancel') return { action: 'cancel' }
   return isJsonObject(answer) ? { action: 'accept', content: toContent(answer) } : { action: 'decline' }
 }

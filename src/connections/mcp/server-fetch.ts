@@ -56,6 +56,7 @@ async function sendToServer(
     const renewed = await renewAuthorization(ctx, connection, secret, outgoing, authorized)
     if (renewed) response = await send(renewed)
   }
+  state.isCallSeen ||= state.isCalling && request.method === 'POST'
   return request.method === 'POST' ? endSessionOnBrokenBody(response, state) : response
 }
 

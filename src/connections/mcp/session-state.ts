@@ -17,11 +17,17 @@ export interface SessionState {
   secrets: Set<string>
   /** True from the moment at which the tool call may reach the server. */
   isCalling: boolean
+  /** True once the server has answered a request since then: it has seen the call, whatever fails afterwards. */
+  isCallSeen: boolean
   /** Why the session was ended. */
   failure: Error | null
   requests: number
   /** How often the server has asked a person. */
   questions: number
+  /** The questions that a person has not answered yet. */
+  openQuestions: Set<Promise<unknown>>
+  /** Aborted when the call has its result: the server needs no answer any more. */
+  ended: AbortController
   over: AbortController
   deadline: WorkingTime
 }
@@ -32,9 +38,12 @@ export function startSession(ctx: Ctx): SessionState {
   const state: SessionState = {
     secrets: new Set(),
     isCalling: false,
+    isCallSeen: false,
     failure: null,
     requests: 0,
     questions: 0,
+    openQuestions: new Set(),
+    ended: new AbortController(),
     over: new AbortController(),
     deadline,
   }
@@ -49,4 +58,10 @@ export function startSession(ctx: Ctx): SessionState {
 export function failSession(state: SessionState, failure: Error): void {
   state.failure ??= failure
   state.over.abort()
+}
+
+/** Withdraws the questions that nobody has answered, so that the run does not wait for them. */
+export async function withdrawQuestions({ ended, openQuestions }: SessionState): Promise<void> {
+  ended.abort()
+  await Promise.allSettled(openQuestions)
 }

@@ -8,7 +8,7 @@ import { requireConfigUrl } from '../executors/http-request.ts'
 import { answerElicitation } from './elicitation.ts'
 import { MAX_TOOLS, type OfferedTools, readOfferedTools } from './offered-tools.ts'
 import { createServerFetch } from './server-fetch.ts'
-import { type McpServer, type SessionState, startSession } from './session-state.ts'
+import { type McpServer, type SessionState, startSession, withdrawQuestions } from './session-state.ts'
 
 /** The timers of the client package are off: the session has its own time limit. Node.js allows no longer timer. */
 const NO_TIMEOUT_MS = 2 ** 31 - 1
@@ -43,6 +43,7 @@ export async function withMcpSession<T>(
       await client.connect(transport, requestOptions(state))
       return await work(createSession(client, url, state))
     } finally {
+      await withdrawQuestions(state)
       // Not awaited: the result does not depend on how the server takes the end.
       void endSession(client, transport)
     }
@@ -65,8 +66,8 @@ function createClient(
     // Also without a person to ask: some servers offer other tools to a client that cannot ask.
     { capabilities: { elicitation: { form: {} } }, versionNegotiation: { mode: 'auto' } },
   )
-  client.setRequestHandler('elicitation/create', ({ params }) =>
-    state.deadline.whileWaiting(() => answerElicitation(askPerson, state, params)),
+  client.setRequestHandler('elicitation/create', ({ params }, { mcpReq }) =>
+    state.deadline.whileWaiting(() => answerElicitation(askPerson, state, params, mcpReq.signal)),
   )
   return client
 }
@@ -100,9 +101,10 @@ async function endSession(client: Client, transport: StreamableHTTPClientTranspo
   await client.close().catch(() => {})
 }
 
-function toSessionError(error: unknown, { failure, isCalling }: SessionState): Error {
+function toSessionError(error: unknown, { failure, isCalling, isCallSeen }: SessionState): Error {
   if (failure instanceof EgressError)
-    return new EgressError(failure.kind, failure.message, { sent: isCalling && failure.sent })
+    return new EgressError(failure.kind, failure.message, { sent: isCallSeen || (isCalling && failure.sent) })
+  if (failure && isCallSeen) return new EgressError('unreadable', failure.message, { sent: true })
   if (failure) return failure
   if (error instanceof Problem || error instanceof SecretUnavailable || error instanceof EgressError) return error
   return new EgressError('unreadable', describeAnswer(error), { sent: isCalling })

@@ -142,3 +142,26 @@ test('a read can ask too', async () => {
   expect(await app.finished(id)).toMatchObject({ status: 'succeeded', output: { ok: true } })
   expect(server.answers).toEqual([{ action: 'accept', content: { size: 's' } }])
 })
+
+test.each([
+  ['answers the call', []],
+  ['cancels it and answers the call', [{ method: 'notifications/cancelled', params: { requestId: 'ask-1' } }]],
+])('a question is withdrawn when the server %s without the answer', async (_, before) => {
+  const server = await openAskingServer()
+  const ask = server.onCall
+  let answerCall = () => {}
+  server.onCall = (call) => {
+    ask(call)
+    const result = { content: [{ type: 'text', text: 'nobody answered' }] }
+    answerCall = () => void call.response.end([...before, { id: call.id, result }].map(sse).join(''))
+  }
+  const app = await openMcpApp('sqlite', { echo: 'ask' }, { server })
+  const { id, question } = await startAskingCall(app)
+  answerCall()
+  expect(await advanceUntilSettled(app, app.finished(id))).toMatchObject({
+    status: 'succeeded',
+    output: { ok: true, result: 'nobody answered' },
+  })
+  const { body } = await app.call('GET', `/v1/approvals/${question.approval_id}`)
+  expect(body).toMatchObject({ status: 'rejected', reason: 'the server does not wait for the answer any more' })
+})

@@ -110,6 +110,14 @@ describe('answers of an MCP server', () => {
     expect(effect.outcome).toBe('failed')
   })
 
+  test('an isError result is a failed call also if its structured content cannot be used', async () => {
+    const structuredContent = Array.from({ length: 80 }).reduce<object>((inner) => ({ inner }), {})
+    const { effect } = await callOnce(({ respond }) =>
+      respond({ result: { isError: true, content: [{ type: 'text', text: 'no money' }], structuredContent } }),
+    )
+    expect(effect).toMatchObject({ outcome: 'failed', error: 'the tool failed: no money' })
+  })
+
   test('a protocol error is a failed call', async () => {
     const { effect } = await callOnce(({ respond }) => respond({ error: { code: -32602, message: 'bad arguments' } }))
     expect(effect).toMatchObject({ outcome: 'failed', error: expect.stringContaining('bad arguments') })
@@ -157,6 +165,16 @@ describe('answers of an MCP server', () => {
       app.clock.jump(20_000)
     })
     expect(effect).toMatchObject({ outcome: 'unknown', error: 'the server did not respond in time' })
+  })
+
+  test('the outcome is unknown if the session fails after the server has seen the call', async () => {
+    const { effect } = await callOnce(({ response }) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      // The answers to the pings are more requests than a session may make.
+      for (let id = 1; id <= 150; id++)
+        response.write(`data: ${JSON.stringify({ jsonrpc: '2.0', id: `ping-${id}`, method: 'ping' })}\n\n`)
+    })
+    expect(effect).toMatchObject({ outcome: 'unknown', error: expect.stringContaining('more than 100 requests') })
   })
 
   test('after a closed connection, the outcome is unknown', async () => {
