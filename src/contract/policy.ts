@@ -89,8 +89,15 @@ function declaredDollars(mapping: AmountMapping, payload: Json): StatedDollars {
 
 const AMOUNT_KEYS = ['amount_usd', 'amount', 'total', 'value']
 
+/** Some receivers ignore case and spaces, and Go's JSON also takes `ſ` for `s`. */
+const plainKey = (key: string): string => key.normalize('NFKC').trim().toLowerCase()
+
+const isMisspeltAmountKey = (key: string): boolean => !AMOUNT_KEYS.includes(key) && AMOUNT_KEYS.includes(plainKey(key))
+
 /** Every stated amount must be within the limit, because the receiver may use any of them. */
 function largestDollars(payload: Json): StatedDollars {
+  const misspelt = isJsonObject(payload) ? Object.keys(payload).find(isMisspeltAmountKey) : undefined
+  if (misspelt !== undefined) return { problem: `'${misspelt}' in the payload may be read as '${plainKey(misspelt)}'` }
   const keys = AMOUNT_KEYS.filter((key) => isJsonObject(payload) && Object.hasOwn(payload, key))
   if (!isJsonObject(payload) || keys.length === 0) return { problem: 'the payload states no amount' }
   let largest = 0

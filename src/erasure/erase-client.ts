@@ -1,16 +1,18 @@
 import { countStoredBytes } from '../accounts/storage-usage.ts'
+import type { OpenEffect } from '../approvals/effect-rows.ts'
 import { appendAuditEntry } from '../audit/append.ts'
 import { notFound, problemOrThrow } from '../base/problem.ts'
 import type { ClientWithHandles } from '../clients/rows.ts'
 import { removeConnection } from '../connections/connections.ts'
 import { findConnection } from '../connections/rows.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
-import type { ProjectScope } from '../ctx/scope.ts'
+import { type ProjectScope, SYSTEM_ACTOR } from '../ctx/scope.ts'
 import { isoNow } from '../ctx/world.ts'
 import { cancelTask } from '../lifecycle/cancel-task.ts'
 import { findTaskUnscoped, lockTask } from '../tasks/rows.ts'
 import { isTerminalStatus } from '../tasks/status.ts'
 import {
+  closeOpenEffects,
   deleteClient,
   deleteClientAccess,
   deleteTaskFiles,
@@ -66,7 +68,13 @@ async function eraseTasks(ctx: Ctx, scope: ProjectScope, clientId: string, count
     const tasks = await listTasksToErase(ctx.db, clientId, after, TASKS_PER_BATCH)
     for (const { id, status } of tasks) if (!isTerminalStatus(status)) await cancelUnfinished(ctx, scope, id)
     await inTx(ctx, async (tx) => {
-      for (const { id } of tasks) await eraseTask(tx, id, counts)
+      const open: OpenEffect[] = []
+      for (const { id } of tasks) open.push(...(await eraseTask(tx, id, counts)))
+      // After all tasks, because the lock of the audit log is the last one of every transaction.
+      for (const { approval_id, project_id, task_id, action } of open) {
+        const data = { action, task_id, outcome: 'unknown' }
+        await appendAuditEntry(tx, project_id, SYSTEM_ACTOR, 'action.executed', approval_id, data)
+      }
     })
     counts.tasks += tasks.length
     const last = tasks.at(-1)
@@ -81,14 +89,17 @@ async function cancelUnfinished(ctx: Ctx, scope: ProjectScope, taskId: string): 
   if (task) await cancelTask(ctx, scope, task).catch(problemOrThrow)
 }
 
-async function eraseTask(tx: Tx, taskId: string, counts: ErasedCounts): Promise<void> {
+/** Returns the actions that were in progress. */
+async function eraseTask(tx: Tx, taskId: string, counts: ErasedCounts): Promise<OpenEffect[]> {
   const [task] = await lockTask(tx.db, { id: taskId })
-  if (!task) return
+  if (!task) return []
   const logBytes = await deleteTaskLog(tx.db, taskId)
   const { files, bytes } = await deleteTaskFiles(tx.db, taskId)
   await emptyApprovals(tx.db, taskId)
+  const open = await closeOpenEffects(tx.db, taskId, isoNow(tx))
   counts.knowledge += await deleteTaskKnowledge(tx.db, taskId)
   counts.files += files
   await emptyTask(tx.db, taskId, isoNow(tx))
   countStoredBytes(tx, task.project_id, -(logBytes + bytes))
+  return open
 }

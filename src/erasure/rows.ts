@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import type { OpenEffect } from '../approvals/effect-rows.ts'
 import type { Db } from '../store/store.ts'
 import type { TaskRow } from '../store/tables.ts'
 
@@ -61,6 +62,17 @@ export async function emptyApprovals(db: Db, taskId: string): Promise<void> {
     .where('task_id', '=', taskId)
     .execute()
   await db.updateTable('effects').set({ result: null, error: null }).where('task_id', '=', taskId).execute()
+}
+
+/** Closes the actions of a task that are in progress, so that a later answer, which may be about the client, is not stored. */
+export function closeOpenEffects(db: Db, taskId: string, finished_at: string): Promise<OpenEffect[]> {
+  return db
+    .updateTable('effects')
+    .set({ outcome: 'unknown', finished_at })
+    .where('task_id', '=', taskId)
+    .where('outcome', '=', 'sent')
+    .returning(['approval_id', 'project_id', 'task_id', 'action'])
+    .execute()
 }
 
 /** Deletes what was learned from a task, and the questions that it raised. */

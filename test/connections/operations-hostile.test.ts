@@ -92,10 +92,11 @@ eachStore((store) => {
       act('create', { amount: 1, 'amount[]': 900 }),
       act('create', { metadata: [{ 'a]': 1 }] }),
       act('pay', { line: { amount: 1, Amount: 900 } }),
+      act('pay', { line: { amount: 1, '\u1d43mount': 900 } }),
       act('pay', { line: { amount: 1 }, LINE: { amount: 900 } }),
       act('pay', { line: { amount: 1 }, currency: 'usd', 'currency ': 'eur' }),
     ])
-    expect(responses.map(({ status }) => status)).toEqual([400, 400, 400, 400, 400])
+    expect(responses.map(({ status }) => status)).toEqual([400, 400, 400, 400, 400, 400])
     expect(responses[2]?.body.error).toBe("field 'Amount' differs from 'line.amount' only in its spelling")
     expect(app.outside.received).toEqual([])
   })

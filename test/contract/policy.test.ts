@@ -130,6 +130,12 @@ describe('decisions and reasons', () => {
   test.each<[Json, string]>([
     [{}, 'Auto-approval limit is $5; the payload states no amount.'],
     [{ amount_usd: 1, amount: 1_000_000, total: 7 }, 'Auto-approval limit is $5; this is $1000000.'],
+    [{ amount: 1, Amount: 1_000_000 }, "Auto-approval limit is $5; 'Amount' in the payload may be read as 'amount'."],
+    [{ total: 1, 'total ': 1_000_000 }, "Auto-approval limit is $5; 'total ' in the payload may be read as 'total'."],
+    [
+      { amount_usd: 1, amount_uſd: 1_000_000 },
+      "Auto-approval limit is $5; 'amount_uſd' in the payload may be read as 'amount_usd'.",
+    ],
     [{ total: 'ten' }, "Auto-approval limit is $5; 'total' in the payload is not an amount in dollars."],
   ])('the payload %j is gated with a reason', (payload, reason) => {
     expect(evaluatePolicy([{ action: '*', max_amount_usd: 5 }], { action: 'a', payload }, unused)).toEqual({

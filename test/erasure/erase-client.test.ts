@@ -2,6 +2,8 @@ import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { eachStore, type TestApp } from '../app.ts'
 import { createAndGetId, openChannelApp, openPortal, otherOrganisationSession } from '../channels/channel-app.ts'
+import { openMcpApp, pendingApproval, startCall } from '../connections/mcp/mcp-app.ts'
+import { methodsOf, type ToolCall } from '../connections/mcp/mcp-server.ts'
 import { openGatedApp, gatedWedgeFiles, requestedApprovalId, startAction } from '../approvals/gated-app.ts'
 
 const CANARY = 'canary-7f3a'
@@ -66,6 +68,28 @@ eachStore((store) => {
     expect((await app.call('GET', '/v1/audit/verify')).body).toMatchObject({ ok: true })
     await app.stop()
     await app.outside.close()
+  })
+
+  test('the answer to an action that is in progress is not stored', async () => {
+    const app = await openMcpApp(store, { echo: 'ask' })
+    const clientId = await createAndGetId(app, '/v1/clients', { display_name: 'Ada' })
+    const { id } = await startCall(app, 'act')
+    const { approval_id } = await pendingApproval(app, id)
+    await app.ctx.store.transact((db) =>
+      db.updateTable('tasks').set({ client_id: clientId }).where('id', '=', id).execute(),
+    )
+    const called = new Promise<ToolCall>((resolve) => {
+      app.server.onCall = resolve
+    })
+    await app.call('POST', `/v1/approvals/${approval_id}/approve`, {})
+    const { respond } = await called
+    expect((await app.call('POST', `/v1/clients/${clientId}/erase`)).status).toBe(200)
+    respond({ result: { isError: true, content: [{ type: 'text', text: CANARY }] } })
+    // The end of the session follows the outcome.
+    await expect.poll(() => methodsOf(app.server).at(-1)).toBe('DELETE')
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    expect((await app.ctx.db.selectFrom('effects').select('outcome').execute())[0]).toEqual({ outcome: 'unknown' })
+    expect(await findInDatabase(app, CANARY)).toEqual([])
   })
 
   test('only an admin of the project can erase a client', async () => {

@@ -29,14 +29,16 @@ function findBracketedField(value: Json): string | null {
   return null
 }
 
-/** Ignores case and spaces around a name, as some servers do. */
+/** Ignores case, spaces around a name and forms of a letter such as `ſ`, as some servers do. */
 function findOtherSpelling(args: JsonObject, path: string[]): string | null {
   let level: Json | undefined = args
   for (const name of path) {
     if (!isJsonObject(level)) return null
-    const other = Object.keys(level).find((key) => key !== name && key.trim().toLowerCase() === name.toLowerCase())
+    const other = Object.keys(level).find((key) => key !== name && plain(key) === plain(name))
     if (other !== undefined) return other
     level = ownField(level, name)
   }
   return null
 }
+
+const plain = (name: string): string => name.normalize('NFKC').trim().toLowerCase()
