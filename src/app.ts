@@ -53,6 +53,7 @@ import { createTraceExport } from './telemetry/trace-export.ts'
 import { createWebhookDeliveryLoop } from './webhooks/delivery-loop.ts'
 import { deleteDeliveriesBefore } from './webhooks/delivery-rows.ts'
 import { openWedgeLibrary } from './wedges/library.ts'
+import { WedgePrograms } from './workflows/wedge-programs.ts'
 import { WorkflowRunner } from './workflows/workflow-runner.ts'
 
 /** One replica: its servers, its runner and its periodic sweeps over one store. */
@@ -118,6 +119,8 @@ export async function startApp(
 async function startBackgroundWork(ctx: Ctx, pickedDriver: Promise<SandboxDriver>) {
   const driver = await pickedDriver
   const workflows = new WorkflowRunner(ctx, driver, agentDir())
+  const programs = new WedgePrograms(driver, agentDir())
+  ctx.programStarter.start = (program, onLine) => programs.start(program, onLine)
   let plane: SandboxPlane
   const lease = createReplicaLease(ctx)
   const runner = new Runner(ctx, driver, agentDir(), lease, {
@@ -145,6 +148,7 @@ async function startBackgroundWork(ctx: Ctx, pickedDriver: Promise<SandboxDriver
     close: async (closePublicServer: () => Promise<unknown>) => {
       const { drainDelayS } = ctx.config
       await Promise.all([runner.stop(), drainDelayS > 0 && sleep(ctx.world.clock, drainDelayS * 1000)])
+      await programs.close()
       await closePublicServer()
       await plane.http.close()
       await workflows.close()

@@ -7,6 +7,7 @@ import type { Counts } from './counts.ts'
 import type { LiveRuns } from './live-runs.ts'
 import type { LogFollowers } from './log-followers.ts'
 import type { Notifications } from './notifications.ts'
+import type { StartProgram } from './program-starter.ts'
 import { encodeNotification, type SharedNotification } from './topics.ts'
 import type { Vault } from './vault.ts'
 import type { World } from './world.ts'
@@ -25,6 +26,8 @@ export interface Ctx {
   liveRuns: LiveRuns
   /** Starts tasks in the transaction that creates them; set by the runner. */
   taskStarter: { tryStart: StartOnCreate }
+  /** Starts programs of wedges in sandboxed processes; set by the app when the sandbox has been checked. */
+  programStarter: { start: StartProgram }
   /** The projects that have reached their storage limit; refreshed every few seconds. */
   fullProjects: Set<string>
   /** The wedges of the folder, re-read when a file changes. */
@@ -110,6 +113,7 @@ async function commit<T>(
       logFollowers: ctx.logFollowers,
       liveRuns: ctx.liveRuns,
       taskStarter: ctx.taskStarter,
+      programStarter: ctx.programStarter,
       fullProjects: ctx.fullProjects,
       wedges: ctx.wedges,
       vault: ctx.vault,

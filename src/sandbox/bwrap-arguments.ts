@@ -141,5 +141,7 @@ function cellCommand(spec: CellSpec, setup: BwrapSetup): string[] {
  */
 export function cellNodeFlags(spec: CellSpec): string[] {
   const heap = `--max-old-space-size=${Math.max(16, Math.floor(spec.limits.memory_mb / 2))}`
-  return spec.profile === 'sealed' ? [heap, '--disallow-code-generation-from-strings'] : []
+  if (spec.profile === 'workshop') return []
+  // The programs of a wedge may compile their schemas to functions, as common validators do.
+  return spec.customDir === undefined ? [heap, '--disallow-code-generation-from-strings'] : [heap]
 }

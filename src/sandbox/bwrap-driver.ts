@@ -17,13 +17,14 @@ import {
 } from './host-programs.ts'
 import { parseCpuArchitecture, buildSeccompFilter } from './seccomp-filter.ts'
 import { giveSocketToCellUser, createSocketFolder, cellUserOfSocket } from './socket-folder.ts'
-import { createStaging } from './staging.ts'
+import { createStaging, type Staging } from './staging.ts'
 import { type CellUser, createCellUserAllocator } from './cell-users.ts'
 
 /** Runs each cell in its own Linux namespaces. Throws if bubblewrap is missing; `probeDriver` checks that it works. */
 export function bwrapDriver(hide: string[]): SandboxDriver {
   const bwrap = requireBwrap()
-  const setup = createBwrapSetup(hide)
+  const staging = createStaging()
+  const setup = createBwrapSetup(hide, staging)
   const filters = openSeccompFilters()
   const users = createCellUserAllocator()
   const inherited = listInheritedDescriptors()
@@ -33,6 +34,7 @@ export function bwrapDriver(hide: string[]): SandboxDriver {
     socketPathInside: () => CELL_SOCKET,
     agentDirInside: () => CELL_AGENT_DIR,
     customDirInside: () => CELL_CUSTOM_DIR,
+    stageFolder: staging.stageFolder,
     createSocketFolder: (parent) => createSocketFolder(parent, users()),
     prepareSocket: giveSocketToCellUser,
     start(spec) {
@@ -59,10 +61,9 @@ function requireBwrap(): string {
   return path
 }
 
-function createBwrapSetup(hide: string[]): BwrapSetup {
+function createBwrapSetup(hide: string[], staging: Staging): BwrapSetup {
   const prlimit = findProgram('prlimit')
   if (prlimit === null) throw new Error('prlimit (package util-linux) is not installed')
-  const staging = createStaging()
   const node = inspectOwnNode()
   return {
     node,

@@ -1,3 +1,5 @@
+import type { StagedFolder } from './staging.ts'
+
 export interface CellSpec {
   /**
    * sealed: only node, no fork, no /proc.
@@ -8,7 +10,7 @@ export interface CellSpec {
   command: string[]
   /** Host folder that the cell sees read-only at /agent. */
   agentDir: string
-  /** Host folder of a custom agent, seen read-only at /custom; the command then starts in it instead of in /tmp. */
+  /** Host folder of a custom agent or a wedge, seen read-only at /custom; the command starts in it instead of in /tmp. */
   customDir?: string
   /** Host path of the Unix socket that the cell sees at /run/svc.sock, after `prepareSocket`; null: no socket. */
   socket: string | null
@@ -72,6 +74,8 @@ export interface SandboxDriver {
   socketPathInside(hostPath: string): string
   agentDirInside(hostPath: string): string
   customDirInside(hostPath: string): string
+  /** A host folder for `customDir` with the present content of this folder. Remove it after the exit of the cell. */
+  stageFolder(hostPath: string): StagedFolder
   /**
    * A new folder for one cell's socket: below `parent`, or below the system's temporary folder, or below /tmp, whichever
    * is the first that the cell's user can reach and whose path is short enough for a socket. Only that user may enter.

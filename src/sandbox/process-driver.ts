@@ -22,6 +22,7 @@ export function processDriver(log: SandboxLog): SandboxDriver {
     socketPathInside: (hostPath) => hostPath,
     agentDirInside: staging.readablePath,
     customDirInside: staging.readablePath,
+    stageFolder: staging.stageFolder,
     createSocketFolder: (parent) => createSocketFolder(parent, users()),
     prepareSocket: giveSocketToCellUser,
     start(spec) {
@@ -34,7 +35,7 @@ export function processDriver(log: SandboxLog): SandboxDriver {
         '/bin/sh',
         ['-c', LIMIT_AND_EXEC_SCRIPT, 'sh', ...scriptArguments(spec, folder, staging)],
         {
-          env: processEnvironment(spec.profile, folder),
+          env: processEnvironment(spec, folder),
           cwd: spec.customDir === undefined ? folder : staging.readablePath(spec.customDir),
           stdio: ['pipe', 'pipe', 'pipe'],
           detached: true,
@@ -95,8 +96,9 @@ export function nodePermissionFlags(
   ]
 }
 
-function processEnvironment(profile: CellSpec['profile'], folder: string): Record<string, string> {
-  if (profile === 'sealed') return {}
+function processEnvironment({ profile, customDir }: CellSpec, folder: string): Record<string, string> {
+  // A program that starts in its own folder could not find the only one to which it may write.
+  if (profile === 'sealed') return customDir === undefined ? {} : { HOME: folder, TMPDIR: folder }
   const path = `${dirname(process.execPath)}:${process.env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin'}`
   return { PATH: path, HOME: folder, LANG: 'C.UTF-8' }
 }

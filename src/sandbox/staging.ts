@@ -1,10 +1,28 @@
-import { chmodSync, cpSync, linkSync, mkdtempSync, realpathSync, readdirSync, rmSync, statSync } from 'node:fs'
+import {
+  chmodSync,
+  cpSync,
+  linkSync,
+  lstatSync,
+  mkdtempSync,
+  realpathSync,
+  readdirSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 
 export interface Staging {
   /** A path with the same content that the user of a cell can read: the real path, or a copy of it. */
   readablePath: (path: string) => string
+  /** The same for a folder whose files may change: its copy is made now and is used by one cell. */
+  stageFolder: (path: string) => StagedFolder
+}
+
+export interface StagedFolder {
+  path: string
+  /** Removes the copy, if there is one. */
+  remove: () => void
 }
 
 /**
@@ -15,6 +33,7 @@ export interface Staging {
 export function createStaging(): Staging {
   const known = new Map<string, string>()
   let folder: string | null = null
+  let copies = 0
 
   const newCopyPath = (path: string) => {
     if (folder === null) {
@@ -23,7 +42,7 @@ export function createStaging(): Staging {
       process.once('exit', () => rmSync(made, { recursive: true, force: true }))
       folder = made
     }
-    return join(folder, `${known.size}-${basename(path)}`)
+    return join(folder, `${copies++}-${basename(path)}`)
   }
 
   return {
@@ -34,6 +53,19 @@ export function createStaging(): Staging {
       const result = canOthersRead(real) ? real : copyReadable(real, newCopyPath(real))
       known.set(path, result)
       return result
+    },
+    stageFolder(path) {
+      const real = realpathSync(path)
+      if (canOthersRead(real)) return { path: real, remove: () => {} }
+      const copy = newCopyPath(real)
+      // Without links: a copy made by root must not contain the file of the host to which a link leads.
+      cpSync(real, copy, { recursive: true, filter: (source) => !lstatSync(source).isSymbolicLink() })
+      makeReadableByOthers(copy)
+      const remove = () => {
+        known.delete(copy)
+        rmSync(copy, { recursive: true, force: true })
+      }
+      return { path: copy, remove }
     },
   }
 }

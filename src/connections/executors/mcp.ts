@@ -7,14 +7,19 @@ import { openSecret } from '../../vault/secrets.ts'
 import { callMcpTool } from '../mcp/call-tool.ts'
 import { refreshTools } from '../mcp/refresh-tools.ts'
 import { listToolRows } from '../mcp/tool-rows.ts'
+import { isWedgeServer, readServerCommand } from '../mcp/wedge-server.ts'
 import type { Connection } from '../rows.ts'
 import { type ConnectionTool, toolNameIn } from '../tool.ts'
 import type { ConnectionExecutor, ConnectionTestResult, ConnectionUse } from './executor.ts'
 import { requireConfigUrl } from './http-request.ts'
 
-/** Calls tools of the MCP server at `config.url` (streamable HTTP). An admin decides which tools may be called. */
+/**
+ * Calls tools of the MCP server at `config.url` (streamable HTTP), or of the one that `config.command` starts from the
+ * files of `config.wedge`. An admin decides which tools may be called.
+ */
 export const mcpExecutor: ConnectionExecutor = {
-  requiredConfig: ['url'],
+  requiredConfig: ['url', 'command'],
+  findMissingConfig: (config) => (config.url || config.command ? [] : ['url']),
   credential: 'optional_secret',
   checkConfig,
   async listTools(ctx, connection) {
@@ -26,8 +31,7 @@ export const mcpExecutor: ConnectionExecutor = {
 }
 
 function checkConfig(config: JsonObject): void {
-  if (config.command !== undefined)
-    throw badRequest("field 'config.command' is not supported: use 'config.url', the address of an MCP server")
+  if (isWedgeServer(config)) readServerCommand(config)
 }
 
 function requireToolName({ connection, capability }: ConnectionUse): string {
@@ -46,7 +50,11 @@ const toConnectionTool = (row: ConnectionToolRow): ConnectionTool => ({
 
 /** Connects and lists the tools, which also stores them. */
 async function testServer(ctx: Ctx, connection: Connection): Promise<ConnectionTestResult> {
-  const checked = `tools of ${new URL(requireConfigUrl(connection, 'url')).origin}`
+  const { config } = connection
+  const server = isWedgeServer(config)
+    ? `wedge '${readServerCommand(config).wedge}'`
+    : new URL(requireConfigUrl(connection, 'url')).origin
+  const checked = `tools of ${server}`
   try {
     await refreshTools(ctx, connection, await openSecret(ctx, connection))
     return { ok: true, checked, status: 200, error: null }

@@ -5,6 +5,7 @@
 export {
   checkResourceAllowed,
   Client,
+  deserializeMessage,
   discoverOAuthServerInfo,
   extractWWWAuthenticateParams,
   ProtocolError,

@@ -1,13 +1,12 @@
-import type { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import type { Client } from '@modelcontextprotocol/client'
 import type { JsonObject } from '../../base/json.ts'
 import { Problem } from '../../base/problem.ts'
 import type { Ctx } from '../../ctx/ctx.ts'
 import { SecretUnavailable } from '../../ctx/vault.ts'
 import { EgressError } from '../../egress/http-client.ts'
-import { requireConfigUrl } from '../executors/http-request.ts'
 import { answerElicitation } from './elicitation.ts'
 import { MAX_TOOLS, type OfferedTools, readOfferedTools } from './offered-tools.ts'
-import { createServerFetch } from './server-fetch.ts'
+import { type OpenTransport, openTransport } from './open-transport.ts'
 import { type McpServer, type SessionState, startSession, withdrawQuestions } from './session-state.ts'
 
 /** The timers of the client package are off: the session has its own time limit. Node.js allows no longer timer. */
@@ -30,22 +29,18 @@ export async function withMcpSession<T>(
   server: McpServer,
   work: (session: McpSession) => Promise<T>,
 ): Promise<T> {
-  const url = new URL(requireConfigUrl(server.connection, 'url'))
   const state = startSession(ctx)
   try {
     const library = await import('./mcp-client.ts')
-    const transport = new library.StreamableHTTPClientTransport(url, {
-      fetch: createServerFetch(ctx, server, url, state),
-      requestInit: { redirect: 'manual' },
-    })
-    const client = createClient(library, server, state)
+    const opened = await openTransport(ctx, library, server, state)
+    const client = createClient(library, server, opened, state)
     try {
-      await client.connect(transport, requestOptions(state))
-      return await work(createSession(client, url, state))
+      await client.connect(opened.transport, requestOptions(state))
+      return await work(createSession(client, opened.address, state))
     } finally {
       await withdrawQuestions(state)
       // Not awaited: the result does not depend on how the server takes the end.
-      void endSession(client, transport)
+      void endSession(client, opened)
     }
   } catch (error) {
     throw toSessionError(error, state)
@@ -59,12 +54,13 @@ const requestOptions = ({ over }: SessionState) => ({ signal: over.signal, timeo
 function createClient(
   library: typeof import('./mcp-client.ts'),
   { askPerson }: McpServer,
+  { probe }: OpenTransport,
   state: SessionState,
 ): Client {
   const client = new library.Client(
     { name: 'agent-work-service', version: '1' },
     // Also without a person to ask: some servers offer other tools to a client that cannot ask.
-    { capabilities: { elicitation: { form: {} } }, versionNegotiation: { mode: 'auto' } },
+    { capabilities: { elicitation: { form: {} } }, versionNegotiation: { mode: 'auto', probe } },
   )
   client.setRequestHandler('elicitation/create', ({ params }, { mcpReq }) =>
     state.deadline.whileWaiting(() => answerElicitation(askPerson, state, params, mcpReq.signal)),
@@ -72,7 +68,7 @@ function createClient(
   return client
 }
 
-function createSession(client: Client, url: URL, state: SessionState): McpSession {
+function createSession(client: Client, address: string, state: SessionState): McpSession {
   return {
     state,
     async listTools() {
@@ -85,9 +81,11 @@ function createSession(client: Client, url: URL, state: SessionState): McpSessio
         if (nextCursor === undefined) break
         cursor = nextCursor
       }
-      return readOfferedTools(url.href, listed)
+      return readOfferedTools(address, listed)
     },
-    callTool({ name, inputSchema }, args) {
+    async callTool({ name, inputSchema }, args) {
+      // The server has ended since it listed its tools, so nothing is sent.
+      if (state.failure) throw state.failure
       state.isCalling = true
       // Without an output schema: the service checks results itself.
       const toolDefinition = { name, inputSchema: { ...inputSchema, type: 'object' as const } }
@@ -96,8 +94,8 @@ function createSession(client: Client, url: URL, state: SessionState): McpSessio
   }
 }
 
-async function endSession(client: Client, transport: StreamableHTTPClientTransport): Promise<void> {
-  await transport.terminateSession().catch(() => {})
+async function endSession(client: Client, opened: OpenTransport): Promise<void> {
+  await opened.end().catch(() => {})
   await client.close().catch(() => {})
 }
 

@@ -1,0 +1,98 @@
+import { hash } from 'node:crypto'
+import { lstat, readdir, readFile, readlink } from 'node:fs/promises'
+import { dirname, join, relative } from 'node:path'
+import type { JsonObject } from '../../base/json.ts'
+import { badRequest } from '../../base/problem.ts'
+import { realpathInside } from '../../base/real-path.ts'
+import { isSlug } from '../../base/slug.ts'
+import type { Ctx } from '../../ctx/ctx.ts'
+import type { WedgeProgram } from '../../ctx/program-starter.ts'
+import { requireWedge } from '../../wedges/enabled-wedges.ts'
+import type { Connection } from '../rows.ts'
+
+const MAX_COMMAND_CHARACTERS = 2_000
+/** Every call reads these files for the hash of the tools. */
+const MAX_HASHED_FILES = 1_000
+const MAX_HASHED_BYTES = 32 * 1024 * 1024
+
+/** A server that is shipped in a wedge, as `config.command` and `config.wedge` name it. */
+interface ServerCommand {
+  wedge: string
+  /** The path of the script below the wedge's folder. */
+  script: string
+  args: string[]
+}
+
+/** Whether the config names a server inside a wedge instead of an address. */
+export const isWedgeServer = (config: JsonObject): boolean => config.command !== undefined && config.command !== null
+
+/** Throws a 400 that names the field. */
+export function readServerCommand(config: JsonObject): ServerCommand {
+  const { command, wedge } = config
+  if (config.url !== undefined && config.url !== null)
+    throw badRequest("fields 'config.url' and 'config.command' exclude each other")
+  if (config.auth !== undefined && config.auth !== null)
+    throw badRequest("field 'config.auth' cannot be used with 'config.command': the program gets no credential")
+  if (typeof wedge !== 'string' || !isSlug(wedge))
+    throw badRequest("field 'config.wedge' must be the wedge that contains the server")
+  if (typeof command !== 'string' || command.length > MAX_COMMAND_CHARACTERS || /[\0\n\r]/.test(command))
+    throw badRequest("field 'config.command' must be a line of text such as 'node servers/files.mjs'")
+  const [program, script, ...args] = splitWords(command)
+  if (program !== 'node' || script === undefined)
+    throw badRequest("field 'config.command' must be 'node', a script of the wedge and its arguments")
+  // An option such as --eval would run code that is not in the wedge.
+  if (/^[-/]/.test(script) || script.split('/').includes('..'))
+    throw badRequest("field 'config.command' must name a script below the wedge's folder after 'node'")
+  return { wedge, script, args }
+}
+
+/** No shell reads the command: quotes keep words together, and no other character has a meaning. */
+const splitWords = (command: string): string[] =>
+  [...command.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(([, double, single, bare]) => double ?? single ?? bare ?? '')
+
+/** The program to start, and the address that the hash of its tools covers. Throws a 400 if the wedge does not have it. */
+export async function findServerProgram(
+  ctx: Ctx,
+  { project_id: projectId, name, config }: Connection,
+): Promise<{ program: WedgeProgram; address: string }> {
+  const { wedge: slug, script, args } = readServerCommand(config)
+  const { dir } = await requireWedge(ctx, { projectId }, slug)
+  const path = await realpathInside(dir, script)
+  if (path === null) throw badRequest(`connection '${name}': wedge '${slug}' has no file '${script}'`)
+  const digest = await digestServer(dir, path)
+  if (digest === null)
+    throw badRequest(
+      `connection '${name}': the folder of '${script}' has more than ${MAX_HASHED_FILES} files or ` +
+        `${MAX_HASHED_BYTES / 1024 / 1024} MB: bundle the server into one file`,
+    )
+  return {
+    program: { projectId, dir, script: relative(dir, path), args },
+    address: JSON.stringify([slug, script, ...args, digest]),
+  }
+}
+
+/**
+ * Changes with the files of the script's folder, so that a new version of the server must be confirmed. Installed packages
+ * are not hashed, but their lock file is. For a script at the top of the wedge only the script counts, because the other
+ * files of the wedge change without it. Null: too many or too large files.
+ */
+async function digestServer(dir: string, path: string): Promise<string | null> {
+  const folder = dirname(path)
+  if (folder === dir) return hash('sha256', await readFile(path))
+  const found = await readdir(folder, { withFileTypes: true, recursive: true })
+  const files = found
+    .filter((entry) => entry.isFile() || entry.isSymbolicLink())
+    .map((entry) => ({ path: join(entry.parentPath, entry.name), isLink: entry.isSymbolicLink() }))
+    .filter((file) => !relative(folder, file.path).split('/').includes('node_modules'))
+    .sort((a, b) => (a.path < b.path ? -1 : 1))
+  if (files.length > MAX_HASHED_FILES) return null
+  const parts: [string, string][] = []
+  let bytes = 0
+  for (const file of files) {
+    bytes += (await lstat(file.path)).size
+    if (bytes > MAX_HASHED_BYTES) return null
+    const content = file.isLink ? Buffer.from(await readlink(file.path)) : await readFile(file.path)
+    parts.push([relative(folder, file.path), hash('sha256', content)])
+  }
+  return hash('sha256', JSON.stringify(parts))
+}
