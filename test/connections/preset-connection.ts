@@ -35,7 +35,11 @@ export async function openPresetConnection(preset: Preset, server: FakeUpstream)
   const base_url = `${server.url}${new URL(baseUrl).pathname.replace(/^\/$/, '')}`
   // The recorder has no token endpoint; what is compared is the same for every bearer token.
   const auth = isJsonObject(config.auth) && config.auth.type === 'oauth2' ? { type: 'bearer' } : (config.auth ?? null)
-  const connection = await insertTestConnection(ctx, { name: 'one', config: { ...config, base_url, auth } })
+  const local = operations.map((operation) => ({ ...operation, ...(operation.base_url && { base_url: server.url }) }))
+  const connection = await insertTestConnection(ctx, {
+    name: 'one',
+    config: JSON.parse(JSON.stringify({ ...config, base_url, auth, operations: local })),
+  })
   await writeSecret(ctx, scope, connection, PRESET_SECRET)
   return {
     operations,

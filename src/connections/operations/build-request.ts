@@ -24,7 +24,7 @@ export function buildOperationRequest(baseUrl: string, operation: Operation, arg
   const { headers: contentHeaders, body } = buildBody(operation, fieldsOfBody(operation, args))
   return {
     method: operation.method,
-    url: buildUrl(baseUrl, operation, args),
+    url: buildUrl(operation.base_url ?? baseUrl, operation, args),
     headers: { accept: 'application/json, */*;q=0.5', ...contentHeaders, ...buildHeaders(operation, args) },
     ...(body !== undefined && { body }),
   }

@@ -46,6 +46,11 @@ const amountMapping = z
     'must have either currency or currency_path',
   ) satisfies z.ZodType<AmountMapping>
 
+const baseUrl = z.string().superRefine((url, issues) => {
+  const message = findBaseUrlProblem(url)
+  if (message) issues.addIssue({ code: 'custom', message })
+})
+
 /** Strict, because a misspelt `read` or `amount` would silently have no effect. */
 const Operation = z
   .strictObject({
@@ -55,6 +60,8 @@ const Operation = z
       .string()
       .toUpperCase()
       .pipe(z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])),
+    /** For an API with several hosts; without it, the one of the config. */
+    base_url: baseUrl.optional(),
     path: z
       .string()
       .max(1000)
@@ -101,10 +108,7 @@ export type Operation = z.infer<typeof Operation>
 /** The part of the config that declares operations. */
 export const OperationsConfig = z.object({
   config: z.object({
-    base_url: z.string().superRefine((url, issues) => {
-      const message = findBaseUrlProblem(url)
-      if (message) issues.addIssue({ code: 'custom', message })
-    }),
+    base_url: baseUrl,
     operations: z
       .array(Operation)
       .min(1)
