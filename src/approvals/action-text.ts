@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Json } from '../base/json.ts'
+import { isJsonObject, type Json, ownField } from '../base/json.ts'
 import type { ConnectionTool } from '../connections/tool.ts'
 import { type AmountMapping, formatAmount, readAmount } from '../contract/amount.ts'
 import type { ApprovalRow } from '../store/tables.ts'
@@ -36,7 +36,22 @@ export function describeAction(
   if (!tool) return { text: null, amount: null }
   const amount = tool.amount && toAmountView(tool.amount, payload)
   const price = amount && amount.value !== null ? ` of ${amount.text}` : ''
-  return { text: `${connection === null ? '' : `${connection}: `}${tool.phrase}${price}`, amount }
+  const to = price === '' ? recipientsOf(payload) : ''
+  return { text: `${connection === null ? '' : `${connection}: `}${tool.phrase}${price}${to}`, amount }
+}
+
+const MAX_RECIPIENT_CHARACTERS = 100
+
+/** Whom a message goes to, if the payload has a field `to`. */
+function recipientsOf(payload: Json): string {
+  const to = isJsonObject(payload) ? ownField(payload, 'to') : undefined
+  const [first, ...others] = [to ?? []].flat()
+  if (typeof first !== 'string' || first.trim() === '') return ''
+  const shown = first
+    .replaceAll(/[\p{C}\s]+/gu, ' ')
+    .trim()
+    .slice(0, MAX_RECIPIENT_CHARACTERS)
+  return ` to ${shown}${others.length > 0 ? ` and ${others.length} more` : ''}`
 }
 
 function toAmountView(mapping: AmountMapping, payload: Json): z.infer<typeof ActionAmountView> {

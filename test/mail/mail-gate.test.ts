@@ -30,6 +30,7 @@ eachStore((store) => {
     await app.events(task.id, { until: ({ event }) => event === 'approval.requested' })
     const [approval] = (await app.call('GET', '/v1/approvals')).body.data
     expect(approval.preview).toEqual({ ...MAIL, from: 'Desk <desk@test.example>' })
+    expect(approval.text).toBe(`mail: send a mail to ${[MAIL.to].flat()[0]}`)
   })
 
   test('an edit that makes the mail invalid is a 400, and a valid edit is sent', async () => {

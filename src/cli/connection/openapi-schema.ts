@@ -48,6 +48,9 @@ export function toJsonSchema(document: JsonObject, schema: Json | undefined): Js
   throw new ImportProblem('its schema is too large')
 }
 
+/** Of `allOf` inside `allOf`, which has no level of its own. */
+const MAX_NESTING = 200
+
 function convertSchema(
   source: SchemaSource,
   schema: Json | undefined,
@@ -55,7 +58,8 @@ function convertSchema(
   level: number,
 ): JsonObject {
   const node = resolveRef(source.document, schema)
-  if (source.nodesLeft-- <= 0 || level >= source.levels || parents.includes(node)) return {}
+  const isTooDeep = level >= source.levels || parents.length >= MAX_NESTING
+  if (source.nodesLeft-- <= 0 || isTooDeep || parents.includes(node)) return {}
   const within = [...parents, node]
   const convert = (inner: Json | undefined) => convertSchema(source, inner, within, level + 1)
   // The parts of `allOf` are one schema, so they are on the same level.

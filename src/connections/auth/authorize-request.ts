@@ -70,5 +70,5 @@ export async function renewAuthorization(
 }
 
 /** A client that the service registered has its secret with its tokens, and never uses the connection's. */
-const clientSecret = (auth: AuthConfig, secret: string | null): string | null =>
+export const clientSecret = (auth: AuthConfig, secret: string | null): string | null =>
   auth.type === 'mcp' && auth.client_id === undefined ? null : secret

@@ -11,6 +11,7 @@ import { openSecret } from '../../vault/secrets.ts'
 import { recordConnectionHealth } from '../health.ts'
 import { type Connection, findConnection } from '../rows.ts'
 import { parseAuthConfig } from './auth-config.ts'
+import { clientSecret } from './authorize-request.ts'
 import { takeOauthFlow, upsertOauthFlow } from './oauth-rows.ts'
 import { requestTokens } from './token-endpoint.ts'
 import { saveTokensInTx, type TokenEndpoint } from './token-store.ts'
@@ -163,7 +164,8 @@ async function exchangeCode(
   { endpoint, isDiscovered, verifier, actor, parameters, state }: CodeExchange,
 ): Promise<void> {
   const grant = { kind: 'code', parameters, state, redirectUri: oauthRedirectUri(ctx), verifier } as const
-  const tokens = await requestTokens(ctx, endpoint, await openSecret(ctx, connection), grant)
+  const secret = clientSecret(parseAuthConfig(connection), await openSecret(ctx, connection))
+  const tokens = await requestTokens(ctx, endpoint, secret, grant)
   const { id, project_id, name } = connection
   await inDurableTx(ctx, async (tx) => {
     await saveTokensInTx(tx, connection, isDiscovered ? { ...tokens, endpoint } : tokens)
