@@ -56,13 +56,16 @@ function toResponse(result: ToolResult): UpstreamResponse {
   if (structured !== undefined && isNestedDeeperThan(structured, MAX_RESULT_DEPTH))
     throw new EgressError('unreadable', 'the result is nested too deeply', { sent: true, status: 200 })
   const body = structured === undefined ? text : { text, structured: cleanJson(structured) }
-  if (Buffer.byteLength(JSON.stringify(body)) > MAX_CALL_BYTES)
-    throw new EgressError('too_large', `the result is larger than ${MAX_CALL_BYTES / 1024} KB`, {
-      sent: true,
-      status: 200,
-    })
-  return { ok: true, status: 200, contentType: 'application/json', body, error: null }
+  const isSmall = Buffer.byteLength(JSON.stringify(body)) <= MAX_CALL_BYTES
+  return { ok: true, status: 200, contentType: 'application/json', body: isSmall ? body : cutText(text), error: null }
 }
+
+/** Every character has at most three bytes in UTF-8 per UTF-16 unit, or six as an escape in JSON. */
+const MAX_CUT_CHARACTERS = MAX_CALL_BYTES / 6 - 100
+
+/** The beginning of a result that is too large. Half of a structured result would be no valid result. */
+const cutText = (text: string): string =>
+  `${text.slice(0, MAX_CUT_CHARACTERS).replace(/[\ud800-\udbff]$/, '')}\n[cut: the result is larger than ${MAX_CALL_BYTES / 1024} KB]`
 
 function describePart(part: ToolResult['content'][number]): string {
   if (part.type === 'text') return cleanText(part.text)

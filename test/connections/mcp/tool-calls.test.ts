@@ -145,9 +145,12 @@ describe('answers of an MCP server', () => {
     })
   })
 
-  test('a result of more than 256 KB is not returned, but the call succeeded', async () => {
+  test('a result of more than 256 KB is cut', async () => {
     const { output, effect } = await callOnce(({ answer }) => answer('x'.repeat(300_000)))
-    expect(output).toMatchObject({ ok: true, result: null })
+    expect(output).toMatchObject({
+      ok: true,
+      result: expect.stringMatching(/^x{40000,50000}\n\[cut: the result is larger than 256 KB\]$/),
+    })
     expect(effect.outcome).toBe('ok')
   })
 
@@ -201,7 +204,7 @@ describe('answers of an MCP server', () => {
     expect((await app.call('GET', app.path)).body.last_error).toBe('upstream answered 502')
   })
 
-  test('a read of more than 256 KB is 400', async () => {
+  test('a read of more than 256 KB is cut', async () => {
     const app = await openMcpApp('sqlite', { echo: 'read' })
     app.server.onCall = ({ answer }) => answer('x'.repeat(300_000))
     const { id } = await startCall(app, 'read')
