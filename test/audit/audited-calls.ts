@@ -1,4 +1,5 @@
 import { PASSWORD } from '../accounts/members.ts'
+import { openMcpServer } from '../connections/mcp/mcp-server.ts'
 import { DAILY, IDLE, MAIL, type PopulatedApp } from './populated-app.ts'
 
 /** The input of a call that changes something. */
@@ -38,6 +39,27 @@ const createCase = (app: PopulatedApp) => app.createId('/v1/cases', { wedge: 'su
 const createSchedule = (app: PopulatedApp) => app.createId('/v1/schedules', { ...DAILY, name: app.uniqueWord() })
 const createConnection = (app: PopulatedApp, more: object = {}) =>
   app.createId('/v1/connections', { ...MAIL, name: app.uniqueWord(), ...more })
+const createMcpConnection = async (app: PopulatedApp) =>
+  app.createId('/v1/connections', {
+    kind: 'mcp',
+    name: app.uniqueWord(),
+    config: { url: (await openMcpServer()).url },
+  })
+/** A connection that a person authorises at the provider. */
+const OAUTH = {
+  kind: 'custom',
+  config: {
+    base_url: 'https://api.example.com',
+    auth: {
+      type: 'oauth2',
+      grant: 'authorization_code',
+      authorize_url: 'https://login.example.com/authorize',
+      token_url: 'https://login.example.com/token',
+      client_id: 'desk',
+      scopes: [],
+    },
+  },
+}
 const createKnowledge = (app: PopulatedApp) =>
   app.createId('/v1/wedges/support/knowledge', { name: app.uniqueWord(), content: 'so' })
 const createWebhook = (app: PopulatedApp, more: object = {}) =>
@@ -63,6 +85,10 @@ const TASKS: Record<string, AuditedCall> = {
   'POST /v1/approvals/:id/reject': onProject('approval.rejected', async (app) => ({
     ids: { approvals: (await app.taskAwaitingApproval()).approval },
   })),
+  'POST /v1/approvals/:id/revise': onProject('approval.rejected', async (app) => ({
+    ids: { approvals: (await app.taskAwaitingApproval()).approval },
+    body: { note: 'Shorter.' },
+  })),
 }
 
 const CONNECTIONS: Record<string, AuditedCall> = {
@@ -83,6 +109,18 @@ const CONNECTIONS: Record<string, AuditedCall> = {
   'POST /v1/connections/:id/test': onProject('connection.tested', async (app) => ({
     ids: { connections: await createConnection(app, { config: { api_url: app.outside.url } }) },
   })),
+  'POST /v1/connections/:id/oauth/start': onProject('connection.authorising', async (app) => ({
+    ids: { connections: await createConnection(app, OAUTH) },
+    body: {},
+  })),
+  'POST /v1/connections/:id/tools/refresh': onProject('connection.tools_changed', async (app) => ({
+    ids: { connections: await createMcpConnection(app) },
+  })),
+  'PUT /v1/connections/:id/tools/:name': onProject('connection.tool_confirmed', async (app) => {
+    const id = await createMcpConnection(app)
+    await app.call('POST', `/v1/connections/${id}/tools/refresh`)
+    return { ids: { connections: id, name: 'echo' }, body: { class: 'ask' } }
+  }),
   'POST /v1/broker/toolkits/:toolkit/connect': onProject('connection.authorising', () => ({
     ids: { toolkit: 'gmail' },
     body: {},
@@ -122,6 +160,13 @@ const CLIENTS: Record<string, AuditedCall> = {
   'POST /v1/clients/:id/portal-revoke': onProject('portal.revoked', async (app) => ({
     ids: { clients: await app.createId('/v1/clients') },
   })),
+  'POST /v1/clients/:id/erase': onProject('client.erased', async (app) => ({
+    ids: { clients: await app.createId('/v1/clients') },
+  })),
+  'POST /v1/portal/connections/:id/oauth/start': onProject('connection.authorising', async (app) => {
+    const { client, session } = await app.customer()
+    return { ids: { connections: await createConnection(app, { ...OAUTH, client_id: client }) }, key: session }
+  }),
   'PUT /v1/threads/:id': onProject('thread.closed', async (app) => ({
     ids: { threads: (await app.customer()).thread },
     body: { status: 'closed' },

@@ -70,6 +70,7 @@ export async function populatedApp(store: StoreKind): Promise<PopulatedApp> {
     SVC_OPEN_SIGNUP: '1',
     SVC_SECRET_KEY: SECRET_KEY,
     SVC_EGRESS_ALLOW: '127.0.0.1',
+    SVC_PUBLIC_URL: 'https://desk.example',
     BROKER_API_KEY: 'broker-k3y',
     BROKER_BASE_URL: broker.url,
   }
