@@ -87,7 +87,7 @@ function declaredDollars(mapping: AmountMapping, payload: Json): StatedDollars {
   return { problem: `the amount is ${formatAmountWithCode(amount)}; limits are in USD` }
 }
 
-const AMOUNT_KEYS = ['amount_usd', 'amount', 'total', 'value']
+export const AMOUNT_KEYS = ['amount_usd', 'amount', 'total', 'value']
 
 /** Some receivers ignore case and spaces, and Go's JSON also takes `ſ` for `s`. */
 const plainKey = (key: string): string => key.normalize('NFKC').trim().toLowerCase()

@@ -165,6 +165,21 @@ describe('svc connection import openapi', () => {
     expect(stderr).toContain(message)
   })
 
+  test('an operation with the same amount in two places is refused, because a limit would see only one', async () => {
+    const number = { type: 'number' }
+    const body = { content: { 'application/json': { schema: { type: 'object', properties: { amount: number } } } } }
+    const pay = {
+      operationId: 'pay',
+      parameters: [{ name: 'amount', in: 'query', schema: number }],
+      requestBody: body,
+      responses: {},
+    }
+    const document = { openapi: '3.0.0', servers: [{ url: 'https://bank.example' }], paths: { '/pay': { post: pay } } }
+    const { code, stderr } = await importShop(['--name', 'x', '--allow', 'pay'], {}, shopFile(JSON.stringify(document)))
+    expect(code).toBeGreaterThan(0)
+    expect(stderr).toContain("it has the amount 'amount' twice")
+  })
+
   test('an address instead of a file is refused', async () => {
     const { code, stderr } = await importShop([], {}, 'https://shop.example/openapi.yaml')
     expect(code).toBe(2)

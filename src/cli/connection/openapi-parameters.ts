@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../../base/json.ts'
 import { isJsonObject } from '../../base/json.ts'
+import { AMOUNT_KEYS } from '../../contract/policy.ts'
 import { ImportProblem, resolveRef, toTextOrEmpty } from './openapi-document.ts'
 import { toJsonSchema, toPlainText } from './openapi-schema.ts'
 
@@ -58,6 +59,9 @@ function placeParameter(document: JsonObject, placed: PlacedParameters, paramete
     placed.notes.push(`parameter '${name}' is left out: it ${problem}`)
     return
   }
+  // A rule with a limit would see only one of the two amounts.
+  if (taken.has(name) && AMOUNT_KEYS.includes(name.toLowerCase()))
+    throw new ImportProblem(`it has the amount '${name}' twice`)
   const field = fieldName(name, place, taken)
   if (place === 'path') placed.path = placed.path.replaceAll(`{${name}}`, `{${field}}`)
   if (place === 'query') placed.query[name] = `{${field}}`
