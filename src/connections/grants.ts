@@ -93,10 +93,10 @@ export async function listMissingConnections(
   return connectionNames(manifest).filter((name) => !names.has(name))
 }
 
-/** A broker connection needs an authorised account, an MCP server only the credential that it asks for. */
+/** A broker connection needs an authorised account, every other one its secret. A webhook must be signed to be ready. */
 function isReady(connection: Connection, hasSecret: boolean): boolean {
   if (connection.kind === 'broker') return connectedAccountId(connection) !== null
-  return hasSecret || (connection.kind === 'mcp' && needsNoCredential(connection))
+  return hasSecret || (connection.kind !== 'webhook' && needsNoCredential(connection))
 }
 
 /** What the agent learns about its connections: names, kinds and tools, no addresses and no secrets. */

@@ -23,6 +23,14 @@ eachStore((store) => {
     expect(server.connections()).toBe(0)
   })
 
+  test('a mail server without a username needs no secret, and one with a username does', async () => {
+    const app = await mailApp(store, relayConfig(25))
+    const create = async (name: string, config: object) =>
+      (await app.call('POST', '/v1/connections', { kind: 'email', name, config })).body.status
+    expect(await create('relay', relayConfig(25))).toBe('connected')
+    expect(await create('account', { ...relayConfig(25), username: 'desk' })).toBe('needs_secret')
+  })
+
   test('the person who approves sees the sender of the connection, and an agent cannot choose it', async () => {
     const server = await openFakeSmtpServer()
     const app = await mailApp(store, relayConfig(server.port))

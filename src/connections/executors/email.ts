@@ -12,6 +12,7 @@ export const emailExecutor: ConnectionExecutor = {
   requiredConfig: ['api_url'],
   findMissingConfig: findMissingMailConfig,
   credential: 'secret',
+  needsNoSecret: ({ config }) => config.provider === 'smtp' && config.username === undefined,
   completePayload(connection, payload) {
     const provider = findMailProvider(connection)
     if (!provider) return addSender(connection, payload)

@@ -24,9 +24,11 @@ export function findExecutor(kind: string): ConnectionExecutor | null {
   return known ? EXECUTORS[known] : null
 }
 
-/** True for a webhook that is not signed and an MCP server that is open to everybody. */
+/** True for a webhook that is not signed, an MCP server that is open to everybody, and a mail server without a login. */
 export function needsNoCredential({ kind, secret_ref, config }: Connection): boolean {
-  return findExecutor(kind)?.credential === 'optional_secret' && secret_ref === null && config.auth === undefined
+  if (secret_ref !== null || config.auth !== undefined) return false
+  const executor = findExecutor(kind)
+  return executor?.credential === 'optional_secret' || executor?.needsNoSecret?.({ config }) === true
 }
 
 /** The function that acts or reads for a kind, or a 400. Call it before asking for an approval that could not be used. */

@@ -16,6 +16,8 @@ export interface ConnectionExecutor {
   findMissingConfig?(config: JsonObject): string[]
   /** What the connection needs besides its config. */
   credential: 'secret' | 'optional_secret' | 'broker_account'
+  /** Whether the config needs no secret, although the kind does. */
+  needsNoSecret?(connection: Pick<Connection, 'config'>): boolean
   /** False when the deployment lacks a setting that this kind needs. */
   isConfigured?(ctx: Ctx): boolean
   /** Adds what the connection's config contributes, so that the person who approves sees the whole payload. */
