@@ -1,71 +1,18 @@
 import { PASSWORD } from '../accounts/members.ts'
-import { openMcpServer } from '../connections/mcp/mcp-server.ts'
-import { DAILY, IDLE, MAIL, type PopulatedApp } from './populated-app.ts'
-
-/** The input of a call that changes something. */
-export interface CallInput {
-  /** Path parameters: by the word before `:id`, or by the parameter's own name. */
-  ids?: Record<string, string>
-  body?: unknown
-  /** The credential; the project's key by default, null for none. */
-  key?: string | null
-  /** The subject of the entry if neither the path nor the response contains it. */
-  about?: string
-  /** The actor if it is not the caller. */
-  by?: 'system'
-}
-
-export interface AuditedCall {
-  /** The action of the audit entry. */
-  action: string
-  /** The chain that gets the entry; `own` is the chain of the organisation that a sign-up creates. */
-  chain: 'project' | 'organisation' | 'own'
-  /** Creates what the call needs and returns the input of the call. */
-  call: (app: PopulatedApp) => CallInput | Promise<CallInput>
-}
-
-const onProject = (leaves: string, call: AuditedCall['call']): AuditedCall => ({
-  action: leaves,
-  call,
-  chain: 'project',
-})
-const onOrganisation = (leaves: string, call: AuditedCall['call']): AuditedCall => ({
-  action: leaves,
-  call,
-  chain: 'organisation',
-})
-
-const createCase = (app: PopulatedApp) => app.createId('/v1/cases', { wedge: 'support' })
-const createSchedule = (app: PopulatedApp) => app.createId('/v1/schedules', { ...DAILY, name: app.uniqueWord() })
-const createConnection = (app: PopulatedApp, more: object = {}) =>
-  app.createId('/v1/connections', { ...MAIL, name: app.uniqueWord(), ...more })
-const createMcpConnection = async (app: PopulatedApp) =>
-  app.createId('/v1/connections', {
-    kind: 'mcp',
-    name: app.uniqueWord(),
-    config: { url: (await openMcpServer()).url },
-  })
-/** A connection that a person authorises at the provider. */
-const OAUTH = {
-  kind: 'custom',
-  config: {
-    base_url: 'https://api.example.com',
-    auth: {
-      type: 'oauth2',
-      grant: 'authorization_code',
-      authorize_url: 'https://login.example.com/authorize',
-      token_url: 'https://login.example.com/token',
-      client_id: 'desk',
-      scopes: [],
-    },
-  },
-}
-const createKnowledge = (app: PopulatedApp) =>
-  app.createId('/v1/wedges/support/knowledge', { name: app.uniqueWord(), content: 'so' })
-const createWebhook = (app: PopulatedApp, more: object = {}) =>
-  app.createId('/v1/webhooks', { url: app.outside.url, events: ['task.finished'], enabled: false, ...more })
-const createBrokerConnection = (app: PopulatedApp) =>
-  createConnection(app, { kind: 'broker', config: { toolkit: 'gmail' } })
+import {
+  type CallInput,
+  type AuditedCall,
+  onProject,
+  onOrganisation,
+  createCase,
+  createSchedule,
+  createConnection,
+  OAUTH,
+  createKnowledge,
+  createWebhook,
+} from './audited-call.ts'
+import { CONNECTIONS } from './audited-connections.ts'
+import { DAILY, IDLE } from './populated-app.ts'
 
 const TASKS: Record<string, AuditedCall> = {
   'POST /v1/tasks': onProject('task.created', () => ({ body: IDLE })),
@@ -89,53 +36,6 @@ const TASKS: Record<string, AuditedCall> = {
     ids: { approvals: (await app.taskAwaitingApproval()).approval },
     body: { note: 'Shorter.' },
   })),
-}
-
-const CONNECTIONS: Record<string, AuditedCall> = {
-  'POST /v1/connections': onProject('connection.created', (app) => ({
-    body: { ...MAIL, name: app.uniqueWord() },
-  })),
-  'PUT /v1/connections/:id': onProject('connection.updated', async (app) => ({
-    ids: { connections: await createConnection(app) },
-    body: { name: app.uniqueWord() },
-  })),
-  'DELETE /v1/connections/:id': onProject('connection.deleted', async (app) => ({
-    ids: { connections: await createConnection(app) },
-  })),
-  'POST /v1/connections/:id/secret': onProject('secret.written', async (app) => ({
-    ids: { connections: await createConnection(app) },
-    body: { value: 'open sesame' },
-  })),
-  'POST /v1/connections/:id/test': onProject('connection.tested', async (app) => ({
-    ids: { connections: await createConnection(app, { config: { api_url: app.outside.url } }) },
-  })),
-  'POST /v1/connections/:id/oauth/start': onProject('connection.authorising', async (app) => ({
-    ids: { connections: await createConnection(app, OAUTH) },
-    body: {},
-  })),
-  'POST /v1/connections/:id/tools/refresh': onProject('connection.tools_changed', async (app) => ({
-    ids: { connections: await createMcpConnection(app) },
-  })),
-  'PUT /v1/connections/:id/tools/:name': onProject('connection.tool_confirmed', async (app) => {
-    const id = await createMcpConnection(app)
-    await app.call('POST', `/v1/connections/${id}/tools/refresh`)
-    return { ids: { connections: id, name: 'echo' }, body: { class: 'ask' } }
-  }),
-  'POST /v1/broker/toolkits/:toolkit/connect': onProject('connection.authorising', () => ({
-    ids: { toolkit: 'gmail' },
-    body: {},
-  })),
-  'POST /v1/connections/:id/broker/connect': onProject('connection.authorising', async (app) => ({
-    ids: { connections: await createBrokerConnection(app) },
-    body: {},
-  })),
-  // Reading the status stores the account that the broker reports as ACTIVE.
-  'GET /v1/connections/:id/broker/status': onProject('connection.connected', async (app) => {
-    const id = await createBrokerConnection(app)
-    await app.call('POST', `/v1/connections/${id}/broker/connect`, {})
-    for (const account of app.broker.accounts.keys()) app.broker.authorise(account)
-    return { ids: { connections: id }, by: 'system' }
-  }),
 }
 
 const CLIENTS: Record<string, AuditedCall> = {

@@ -4,7 +4,8 @@ import type { ApiResponse } from '../http.ts'
 import { mcpClient } from '../mcp/mcp-client.ts'
 import { readAllRows } from '../planes/all-rows.ts'
 import { CLIENT_ROUTES, FOUNDER_ROUTES, fillPath, OPEN_ROUTES, routeName } from '../planes/route-table.ts'
-import { AUDITED_CALLS, AUDITED_TOOLS, type AuditedCall, type CallInput, UNAUDITED_CALLS } from './audited-calls.ts'
+import type { AuditedCall, CallInput } from './audited-call.ts'
+import { AUDITED_CALLS, AUDITED_TOOLS, UNAUDITED_CALLS } from './audited-calls.ts'
 import { type PopulatedApp, populatedApp } from './populated-app.ts'
 
 // Calls every route with all that it needs, which takes long on a busy machine.
