@@ -29,6 +29,7 @@ eachStore((store) => {
       (await app.call('POST', '/v1/connections', { kind: 'email', name, config })).body.status
     expect(await create('relay', relayConfig(25))).toBe('connected')
     expect(await create('account', { ...relayConfig(25), username: 'desk' })).toBe('needs_secret')
+    expect(await create('from-blueprint', { provider: 'smtp' })).toBe('needs_secret')
   })
 
   test('the person who approves sees the sender of the connection, and an agent cannot choose it', async () => {

@@ -12,7 +12,9 @@ export const emailExecutor: ConnectionExecutor = {
   requiredConfig: ['api_url'],
   findMissingConfig: findMissingMailConfig,
   credential: 'secret',
-  needsNoSecret: ({ config }) => config.provider === 'smtp' && config.username === undefined,
+  // A config from a blueprint has no host yet, so it does not tell whether the server has a login.
+  needsNoSecret: ({ config }) =>
+    config.provider === 'smtp' && config.username === undefined && findMissingMailConfig(config).length === 0,
   completePayload(connection, payload) {
     const provider = findMailProvider(connection)
     if (!provider) return addSender(connection, payload)
