@@ -18,6 +18,18 @@ export const ChannelInput = z.object({
   task_type: z.string().min(1),
 })
 
+const NO_ADAPTER = {
+  adapter: null,
+  config: '{}',
+  settle_s: 0,
+  progress: null,
+  poller: null,
+  poller_until: null,
+  last_received_at: null,
+  last_error: null,
+  last_error_at: null,
+}
+
 /** Binds an inbound address to the task type that each of its messages starts. */
 export async function createChannel(
   ctx: Ctx,
@@ -27,6 +39,7 @@ export async function createChannel(
   requireTaskType(await requireWedge(ctx, scope, input.wedge), input.task_type)
   const channel: ChannelRow = {
     ...input,
+    ...NO_ADAPTER,
     id: ctx.world.newId('chan'),
     project_id: scope.projectId,
     created_at: isoNow(ctx),

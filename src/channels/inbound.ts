@@ -101,6 +101,8 @@ async function nextPositionOfClient(
       channel_id: channel.id,
       client_id: clientId,
       subject,
+      conversation_key: '',
+      reply_token: null,
       created_at: now,
       updated_at: now,
     })

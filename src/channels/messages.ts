@@ -56,6 +56,11 @@ export function newMessage(tx: Tx, position: MessagePosition, content: MessageCo
     from_name: null,
     external_id: null,
     recipients: null,
+    author_kind: null,
+    author_id: null,
+    address: null,
+    delivery: null,
+    delivery_error: null,
     created_at: isoNow(tx),
     ...content,
   }

@@ -30,8 +30,21 @@ export function listThreads(db: Db, projectIds: readonly string[], filter: Threa
   })
 }
 
+export type NewThread = Pick<
+  ThreadRow,
+  | 'id'
+  | 'project_id'
+  | 'channel_id'
+  | 'client_id'
+  | 'subject'
+  | 'conversation_key'
+  | 'reply_token'
+  | 'created_at'
+  | 'updated_at'
+>
+
 /** Inserts nothing if the client has an open thread on the channel: a unique index allows one. */
-export const insertOpenThread = prepareQuery<Omit<ThreadRow, 'status' | 'message_count'>>((db, arg) =>
+export const insertOpenThread = prepareQuery<NewThread>((db, arg) =>
   db
     .insertInto('threads')
     .values({
@@ -42,6 +55,9 @@ export const insertOpenThread = prepareQuery<Omit<ThreadRow, 'status' | 'message
       subject: arg('subject'),
       status: 'open',
       message_count: 0,
+      conversation_key: arg('conversation_key'),
+      reply_token: arg('reply_token'),
+      read_count: 0,
       created_at: arg('created_at'),
       updated_at: arg('updated_at'),
     })
@@ -94,6 +110,11 @@ export const insertMessage = prepareQuery<MessageRow>((db, arg) =>
       task_id: arg('task_id'),
       external_id: arg('external_id'),
       recipients: arg('recipients'),
+      author_kind: arg('author_kind'),
+      author_id: arg('author_id'),
+      address: arg('address'),
+      delivery: arg('delivery'),
+      delivery_error: arg('delivery_error'),
       created_at: arg('created_at'),
     })
     .$castTo<never>(),

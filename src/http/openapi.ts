@@ -8,7 +8,17 @@ export interface DescribedRoute {
   section: string
   route: Pick<
     Route<never>,
-    'operation' | 'method' | 'path' | 'summary' | 'description' | 'role' | 'headers' | 'query' | 'body' | 'responses'
+    | 'operation'
+    | 'method'
+    | 'path'
+    | 'summary'
+    | 'description'
+    | 'role'
+    | 'headers'
+    | 'query'
+    | 'body'
+    | 'streamsBody'
+    | 'responses'
   >
 }
 
@@ -163,6 +173,7 @@ function operationOf({ plane, section, route }: DescribedRoute, named: NamedSche
     security: plane === 'open' ? [] : [{ [plane]: [] }],
     ...(parameters.length > 0 && { parameters }),
     ...(route.body && { requestBody: requestBody(route.body, operation, named) }),
+    ...(route.streamsBody && { requestBody: BYTES_BODY }),
     responses: { ...errorsOf(plane, route), ...responsesOf(route.responses, route.headers, operation, named) },
   }
 }
@@ -171,6 +182,11 @@ function operationId({ operation, method, path }: DescribedRoute['route']): stri
   if (operation === undefined) throw new Error(`the route ${method} ${path} has no operation id: list it in nameRoutes`)
   return operation
 }
+
+const BYTES_BODY = {
+  required: true,
+  content: { '*/*': { schema: { type: 'string', format: 'binary' } } },
+} satisfies OpenApiOperation['requestBody']
 
 /** If no field is required, the body may be left out. */
 function requestBody(

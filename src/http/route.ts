@@ -28,6 +28,8 @@ export interface Route<ScopeT, Request = FastifyRequest> {
   headers: RouteHeaders
   query: z.ZodType | null
   body: z.ZodType | null
+  /** The handler reads the body from `request.raw` itself, and nothing limits its size before. */
+  streamsBody: boolean
   /** The response schema by status, for the reference. */
   responses: RouteResponses
   run: (input: RunInput<ScopeT, Request>) => Promise<unknown>
@@ -91,6 +93,8 @@ export interface RouteSpec<ScopeT, Query extends z.ZodType, Body extends z.ZodTy
   headers?: RouteHeaders
   query?: Query
   body?: Body
+  /** The handler reads the body from `request.raw`; see `http/request-bytes.ts`. */
+  streamsBody?: true
   responses: RouteResponses
   find?: (input: FindInput<ScopeT>) => Promise<Subject>
   handle: (input: HandlerInput<ScopeT, z.output<Query>, z.output<Body>, Subject, Request>) => Promise<unknown>
@@ -110,6 +114,7 @@ export function defineRoute<ScopeT, Query extends z.ZodType, Body extends z.ZodT
     headers: spec.headers ?? {},
     query: spec.query ?? null,
     body: spec.body ?? null,
+    streamsBody: spec.streamsBody ?? false,
     responses: spec.responses,
     async run({ ctx, scope, params, request, validate }) {
       const subject = (await spec.find?.({ ctx, scope, params })) as Subject

@@ -4,6 +4,7 @@ import Fastify, {
   type FastifyInstance,
   type FastifyReply,
   type FastifyRequest,
+  type RouteOptions,
   type onResponseHookHandler,
 } from 'fastify'
 import { badRequest, Problem } from '../base/problem.ts'
@@ -92,7 +93,7 @@ export function bindRoute<ScopeT>(
 ): void {
   const count = responseCountFor(ctx.counts, route.path)
   const calls = new WeakMap<FastifyRequest, AuthenticatedCall<ScopeT>>()
-  app.route({
+  addRoute(app, route, {
     method: route.method,
     url: route.path,
     // Pages and probes answer HEAD; below /v1 it would open streams without a reader.
@@ -118,7 +119,9 @@ export function bindRoute<ScopeT>(
         request,
         validate: () => ({
           query: validateQuery(route.query, request.query),
-          body: validateBody(route.body, request.body as Buffer | undefined, request.headers['content-type']),
+          body: route.streamsBody
+            ? undefined
+            : validateBody(route.body, request.body as Buffer | undefined, request.headers['content-type']),
         }),
       })
       if (!(result instanceof StreamResponse)) return send(reply, result)
@@ -129,6 +132,16 @@ export function bindRoute<ScopeT>(
     },
     // Without a metrics port there is no reader of the counts.
     ...(ctx.config.metricsPort !== null && { onResponse: countingHook(count, route.responses) }),
+  })
+}
+
+/** A route that reads its body itself is in a context of its own, in which no parser reads the body first. */
+function addRoute(app: FastifyInstance, { streamsBody }: { streamsBody: boolean }, options: RouteOptions): void {
+  if (!streamsBody) return void app.route(options)
+  app.register(async (child) => {
+    child.removeAllContentTypeParsers()
+    child.addContentTypeParser('*', (_request, _payload, done) => done(null))
+    child.route(options)
   })
 }
 

@@ -166,7 +166,7 @@ function toStoredArtifacts(ctx: Ctx, run: TaskRun, outputSize: number, artifacts
   const created_at = isoNow(ctx)
   const { projectId: project_id, taskId: task_id } = run
   return all.map(({ name, content_type, size, content }, i) => ({
-    artifact: { id: ids[i] ?? '', project_id, task_id, name, content_type, size, created_at },
+    artifact: { id: ids[i] ?? '', project_id, task_id, name, content_type, size, storage: 'database', created_at },
     content,
   }))
 }

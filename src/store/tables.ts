@@ -107,6 +107,8 @@ export interface TaskRow {
   /** Raised by every claim. A writer with an older epoch has lost its lease and cannot write. */
   epoch: number
   replica: string | null
+  /** The run does not start before this time: more messages may come. Null: at once. */
+  ready_at: string | null
   created_at: string
   started_at: string | null
   finished_at: string | null
@@ -175,6 +177,8 @@ export interface ArtifactRow {
   name: string
   content_type: string
   size: number
+  /** Where the bytes are. */
+  storage: 'database' | 's3'
   created_at: string
 }
 
@@ -220,9 +224,11 @@ export interface ApprovalRow {
 
 /** The effect ledger: one row for each external effect, inserted before the call is sent. */
 export interface EffectRow {
+  /** The approval; for a member's own answer in a thread the id of the message. */
   approval_id: string
   project_id: string
-  task_id: string
+  /** Null for a member's own answer in a thread. */
+  task_id: string | null
   connection_id: string
   connection: string
   action: string
@@ -322,7 +328,61 @@ export interface ChannelRow {
   address: string
   wedge: string
   task_type: string
+  /** Null: messages come through `/inbound` only. */
+  adapter: string | null
+  /** JSON, in the form of the adapter. */
+  config: string
+  /** How long the task of a message waits for more messages. */
+  settle_s: number
+  /** JSON: what an adapter that fetches messages has read so far. */
+  progress: string | null
+  /** The replica that fetches the messages, until `poller_until`. */
+  poller: string | null
+  poller_until: string | null
+  last_received_at: string | null
+  last_error: string | null
+  last_error_at: string | null
   created_at: string
+}
+
+/** A file that a person, a client or a channel brought in. */
+export interface FileRow {
+  id: string
+  project_id: string
+  /** The client whose file it is: only tasks of this client and tasks without a client may use it. Null: the team's. */
+  client_id: string | null
+  name: string
+  content_type: string
+  size: number
+  sha256: string
+  /** `uploading` until all bytes are stored; such a file does not exist for callers. */
+  state: 'uploading' | 'stored'
+  storage: 'database' | 's3'
+  /** JSON of the actor. */
+  created_by: string
+  created_at: string
+}
+
+/** A part of a file that is stored in the database. */
+export interface FileChunkRow {
+  file_id: string
+  n: number
+  /** Base64. */
+  content: string
+}
+
+/** The files of a task, in their order. */
+export interface TaskFileRow {
+  task_id: string
+  n: number
+  file_id: string
+}
+
+/** The files of a message, in their order. */
+export interface MessageFileRow {
+  message_id: string
+  n: number
+  file_id: string
 }
 
 export interface ClientRow {
@@ -369,6 +429,22 @@ export interface ThreadRow {
   status: string
   /** The number of the newest message. */
   message_count: number
+  /**
+   * Tells apart the conversations of one client on one channel, such as two mails with two subjects. Empty: the client has
+   * one conversation on the channel.
+   */
+  conversation_key: string
+  /** Part of the reply address of mails, so that an answer finds its thread. */
+  reply_token: string | null
+  /** The member or key that has taken the conversation over from the agent. */
+  held_by_kind: string | null
+  held_by_id: string | null
+  /** The number of the newest message that the team has read. */
+  read_count: number
+  /** Since when the client waits for an answer that no run will give. */
+  unanswered_at: string | null
+  unanswered_reason: string | null
+  unanswered_task_id: string | null
   created_at: string
   updated_at: string
 }
@@ -389,6 +465,14 @@ export interface MessageRow {
   external_id: string | null
   /** JSON list of the addresses that an e-mail was sent to; null for a message in the thread itself. */
   recipients: string | null
+  /** The member or key that wrote an outbound message; null: an agent. */
+  author_kind: string | null
+  author_id: string | null
+  /** JSON: what the adapter of the channel needs to answer the message, such as the ids of the provider. */
+  address: string | null
+  /** How the message left the service; null: it did not, and is shown in the portal only. */
+  delivery: 'sending' | 'sent' | 'failed' | 'unknown' | null
+  delivery_error: string | null
   created_at: string
 }
 
@@ -666,6 +750,10 @@ export interface Tables {
   events: EventRow
   artifacts: ArtifactRow
   artifact_files: ArtifactFileRow
+  files: FileRow
+  file_chunks: FileChunkRow
+  task_files: TaskFileRow
+  message_files: MessageFileRow
   transcripts: TranscriptRow
   run_states: RunStateRow
   approvals: ApprovalRow

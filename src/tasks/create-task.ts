@@ -119,6 +119,7 @@ export async function planTask(
     counted_events: 0,
     epoch: 0,
     replica: null,
+    ready_at: null,
     created_at: isoNow(ctx),
     started_at: null,
     finished_at: null,

@@ -37,6 +37,7 @@ export const insertTask = prepareQuery<TaskRow>((db, arg) =>
       counted_events: 0,
       epoch: arg('epoch'),
       replica: arg('replica'),
+      ready_at: arg('ready_at'),
       created_at: arg('created_at'),
       started_at: arg('started_at'),
       finished_at: null,
@@ -190,6 +191,7 @@ export const insertArtifact = prepareQuery<ArtifactRow>((db, arg) =>
       name: arg('name'),
       content_type: arg('content_type'),
       size: arg('size'),
+      storage: arg('storage'),
       created_at: arg('created_at'),
     })
     .$castTo<never>(),

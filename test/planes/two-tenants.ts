@@ -153,7 +153,7 @@ async function insertRunRows(app: TestApp, ids: RunRowIds) {
       .insertInto('connection_tools')
       .values({ ...tool, ...state })
       .execute()
-    const file = { name: 'client/a.txt', content_type: 'text/plain', size: 5 }
+    const file = { name: 'client/a.txt', content_type: 'text/plain', size: 5, storage: 'database' as const }
     await insertArtifact(tx.db, { ...base, ...file, id: ids.artifacts })
     await insertArtifactFile(tx.db, { artifact_id: ids.artifacts, content: 'aGVsbG8=' })
     const approval: ApprovalRow = {

@@ -225,7 +225,13 @@ async function addArtifact(app: ChannelApp, taskId: string): Promise<string> {
   const id = app.ctx.world.newId('art')
   const project_id = await projectIdOf(app)
   const content = Buffer.from('for Ada').toString('base64')
-  const file = { name: 'client/a.txt', content_type: 'text/plain', size: 7, created_at: '' }
+  const file = {
+    name: 'client/a.txt',
+    content_type: 'text/plain',
+    size: 7,
+    storage: 'database' as const,
+    created_at: '',
+  }
   await inTx(app.ctx, async (tx) => {
     await insertArtifact(tx.db, { id, project_id, task_id: taskId, ...file })
     await insertArtifactFile(tx.db, { artifact_id: id, content })

@@ -37,6 +37,7 @@ export async function insertTasks(app: TestApp, rows: readonly Partial<TaskRow>[
       counted_events: 0,
       epoch: 0,
       replica: 'somewhere else',
+      ready_at: null,
       created_at,
       started_at: null,
       finished_at: null,

@@ -42,6 +42,34 @@ const listTables = (store: StoreKind, db: Db) =>
     : sql`select tablename from pg_tables where schemaname = 'public'`.execute(db)
 
 const UNDO_STORAGE_USAGE_AND_LATER = [
+  'drop index tasks_thread',
+  'alter table tasks drop column ready_at',
+  ...['delivery_error', 'delivery', 'address', 'author_id', 'author_kind'].map(
+    (column) => `alter table messages drop column ${column}`,
+  ),
+  'drop index threads_unanswered',
+  'drop index threads_activity',
+  'drop index threads_reply_token',
+  'drop index threads_open',
+  ...['unanswered_task_id', 'unanswered_reason', 'unanswered_at', 'read_count', 'held_by_id', 'held_by_kind'].map(
+    (column) => `alter table threads drop column ${column}`,
+  ),
+  'alter table threads drop column reply_token',
+  'alter table threads drop column conversation_key',
+  "create unique index threads_open on threads (channel_id, client_id) where status = 'open'",
+  ...[
+    'last_error_at',
+    'last_error',
+    'last_received_at',
+    'poller_until',
+    'poller',
+    'progress',
+    'settle_s',
+    'config',
+  ].map((column) => `alter table channels drop column ${column}`),
+  'alter table channels drop column adapter',
+  'alter table artifacts drop column storage',
+  ...['message_files', 'task_files', 'file_chunks', 'files'].map((table) => `drop table ${table}`),
   'alter table approvals drop column revise',
   'alter table approvals drop column tool',
   'drop table connection_tools',

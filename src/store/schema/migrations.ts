@@ -1,5 +1,7 @@
 import { type Kysely, type Migration, Migrator, sql } from 'kysely'
 import type { Tables } from '../tables.ts'
+import { conversationStatements } from './conversations.ts'
+import { FILE_STATEMENTS } from './files.ts'
 import { initialSchema } from './initial-schema.ts'
 import { runStateStatements } from './run-states.ts'
 import { STORAGE_USAGE_STATEMENTS } from './storage-usage.ts'
@@ -61,6 +63,16 @@ const MIGRATIONS: Record<string, Migration> = {
   '0010_revise': {
     async up(db) {
       await sql`alter table approvals add column revise bigint not null default 0`.execute(db)
+    },
+  },
+  '0011_files': {
+    async up(db) {
+      for (const statement of FILE_STATEMENTS) await sql.raw(statement).execute(db)
+    },
+  },
+  '0012_conversations': {
+    async up(db) {
+      for (const statement of conversationStatements(db)) await sql.raw(statement).execute(db)
     },
   },
 }

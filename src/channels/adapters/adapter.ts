@@ -1,0 +1,118 @@
+import type { z } from 'zod'
+import type { JsonObject } from '../../base/json.ts'
+import type { UpstreamResponse } from '../../connections/executors/executor.ts'
+import type { Connection } from '../../connections/rows.ts'
+import type { Ctx } from '../../ctx/ctx.ts'
+import type { ChannelRow, MessageRow, ThreadRow } from '../../store/tables.ts'
+
+/**
+ * A service that carries messages. To add one, write `adapters/<name>.ts` that exports `<name>Adapter`, and add it to
+ * `adapter-table.ts`: every route, check and page finds it there.
+ */
+export interface ChannelAdapter {
+  /** The form of the channel's `config`. It is checked when the channel is created or changed. */
+  config: z.ZodType<JsonObject>
+  /** What the channel's secret is, in a few words, such as "the signing secret of the Slack app"; null: it has none. */
+  secret: string | null
+  /** Receives the calls of the provider at `/v1/hooks/:channel_id`. */
+  hook?: ChannelHook
+  /** Fetches messages until the signal is aborted. One replica at a time does it for a channel. */
+  poll?(ctx: Ctx, channel: AdapterChannel, signal: AbortSignal): Promise<void>
+  /** How answers go back; absent if clients read them only through the service, as in the widget. */
+  reply?: ChannelReply
+}
+
+/** A channel with its parsed config. */
+export type AdapterChannel = Omit<ChannelRow, 'config'> & { config: JsonObject }
+
+export interface ChannelHook {
+  /** The limit for the body of a call. */
+  maxBytes: number
+  /** Throws a 401 (or 403) for a call that the provider did not sign, and for a signed time older than five minutes. */
+  verify(ctx: Ctx, call: HookCall): void | Promise<void>
+  /** The messages of a call that was verified. A call without messages, such as a delivery report, has an empty list. */
+  parse(ctx: Ctx, call: HookCall): Promise<HookContent>
+}
+
+export interface HookCall {
+  channel: AdapterChannel
+  connection: Connection
+  /** The channel's secret. */
+  secret: string | null
+  /** The address that the provider called, as it knows it: SVC_PUBLIC_URL with the path and the query. */
+  url: string
+  headers: Readonly<Record<string, string | string[] | undefined>>
+  /** The bytes as they were received. */
+  body: Buffer
+}
+
+export interface HookContent {
+  messages: IncomingMessage[]
+  /** What the provider wants to hear; absent: `{"ok": true}` or the receipt of the message. */
+  response?: { contentType: string; body: string }
+}
+
+/** A message of a client, from any channel. */
+export interface IncomingMessage {
+  /** The provider's id of the message. A second delivery with the same id changes nothing. */
+  externalId: string
+  from: { handle: string; name: string | null }
+  body: string
+  subject: string | null
+  /** Tells apart the conversations of one client on the channel; empty: the client has one. */
+  conversationKey: string
+  /** What may name the thread that this message continues: ids of earlier messages, the token of the reply address. */
+  continues?: { externalIds: string[]; replyToken: string | null }
+  /** What `reply` needs to answer, kept on the message. */
+  address: JsonObject
+  files: IncomingFile[]
+  /** An automatic reply or a bounce: it is stored in its thread, starts no task and is never answered. */
+  isAutomatic?: boolean
+}
+
+/** A file that came with a message. */
+export interface IncomingFile {
+  name: string
+  contentType: string
+  /** Reads the bytes, if they did not come with the call. */
+  open(): AsyncIterable<Buffer>
+}
+
+/** How the answers of a channel leave the service, as the action `<connection>:reply`. */
+export interface ChannelReply {
+  /** The JSON Schema of the payload. */
+  schema: JsonObject
+  /** The whole payload as it will be sent, with the recipient that the thread has. The agent chooses only text and files. */
+  compose(conversation: Conversation, draft: ReplyDraft): JsonObject
+  /** Sends the payload once. Throws an `EgressError` like an executor. */
+  send(ctx: Ctx, call: ReplyCall): Promise<ReplyResult>
+}
+
+export interface Conversation {
+  channel: AdapterChannel
+  thread: ThreadRow
+  /** The newest inbound message that has an address. */
+  lastInbound: MessageRow
+  /** The external ids of the thread's messages, oldest first. */
+  externalIds: string[]
+}
+
+export interface ReplyDraft {
+  text: string
+  /** As `{"$file": id, name, sha256}`. */
+  files: JsonObject[]
+}
+
+export interface ReplyCall {
+  connection: Connection
+  secret: string | null
+  channel: AdapterChannel
+  payload: JsonObject
+  /** The id of the approval or of the member's message. */
+  idempotencyKey: string
+}
+
+export interface ReplyResult extends UpstreamResponse {
+  /** The provider's id of the message that was sent, to recognise answers to it. */
+  externalId: string | null
+}
