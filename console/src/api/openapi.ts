@@ -685,6 +685,19 @@ export interface components {
             /** @constant */
             type: "feedback.recorded";
         };
+        File: {
+            content_type: string;
+            /** Format: date-time */
+            created_at: string;
+            id: string;
+            name: string;
+            sha256: string;
+            size: number;
+        };
+        FileList: {
+            data: components["schemas"]["File"][];
+            next_cursor: string | null;
+        };
         GetAccountStatusResponse: {
             active: boolean;
             status: string;
