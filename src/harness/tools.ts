@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '../base/json.ts'
 import { errorMessage } from '../base/error-message.ts'
 import type { Brief } from '../contract/agent-protocol.ts'
 import type { NamedTool } from '../contract/connection-tool-names.ts'
-import { schemaErrors } from '../contract/output-schema.ts'
+import { argumentErrors } from '../contract/output-schema.ts'
 import { commandTool } from './command-tool.ts'
 import type { ToolCall, ToolCallResult, ToolSpec } from '../contract/providers/conversation.ts'
 import { truncateText, emitProgress, emitToolCalled, emitToolResult } from './agent-events.ts'
@@ -84,7 +84,7 @@ async function runGuarded(
   gateCheck: GateCheck | null,
 ): Promise<ToolOutcome> {
   if (call.inputError !== null) return toolFailure(call.inputError)
-  const errors = schemaErrors(inputSchemaOf(tool), call.input)
+  const errors = argumentErrors(inputSchemaOf(tool), call.input)
   if (errors.length > 0) return toolFailure(errors.map(({ path, message }) => `${path} ${message}`).join('; '))
   try {
     return await runGated(run, tool, call.input, gateCheck)
