@@ -11,14 +11,22 @@ export interface FileReference extends JsonObject {
 export const isFileReference = (value: Json): value is FileReference =>
   isJsonObject(value) && Object.hasOwn(value, '$file') && typeof value.$file === 'string'
 
-/** The payload with each reference to a file replaced. */
-export function replaceFileReferences(payload: Json, replace: (reference: FileReference) => Json): Json {
-  if (Array.isArray(payload)) return payload.map((item) => replaceFileReferences(item, replace))
-  if (!isJsonObject(payload)) return payload
-  if (isFileReference(payload)) return replace(payload)
-  return Object.fromEntries(
-    Object.entries(payload).map(([key, value]) => [key, replaceFileReferences(value, replace)]),
-  )
+/** The payload with the references to files in its fields replaced. The whole payload is never a reference. */
+export function replaceFileReferences(payload: JsonObject, replace: ReplaceFile): JsonObject
+export function replaceFileReferences(payload: Json, replace: ReplaceFile): Json
+export function replaceFileReferences(payload: Json, replace: ReplaceFile): Json {
+  return isJsonObject(payload) ? replaceInFields(payload, replace) : replaceInValue(payload, replace)
+}
+
+type ReplaceFile = (reference: FileReference) => Json
+
+const replaceInFields = (fields: JsonObject, replace: ReplaceFile): JsonObject =>
+  Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, replaceInValue(value, replace)]))
+
+function replaceInValue(value: Json, replace: ReplaceFile): Json {
+  if (Array.isArray(value)) return value.map((item) => replaceInValue(item, replace))
+  if (!isJsonObject(value)) return value
+  return isFileReference(value) ? replace(value) : replaceInFields(value, replace)
 }
 
 export function listFileReferences(payload: Json): FileReference[] {

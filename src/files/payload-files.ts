@@ -37,6 +37,8 @@ export interface FileUser {
  * The payload with name and hash in each reference to a file, as a person sees and approves it. Throws a 400 for a file
  * that does not exist or may not be used.
  */
+export function resolvePayloadFiles(db: Db, user: FileUser, payload: JsonObject): Promise<JsonObject>
+export function resolvePayloadFiles(db: Db, user: FileUser, payload: Json): Promise<Json>
 export async function resolvePayloadFiles(db: Db, user: FileUser, payload: Json): Promise<Json> {
   const references = listFileReferences(payload)
   if (references.length === 0) return payload
@@ -51,7 +53,7 @@ export async function resolvePayloadFiles(db: Db, user: FileUser, payload: Json)
 
 function resolveReference(user: FileUser, file: FileRow | undefined, reference: FileReference): JsonObject {
   const { $file } = reference
-  if (!file || user.mayUse?.(file) === false) throw badRequest(`unknown file '${$file}'`)
+  if (!file || user.mayUse?.(file) === false) throw badRequest(`no such file: ${$file.slice(0, 64)}`)
   const resolved: JsonObject = { $file, name: file.name, sha256: file.sha256 }
   for (const [field, value] of Object.entries(reference)) {
     if (!Object.hasOwn(resolved, field))

@@ -86,6 +86,24 @@ export const listFilesOfTask = prepareQuery<{ task_id: string }, FileRow>((db, a
 
 export const listTaskFiles = (db: Db, taskId: string): Promise<FileRow[]> => listFilesOfTask(db, { task_id: taskId })
 
+/** The same for several tasks. */
+export async function listFilesOfTasks(
+  db: Db,
+  taskIds: readonly string[],
+): Promise<(FileRow & { task_id: string })[]> {
+  if (taskIds.length === 0) return []
+  return db
+    .selectFrom('task_files')
+    .innerJoin('files', 'files.id', 'task_files.file_id')
+    .selectAll('files')
+    .select('task_files.task_id')
+    .where('task_files.task_id', 'in', taskIds)
+    .where('files.state', '=', 'stored')
+    .orderBy('task_files.task_id')
+    .orderBy('task_files.n')
+    .execute()
+}
+
 /** The files of messages that still exist, in the order of each message. */
 export async function listMessageFiles(
   db: Db,

@@ -47,7 +47,7 @@ export function fieldsOutsideBody({ path, query = {}, headers = {} }: Operation)
 
 function refuseFilesOutsideBody(operation: Operation, args: JsonObject): void {
   for (const field of fieldsOutsideBody(operation)) {
-    if (listFileReferences(ownField(args, field) ?? null).length > 0)
+    if (listFileReferences([ownField(args, field) ?? null]).length > 0)
       throw badRequest(`field '${field}' must not be a file: it is not part of the body`)
   }
 }
