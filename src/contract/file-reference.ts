@@ -8,7 +8,7 @@ export interface FileReference extends JsonObject {
   $file: string
 }
 
-export const isFileReference = (value: Json): value is FileReference =>
+export const isFileReference = (value: unknown): value is FileReference =>
   isJsonObject(value) && Object.hasOwn(value, '$file') && typeof value.$file === 'string'
 
 /** The payload with the references to files in its fields replaced. The whole payload is never a reference. */

@@ -86,11 +86,22 @@ export const listFilesOfTask = prepareQuery<{ task_id: string }, FileRow>((db, a
 
 export const listTaskFiles = (db: Db, taskId: string): Promise<FileRow[]> => listFilesOfTask(db, { task_id: taskId })
 
-/** The same for several tasks. */
-export async function listFilesOfTasks(
-  db: Db,
-  taskIds: readonly string[],
-): Promise<(FileRow & { task_id: string })[]> {
+/** The files of a thread's messages, those of the newest message first. */
+export const listThreadFiles = prepareQuery<{ thread_id: string; limit: number }, FileRow>((db, arg) =>
+  db
+    .selectFrom('messages')
+    .innerJoin('message_files', 'message_files.message_id', 'messages.id')
+    .innerJoin('files', 'files.id', 'message_files.file_id')
+    .selectAll('files')
+    .where('messages.thread_id', '=', arg('thread_id'))
+    .where('files.state', '=', 'stored')
+    .orderBy('messages.n', 'desc')
+    .orderBy('message_files.n')
+    .limit(arg('limit')),
+)
+
+/** The files of several tasks. */
+export async function listFilesOfTasks(db: Db, taskIds: readonly string[]): Promise<(FileRow & { task_id: string })[]> {
   if (taskIds.length === 0) return []
   return db
     .selectFrom('task_files')

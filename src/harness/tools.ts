@@ -9,6 +9,7 @@ import { truncateText, emitProgress, emitToolCalled, emitToolResult } from './ag
 import { pickFields, textField } from '../base/json-fields.ts'
 import { connectionToolsOf, needsGeneralTools } from './connection-tools.ts'
 import { fileTools } from './file-tools.ts'
+import { fileReadTool } from './input-files.ts'
 import { requiredGateCheck, passGate } from './tool-gate.ts'
 import { planeTools } from './plane-tools.ts'
 import { type GateCheck, type HarnessRun, RunFailure } from './harness-run.ts'
@@ -28,7 +29,7 @@ const progressTool: HarnessTool = {
   },
 }
 
-const TOOLS: HarnessTool[] = [...planeTools, ...fileTools, commandTool, progressTool]
+const TOOLS: HarnessTool[] = [...planeTools, fileReadTool, ...fileTools, commandTool, progressTool]
 
 export function listToolSpecs(brief: Brief): ToolSpec[] {
   const builtIn = TOOLS.filter(({ name }) => brief.tools.includes(name))

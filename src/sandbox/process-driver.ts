@@ -5,12 +5,7 @@ import { cellNodeFlags } from './bwrap-arguments.ts'
 import { type CellProcess, wrapCellProcess, type CellTermination } from './cell-process.ts'
 import type { CellLimits, CellSpec, SandboxDriver, SandboxIsolation, SandboxLog } from './driver.ts'
 import { dataLimitMb } from './cell-limits.ts'
-import {
-  createFilesFolder,
-  linkFilesFolder,
-  removeFilesFolder,
-  removeOrphanedFilesFolders,
-} from './files-folder.ts'
+import { createFilesFolder, linkFilesFolder, removeFilesFolder, removeOrphanedFilesFolders } from './files-folder.ts'
 import { giveSocketToCellUser, createSocketFolder, cellUserOfSocket } from './socket-folder.ts'
 import { type Staging, createStaging, cellTemporaryFolder } from './staging.ts'
 import { createCellUserAllocator } from './cell-users.ts'
@@ -64,12 +59,7 @@ ulimit -f "$1" 2>/dev/null; ulimit -d "$2" 2>/dev/null
 [ "$3" = 0 ] || ulimit -t "$3"
 shift 4; exec "$@"`
 
-function scriptArguments(
-  spec: CellSpec,
-  folder: string,
-  filesFolder: string | null,
-  staging: Staging,
-): string[] {
+function scriptArguments(spec: CellSpec, folder: string, filesFolder: string | null, staging: Staging): string[] {
   const [program, ...rest] = spec.command
   if (program === undefined) throw new Error('a cell needs a command')
   const limits = ulimitArguments(spec.limits)

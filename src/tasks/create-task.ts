@@ -144,12 +144,7 @@ export function requireValidInput({ input_schema }: TaskType, input: Json): void
  * Inserts a planned task, with its files and its audit entry. If this replica can start the task at once, the task starts in the same
  * transaction; otherwise the commit notifies the runners of all replicas.
  */
-export async function queueTask(
-  tx: Tx,
-  plan: QueuedTask,
-  actor: Actor,
-  files: readonly string[] = [],
-): Promise<void> {
+export async function queueTask(tx: Tx, plan: QueuedTask, actor: Actor, files: readonly string[] = []): Promise<void> {
   const started = tx.taskStarter.tryStart(tx, plan)
   await insertTask(tx.db, started?.task ?? plan)
   await insertTaskFiles(tx.db, plan.id, files)

@@ -14,8 +14,7 @@ export const brokerExecutor: ConnectionExecutor = {
   requiredConfig: ['toolkit'],
   credential: 'broker_account',
   isConfigured: (ctx) => createBroker(ctx) !== null,
-  act: (ctx, action) => 
-    runTool(ctx, action, inlinePayloadFiles(action.payload, action.files), action.idempotencyKey),
+  act: (ctx, action) => runTool(ctx, action, inlinePayloadFiles(action.payload, action.files), action.idempotencyKey),
   async read(ctx, read) {
     requireReadTool(read)
     return runTool(ctx, read, read.arguments ?? {}, null)

@@ -80,7 +80,7 @@ const MailPayload = z.strictObject({
     .record(headerName, headerText)
     .refine((headers) => Object.keys(headers).length <= MAX_HEADERS, `must have at most ${MAX_HEADERS} headers`)
     .optional(),
-  attachments: z.array(z.custom<FileReference>((value) => isFileReference(value as Json), NOT_A_FILE)).optional(),
+  attachments: z.array(z.custom<FileReference>(isFileReference, NOT_A_FILE)).optional(),
 })
 
 /**
@@ -90,7 +90,17 @@ const MailPayload = z.strictObject({
 export function parseMail(payload: Json, files: PayloadFiles = NO_FILES): Mail {
   if (!isJsonObject(payload)) throw badRequest('the payload of a mail must be an object')
   const { reply_to, ...given } = validateFields(MailPayload, payload, 'field')
-  const { from, to, cc = [], bcc = [], subject, text = null, html = null, headers = {}, attachments: references = [] } = given
+  const {
+    from,
+    to,
+    cc = [],
+    bcc = [],
+    subject,
+    text = null,
+    html = null,
+    headers = {},
+    attachments: references = [],
+  } = given
   if (text === null && html === null) throw badRequest("field 'text' or 'html' is required")
   if (to.length + cc.length + bcc.length > MAX_RECIPIENTS)
     throw badRequest(`fields 'to', 'cc' and 'bcc' together must have at most ${MAX_RECIPIENTS} addresses`)
