@@ -8,7 +8,7 @@ import { readFile } from '../files/read-file.ts'
 import { findFile } from '../files/rows.ts'
 import type { FileRow } from '../store/tables.ts'
 import { canAffordFiles } from './cost-ceiling.ts'
-import { maxFileTokens } from './media-tokens.ts'
+import { maxImageTokens, maxPdfTokens } from './media-tokens.ts'
 import type { ModelPrice } from './model-prices.ts'
 import type { ModelRequest } from './model-request.ts'
 import type { ModelRun } from './model-run.ts'
@@ -57,9 +57,9 @@ async function readMedia(ctx: Ctx, { model: { wire } }: ModelRun, file: FileRow)
   const pieces: Buffer[] = []
   for await (const piece of readFile(ctx, file)) pieces.push(piece)
   const content = Buffer.concat(pieces)
-  const pages = contentType === 'application/pdf' ? countPdfPages(content) : 1
+  const isPdf = contentType === 'application/pdf'
   const block = PROVIDER_FORMATS[wire].toMediaBlock({ name, contentType, base64: content.toString('base64') })
-  return { name, block, tokens: maxFileTokens(wire, pages) }
+  return { name, block, tokens: isPdf ? maxPdfTokens(wire, countPdfPages(content)) : maxImageTokens(wire) }
 }
 
 /** Leaves out what the budget of the task does not pay for. */

@@ -2,13 +2,15 @@ import { readdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import type { JsonObject } from '../../src/base/json.ts'
 import { inTx } from '../../src/ctx/ctx.ts'
 import { insertMessageFiles } from '../../src/files/rows.ts'
 import { ECHO_WEDGE, eachStore, sharedApp, type TestApp, testApp } from '../app.ts'
 import { addConnections, GATED_ENV, requestedApprovalId } from '../approvals/gated-app.ts'
 import { createAndGetId, sendInbound } from '../channels/channel-app.ts'
-import { addFile } from '../files/add-file.ts'
+import { addFile, PNG } from '../files/add-file.ts'
 import { openFakeUpstream } from '../fake-upstream.ts'
+import { fakeProvider, providerStreams } from '../models/fake-provider.ts'
 import { runScript, scriptedAgentFolder } from './scripted-agent.ts'
 
 const read = (file: string) => ({ call: { tool: 'file_read', input: { file } } })
@@ -176,6 +178,36 @@ test('the shared cell of bwrap shows each run its own files', async () => {
   const tasks = await Promise.all(files.map(({ id }) => startRead(app, [id], 'notes.txt')))
   const outputs = await Promise.all(tasks.map(async ({ id }) => (await app.finished(id)).output))
   expect(outputs).toMatchObject([{ content: 'one' }, { content: 'two' }])
+})
+
+test.each(['anthropic', 'openai'] as const)('the model sees images in %s, and no transcript has them', async (wire) => {
+  const turn = (name: string, input: JsonObject) => ({ chunks: [providerStreams[wire]({ call: { name, input } })] })
+  const provider = await fakeProvider(turn('file_read', { file: 'a.csv' }), turn('finish', { output: 'seen' }))
+  const app = await testApp({
+    store: 'sqlite',
+    wedges: { 'desk/wedge.json': { wedge: 'desk', task_types: { look: { harness: { resume: true } } } } },
+    env: {
+      SVC_MODEL: wire === 'anthropic' ? 'anthropic/claude-sonnet-4-5' : 'openai/gpt-4o',
+      ANTHROPIC_BASE_URL: provider.url,
+      OPENAI_BASE_URL: `${provider.url}/v1`,
+      ANTHROPIC_API_KEY: 'key',
+      OPENAI_API_KEY: 'key',
+    },
+  })
+  const files = [await addFile(app, 'a.png', PNG), await addFile(app, 'a.csv', 'x;y')]
+  const { id } = await app.createTask({ wedge: 'desk', task_type: 'look', files: files.map((file) => file.id) })
+  expect(await app.finished(id)).toMatchObject({ status: 'succeeded', output: 'seen' })
+  const image = PNG.toString('base64')
+  expect(provider.seen).toHaveLength(2)
+  for (const { body } of provider.seen) expect(JSON.stringify(body).split(image)).toHaveLength(2)
+  expect(JSON.stringify(provider.seen[0]?.body)).toContain(`- ${files[1]?.id}: `)
+  expect(JSON.stringify(provider.seen[1]?.body)).toContain('x;y')
+  const stored = [
+    await app.ctx.db.selectFrom('transcripts').selectAll().execute(),
+    await app.ctx.db.selectFrom('events').selectAll().execute(),
+  ]
+  expect(JSON.stringify(stored)).not.toContain(image)
+  expect(stored[0]).not.toEqual([])
 })
 
 test('a file that an agent wrote can be sent with an action', async () => {
