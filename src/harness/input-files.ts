@@ -69,6 +69,13 @@ function decodeText(bytes: Buffer, start: number): { text: string; length: numbe
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: true })
     return { text: start === 0 ? text.replace(/^\uFEFF/, '') : text, length: Buffer.byteLength(text) }
   } catch {
-    return { text: new TextDecoder('windows-1252').decode(bytes), length: bytes.length }
+    return { text: decodeWindows1252(bytes), length: bytes.length }
   }
 }
+
+/** The characters 0x80 to 0x9f, which differ from Latin-1. The decoder of some versions of Node ignores the difference. */
+const WINDOWS_CHARACTERS = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ'
+
+const decodeWindows1252 = (bytes: Buffer): string =>
+  // oxlint-disable-next-line no-control-regex -- these bytes are letters and signs in this encoding
+  bytes.toString('latin1').replaceAll(/[\x80-\x9f]/g, (byte) => WINDOWS_CHARACTERS.charAt(byte.charCodeAt(0) - 0x80))

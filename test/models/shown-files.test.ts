@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { objectListField } from '../../src/base/json-fields.ts'
 import type { JsonObject } from '../../src/base/json.ts'
 import type { ModelProvider } from '../../src/contract/agent-protocol.ts'
 import { storeFile } from '../../src/files/store-file.ts'
@@ -48,7 +49,7 @@ const request = (...ids: string[]): JsonObject => ({
 
 /** The content of the first message that the provider got with its n-th request. */
 const sentContent = (n = 0) => {
-  const { messages } = provider.seen[n]?.body as { messages: { content: JsonObject[] }[] }
+  const messages = objectListField(provider.seen[n]?.body ?? {}, 'messages')
   return messages[0]?.content
 }
 

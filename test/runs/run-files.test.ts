@@ -212,34 +212,33 @@ test.each(['anthropic', 'openai'] as const)('the model sees images in %s, and no
 
 test('a file that an agent wrote can be sent with an action', async () => {
   const outside = await openFakeUpstream()
-  const attach = { call: { tool: 'file_attach', input: { path: 'out/report.csv' } } }
   const app = await testApp({
     store: 'sqlite',
     wedges: {
       'desk/wedge.json': {
         wedge: 'desk',
         connections: ['crm'],
-        tools: ['files'],
+        tools: ['files', 'shell'],
         policy: { auto_approve: [{ action: 'crm' }] },
         task_types: { report: {} },
       },
       'desk/rehearsals/report.json': [
-        { call: { tool: 'write_file', input: { path: 'out/report.csv', content: 'a,b\n1,2\n' } } },
-        attach,
+        {
+          call: { tool: 'run_command', input: { command: 'head -c 2000000 /dev/zero | tr "\\0" x > out/report.csv' } },
+        },
+        { call: { tool: 'file_attach', input: { path: 'out/report.csv' } } },
         { call: { tool: 'act', input: { capability: 'crm', payload: { file: { $file: '{{last.id}}' } } } } },
         { output: '{{last}}' },
       ],
     },
-    env: GATED_ENV,
+    env: { ...GATED_ENV, SVC_SANDBOX: 'bwrap' },
   })
   await addConnections(app, outside.url)
   const { id } = await app.createTask({ wedge: 'desk', task_type: 'report' })
-  const task = await app.finished(id)
-  expect(task).toMatchObject({ status: 'succeeded', output: { ok: true } })
-  expect(outside.received.map(({ body }) => JSON.parse(body))).toEqual([
-    { file: Buffer.from('a,b\n1,2\n').toString('base64') },
-  ])
+  expect(await app.finished(id)).toMatchObject({ status: 'succeeded', output: { ok: true } })
+  const [sent] = outside.received.map(({ body }) => JSON.parse(body))
+  expect(Buffer.from(sent.file, 'base64').equals(Buffer.alloc(2_000_000, 'x'))).toBe(true)
   const [file] = (await app.call('GET', '/v1/files')).body.data
-  expect(file).toMatchObject({ name: 'report.csv', content_type: 'text/csv', size: 8 })
+  expect(file).toMatchObject({ name: 'report.csv', content_type: 'text/csv', size: 2_000_000 })
   await outside.close()
 })
