@@ -1,7 +1,8 @@
 import { appendAuditEntry } from '../audit/append.ts'
 import { newToken, tokenHash } from '../base/tokens.ts'
+import { projectAddress } from '../brand/public-brand.ts'
+import { portalUrl } from '../brand/view.ts'
 import type { ClientWithHandles } from '../clients/rows.ts'
-import type { Config } from '../config/config.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
 import type { ProjectScope } from '../ctx/scope.ts'
 import { isoNow, toIsoTime } from '../ctx/world.ts'
@@ -20,6 +21,7 @@ export async function createPortalLink(ctx: Ctx, scope: ProjectScope, client: Cl
   const token = newToken('portalLink', ctx.world.random)
   const now = ctx.world.clock.now()
   const expires_at = toIsoTime(now + LINK_LIFETIME_MS)
+  const address = await projectAddress(ctx.db, client.project_id)
   await inTx(ctx, async (tx) => {
     await insertPortalLink(tx.db, {
       hash: tokenHash(token),
@@ -32,7 +34,7 @@ export async function createPortalLink(ctx: Ctx, scope: ProjectScope, client: Cl
     })
     await appendAuditEntry(tx, scope.projectId, scope.actor, 'portal.link_created', client.id, { expires_at })
   })
-  return { token, expires_at, url: portalUrl(ctx.config, token) }
+  return { token, expires_at, url: portalUrl(ctx.config, address, token) }
 }
 
 /** Ends the client's access at once: unused links, sessions, and the streams of those sessions. */
@@ -44,10 +46,4 @@ export async function revokePortalAccess(ctx: Ctx, scope: ProjectScope, client: 
     tx.notify({ topic: 'portal-revoked', id: client.id })
     await appendAuditEntry(tx, scope.projectId, scope.actor, 'portal.revoked', client.id)
   })
-}
-
-/** The token is in the fragment, which browsers do not send, so it never appears in server or proxy logs. */
-function portalUrl({ publicUrl, host, port }: Config, token: string): string {
-  const localUrl = `http://${host.includes(':') ? `[${host}]` : host}:${port}`
-  return `${(publicUrl ?? localUrl).replace(/\/+$/, '')}/portal#${token}`
 }
