@@ -355,9 +355,11 @@ export interface FileRow {
   content_type: string
   size: number
   sha256: string
-  /** `uploading` until all bytes are stored; such a file does not exist for callers. */
-  state: 'uploading' | 'stored'
+  /** Callers see only `stored` files: the bytes of the others are still arriving, or are about to be removed. */
+  state: 'uploading' | 'stored' | 'deleted'
   storage: 'database' | 's3'
+  /** The id of the multipart upload, while the bytes go to S3 in several parts. */
+  upload_id: string | null
   /** JSON of the actor. */
   created_by: string
   created_at: string
