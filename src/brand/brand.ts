@@ -2,11 +2,12 @@ import { z } from 'zod'
 import { lockProject } from '../accounts/project-rows.ts'
 import { appendAuditEntry } from '../audit/append.ts'
 import { badRequest } from '../base/problem.ts'
+import { findFile } from '../files/rows.ts'
 import { findConnection } from '../connections/rows.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { ProjectScope } from '../ctx/scope.ts'
 import { isoNow } from '../ctx/world.ts'
-import { type Brand, findBrand, findChannelId, findImage, LANGUAGES, upsertBrand } from './rows.ts'
+import { type Brand, findBrand, findChannelId, LANGUAGES, upsertBrand } from './rows.ts'
 
 const MAX_IMAGE_BYTES = 1024 * 1024
 /** What browsers show as an image. */
@@ -79,8 +80,8 @@ async function checkReferences(tx: Tx, brand: Brand, input: z.infer<typeof Brand
 }
 
 async function requireImage(tx: Tx, project_id: string, id: string, field: string): Promise<void> {
-  const [file] = await findImage(tx.db, { project_id, id })
-  if (!file) throw badRequest(`field '${field}' is not a file of this project`)
+  const file = await findFile(tx.db, [project_id], id)
+  if (file?.client_id !== null) throw badRequest(`field '${field}' is not a file of this project`)
   if (!IMAGE_TYPE.test(file.content_type)) throw badRequest(`field '${field}' must be an image`)
   if (file.size > MAX_IMAGE_BYTES) throw badRequest(`field '${field}' must be at most 1 MiB`)
 }

@@ -1,5 +1,8 @@
 import { z } from 'zod'
-import { defineProjectRead, defineWrite, nameRoutes, openRoute } from '../http/route.ts'
+import { notFound } from '../base/problem.ts'
+import { readFile } from '../files/read-file.ts'
+import { findFile } from '../files/rows.ts'
+import { bytesResponse, defineProjectRead, defineWrite, nameRoutes, openRoute } from '../http/route.ts'
 import { BrandInput, changeBrand } from './brand.ts'
 import { findPublicBrand, projectAddress } from './public-brand.ts'
 import { findBrand } from './rows.ts'
@@ -28,6 +31,38 @@ export const brandRoutes = nameRoutes({
 
 const projectParam = z.string().min(1).max(100).optional().meta({ description: 'The slug or the id of the project.' })
 
+/** `file` is not read: it makes the URL change with the image, so that browsers do not show an old one. */
+function serveImage(kind: string, field: 'logo_file_id' | 'favicon_file_id') {
+  return openRoute('GET', `/v1/portal/brand/${kind}`, {
+    summary: `Read the ${kind} that clients see`,
+    query: z.object({ project: projectParam, file: z.string().max(100).optional() }),
+    responses: { 200: 'image/*' },
+    async handle({ ctx, query }) {
+      const { brand } = await findPublicBrand(ctx, query.project)
+      const id = brand[field]
+      const file = id === null ? undefined : await findFile(ctx.db, [brand.project_id], id)
+      if (!file) throw notFound(kind)
+      return bytesResponse(await readWhole(readFile(ctx, file)), imageHeaders(file.content_type))
+    },
+  })
+}
+
+async function readWhole(bytes: AsyncIterable<Buffer>): Promise<Buffer> {
+  const pieces: Buffer[] = []
+  for await (const piece of bytes) pieces.push(piece)
+  return Buffer.concat(pieces)
+}
+
+/** An SVG image may contain scripts: they run neither in an `img` element nor, because of the sandbox, on their own. */
+const imageHeaders = (contentType: string) => ({
+  'content-type': contentType,
+  'content-disposition': 'inline',
+  'x-content-type-options': 'nosniff',
+  'content-security-policy': "sandbox; default-src 'none'; style-src 'unsafe-inline'",
+  'cross-origin-resource-policy': 'cross-origin',
+  'cache-control': 'public, max-age=300',
+})
+
 /** Needs no session: the sign-in page of the portal and the web widget show the brand. */
 export const publicBrandRoutes = nameRoutes({
   getPublicBrand: openRoute('GET', '/v1/portal/brand', {
@@ -40,4 +75,7 @@ export const publicBrandRoutes = nameRoutes({
       return toPublicBrandView(brand, address)
     },
   }),
+
+  getPublicLogo: serveImage('logo', 'logo_file_id'),
+  getPublicFavicon: serveImage('favicon', 'favicon_file_id'),
 })

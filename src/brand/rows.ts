@@ -1,6 +1,6 @@
 import { prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
-import type { BrandRow, FileRow, ProjectRow } from '../store/tables.ts'
+import type { BrandRow, ProjectRow } from '../store/tables.ts'
 
 export const LANGUAGES = ['en', 'de', 'fr', 'es'] as const
 /** The language of everything that clients read. */
@@ -59,16 +59,6 @@ export async function findOnlyProject(db: Db): Promise<Pick<ProjectRow, 'id' | '
   const [project, another] = await db.selectFrom('projects').select(['id', 'slug']).orderBy('id').limit(2).execute()
   return another ? undefined : project
 }
-
-export const findImage = prepareQuery<{ project_id: string; id: string }, FileRow>((db, arg) =>
-  db
-    .selectFrom('files')
-    .selectAll()
-    .where('id', '=', arg('id'))
-    .where('project_id', '=', arg('project_id'))
-    .where('client_id', 'is', null)
-    .where('state', '=', 'stored'),
-)
 
 export const findChannelId = prepareQuery<{ project_id: string; id: string }, { id: string }>((db, arg) =>
   db.selectFrom('channels').select('id').where('id', '=', arg('id')).where('project_id', '=', arg('project_id')),
