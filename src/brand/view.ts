@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Config } from '../config/config.ts'
+import { serviceUrl } from '../config/service-url.ts'
 import { type Brand, LANGUAGES } from './rows.ts'
 
 const imageUrl = z
@@ -77,12 +78,5 @@ function imageUrls({ logo_file_id, favicon_file_id }: Brand, address: string) {
 }
 
 /** The address of the portal, or of a page in it. A token belongs into the fragment, which browsers do not send. */
-export function portalUrl(config: Config, address: string, fragment = ''): string {
-  return `${publicOrigin(config)}/portal?project=${encodeURIComponent(address)}${fragment && `#${fragment}`}`
-}
-
-/** The URL under which people reach the service, without a slash at the end. */
-export function publicOrigin({ publicUrl, host, port }: Config): string {
-  const localUrl = `http://${host.includes(':') ? `[${host}]` : host}:${port}`
-  return (publicUrl ?? localUrl).replace(/\/+$/, '')
-}
+export const portalUrl = (config: Config, address: string, fragment = ''): string =>
+  serviceUrl(config, `/portal?project=${encodeURIComponent(address)}${fragment && `#${fragment}`}`)

@@ -1,5 +1,6 @@
 import { authRoutes } from '../accounts/auth-routes.ts'
 import { publicBrandRoutes } from '../brand/routes.ts'
+import { hookRoutes } from '../channels/hook-routes.ts'
 import { oauthCallbackRoutes } from '../connections/auth/oauth-routes.ts'
 import { defineRead, HttpResponse, nameRoutes, openRoute, type Route } from '../http/route.ts'
 import { portalSignInRoutes } from '../portal/access-routes.ts'
@@ -31,6 +32,7 @@ export const openPlaneRoutes = (isDraining: () => boolean): Record<string, Route
   Health: Object.values(healthRoutes(isDraining)),
   'Sign-in': Object.values(authRoutes),
   Connections: Object.values(oauthCallbackRoutes),
+  Channels: Object.values(hookRoutes),
   Portal: [...Object.values(publicBrandRoutes), ...Object.values(portalSignInRoutes)],
 })
 

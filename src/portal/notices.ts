@@ -2,8 +2,9 @@ import { appendAuditEntry } from '../audit/append.ts'
 import { newToken, tokenHash } from '../base/tokens.ts'
 import { projectAddress } from '../brand/public-brand.ts'
 import { type Brand, findBrand } from '../brand/rows.ts'
-import { portalUrl, publicOrigin } from '../brand/view.ts'
+import { portalUrl } from '../brand/view.ts'
 import { findClient } from '../clients/rows.ts'
+import { serviceUrl } from '../config/service-url.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
 import type { Actor } from '../ctx/scope.ts'
 import { isoNow, toIsoTime } from '../ctx/world.ts'
@@ -67,7 +68,7 @@ async function mailNotice(ctx: Ctx, brand: Brand, thread: UntoldThread, { to, an
   const headers = {
     'Auto-Submitted': 'auto-generated',
     // Mail programs send a POST to this address when the person presses "unsubscribe" (RFC 8058).
-    'List-Unsubscribe': `<${publicOrigin(ctx.config)}/v1/portal/unsubscribe?token=${token}>`,
+    'List-Unsubscribe': `<${serviceUrl(ctx.config, `/v1/portal/unsubscribe?token=${token}`)}>`,
     'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
   }
   const { project_id, client_id } = thread

@@ -513,6 +513,10 @@ export interface MessageRow {
   /** How the message left the service; null: it did not, and is shown in the portal only. */
   delivery: 'sending' | 'sent' | 'failed' | 'unknown' | null
   delivery_error: string | null
+  /** 1: an automatic reply or a bounce, which starts no task and is never answered. */
+  is_automatic: Flag
+  /** JSON: whether the sender of a mail is proved (SPF, DKIM, DMARC); null: the channel does not say. */
+  verdict: string | null
   created_at: string
 }
 

@@ -42,6 +42,8 @@ const listTables = (store: StoreKind, db: Db) =>
     : sql`select tablename from pg_tables where schemaname = 'public'`.execute(db)
 
 const UNDO_STORAGE_USAGE_AND_LATER = [
+  'alter table messages drop column verdict',
+  'alter table messages drop column is_automatic',
   ...['notice_opt_outs', 'notice_tokens', 'brands'].map((table) => `drop table ${table}`),
   'drop index threads_untold',
   'alter table threads drop column client_told_count',
