@@ -1,8 +1,9 @@
 import { authRoutes } from '../accounts/auth-routes.ts'
+import { publicBrandRoutes } from '../brand/routes.ts'
 import { hookRoutes } from '../channels/hook-routes.ts'
 import { oauthCallbackRoutes } from '../connections/auth/oauth-routes.ts'
 import { defineRead, HttpResponse, nameRoutes, openRoute, type Route } from '../http/route.ts'
-import { portalSessionRoutes } from '../portal/routes.ts'
+import { portalSignInRoutes } from '../portal/access-routes.ts'
 import type { SandboxDriver } from '../sandbox/driver.ts'
 import { StoreUnavailable } from '../store/errors.ts'
 import { HealthView, MetaView, toMetaView, UnhealthyView } from './view.ts'
@@ -32,7 +33,7 @@ export const openPlaneRoutes = (isDraining: () => boolean): Record<string, Route
   'Sign-in': Object.values(authRoutes),
   Connections: Object.values(oauthCallbackRoutes),
   Channels: Object.values(hookRoutes),
-  Portal: Object.values(portalSessionRoutes),
+  Portal: [...Object.values(publicBrandRoutes), ...Object.values(portalSignInRoutes)],
 })
 
 export const metaRoutes = (driver: Promise<Pick<SandboxDriver, 'kind' | 'isolation'>>) =>

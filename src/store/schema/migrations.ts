@@ -1,5 +1,6 @@
 import { type Kysely, type Migration, Migrator, sql } from 'kysely'
 import type { Tables } from '../tables.ts'
+import { BRAND_STATEMENTS } from './brand.ts'
 import { conversationStatements } from './conversations.ts'
 import { FILE_STATEMENTS } from './files.ts'
 import { initialSchema } from './initial-schema.ts'
@@ -73,6 +74,11 @@ const MIGRATIONS: Record<string, Migration> = {
   '0012_conversations': {
     async up(db) {
       for (const statement of conversationStatements(db)) await sql.raw(statement).execute(db)
+    },
+  },
+  '0013_brand': {
+    async up(db) {
+      for (const statement of BRAND_STATEMENTS) await sql.raw(statement).execute(db)
     },
   },
   '0015_message_origin': {
