@@ -17,6 +17,7 @@ import { findArtifact, findTask } from '../tasks/rows.ts'
 import { streamTask, TaskStreamQuery, taskStreamHeaders } from '../tasks/stream.ts'
 import { portalAccessRoutes } from './access-routes.ts'
 import { portalConnectionRoutes } from './connection-routes.ts'
+import { portalFileRoutes } from './file-routes.ts'
 import { answerQuestion } from './answer-question.ts'
 import { findNoticeOptOut } from './notice-rows.ts'
 import { findPortalChannel } from './post-message.ts'
@@ -61,6 +62,7 @@ export const portalRoutes = nameRoutes({
   ...portalAccessRoutes,
   ...portalConnectionRoutes,
   ...portalThreadRoutes,
+  ...portalFileRoutes,
   getPortalClient: portalRoute('GET', '/v1/portal/me', {
     summary: 'Read the current client',
     responses: { 200: PortalMeView },

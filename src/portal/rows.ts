@@ -126,3 +126,17 @@ export function listClientQuestions(
     .where('approvals.status', '=', 'pending')
   return listNewestPage(pending, page, matchColumns({ 'approvals.project_id': projectId }), 'approvals.id')
 }
+
+/** The messages in the threads of a client that have a file. */
+export const listClientMessagesWithFile = prepareQuery<
+  { client_id: string; file_id: string },
+  Pick<MessageRow, 'recipients'>
+>((db, arg) =>
+  db
+    .selectFrom('message_files')
+    .innerJoin('messages', 'messages.id', 'message_files.message_id')
+    .innerJoin('threads', 'threads.id', 'messages.thread_id')
+    .select('messages.recipients')
+    .where('message_files.file_id', '=', arg('file_id'))
+    .where('threads.client_id', '=', arg('client_id')),
+)
