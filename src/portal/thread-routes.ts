@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { nameActors } from '../accounts/actor-name-rows.ts'
 import { appendAuditEntry } from '../audit/append.ts'
 import { notFound } from '../base/problem.ts'
 import { isVisibleToClient } from '../channels/messages.ts'
@@ -112,10 +113,14 @@ async function toMessageViews({ db }: Pick<Ctx, 'db'>, messages: readonly Messag
     db,
     messages.map(({ id }) => id),
   )
+  const nameOf = await nameActors(
+    db,
+    messages.map(({ author_kind, author_id }) => ({ kind: author_kind, id: author_id })),
+  )
   return messages.map((message) =>
     toPortalMessageView(
       message,
-      null,
+      nameOf(message.author_kind, message.author_id),
       files.filter(({ message_id }) => message_id === message.id),
     ),
   )

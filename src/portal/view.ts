@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { NamedActor } from '../accounts/actor-name-rows.ts'
 import type { QuestionPreview } from '../approvals/question.ts'
 import { THREAD_STATUSES } from '../channels/threads.ts'
 import { MessageSenderView, toMessageSenderView } from '../channels/view.ts'
@@ -110,9 +111,11 @@ export function toPortalThreadView(
   return { id, subject, status, created_at, updated_at, unread: details?.hasUnread ?? false, last_message }
 }
 
-export function toPortalMessageView(row: MessageRow, author: string | null, files: readonly FileRow[]) {
+/** A member without a name would be shown by the email, and an API key has a name for the team only. */
+export function toPortalMessageView(row: MessageRow, writer: NamedActor | null, files: readonly FileRow[]) {
   const { id, direction, body, subject, task_id, created_at } = row
   const from = toMessageSenderView(row)
+  const author = writer?.kind === 'member' && !writer.name?.includes('@') ? writer.name : null
   return { id, direction, from, body, subject, task_id, author, files: files.map(toFileView), created_at }
 }
 
