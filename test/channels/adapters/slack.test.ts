@@ -211,8 +211,8 @@ test('a reply with files is what the client of Slack sends', async () => {
 
 test('a file that Slack does not take is a certain failure, and nothing is posted', async () => {
   const { reply, storeFile, provider } = await openAdapterTest(slackAdapter, {}, (request, response) => {
-    if (request.url === '/upload') return void response.destroy()
-    respondJson(response, 200, { ok: true, file_id: 'F1', upload_url: `${provider.url}/upload` })
+    if (request.url === '/upload') response.destroy()
+    else respondJson(response, 200, { ok: true, file_id: 'F1', upload_url: `${provider.url}/upload` })
   })
   const files = [await storeFile('a.txt', 'first')]
   await expect(reply({ channel: 'C1', thread_ts: '1.1' }, 'See', files)).rejects.toThrow(
