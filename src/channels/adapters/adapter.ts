@@ -89,7 +89,7 @@ export interface IncomingFile {
   open(): AsyncIterable<Buffer>
 }
 
-/** How the answers of a channel leave the service, as the action `<connection>:reply`. */
+/** How the answers of a channel leave the service, as the action `<connection>:reply`. The payload has its text in `text`. */
 export interface ChannelReply {
   /** The JSON Schema of the payload. */
   schema: JsonObject

@@ -14,7 +14,7 @@ const MAX_DOWNLOAD_BYTES = 100 * 1024 * 1024
 const MAX_REDIRECTS = 3
 
 /** The payload of a reply: text and files, and where they go, which the adapter kept on the client's last message. */
-export function composeReply({ lastInbound }: ChannelConversation, { text, files }: ReplyDraft): JsonObject {
+export function toReplyPayload({ lastInbound }: ChannelConversation, { text, files }: ReplyDraft): JsonObject {
   const address = tryParseJsonObject(lastInbound.address ?? '') ?? {}
   return { ...address, text, ...(files.length > 0 && { files }) }
 }

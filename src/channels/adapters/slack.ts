@@ -15,7 +15,7 @@ import type {
   ReplyResult,
 } from './adapter.ts'
 import { hookHeader, parseCallObject, requireHookSecret, requireRecentCall, requireSignature } from './check-call.ts'
-import { composeReply, downloadFile, isProviderAddress } from './provider-api.ts'
+import { toReplyPayload, downloadFile, isProviderAddress } from './provider-api.ts'
 import { callSlack, type SlackBot, slackBody, uploadSlackFile } from './slack-api.ts'
 import { fromSlackText, toSlackText } from './slack-text.ts'
 
@@ -36,7 +36,7 @@ export const slackAdapter: ChannelAdapter = {
       required: ['channel', 'thread_ts', 'text'],
       additionalProperties: false,
     },
-    compose: composeReply,
+    compose: toReplyPayload,
     send: postSlackReply,
   },
 }

@@ -7,7 +7,7 @@ import type { Ctx } from '../../ctx/ctx.ts'
 import { loadPayloadFiles } from '../../files/payload-files.ts'
 import type { ChannelAdapter, HookCall, IncomingFile, IncomingMessage, ReplyCall, ReplyResult } from './adapter.ts'
 import { hookHeader, parseCallObject, requireHookSecret, requireSignature } from './check-call.ts'
-import { composeReply } from './provider-api.ts'
+import { toReplyPayload } from './provider-api.ts'
 import { downloadTelegramFile, sendTelegramFiles, sendTelegramText } from './telegram-api.ts'
 
 const MAX_CAPTION = 1024
@@ -38,7 +38,7 @@ export const telegramAdapter: ChannelAdapter = {
     compose(conversation, draft) {
       if (draft.files.length > 0 && draft.text.length > MAX_CAPTION)
         throw badRequest(`a text with files may have at most ${MAX_CAPTION} characters on telegram`)
-      return composeReply(conversation, draft)
+      return toReplyPayload(conversation, draft)
     },
     send: sendTelegramReply,
   },

@@ -8,7 +8,7 @@ import type { Connection } from '../../connections/rows.ts'
 import type { Ctx } from '../../ctx/ctx.ts'
 import type { ChannelAdapter, HookCall, IncomingFile, IncomingMessage, ReplyCall, ReplyResult } from './adapter.ts'
 import { hookHeader, requireHookSecret, requireSignature } from './check-call.ts'
-import { composeReply, downloadFile, isProviderAddress, providerUrl } from './provider-api.ts'
+import { toReplyPayload, downloadFile, isProviderAddress, providerUrl } from './provider-api.ts'
 
 /** SMS and WhatsApp. The connection has `account_sid`, and may have `from`; its secret is the auth token. */
 export const twilioAdapter: ChannelAdapter = {
@@ -36,7 +36,7 @@ export const twilioAdapter: ChannelAdapter = {
     compose(conversation, draft) {
       // Twilio would have to fetch a file from a public address.
       if (draft.files.length > 0) throw badRequest('an sms or whatsapp message cannot carry files')
-      return composeReply(conversation, draft)
+      return toReplyPayload(conversation, draft)
     },
     send: sendTwilioMessage,
   },
