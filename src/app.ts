@@ -9,6 +9,7 @@ import { deleteOldPolicyCounters } from './approvals/policy-counter-rows.ts'
 import { expireDueApprovals } from './lifecycle/expire-approvals.ts'
 import { signDueCheckpoints } from './audit/sign-checkpoints.ts'
 import { logBlueprintProblems } from './blueprints/read-blueprints.ts'
+import { mailDueNotices } from './portal/notices.ts'
 import { removeExpiredPortalAccess } from './portal/session.ts'
 import type { Config } from './config/config.ts'
 import { parseAllowedHosts } from './egress/address-rules.ts'
@@ -20,6 +21,7 @@ import { createMemoryState } from './ctx/memory.ts'
 import { decodeNotification } from './ctx/topics.ts'
 import { sleep, toIsoTime, type World } from './ctx/world.ts'
 import { catchUpFollowers, catchUpAllFollowers } from './events/follow-log.ts'
+import { removeUnfinishedFiles } from './files/delete-file.ts'
 import { closeWithoutResets } from './http/close-server.ts'
 import { warnAboutMissingModelKeys } from './models/provider-keys.ts'
 import { openSandboxPlane, type SandboxPlane } from './planes/sandbox-plane.ts'
@@ -194,6 +196,7 @@ const STORAGE_MS = 5_000
 const REPORT_MS = 60_000
 const CLOCK_SKEW_CHECK_MS = 30_000
 const STREAM_RECHECK_MS = 30_000
+const NOTICE_MS = 5_000
 const CLEANUP_MS = 10 * 60_000
 const DAY_MS = 24 * 60 * 60_000
 
@@ -232,6 +235,7 @@ function createSweeps(ctx: Ctx, runner: Runner, lease: ReplicaLease): Loop[] {
     sweep('new report rows', CHANGED_PROJECTS_MS, () => rollUpNewRowsOf(ctx, changedProjects.list())),
     sweep('reports', REPORT_MS, () => rollUpReports(ctx)),
     createWebhookDeliveryLoop(ctx),
+    sweep('mails about answers', NOTICE_MS, () => mailDueNotices(ctx)),
     sweep('expired rows', CLEANUP_MS, () => deleteExpiredRows(ctx)),
     ...(ctx.config.maxProjectMb === 0 ? [] : [sweep('storage limit', STORAGE_MS, () => refreshFullProjects(ctx))]),
     ...(retentionDays === null ? [] : [sweep('retention', SWEEP_MS, () => pruneOldLogs(ctx, retentionDays))]),
@@ -240,12 +244,13 @@ function createSweeps(ctx: Ctx, runner: Runner, lease: ReplicaLease): Loop[] {
   ]
 }
 
-/** Deletes credentials, keys, counters and deliveries that have expired. */
+/** Deletes credentials, keys, counters and deliveries that have expired, and uploads that never finished. */
 async function deleteExpiredRows(ctx: Ctx): Promise<void> {
   const now = ctx.world.clock.now()
   const yesterday = toIsoTime(now - DAY_MS)
   await deleteExpiredCredentials(ctx)
   await removeExpiredPortalAccess(ctx)
+  await removeUnfinishedFiles(ctx)
   await deleteInBatches(ctx, (tx) => deleteIdempotencyKeysBefore(tx.db, yesterday, ROWS_PER_BATCH))
   await inTx(ctx, (tx) => deleteOldPolicyCounters(tx.db, yesterday.slice(0, 10)))
   await inTx(ctx, (tx) => deleteReplicasBefore(tx.db, { before: yesterday }))

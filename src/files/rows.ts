@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { PageQuery } from '../http/page.ts'
 import { listNewestPage, matchColumns, mergeNewest } from '../store/newest-page.ts'
 import { prepareQuery } from '../store/prepared-query.ts'
@@ -43,6 +44,14 @@ export const updateFileStored = prepareQuery<{ id: string; sha256: string }, Fil
     .where('id', '=', arg('id'))
     .where('state', '=', 'uploading')
     .returningAll(),
+)
+
+export const updateFileUploadId = prepareQuery<{ id: string; upload_id: string }>((db, arg) =>
+  db
+    .updateTable('files')
+    .set({ upload_id: arg('upload_id') })
+    .where('id', '=', arg('id'))
+    .$castTo<never>(),
 )
 
 const storedFileById = prepareQuery<{ id: string }, FileRow>((db, arg) =>
@@ -139,6 +148,19 @@ export async function insertTaskFiles(db: Db, taskId: string, fileIds: readonly 
   await db.insertInto('task_files').values(rows).execute()
 }
 
+/** Adds files to a task that may have some already. Call it after the task is locked. */
+export async function appendTaskFiles(db: Db, taskId: string, fileIds: readonly string[]): Promise<void> {
+  if (fileIds.length === 0) return
+  const query = db
+    .selectFrom('task_files')
+    .select((eb) => eb.fn.max('n').as('last'))
+    .where('task_id', '=', taskId)
+  const { last } = (await query.$castTo<{ last: number | null }>().executeTakeFirst()) ?? { last: null }
+  const first = (last ?? -1) + 1
+  const rows = fileIds.map((file_id, index) => ({ task_id: taskId, n: first + index, file_id }))
+  await db.insertInto('task_files').values(rows).execute()
+}
+
 export async function insertMessageFiles(db: Db, messageId: string, fileIds: readonly string[]): Promise<void> {
   if (fileIds.length === 0) return
   const rows = fileIds.map((file_id, n) => ({ message_id: messageId, n, file_id }))
@@ -170,10 +192,36 @@ export const updateFileDeleted = prepareQuery<{ id: string }, FileRow>((db, arg)
     .returningAll(),
 )
 
+/** Returns no row if the upload has finished. */
+export const updateUploadDeleted = prepareQuery<{ id: string }, { id: string }>((db, arg) =>
+  db
+    .updateTable('files')
+    .set({ state: 'deleted' })
+    .where('id', '=', arg('id'))
+    .where('state', '=', 'uploading')
+    .returning('id'),
+)
+
 /** Returns no row if another replica was first. */
 export const deleteFileRow = prepareQuery<{ id: string }, Pick<FileRow, 'project_id' | 'size'>>((db, arg) =>
   db.deleteFrom('files').where('id', '=', arg('id')).where('state', '=', 'deleted').returning(['project_id', 'size']),
 )
+
+/** Files whose bytes must be removed: those that were deleted, and uploads that began before a time. */
+export function listFilesToRemove(db: Db, startedBefore: string, limit: number): Promise<FileRow[]> {
+  return db
+    .selectFrom('files')
+    .selectAll()
+    .where('state', '<>', sql.lit('stored'))
+    .where((eb) =>
+      eb.or([
+        eb('state', '=', 'deleted'),
+        eb.and([eb('state', '=', 'uploading'), eb('created_at', '<', startedBefore)]),
+      ]),
+    )
+    .limit(limit)
+    .execute()
+}
 
 /** Removes what says that a task or a message uses the file. */
 export async function deleteFileUses(db: Db, fileId: string): Promise<void> {

@@ -64,7 +64,7 @@ export async function createTask(
     const bound = key ? await bindIdempotencyKey(tx, scope.projectId, key, plan.id) : plan.id
     if (bound !== plan.id) return { task: await requireBoundTask(tx, bound), replayed: true }
     await enforceRateLimit(tx, scope.projectId, ctx.config.taskRatePerMin, 'tasks')
-    await queueTask(tx, plan, scope.actor, request.files)
+    await queueTask(tx, plan, scope.actor, { files: request.files })
     return { task: plan, replayed: false }
   }
   // All creations of a project wait for its rate counter and its audit chain, so they share commits. Creations with an
@@ -142,10 +142,16 @@ export function requireValidInput({ input_schema }: TaskType, input: Json): void
 
 /**
  * Inserts a planned task, with its files and its audit entry. If this replica can start the task at once, the task starts in the same
- * transaction; otherwise the commit notifies the runners of all replicas.
+ * transaction; otherwise the commit notifies the runners of all replicas. A thread has one run at a time, so a task with a
+ * thread may start at once only if the caller has locked the thread and knows that it has no other task.
  */
-export async function queueTask(tx: Tx, plan: QueuedTask, actor: Actor, files: readonly string[] = []): Promise<void> {
-  const started = tx.taskStarter.tryStart(tx, plan)
+export async function queueTask(
+  tx: Tx,
+  plan: QueuedTask,
+  actor: Actor,
+  { mayStart = plan.thread_id === null, files = [] }: { mayStart?: boolean; files?: readonly string[] | undefined } = {},
+): Promise<void> {
+  const started = mayStart ? tx.taskStarter.tryStart(tx, plan) : null
   await insertTask(tx.db, started?.task ?? plan)
   await insertTaskFiles(tx.db, plan.id, files)
   // Followers see `queued` first, as in the response, and then `running`.
