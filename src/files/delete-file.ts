@@ -18,15 +18,15 @@ export async function deleteFile(ctx: Ctx, actor: Actor, file: FileRow): Promise
   await removeHiddenFile(ctx, file)
 }
 
-/** Gives an upload up and removes what was stored. */
-export async function discardUpload(ctx: Ctx, file: FileRow): Promise<void> {
+/** Removes a file, or what was stored of an upload, without an audit entry of its own. */
+export async function discardFile(ctx: Ctx, file: FileRow): Promise<void> {
   const hidden = await inTx(ctx, (tx) => hideFile(tx, file.id))
   // Without a row as well: the last bytes may have been stored after another call removed the row.
   await removeHiddenFile(ctx, hidden ?? file)
 }
 
 /** Hides a file until its bytes are removed. Null if it was hidden before. */
-export async function hideFile(tx: Tx, id: string): Promise<FileRow | null> {
+async function hideFile(tx: Tx, id: string): Promise<FileRow | null> {
   const [hidden] = await updateFileDeleted(tx.db, { id })
   await deleteFileUses(tx.db, id)
   return hidden ?? null

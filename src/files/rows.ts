@@ -202,6 +202,11 @@ export const updateUploadDeleted = prepareQuery<{ id: string }, { id: string }>(
     .returning('id'),
 )
 
+/** The bytes of the upload belong to something else from now on. */
+export const deleteUploadRow = prepareQuery<{ id: string }>((db, arg) =>
+  db.deleteFrom('files').where('id', '=', arg('id')).where('state', '=', 'uploading').$castTo<never>(),
+)
+
 /** Returns no row if another replica was first. */
 export const deleteFileRow = prepareQuery<{ id: string }, Pick<FileRow, 'project_id' | 'size'>>((db, arg) =>
   db.deleteFrom('files').where('id', '=', arg('id')).where('state', '=', 'deleted').returning(['project_id', 'size']),

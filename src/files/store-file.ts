@@ -7,7 +7,7 @@ import type { Actor } from '../ctx/scope.ts'
 import { isoNow } from '../ctx/world.ts'
 import type { FileRow } from '../store/tables.ts'
 import { detectContentType } from './content-type.ts'
-import { discardUpload } from './delete-file.ts'
+import { discardFile } from './delete-file.ts'
 import { cleanFileName } from './file-name.ts'
 import { addFileSize, insertFile, updateFileStored } from './rows.ts'
 import { currentStorage, type FilePiece, type FileStorage } from './storage.ts'
@@ -43,7 +43,7 @@ export async function storeFile(
     return await inTx(ctx, (tx) => finishUpload(tx, owner.actor, file, sha256))
   } catch (error) {
     // The store may be away as well; then the cleanup removes the bytes, and the caller gets the first error.
-    await discardUpload(ctx, file).catch(() => {})
+    await discardFile(ctx, file).catch(() => {})
     throw error
   }
 }
