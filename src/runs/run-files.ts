@@ -14,6 +14,8 @@ import type { AgentCell } from './agent-cell.ts'
 import type { TaskRun } from './task-run.ts'
 
 const MAX_RUN_FILES = 40
+/** All files of a run are copied to the disk of the machine. Those of the task itself always are. */
+const MAX_THREAD_FILE_BYTES = 100 * 1024 * 1024
 
 /** The files that a run may read: those of its task, then the newest of its thread. */
 export async function listRunFiles(db: Db, { id, thread_id }: TaskRow): Promise<FileRow[]> {
@@ -21,7 +23,16 @@ export async function listRunFiles(db: Db, { id, thread_id }: TaskRow): Promise<
   if (thread_id === null) return ofTask
   const ofThread = await listThreadFiles(db, { thread_id, limit: MAX_RUN_FILES })
   const known = new Set(ofTask.map((file) => file.id))
-  return [...ofTask, ...ofThread.filter((file) => !known.has(file.id))].slice(0, MAX_RUN_FILES)
+  const newest = newestThatFit(ofThread.filter((file) => !known.has(file.id)))
+  return [...ofTask, ...newest].slice(0, MAX_RUN_FILES)
+}
+
+function newestThatFit(newestFirst: FileRow[]): FileRow[] {
+  let left = MAX_THREAD_FILE_BYTES
+  return newestFirst.filter(({ size }) => {
+    left -= size
+    return left >= 0
+  })
 }
 
 /** An agent may send the files of its run, those that it made itself, and those of the team. */

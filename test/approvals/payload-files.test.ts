@@ -116,6 +116,20 @@ eachStore((store) => {
       expect((await app().call('GET', `/v1/approvals?task_id=${id}`)).body.data.length).toBe(0)
     })
 
+    test('of another project is unknown, to the agent and to the approver', async () => {
+      const [own, foreign] = [
+        await addFile(app(), 'a.txt', 'alpha'),
+        await addFile(app(), 'b.txt', 'beta', { projectId: 'prj_other' }),
+      ]
+      const error = `no such file: ${foreign.id}`
+      const refused = await startAction(app(), { payload: { file: { $file: foreign.id } } })
+      expect(await app().finished(refused.id)).toMatchObject({ output: { error } })
+      const { id } = await startAction(app(), { payload: { file: { $file: own.id } } })
+      const approval = await requestedApprovalId(app(), id)
+      const edited = await approve(approval, { edited: { file: { $file: foreign.id } } })
+      expect(edited).toMatchObject({ status: 400, body: { error } })
+    })
+
     test('of a client is not for a task that does not have it', async () => {
       const mine = await app().call('POST', '/v1/clients', { handles: ['kim@example.com'] })
       const file = await addFile(app(), 'private.txt', 'mine', { clientId: mine.body.id })

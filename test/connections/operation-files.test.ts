@@ -63,7 +63,11 @@ describe('a file in the payload of an operation', () => {
 
   test.each([
     ['create.document', { content: 'x', pages: { $file: 'ID' } }, "field 'payload.pages' must be integer, not object"],
-    ['update.document', { id: { $file: 'ID' }, text: 'x' }, "field 'id' must not be a file: it is not part of the body"],
+    [
+      'update.document',
+      { id: { $file: 'ID' }, text: 'x' },
+      "field 'id' must not be a file: it is not part of the body",
+    ],
     [
       'update.document',
       { id: 'd', note: { $file: 'ID' } },

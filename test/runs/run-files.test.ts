@@ -56,7 +56,8 @@ eachStore((store) => {
     })
 
     test('must exist in the project', async () => {
-      for (const files of [['file_unknown'], ['nothing']]) {
+      const foreign = await addFile(app(), 'a.txt', 'alpha', { projectId: 'prj_other' })
+      for (const files of [['file_unknown'], ['nothing'], [foreign.id]]) {
         const refused = await app().call('POST', '/v1/tasks', { wedge: 'shared', task_type: 'read', files })
         expect(refused).toMatchObject({ status: 400, body: { error: `no such file: ${files[0]}` } })
       }
