@@ -1,6 +1,8 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { sendAction } from '../../src/connections/send-action.ts'
 import { sharedGatedApp, startAction } from '../approvals/gated-app.ts'
 import { addFile } from '../files/add-file.ts'
+import { ACTIVE_RUN, insertTestConnection, openTestContext, openUpstreamServer, PROJECT } from './test-context.ts'
 import { addShop, SHOP_OPERATIONS, shopWedgeFiles } from './operations-app.ts'
 
 /** `text` needs a text, which a file may stand for; `url` is not part of the body. */
@@ -79,4 +81,24 @@ describe('a file in the payload of an operation', () => {
     expect(JSON.stringify(output)).toContain(error)
     expect(app().outside.received).toEqual([])
   })
+})
+
+test('an action that sends files has more time', async () => {
+  const { ctx, clock } = await openTestContext()
+  const server = await openUpstreamServer(() => {})
+  const hook = await insertTestConnection(ctx, { kind: 'webhook', name: 'hook', config: { url: server.url } })
+  const { id: $file, name, sha256 } = await addFile({ ctx }, 'a.bin', Buffer.alloc(4_000_000), { projectId: PROJECT })
+  const action = { capability: 'hook', idempotencyKey: 'apr_1', runSignal: ACTIVE_RUN }
+  const results: string[] = []
+  const send = async (kind: string, payload: object) => {
+    const { error } = await sendAction(ctx, hook, { ...action, payload: JSON.parse(JSON.stringify(payload)) })
+    results.push(`${kind}: ${error}`)
+  }
+  const sent = [send('file', { file: { $file, name, sha256 } }), send('text', { text: 'hello' })]
+  await expect.poll(() => server.received.length).toBe(2)
+  await clock.advance(21_000)
+  await expect.poll(() => results).toEqual(['text: the server did not respond in time'])
+  await clock.advance(10_000)
+  await Promise.all(sent)
+  expect(results[1]).toBe('file: the server did not respond in time')
 })

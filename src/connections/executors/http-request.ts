@@ -2,7 +2,7 @@ import { isJsonObject, type Json } from '../../base/json.ts'
 import { badRequest } from '../../base/problem.ts'
 import { parseStrictJson } from '../../base/strict-json.ts'
 import type { Ctx } from '../../ctx/ctx.ts'
-import { CALL_TIMEOUT_MS, createEgressClient, type EgressResponse, MAX_CALL_BYTES } from '../../egress/http-client.ts'
+import { callTimeoutMs, createEgressClient, type EgressResponse, MAX_CALL_BYTES } from '../../egress/http-client.ts'
 import { inlinePayloadFiles } from '../../files/payload-files.ts'
 import { authorizeRequest, type OutgoingRequest, renewAuthorization } from '../auth/authorize-request.ts'
 import type { Connection } from '../rows.ts'
@@ -42,7 +42,7 @@ export async function sendOutgoing(
     url,
     headers,
     ...(body !== undefined && { body }),
-    timeoutMs: CALL_TIMEOUT_MS,
+    timeoutMs: callTimeoutMs(Buffer.byteLength(body ?? '')),
     maxBytes: MAX_CALL_BYTES,
   })
   return toUpstreamResponse(response)
