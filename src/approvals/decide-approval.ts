@@ -1,19 +1,22 @@
 import { appendAuditEntry } from '../audit/append.ts'
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
 import { badRequest, conflict } from '../base/problem.ts'
+import { checkReplyPayload, findReplyRoute } from '../channels/reply-route.ts'
 import { checkToolArguments, findTool } from '../connections/connection-tools.ts'
 import { findConnection } from '../connections/rows.ts'
+import { listFileReferences } from '../contract/file-reference.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { Actor, ProjectScope } from '../ctx/scope.ts'
 import { isoNow } from '../ctx/world.ts'
 import type { NewEvent } from '../events/event-types.ts'
 import { notifyProjectChange } from '../events/project-changes.ts'
+import { resolvePayloadFiles } from '../files/payload-files.ts'
 import { recordCorrection } from '../knowledge/corrections.ts'
 import { endTask } from '../lifecycle/end-task.ts'
 import { resumeTask } from '../lifecycle/wait-and-resume.ts'
 import type { TaskEnding } from '../lifecycle/task-ending.ts'
 import { findApprovalDecision } from '../lifecycle/rows.ts'
-import { type LockedTask, lockTask } from '../tasks/rows.ts'
+import { findTaskUnscoped, type LockedTask, lockTask } from '../tasks/rows.ts'
 import { type AlsoWrite, hashPayload } from './ask-approval.ts'
 import { toAnswer } from './question.ts'
 import { type DecidableApproval, updateApprovalDecision } from './rows.ts'
@@ -28,7 +31,7 @@ export async function approveApproval(
   alsoWrite: AlsoWrite = async () => {},
 ): Promise<void> {
   const payload = parseProposedPayload(approval)
-  const edit = acceptedEdit(approval, payload, edited)
+  const edit = await resolveEditedFiles(ctx, approval, acceptedEdit(approval, payload, edited))
   const row = { ...approval }
   row.edited = edit && JSON.stringify(edit)
   if (edit && row.path === 'action') await checkEditedPayload(ctx, row)
@@ -59,11 +62,31 @@ function acceptedEdit({ path }: DecidableApproval, payload: Json, edited: JsonOb
   return edited
 }
 
+/** An approver may add files of the team and of the task's client. */
+async function resolveEditedFiles(
+  ctx: Ctx,
+  { path, project_id: projectId, task_id }: DecidableApproval,
+  edit: JsonObject | null,
+): Promise<JsonObject | null> {
+  if (edit === null || path !== 'action' || listFileReferences(edit).length === 0) return edit
+  const task = await findTaskUnscoped(ctx.db, task_id)
+  return resolvePayloadFiles(ctx.db, { projectId, clientId: task?.client_id ?? null }, edit)
+}
+
 /** An edited payload must match the tool like the proposed one. Without the tool, the action fails when it is sent. */
 async function checkEditedPayload(ctx: Ctx, row: DecidableApproval): Promise<void> {
+  const reply = await findReplyOfApproval(ctx, row)
+  if (reply) return checkReplyPayload(reply, approvedPayload(row), 'edited')
   const connection = row.connection_id === null ? null : await findConnection(ctx.db, row.connection_id)
   const tool = connection && (await findTool(ctx, connection, row.action))
   if (tool) checkToolArguments(connection, tool, approvedPayload(row), 'edited')
+}
+
+/** How a reply to the client of a thread is sent; null if the approval is for another action. */
+async function findReplyOfApproval(ctx: Ctx, { task_id, action }: DecidableApproval) {
+  const task = await findTaskUnscoped(ctx.db, task_id)
+  const route = task?.thread_id ? await findReplyRoute(ctx.db, task.thread_id) : null
+  return route?.capability === action ? route.reply : null
 }
 
 /**

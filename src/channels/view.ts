@@ -1,7 +1,10 @@
 import { z } from 'zod'
-import type { ChannelRow, MessageRow, ThreadRow } from '../store/tables.ts'
-import { parseRecipients } from './messages.ts'
-import { THREAD_STATUSES } from './threads.ts'
+import { serviceUrl } from '../config/service-url.ts'
+import type { Ctx } from '../ctx/ctx.ts'
+import { jsonObject } from '../http/validate.ts'
+import type { ChannelRow, MessageRow } from '../store/tables.ts'
+import { listConnectionsWithSecret } from '../vault/secrets.ts'
+import { findAdapter, toAdapterChannel } from './adapters/adapter-table.ts'
 
 export const ChannelView = z
   .object({
@@ -11,74 +14,77 @@ export const ChannelView = z
     address: z.string(),
     wedge: z.string(),
     task_type: z.string(),
+    adapter: z
+      .string()
+      .nullable()
+      .meta({ description: 'The service that carries the messages; null: `/inbound` only.' }),
+    config: jsonObject,
+    settle_s: z.number().int(),
+    has_secret: z.boolean(),
+    hook_url: z
+      .string()
+      .nullable()
+      .meta({ description: 'The address to register with the provider; null: it has none.' }),
+    last_received_at: z.string().nullable(),
+    last_error: z.string().nullable().meta({ description: 'Why the last message could not be received.' }),
+    last_error_at: z.string().nullable(),
     created_at: z.string(),
   })
   .meta({ id: 'Channel' })
 
-export const InboundReceiptView = z.object({ task_id: z.string(), thread_id: z.string(), client_id: z.string() })
+export const InboundReceiptView = z.object({
+  task_id: z
+    .string()
+    .nullable()
+    .meta({ description: 'Null if no task starts, because a person has the conversation.' }),
+  thread_id: z.string(),
+  client_id: z.string(),
+})
+
+export const HookResultView = InboundReceiptView.partial().extend({ ok: z.literal(true) })
 
 export const MessageSenderView = z
   .object({ handle: z.string().nullable(), name: z.string().nullable() })
   .meta({ id: 'MessageSender' })
 
-export const MessageView = z
-  .object({
-    id: z.string(),
-    direction: z.enum(['inbound', 'outbound']),
-    from: MessageSenderView.nullable().meta({ description: 'The sender; null if the agent or a member wrote it.' }),
-    to: z
-      .array(z.string())
-      .nullable()
-      .meta({ description: 'The recipients of a mail; null for a message in the thread.' }),
-    body: z.string(),
-    subject: z.string().nullable(),
-    task_id: z.string().nullable(),
-    external_id: z.string().nullable(),
-    created_at: z.string(),
-  })
-  .meta({ id: 'Message' })
+/** Channels with the field that needs the vault. No secret is opened. */
+export async function readChannelViews(ctx: Ctx, rows: readonly ChannelRow[]) {
+  const withSecret = await listConnectionsWithSecret(
+    ctx,
+    rows.map((row) => ({ ...row, secret_ref: null })),
+  )
+  return rows.map((row) => toChannelView(ctx, row, withSecret.has(row.id)))
+}
 
-export const ThreadSummaryView = z
-  .object({
-    id: z.string(),
-    project_id: z.string(),
-    channel_id: z.string(),
-    client_id: z.string(),
-    subject: z.string().nullable(),
-    status: z.enum(THREAD_STATUSES),
-    message_count: z.number().int(),
-    created_at: z.string(),
-    updated_at: z.string(),
-  })
-  .meta({ id: 'ThreadSummary' })
+export async function readChannelView(ctx: Ctx, row: ChannelRow) {
+  const [view] = await readChannelViews(ctx, [row])
+  return view
+}
 
-export const ThreadView = ThreadSummaryView.extend({ messages: z.array(MessageView) }).meta({ id: 'Thread' })
-
-export function toChannelView(row: ChannelRow) {
+function toChannelView({ config }: Ctx, row: ChannelRow, has_secret: boolean) {
   const { id, project_id, connection_id, address, wedge, task_type, created_at } = row
-  return { id, project_id, connection_id, address, wedge, task_type, created_at }
-}
-
-export function toThreadSummaryView(row: ThreadRow) {
-  const { id, project_id, channel_id, client_id, subject, status, message_count, created_at, updated_at } = row
-  return { id, project_id, channel_id, client_id, subject, status, message_count, created_at, updated_at }
-}
-
-export function toMessageView(row: MessageRow) {
-  const { id, direction, body, subject, task_id, external_id, created_at } = row
+  const { adapter, settle_s, last_received_at, last_error, last_error_at } = row
   return {
     id,
-    direction,
-    from: toMessageSenderView(row),
-    to: parseRecipients(row),
-    body,
-    subject,
-    task_id,
-    external_id,
+    project_id,
+    connection_id,
+    address,
+    wedge,
+    task_type,
+    adapter,
+    config: toAdapterChannel(row).config,
+    settle_s,
+    has_secret,
+    hook_url: findAdapter(adapter)?.hook ? serviceUrl(config, `/v1/hooks/${id}`) : null,
+    last_received_at,
+    last_error,
+    last_error_at,
     created_at,
   }
 }
 
-export function toMessageSenderView({ direction, from_handle, from_name }: MessageRow) {
+type SentBy = Pick<MessageRow, 'direction' | 'from_handle' | 'from_name'>
+
+export function toMessageSenderView({ direction, from_handle, from_name }: SentBy) {
   return direction === 'inbound' ? { handle: from_handle, name: from_name } : null
 }

@@ -9,6 +9,10 @@ import { type AllowedHosts, isAllowedAddress, parseAllowedHosts } from './addres
 export const CALL_TIMEOUT_MS = 20_000
 export const MAX_CALL_BYTES = 256 * 1024
 
+/** A body with files takes longer to send: one more second for each 512 KiB, as over a connection with 4 Mbit/s. */
+export const callTimeoutMs = (bodyBytes: number): number =>
+  CALL_TIMEOUT_MS + Math.floor(bodyBytes / (512 * 1024)) * 1000
+
 interface EgressRequest {
   url: string | URL
   method: string

@@ -95,6 +95,35 @@ const listFilesOfTask = prepareQuery<{ task_id: string }, FileRow>((db, arg) =>
 
 export const listTaskFiles = (db: Db, taskId: string): Promise<FileRow[]> => listFilesOfTask(db, { task_id: taskId })
 
+/** The files of a thread's messages, those of the newest message first. */
+export const listThreadFiles = prepareQuery<{ thread_id: string; limit: number }, FileRow>((db, arg) =>
+  db
+    .selectFrom('messages')
+    .innerJoin('message_files', 'message_files.message_id', 'messages.id')
+    .innerJoin('files', 'files.id', 'message_files.file_id')
+    .selectAll('files')
+    .where('messages.thread_id', '=', arg('thread_id'))
+    .where('files.state', '=', 'stored')
+    .orderBy('messages.n', 'desc')
+    .orderBy('message_files.n')
+    .limit(arg('limit')),
+)
+
+/** The files of several tasks. */
+export async function listFilesOfTasks(db: Db, taskIds: readonly string[]): Promise<(FileRow & { task_id: string })[]> {
+  if (taskIds.length === 0) return []
+  return db
+    .selectFrom('task_files')
+    .innerJoin('files', 'files.id', 'task_files.file_id')
+    .selectAll('files')
+    .select('task_files.task_id')
+    .where('task_files.task_id', 'in', taskIds)
+    .where('files.state', '=', 'stored')
+    .orderBy('task_files.task_id')
+    .orderBy('task_files.n')
+    .execute()
+}
+
 /** The files of messages that still exist, in the order of each message. */
 export async function listMessageFiles(
   db: Db,
@@ -116,6 +145,19 @@ export async function listMessageFiles(
 export async function insertTaskFiles(db: Db, taskId: string, fileIds: readonly string[]): Promise<void> {
   if (fileIds.length === 0) return
   const rows = fileIds.map((file_id, n) => ({ task_id: taskId, n, file_id }))
+  await db.insertInto('task_files').values(rows).execute()
+}
+
+/** Adds files to a task that may have some already. Call it after the task is locked. */
+export async function appendTaskFiles(db: Db, taskId: string, fileIds: readonly string[]): Promise<void> {
+  if (fileIds.length === 0) return
+  const query = db
+    .selectFrom('task_files')
+    .select((eb) => eb.fn.max('n').as('last'))
+    .where('task_id', '=', taskId)
+  const { last } = (await query.$castTo<{ last: number | null }>().executeTakeFirst()) ?? { last: null }
+  const first = (last ?? -1) + 1
+  const rows = fileIds.map((file_id, index) => ({ task_id: taskId, n: first + index, file_id }))
   await db.insertInto('task_files').values(rows).execute()
 }
 

@@ -30,6 +30,8 @@ export interface Route<ScopeT, Request = FastifyRequest> {
   body: z.ZodType | null
   /** The handler reads the body from `request.raw` itself, and nothing limits its size before. */
   streamsBody: boolean
+  /** The limit for the body, if it is not the usual one. */
+  maxBodyBytes?: number
   /** The response schema by status, for the reference. */
   responses: RouteResponses
   run: (input: RunInput<ScopeT, Request>) => Promise<unknown>
@@ -40,7 +42,7 @@ export interface OrganisationRoute extends Route<Scope> {
   level: 'organisation'
 }
 
-/** A founder route that writes to exactly one project. */
+/** A founder route that belongs to exactly one project. */
 export interface ProjectRoute extends Route<ProjectScope> {
   level: 'project'
 }
@@ -99,6 +101,7 @@ export interface RouteSpec<ScopeT, Query extends z.ZodType, Body extends z.ZodTy
   body?: Body
   /** The handler reads the body from `request.raw`; see `http/request-bytes.ts`. */
   streamsBody?: true
+  maxBodyBytes?: number
   responses: RouteResponses
   find?: (input: FindInput<ScopeT>) => Promise<Subject>
   handle: (input: HandlerInput<ScopeT, z.output<Query>, z.output<Body>, Subject, Request>) => Promise<unknown>
@@ -119,6 +122,7 @@ export function defineRoute<ScopeT, Query extends z.ZodType, Body extends z.ZodT
     query: spec.query ?? null,
     body: spec.body ?? null,
     streamsBody: spec.streamsBody ?? false,
+    ...(spec.maxBodyBytes !== undefined && { maxBodyBytes: spec.maxBodyBytes }),
     responses: spec.responses,
     async run({ ctx, scope, params, request, validate, reauthenticate = async () => scope }) {
       const subject = (await spec.find?.({ ctx, scope, params })) as Subject
@@ -167,6 +171,14 @@ export function defineRead<Query extends z.ZodType, Subject>(
   spec: RouteSpec<Scope, Query, z.ZodNever, Subject>,
 ): OrganisationRoute {
   return { ...defineRoute('GET', path, spec), level: 'organisation' }
+}
+
+/** A route of the founder plane that reads what one project has, such as its brand. */
+export function defineProjectRead<Query extends z.ZodType, Subject>(
+  path: string,
+  spec: RouteSpec<ProjectScope, Query, z.ZodNever, Subject>,
+): ProjectRoute {
+  return { ...defineRoute('GET', path, spec), level: 'project' }
 }
 
 /** A route of the founder plane that writes to exactly one project. */

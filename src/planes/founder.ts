@@ -5,10 +5,11 @@ import { approvalRoutes } from '../approvals/routes.ts'
 import { policyRoutes } from '../approvals/policy-routes.ts'
 import { auditRoutes } from '../audit/routes.ts'
 import { blueprintRoutes } from '../blueprints/routes.ts'
+import { brandRoutes } from '../brand/routes.ts'
 import { caseRoutes } from '../cases/routes.ts'
 import { channelRoutes } from '../channels/routes.ts'
 import { clientRoutes } from '../clients/routes.ts'
-import { threadRoutes } from '../channels/thread-routes.ts'
+import { threadRoutes } from '../conversations/routes.ts'
 import { oauthRoutes } from '../connections/auth/oauth-routes.ts'
 import { brokerRoutes } from '../connections/broker-routes.ts'
 import { connectionToolRoutes } from '../connections/mcp/tool-routes.ts'
@@ -87,6 +88,8 @@ export const founderPlaneRoutes: Record<string, FounderRoute[]> = {
     channelRoutes.createChannel,
     channelRoutes.listChannels,
     channelRoutes.getChannel,
+    channelRoutes.updateChannel,
+    channelRoutes.setChannelSecret,
     channelRoutes.deleteChannel,
     channelRoutes.receiveMessage,
   ],
@@ -99,6 +102,7 @@ export const founderPlaneRoutes: Record<string, FounderRoute[]> = {
     portalLinkRoutes.createPortalLink,
     portalLinkRoutes.revokePortalAccess,
   ],
+  Brand: [brandRoutes.getBrand, brandRoutes.updateBrand],
   Threads: [
     threadRoutes.listThreads,
     threadRoutes.getThread,

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { PageQuery } from '../http/page.ts'
 import { listNewestPage, matchColumns } from '../store/newest-page.ts'
 import { prepareQuery } from '../store/prepared-query.ts'
@@ -48,9 +49,49 @@ export async function deleteClientSessions(db: Db, clientId: string): Promise<vo
   await db.deleteFrom('client_sessions').where('client_id', '=', clientId).execute()
 }
 
+export async function deleteClientSession(db: Db, hash: string): Promise<void> {
+  await db.deleteFrom('client_sessions').where('hash', '=', hash).execute()
+}
+
 export async function deleteExpiredPortalRows(db: Db, now: string): Promise<void> {
   await db.deleteFrom('portal_links').where('expires_at', '<=', now).execute()
   await db.deleteFrom('client_sessions').where('expires_at', '<=', now).execute()
+}
+
+/** What the list of conversations shows of a thread beside its own row. */
+export interface ClientThreadDetails {
+  id: string
+  hasUnread: boolean
+  last: Pick<MessageRow, 'direction' | 'body' | 'created_at' | 'recipients'> | null
+}
+
+const PREVIEW_CHARACTERS = 200
+
+export async function listClientThreadDetails(
+  db: Db,
+  threadIds: readonly string[],
+): Promise<Map<string, ClientThreadDetails>> {
+  if (threadIds.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('threads')
+    .innerJoin('messages', (join) =>
+      join.onRef('messages.thread_id', '=', 'threads.id').onRef('messages.n', '=', 'threads.message_count'),
+    )
+    .select(['threads.id', 'messages.direction', 'messages.created_at', 'messages.recipients'])
+    .select(sql<string>`substr(messages.body, 1, ${sql.lit(PREVIEW_CHARACTERS)})`.as('body'))
+    .select((eb) =>
+      eb
+        .selectFrom('messages as unread')
+        .select(sql<number>`count(*)`.as('n'))
+        .whereRef('unread.thread_id', '=', 'threads.id')
+        .whereRef('unread.n', '>', 'threads.client_read_count')
+        .where('unread.direction', '=', 'outbound')
+        .where('unread.recipients', 'is', null)
+        .as('unread'),
+    )
+    .where('threads.id', 'in', threadIds)
+    .execute()
+  return new Map(rows.map(({ id, unread, ...last }) => [id, { id, hasUnread: Number(unread ?? 0) > 0, last }]))
 }
 
 export type ClientCase = Pick<CaseRow, 'id' | 'title' | 'stage' | 'status' | 'created_at' | 'updated_at' | 'closed_at'>

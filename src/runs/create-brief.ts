@@ -1,6 +1,14 @@
 import type { JsonObject } from '../base/json.ts'
-import type { Brief, BriefConnection, HistoryMessage, NamedText } from '../contract/agent-protocol.ts'
+import type {
+  Brief,
+  BriefConnection,
+  BriefFile,
+  BriefTool,
+  HistoryMessage,
+  NamedText,
+} from '../contract/agent-protocol.ts'
 import { readCaseForAgent } from '../cases/agent-access.ts'
+import type { ReplyRoute } from '../channels/reply-route.ts'
 import { readThreadHistory } from '../channels/thread-history.ts'
 import { toBriefConnections } from '../connections/grants.ts'
 import type { Ctx } from '../ctx/ctx.ts'
@@ -11,6 +19,7 @@ import { toolsOfTask } from '../tasks/tools.ts'
 import { instructionsForTaskType, skillsForTaskType } from '../wedges/task-type.ts'
 import { createBriefResume } from './continue-custom-agent.ts'
 import { hasFiles } from './park-run.ts'
+import { findReplyOfRun } from './reply-calls.ts'
 import type { EarlierRun } from './run-state.ts'
 import type { TaskRun } from './task-run.ts'
 
@@ -18,27 +27,34 @@ import type { TaskRun } from './task-run.ts'
 export async function createOrContinueBrief(
   ctx: Ctx,
   run: TaskRun,
-  socket: string | null,
+  cell: BriefCell,
   earlier: EarlierRun | null,
 ): Promise<Brief> {
-  if (!earlier) return createBrief(ctx, run, socket)
+  if (!earlier) return createBrief(ctx, run, cell)
   const brief: Omit<Brief, 'service'> = JSON.parse(earlier.state.brief)
   // The wedge may have lost a tool meanwhile.
   const usable = listUsableTools(run)
   const tools = brief.tools.filter((tool) => usable.includes(tool))
-  const continued = { ...brief, tools, model: modelOf(run), service: serviceOf(run, socket) }
+  const continued = { ...brief, files: cell.files, tools, model: modelOf(run), service: serviceOf(run, cell) }
   if (run.cellKind === 'custom') return { ...continued, resume: await createBriefResume(ctx, run, earlier) }
   const { entries, logged } = earlier
   return { ...continued, transcript: { entries, logged, lost_files: hasFiles(run) } }
 }
 
+/** What the agent finds in its cell: the socket of the service, if there is one, and its files. */
+interface BriefCell {
+  socket: string | null
+  files: BriefFile[]
+}
+
 /** Everything that the agent gets. The tokens of the run are the only credentials in it. */
-async function createBrief(ctx: Ctx, run: TaskRun, socket: string | null): Promise<Brief> {
+async function createBrief(ctx: Ctx, run: TaskRun, cell: BriefCell): Promise<Brief> {
   const { task, wedge, type, constraints } = run
   const input = parseTaskInput(task)
   const { task_type, client_id } = task
   const grounding = await buildGrounding(ctx.db, wedge, run.projectId, { task_type, client_id, input })
   const { shape, steps, temperature, strict_output } = type.harness
+  const route = await findReplyOfRun(ctx, run)
   return {
     v: 1,
     task: { id: task.id, wedge: task.wedge, task_type, input, constraints: { ...constraints } },
@@ -46,24 +62,26 @@ async function createBrief(ctx: Ctx, run: TaskRun, socket: string | null): Promi
     skills: skillsForTaskType(wedge, type),
     knowledge: [...grounding.knowledge, ...leftOutKnowledge(grounding.left_out)],
     history: await threadHistory(ctx, run),
+    files: cell.files,
     output_schema: outputSchemaOfRun(run),
     strict_output,
     tools: listUsableTools(run),
-    connections: await briefConnections(ctx, run),
+    connections: withReplyTool(await briefConnections(ctx, run), route),
     workflows: wedge.manifest.workflows,
     case: task.case_id ? await caseForBrief(ctx, task.case_id) : null,
+    ...(route && { reply: { capability: route.capability } }),
     gate_patterns: run.gatePatterns,
     shape,
     steps,
     temperature: temperature ?? null,
     model: modelOf(run),
-    service: serviceOf(run, socket),
+    service: serviceOf(run, cell),
   }
 }
 
 const modelOf = ({ model: { model } }: TaskRun): Brief['model'] => ({ wire: model.wire, name: model.name })
 
-const serviceOf = (run: TaskRun, socket: string | null): Brief['service'] => ({
+const serviceOf = (run: TaskRun, { socket }: BriefCell): Brief['service'] => ({
   socket,
   base_url: 'http://service',
   task_token: run.taskToken,
@@ -71,13 +89,14 @@ const serviceOf = (run: TaskRun, socket: string | null): Brief['service'] => ({
 })
 
 /** Tools that cannot work in this run are left out, because they cost tokens and the model might call them. */
-function listUsableTools({ task, wedge: { manifest } }: TaskRun): string[] {
+function listUsableTools({ task, files, wedge: { manifest } }: TaskRun): string[] {
   const tools = new Set(toolsOfTask(manifest, parseTaskTools(task)))
   const without = (missing: boolean, names: ToolName[]) => {
     if (missing) for (const name of names) tools.delete(name)
   }
   without(manifest.connections.length === 0, ['act', 'read'])
   without(manifest.workflows.length === 0, ['workflow'])
+  without(files.length === 0, ['file_read'])
   without(task.case_id === null, ['case_get', 'case_update'])
   return [...tools]
 }
@@ -91,6 +110,35 @@ async function briefConnections(ctx: Ctx, run: TaskRun): Promise<BriefConnection
     ...(tools && { tools: tools.filter((tool) => usable.includes(tool.class === 'read' ? 'read' : 'act')) }),
   }))
 }
+
+/**
+ * Offers the reply of the channel as a tool. A connection without tools by name keeps its general tools, so the reply then
+ * has an entry of its own.
+ */
+function withReplyTool(connections: BriefConnection[], route: ReplyRoute | null): BriefConnection[] {
+  if (!route) return connections
+  const { name, kind } = route.connection
+  const tool = { ...REPLY_TOOL, capability: route.capability }
+  const granted = connections.find((connection) => connection.name === name && connection.tools)
+  if (!granted) return [...connections, { name, kind, tools: [tool] }]
+  const others = granted.tools?.filter((one) => one.name !== tool.name) ?? []
+  return connections.map((one) => (one === granted ? { ...granted, tools: [...others, tool] } : one))
+}
+
+const REPLY_TOOL = {
+  name: 'reply',
+  description: 'Replies to the client in this conversation, the way the message came.',
+  input_schema: {
+    type: 'object',
+    properties: {
+      text: { type: 'string' },
+      files: { type: 'array', items: { type: 'string' }, description: 'Ids of files to send along.' },
+    },
+    required: ['text'],
+    additionalProperties: false,
+  },
+  class: 'ask',
+} as const satisfies Omit<BriefTool, 'capability'>
 
 /** The schema that the agent knows. The schema of the task replaces the schema of its type. */
 export function outputSchemaOfRun({

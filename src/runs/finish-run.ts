@@ -132,6 +132,9 @@ async function discardObjects(ctx: Ctx, stored: StoredArtifact[]): Promise<void>
   for (const { artifact } of stored) if (artifact.storage === 's3') await discardArtifactObject(ctx, artifact)
 }
 
+export const isValidOutput = (run: TaskRun, output: Json): boolean =>
+  validateOutput(run, output, Buffer.byteLength(JSON.stringify(output))) === null
+
 /** The errors of an output and a message about them; null if the output is valid. */
 function validateOutput(run: TaskRun, output: Json, size: number): { errors: SchemaError[]; message: string } | null {
   if (size > MAX_OUTPUT_BYTES)

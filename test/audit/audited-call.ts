@@ -1,3 +1,7 @@
+import { newToken, tokenHash } from '../../src/base/tokens.ts'
+import { inTx } from '../../src/ctx/ctx.ts'
+import { isoNow } from '../../src/ctx/world.ts'
+import { insertNoticeToken } from '../../src/portal/notice-rows.ts'
 import { openMcpServer } from '../connections/mcp/mcp-server.ts'
 import { DAILY, MAIL, type PopulatedApp } from './populated-app.ts'
 
@@ -68,3 +72,12 @@ export const createWebhook = (app: PopulatedApp, more: object = {}) =>
   app.createId('/v1/webhooks', { url: app.outside.url, events: ['task.finished'], enabled: false, ...more })
 export const createBrokerConnection = (app: PopulatedApp) =>
   createConnection(app, { kind: 'broker', config: { toolkit: 'gmail' } })
+
+/** The token of the unsubscribe link in a mail to the client. */
+export async function insertUnsubscribeToken(app: PopulatedApp, client_id: string): Promise<string> {
+  const token = newToken('unsubscribe', app.ctx.world.random)
+  const project_id = (await app.call('GET', '/v1/projects')).body.data[0].id
+  const row = { hash: tokenHash(token), project_id, client_id, created_at: isoNow(app.ctx) }
+  await inTx(app.ctx, (tx) => insertNoticeToken(tx.db, row))
+  return token
+}

@@ -1,6 +1,7 @@
 import { text } from 'node:stream/consumers'
 import { describe, expect, test } from 'vitest'
 import { sharedGatedApp, gatedWedgeFiles } from '../approvals/gated-app.ts'
+import { addFile } from '../files/add-file.ts'
 import { spawnShell, runSvc } from './run-svc.ts'
 
 const input = JSON.stringify({ connection: 'crm', action: 'crm:update', payload: { name: 'Kim', amount: 80 } })
@@ -34,6 +35,15 @@ describe('svc run', () => {
     expect(code).toBe(0)
     expect(stdout).toContain('crm:update approved with edits')
     expect(JSON.parse(gatedApp().outside.received.at(-1)?.body ?? '')).toEqual({ name: 'Kim', amount: 5 })
+  })
+
+  test('run gives the task the files of --files', async () => {
+    const files = [await addFile(gatedApp(), 'a.txt', 'alpha'), await addFile(gatedApp(), 'b.txt', 'beta')]
+    const ids = files.map(({ id }) => id)
+    const { code, lines } = await run(['say', '--json', '--files', ids.join(', ')])
+    expect(code).toBe(0)
+    expect(lines.at(-1).data.files.map(({ id }: { id: string }) => id)).toEqual(ids)
+    expect((await run(['say', '--files', 'file_unknown'])).stderr).toContain('no such file: file_unknown')
   })
 
   test('run asks again after an invalid answer or an edit that is not JSON', async () => {

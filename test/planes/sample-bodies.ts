@@ -25,6 +25,7 @@ export function sampleBodies({ ids }: SeededProject): Record<string, Record<stri
     },
     'POST /v1/clients': { display_name: 'Cleo', handles: ['cleo@example.com'], metadata: {} },
     'PUT /v1/clients/:id': { display_name: 'Ada', handles: ['ada@example.com'], metadata: {} },
+    'PUT /v1/brand': { name: 'Desk', color: '#1f4fd1', welcome: 'Hello', language: 'en' },
     'PUT /v1/threads/:id': { status: 'open' },
     'POST /v1/threads/:id/messages': { body: 'hello' },
     'POST /v1/wedges/:wedge/knowledge': { name: 'a', content: 'b', kind: 'note', source: null, metadata: {} },
@@ -55,7 +56,11 @@ export function sampleBodies({ ids }: SeededProject): Record<string, Record<stri
     'POST /v1/auth/login': { email: 'owner@example.com', password: 'correct horse battery' },
     'POST /v1/auth/accept': { invite: 'svc_inv_x', password: 'correct horse battery', name: 'New' },
     'POST /v1/portal/session': { token: 'svc_plt_x' },
-    'POST /v1/portal/threads/:id/messages': { body: 'hello' },
+    'POST /v1/portal/links': { email: 'ada@example.com', project: 'default' },
+    'POST /v1/portal/sign-out': { everywhere: false },
+    'POST /v1/portal/notices': { enabled: true },
+    'POST /v1/portal/threads': { subject: 'hello', body: 'hello', files: [] },
+    'POST /v1/portal/threads/:id/messages': { body: 'hello', files: [] },
     'POST /v1/portal/questions/:id/answer': { answer: 'hello' },
   }
 }

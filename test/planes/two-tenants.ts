@@ -128,6 +128,7 @@ async function seedProject(app: TestApp, key: string, owner: string): Promise<Se
     toolkit: 'gmail',
     name: 'echo',
     slug: 'desk',
+    token: 'svc_uns_absent',
   }
   ids.question = await insertRunRows(app, ids)
   await attachFileToMessages(app, ids)

@@ -281,6 +281,28 @@ export interface components {
             knowledge: string[];
             schedules: string[];
         };
+        Brand: {
+            color: string | null;
+            favicon_file_id: string | null;
+            /** @description The path of the image on this server; null: there is none. */
+            favicon_url: string | null;
+            /** @enum {string} */
+            language: "en" | "de" | "fr" | "es";
+            logo_file_id: string | null;
+            /** @description The path of the image on this server; null: there is none. */
+            logo_url: string | null;
+            /** @description The email connection that sends sign-in links and notices. */
+            mail_connection_id: string | null;
+            name: string | null;
+            /** @description Whether clients get a mail about answers that they have not read. */
+            notify: boolean;
+            /** @description The channel of the conversations that clients begin in the portal; null: they cannot begin any. */
+            portal_channel_id: string | null;
+            /** @description The address of the portal for clients of this project. */
+            portal_url: string;
+            project_id: string;
+            welcome: string | null;
+        };
         Case: {
             client_id: string | null;
             closed_at: string | null;
@@ -322,12 +344,24 @@ export interface components {
             password: string;
         };
         Channel: {
+            /** @description The service that carries the messages; null: `/inbound` only. */
+            adapter: string | null;
             address: string;
+            /** @description Any JSON object. */
+            config: JsonObject;
             connection_id: string;
             /** Format: date-time */
             created_at: string;
+            has_secret: boolean;
+            /** @description The address to register with the provider; null: it has none. */
+            hook_url: string | null;
             id: string;
+            /** @description Why the last message could not be received. */
+            last_error: string | null;
+            last_error_at: string | null;
+            last_received_at: string | null;
             project_id: string;
+            settle_s: number;
             task_type: string;
             wedge: string;
         };
@@ -474,6 +508,8 @@ export interface components {
                 max_cost_usd?: number;
                 max_runtime_s?: number;
             };
+            /** @description Ids of files that were uploaded before. */
+            files?: string[];
             /** @description Any JSON value. */
             input?: Json;
             output_schema?: JsonObject | null;
@@ -481,8 +517,16 @@ export interface components {
             tools?: string[];
         };
         CreateChannelRequest: {
+            /** @description The service that carries the messages; null: `/inbound` only. */
+            adapter?: string | null;
             address: string;
+            /** @description In the form of the adapter. */
+            config?: {
+                [key: string]: unknown;
+            };
             connection_id: string;
+            /** @description How long the task of a message waits for more messages, which then become part of it. */
+            settle_s?: number;
             task_type: string;
             wedge: string;
         };
@@ -544,6 +588,12 @@ export interface components {
             name: string;
             source?: string | null;
         };
+        CreatePortalDeviceLinkResponse: {
+            /** Format: date-time */
+            expires_at: string;
+            token: string;
+            url: string;
+        };
         CreatePortalLinkResponse: {
             /** Format: date-time */
             expires_at: string;
@@ -552,6 +602,8 @@ export interface components {
         };
         CreatePortalMessageRequest: {
             body: string;
+            /** @description Ids of files that were uploaded before. */
+            files?: string[];
         };
         CreatePortalSessionRequest: {
             token: string;
@@ -561,6 +613,12 @@ export interface components {
             /** Format: date-time */
             expires_at: string;
             session_token: string;
+        };
+        CreatePortalThreadRequest: {
+            body: string;
+            /** @description Ids of files that were uploaded before. */
+            files?: string[];
+            subject?: string | null;
         };
         CreateProjectRequest: {
             name: string;
@@ -624,6 +682,8 @@ export interface components {
                 max_cost_usd?: number;
                 max_runtime_s?: number;
             };
+            /** @description Ids of files that were uploaded before. */
+            files?: string[];
             /** @description Any JSON value. */
             input?: Json;
             output_schema?: JsonObject | null;
@@ -633,6 +693,8 @@ export interface components {
         };
         CreateThreadMessageRequest: {
             body: string;
+            /** @description Ids of files that were uploaded before. */
+            files?: string[];
         };
         CreateWebhookRequest: {
             enabled?: boolean;
@@ -646,6 +708,13 @@ export interface components {
             ok: true;
         };
         DeclinePortalQuestionResponse: {
+            /** @constant */
+            ok: true;
+        };
+        EndPortalSessionRequest: {
+            everywhere?: boolean;
+        };
+        EndPortalSessionResponse: {
             /** @constant */
             ok: true;
         };
@@ -881,22 +950,38 @@ export interface components {
             next_cursor: string | null;
         };
         Message: {
+            /** @description The member or key that wrote an answer; null: an agent. */
+            author: components["schemas"]["NamedActor"] | null;
             body: string;
             /** Format: date-time */
             created_at: string;
+            /** @description How the message left the service; null: the client reads it in the portal only. */
+            delivery: ("sending" | "sent" | "failed" | "unknown") | null;
+            delivery_error: string | null;
             /** @enum {string} */
             direction: "inbound" | "outbound";
             external_id: string | null;
+            files: components["schemas"]["File"][];
             /** @description The sender; null if the agent or a member wrote it. */
             from: components["schemas"]["MessageSender"] | null;
             id: string;
+            /** @description An automatic reply or a bounce. */
+            is_automatic: boolean;
             subject: string | null;
             task_id: string | null;
             /** @description The recipients of a mail; null for a message in the thread. */
             to: string[] | null;
+            /** @description Whether the sender of a mail is proved: SPF, DKIM, DMARC. */
+            verdict: JsonObject | null;
         };
         MessageSender: {
             handle: string | null;
+            name: string | null;
+        };
+        /** @description A member or an API key. */
+        NamedActor: {
+            id: string;
+            kind: string;
             name: string | null;
         };
         NamedText: {
@@ -979,12 +1064,26 @@ export interface components {
             data: components["schemas"]["PortalConnection"][];
             next_cursor: string | null;
         };
+        PortalMe: {
+            brand: components["schemas"]["PublicBrand"];
+            can_start_conversation: boolean;
+            /** Format: date-time */
+            created_at: string;
+            display_name: string | null;
+            handles: string[];
+            id: string;
+            /** @description Whether the client gets mails about answers; null: there are no such mails. */
+            notices: boolean | null;
+        };
         PortalMessage: {
+            /** @description The name of the team member who wrote it; null: nobody of the team. */
+            author: string | null;
             body: string;
             /** Format: date-time */
             created_at: string;
             /** @enum {string} */
             direction: "inbound" | "outbound";
+            files: components["schemas"]["File"][];
             from: components["schemas"]["MessageSender"] | null;
             id: string;
             subject: string | null;
@@ -1011,10 +1110,20 @@ export interface components {
             /** Format: date-time */
             created_at: string;
             id: string;
+            /** @description The newest message, cut after 200 characters; null if the client may not read it. */
+            last_message: {
+                body: string;
+                /** Format: date-time */
+                created_at: string;
+                /** @enum {string} */
+                direction: "inbound" | "outbound";
+            } | null;
             messages: components["schemas"]["PortalMessage"][];
             /** @enum {string} */
             status: "open" | "closed";
             subject: string | null;
+            /** @description Whether there is an answer that the client has not opened. */
+            unread: boolean;
             /** Format: date-time */
             updated_at: string;
         };
@@ -1022,9 +1131,19 @@ export interface components {
             /** Format: date-time */
             created_at: string;
             id: string;
+            /** @description The newest message, cut after 200 characters; null if the client may not read it. */
+            last_message: {
+                body: string;
+                /** Format: date-time */
+                created_at: string;
+                /** @enum {string} */
+                direction: "inbound" | "outbound";
+            } | null;
             /** @enum {string} */
             status: "open" | "closed";
             subject: string | null;
+            /** @description Whether there is an answer that the client has not opened. */
+            unread: boolean;
             /** Format: date-time */
             updated_at: string;
         };
@@ -1132,6 +1251,21 @@ export interface components {
             readiness: components["schemas"]["Readiness"];
             reused: components["schemas"]["BlueprintParts"];
         };
+        PublicBrand: {
+            /** @description The name of the project in public addresses. */
+            address: string | null;
+            /** @description Whether clients can ask for a sign-in link by mail. */
+            can_mail_links: boolean;
+            color: string | null;
+            /** @description The path of the image on this server; null: there is none. */
+            favicon_url: string | null;
+            /** @enum {string} */
+            language: "en" | "de" | "fr" | "es";
+            /** @description The path of the image on this server; null: there is none. */
+            logo_url: string | null;
+            name: string | null;
+            welcome: string | null;
+        };
         Readiness: {
             items: components["schemas"]["ReadinessItem"][];
             ready: boolean;
@@ -1152,9 +1286,37 @@ export interface components {
             kind: "wedge" | "provision" | "connection" | "config" | "secret" | "authorisation" | "schedule" | "model";
             ok: boolean;
         };
+        ReadPortalThreadResponse: {
+            /** @constant */
+            ok: true;
+        };
+        ReadVisitorMessagesRequest: {
+            /**
+             * @description Only messages after this position.
+             * @default 0
+             */
+            after: number;
+            /**
+             * @description Whether the visitor sees the messages now.
+             * @default false
+             */
+            is_open: boolean;
+            /** @description The key that the page made for this visitor. Whoever has it can read the conversation. */
+            visitor: string;
+        };
+        ReceiveHookResponse: {
+            client_id?: string;
+            /** @constant */
+            ok: true;
+            /** @description Null if no task starts, because a person has the conversation. */
+            task_id?: string | null;
+            thread_id?: string;
+        };
         ReceiveMessageRequest: {
             body: string;
             external_id?: string | null;
+            /** @description Ids of files that were uploaded before. */
+            files?: string[];
             from: {
                 handle: string;
                 name?: string | null;
@@ -1163,7 +1325,8 @@ export interface components {
         };
         ReceiveMessageResponse: {
             client_id: string;
-            task_id: string;
+            /** @description Null if no task starts, because a person has the conversation. */
+            task_id: string | null;
             thread_id: string;
         };
         Record: {
@@ -1191,6 +1354,10 @@ export interface components {
         };
         RejectApprovalRequest: {
             reason?: string;
+        };
+        RequestPortalLinkRequest: {
+            email: string;
+            project?: string;
         };
         ReviseApprovalRequest: {
             note: string;
@@ -1284,8 +1451,18 @@ export interface components {
             /** @description Any JSON value. */
             result?: Json;
         };
+        SetChannelSecretRequest: {
+            value: string;
+        };
         SetConnectionSecretRequest: {
             value: string;
+        };
+        SetPortalNoticesRequest: {
+            enabled: boolean;
+        };
+        SetPortalNoticesResponse: {
+            /** @constant */
+            ok: true;
         };
         SignInRequest: {
             email: string;
@@ -1370,6 +1547,8 @@ export interface components {
                 message: string;
                 reason: string;
             } | null;
+            /** @description The files that the task was given. */
+            files: components["schemas"]["File"][];
             finished_at: string | null;
             id: string;
             /** @description Any JSON value. */
@@ -1442,37 +1621,101 @@ export interface components {
             status: number | null;
         };
         Thread: {
+            /** @description Null if the channel was deleted. */
+            channel: {
+                adapter: string | null;
+                address: string;
+                id: string;
+            } | null;
             channel_id: string;
             client_id: string;
+            client_name: string | null;
             /** Format: date-time */
             created_at: string;
+            /** @description Who has taken the conversation over from the agent. */
+            held_by: components["schemas"]["NamedActor"] | null;
             id: string;
+            /** @description The newest message, with the first 200 characters of its text. */
+            last_message: {
+                /** Format: date-time */
+                at: string;
+                body: string;
+                /** @enum {string} */
+                direction: "inbound" | "outbound";
+                from: components["schemas"]["MessageSender"] | null;
+            } | null;
             message_count: number;
             messages: components["schemas"]["Message"][];
+            /** @description The approvals of the thread that wait for the team. */
+            pending: string[];
             project_id: string;
             /** @enum {string} */
             status: "open" | "closed";
             subject: string | null;
+            /** @description The newest 50 tasks of the thread, newest first. */
+            tasks: components["schemas"]["ThreadTask"][];
+            /** @description Since when the client waits for an answer that no run will give, and why. */
+            unanswered: {
+                reason: string;
+                since: string;
+                task_id: string | null;
+            } | null;
+            /** @description Messages of the client that the team has not read. */
+            unread: number;
             /** Format: date-time */
             updated_at: string;
         };
         ThreadSummary: {
+            /** @description Null if the channel was deleted. */
+            channel: {
+                adapter: string | null;
+                address: string;
+                id: string;
+            } | null;
             channel_id: string;
             client_id: string;
+            client_name: string | null;
             /** Format: date-time */
             created_at: string;
+            /** @description Who has taken the conversation over from the agent. */
+            held_by: components["schemas"]["NamedActor"] | null;
             id: string;
+            /** @description The newest message, with the first 200 characters of its text. */
+            last_message: {
+                /** Format: date-time */
+                at: string;
+                body: string;
+                /** @enum {string} */
+                direction: "inbound" | "outbound";
+                from: components["schemas"]["MessageSender"] | null;
+            } | null;
             message_count: number;
             project_id: string;
             /** @enum {string} */
             status: "open" | "closed";
             subject: string | null;
+            /** @description Since when the client waits for an answer that no run will give, and why. */
+            unanswered: {
+                reason: string;
+                since: string;
+                task_id: string | null;
+            } | null;
+            /** @description Messages of the client that the team has not read. */
+            unread: number;
             /** Format: date-time */
             updated_at: string;
         };
         ThreadSummaryList: {
             data: components["schemas"]["ThreadSummary"][];
             next_cursor: string | null;
+        };
+        ThreadTask: {
+            /** Format: date-time */
+            created_at: string;
+            id: string;
+            /** @enum {string} */
+            status: "queued" | "provisioning" | "running" | "awaiting_approval" | "succeeded" | "failed" | "rejected" | "expired" | "cancelled";
+            task_type: string;
         };
         TokenDeltaEvent: {
             data: {
@@ -1538,6 +1781,22 @@ export interface components {
             /** @constant */
             type: "tool.result";
         };
+        UnsubscribeClientResponse: {
+            /** @constant */
+            ok: true;
+        };
+        UpdateBrandRequest: {
+            color?: string | null;
+            favicon_file_id?: string | null;
+            /** @enum {string} */
+            language?: "en" | "de" | "fr" | "es";
+            logo_file_id?: string | null;
+            mail_connection_id?: string | null;
+            name?: string | null;
+            notify?: boolean;
+            portal_channel_id?: string | null;
+            welcome?: string | null;
+        };
         UpdateCaseRequest: {
             /** @description Any JSON object. */
             data?: JsonObject;
@@ -1546,6 +1805,20 @@ export interface components {
             /** @enum {string} */
             status?: "open" | "closed";
             title?: string | null;
+        };
+        UpdateChannelRequest: {
+            /** @description The service that carries the messages; null: `/inbound` only. */
+            adapter?: string | null;
+            address?: string;
+            /** @description In the form of the adapter. */
+            config?: {
+                [key: string]: unknown;
+            };
+            connection_id?: string;
+            /** @description How long the task of a message waits for more messages, which then become part of it. */
+            settle_s?: number;
+            task_type?: string;
+            wedge?: string;
         };
         UpdateClientRequest: {
             display_name?: string | null;
@@ -1628,8 +1901,20 @@ export interface components {
             wedge?: string;
         };
         UpdateThreadRequest: {
+            /** @description `"me"`: the caller takes the conversation over from the agent; null: gives it back. */
+            held_by?: "me" | null;
+            /**
+             * @description The team has read every message.
+             * @constant
+             */
+            read?: true;
             /** @enum {string} */
-            status: "open" | "closed";
+            status?: "open" | "closed";
+            /**
+             * @description Dismisses the mark that the client waits.
+             * @constant
+             */
+            unanswered?: false;
         };
         UpdateWebhookRequest: {
             enabled?: boolean;
@@ -1649,6 +1934,25 @@ export interface components {
             problem: string | null;
             sealed_from: number | null;
             signed_by: string | null;
+        };
+        VisitorConversation: {
+            /** @description Whether an agent works on an answer. */
+            is_working: boolean;
+            messages: components["schemas"]["VisitorMessage"][];
+            /** @description The position of the last message that the visitor has seen. */
+            read_count: number;
+            /** @description Null before the first message. */
+            thread_id: string | null;
+        };
+        VisitorMessage: {
+            body: string;
+            /** Format: date-time */
+            created_at: string;
+            /** @enum {string} */
+            from: "visitor" | "team";
+            id: string;
+            /** @description The position in the conversation. */
+            n: number;
         };
         Webhook: {
             /** Format: date-time */
@@ -1760,6 +2064,15 @@ export interface components {
         WedgeSummaryList: {
             data: components["schemas"]["WedgeSummary"][];
             next_cursor: string | null;
+        };
+        Widget: {
+            color: string | null;
+            /** @enum {string} */
+            language: "en" | "de" | "fr" | "es";
+            /** @description The path of the image on this server; null: there is none. */
+            logo_url: string | null;
+            name: string | null;
+            welcome: string | null;
         };
     };
     responses: {

@@ -42,6 +42,8 @@ export interface HookCall {
   /** The address that the provider called, as it knows it: SVC_PUBLIC_URL with the path and the query. */
   url: string
   headers: Readonly<Record<string, string | string[] | undefined>>
+  /** The IP address of the caller. */
+  caller: string
   /** The bytes as they were received. */
   body: Buffer
 }
@@ -56,7 +58,7 @@ export interface HookContent {
 export interface IncomingMessage {
   /** The provider's id of the message. A second delivery with the same id changes nothing. */
   externalId: string
-  from: { handle: string; name: string | null }
+  from: MessageSender
   body: string
   subject: string | null
   /** Tells apart the conversations of one client on the channel; empty: the client has one. */
@@ -68,6 +70,15 @@ export interface IncomingMessage {
   files: IncomingFile[]
   /** An automatic reply or a bounce: it is stored in its thread, starts no task and is never answered. */
   isAutomatic?: boolean
+  /** Whether the sender of a mail is proved, such as `{spf: "pass", dkim: "pass", dmarc: "pass"}`. */
+  verdict?: JsonObject
+}
+
+export interface MessageSender {
+  handle: string
+  name: string | null
+  /** A mail address that the sender typed and that nobody has checked. */
+  claimedAddress?: string | null
 }
 
 /** A file that came with a message. */
@@ -78,17 +89,17 @@ export interface IncomingFile {
   open(): AsyncIterable<Buffer>
 }
 
-/** How the answers of a channel leave the service, as the action `<connection>:reply`. */
+/** How the answers of a channel leave the service, as the action `<connection>:reply`. The payload has its text in `text`. */
 export interface ChannelReply {
   /** The JSON Schema of the payload. */
   schema: JsonObject
   /** The whole payload as it will be sent, with the recipient that the thread has. The agent chooses only text and files. */
-  compose(conversation: Conversation, draft: ReplyDraft): JsonObject
+  compose(conversation: ChannelConversation, draft: ReplyDraft): JsonObject
   /** Sends the payload once. Throws an `EgressError` like an executor. */
   send(ctx: Ctx, call: ReplyCall): Promise<ReplyResult>
 }
 
-export interface Conversation {
+export interface ChannelConversation {
   channel: AdapterChannel
   thread: ThreadRow
   /** The newest inbound message that has an address. */

@@ -13,16 +13,17 @@ import { createTimeline } from './timeline.ts'
 
 export const runTaskCommand: CliCommand = {
   name: 'run',
-  usage: 'WEDGE TYPE [--input FILE|-|JSON] [--detach]',
+  usage: 'WEDGE TYPE [--input FILE|-|JSON] [--files ID,…] [--detach]',
   summary: 'create a task, watch it, and decide its approvals',
   details: (
     svc,
   ) => `When the task needs an approval, type a to approve, e to edit the payload (in $VISUAL or $EDITOR, else as one line
 of JSON) or r to reject, which ends the task. A question of the agent asks for the answer. You can pipe the answers in, one per line, unless --input - reads stdin.
 An approval that is not answered here can be decided with \`${svc} approvals\`.
+--files gives the task files that were uploaded before, by their ids.
 --detach prints the id of the task and returns at once. Ctrl-C stops watching; the task continues.
 With --json: the events as JSON lines, then {"type":"task","data":{…}}.`,
-  options: { input: { type: 'string' }, detach: { type: 'boolean' } },
+  options: { input: { type: 'string' }, files: { type: 'string' }, detach: { type: 'boolean' } },
   argCount: [2, 2],
   async run(call) {
     const { terminal, service } = call.context
@@ -70,7 +71,9 @@ export async function runUntilInterrupted(
 async function readTaskBody(call: CommandCall): Promise<JsonObject> {
   const option = stringOption(call, 'input')
   const input = option === undefined ? {} : { input: await readJsonOption('--input', option) }
-  return { wedge: commandArg(call, 0), task_type: commandArg(call, 1), ...input }
+  const ids = stringOption(call, 'files')
+  const files = ids === undefined ? {} : { files: ids.split(',').map((id) => id.trim()) }
+  return { wedge: commandArg(call, 0), task_type: commandArg(call, 1), ...input, ...files }
 }
 
 /** Shows events while it asks. A question is withdrawn when its approval is decided elsewhere or the task ends. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { badRequest } from '../../base/problem.ts'
 import type { Ctx } from '../../ctx/ctx.ts'
-import { CALL_TIMEOUT_MS, EgressError } from '../../egress/http-client.ts'
+import { callTimeoutMs, EgressError } from '../../egress/http-client.ts'
 import { openTcpConnection, type TcpConnection } from '../../egress/tcp-connection.ts'
 import { validateFields } from '../../http/validate.ts'
 import { openSecret } from '../../vault/secrets.ts'
@@ -48,7 +48,8 @@ async function runSession(
   const { host, port, ...config } = readSmtpConfig(connection)
   if (config.username !== null && secret === null) throw badRequest(`connection '${connection.name}' has no secret yet`)
   const { runSmtpSession } = await import('./smtp-client.ts')
-  const tcp = await openTcpConnection(ctx, { host, port, timeoutMs: CALL_TIMEOUT_MS })
+  const attached = message?.mail.attachments.reduce((sum, { content }) => sum + content.length, 0) ?? 0
+  const tcp = await openTcpConnection(ctx, { host, port, timeoutMs: callTimeoutMs(attached) })
   try {
     if (config.tls === 'none') requirePrivateAddress(connection, tcp)
     const login = config.username === null || secret === null ? null : { user: config.username, pass: secret }
