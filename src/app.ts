@@ -21,6 +21,7 @@ import { createMemoryState } from './ctx/memory.ts'
 import { decodeNotification } from './ctx/topics.ts'
 import { sleep, toIsoTime, type World } from './ctx/world.ts'
 import { catchUpFollowers, catchUpAllFollowers } from './events/follow-log.ts'
+import { removeUnfinishedFiles } from './files/delete-file.ts'
 import { closeWithoutResets } from './http/close-server.ts'
 import { warnAboutMissingModelKeys } from './models/provider-keys.ts'
 import { openSandboxPlane, type SandboxPlane } from './planes/sandbox-plane.ts'
@@ -243,12 +244,13 @@ function createSweeps(ctx: Ctx, runner: Runner, lease: ReplicaLease): Loop[] {
   ]
 }
 
-/** Deletes credentials, keys, counters and deliveries that have expired. */
+/** Deletes credentials, keys, counters and deliveries that have expired, and uploads that never finished. */
 async function deleteExpiredRows(ctx: Ctx): Promise<void> {
   const now = ctx.world.clock.now()
   const yesterday = toIsoTime(now - DAY_MS)
   await deleteExpiredCredentials(ctx)
   await removeExpiredPortalAccess(ctx)
+  await removeUnfinishedFiles(ctx)
   await deleteInBatches(ctx, (tx) => deleteIdempotencyKeysBefore(tx.db, yesterday, ROWS_PER_BATCH))
   await inTx(ctx, (tx) => deleteOldPolicyCounters(tx.db, yesterday.slice(0, 10)))
   await inTx(ctx, (tx) => deleteReplicasBefore(tx.db, { before: yesterday }))

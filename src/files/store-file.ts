@@ -7,7 +7,7 @@ import type { Actor } from '../ctx/scope.ts'
 import { isoNow } from '../ctx/world.ts'
 import type { FileRow } from '../store/tables.ts'
 import { detectContentType } from './content-type.ts'
-import { discardFile } from './delete-file.ts'
+import { discardUpload } from './delete-file.ts'
 import { cleanFileName } from './file-name.ts'
 import { addFileSize, insertFile, updateFileStored } from './rows.ts'
 import { currentStorage, type FilePiece, type FileStorage } from './storage.ts'
@@ -42,10 +42,8 @@ export async function storeFile(
     const sha256 = await writePieces(ctx, storage, file, head, limitBytes(bytes, storage.maxBytes(ctx)))
     return await inTx(ctx, (tx) => finishUpload(tx, owner.actor, file, sha256))
   } catch (error) {
-    // The cleanup removes the bytes if this fails too.
-    await discardFile(ctx, file).catch((err: unknown) =>
-      ctx.world.log.warn({ err, file: file.id }, 'upload not removed'),
-    )
+    // The store may be away as well; then the cleanup removes the bytes, and the caller gets the first error.
+    await discardUpload(ctx, file).catch(() => {})
     throw error
   }
 }

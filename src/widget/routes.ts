@@ -6,7 +6,7 @@ import type { AdapterChannel } from '../channels/adapters/adapter.ts'
 import { toAdapterChannel } from '../channels/adapters/adapter-table.ts'
 import { requireWidgetOrigin } from '../channels/adapters/widget.ts'
 import { findChannelUnscoped } from '../channels/rows.ts'
-import { type FindInput, nameRoutes, openRoute } from '../http/route.ts'
+import { type FindInput, HttpResponse, nameRoutes, openRoute } from '../http/route.ts'
 import { MIN_VISITOR_CHARACTERS, readVisitorConversation } from './conversation.ts'
 import { toVisitorMessageView, toWidgetView, VisitorConversationView, WidgetView } from './view.ts'
 
@@ -17,7 +17,8 @@ export const widgetRoutes = nameRoutes({
     responses: { 200: WidgetView },
     find: findWidget,
     async handle({ ctx, subject: { project_id } }) {
-      return toWidgetView(await findBrand(ctx.db, project_id), await projectAddress(ctx.db, project_id))
+      const view = toWidgetView(await findBrand(ctx.db, project_id), await projectAddress(ctx.db, project_id))
+      return new HttpResponse(200, view, { 'cache-control': 'public, max-age=60' })
     },
   }),
 
@@ -26,7 +27,7 @@ export const widgetRoutes = nameRoutes({
     description: 'A POST, because the key of the visitor must not be in a URL. 403 from a page that is not allowed.',
     body: z.object({
       visitor: z.string().min(MIN_VISITOR_CHARACTERS).max(200).meta({
-        description: 'The key that the page made for this visitor. Whoever has it can read the conversation.',
+        description: 'The key that the page made for this visitor. It gives access to the conversation.',
       }),
       after: z.number().int().min(0).default(0).meta({ description: 'Only messages after this position.' }),
       is_open: z.boolean().default(false).meta({ description: 'Whether the visitor sees the messages now.' }),
@@ -36,7 +37,12 @@ export const widgetRoutes = nameRoutes({
     async handle({ ctx, subject, request, body }) {
       requireWidgetOrigin(subject, request)
       const { thread, messages, isWorking } = await readVisitorConversation(ctx, subject, body)
-      return { thread_id: thread, messages: messages.map(toVisitorMessageView), is_working: isWorking }
+      return {
+        thread_id: thread?.id ?? null,
+        messages: messages.map(toVisitorMessageView),
+        read_count: thread?.client_read_count ?? 0,
+        is_working: isWorking,
+      }
     },
   }),
 })

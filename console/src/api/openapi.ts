@@ -600,6 +600,8 @@ export interface components {
         };
         CreatePortalMessageRequest: {
             body: string;
+            /** @description Ids of files that were uploaded before. */
+            files?: string[];
         };
         CreatePortalSessionRequest: {
             token: string;
@@ -609,6 +611,12 @@ export interface components {
             /** Format: date-time */
             expires_at: string;
             session_token: string;
+        };
+        CreatePortalThreadRequest: {
+            body: string;
+            /** @description Ids of files that were uploaded before. */
+            files?: string[];
+            subject?: string | null;
         };
         CreateProjectRequest: {
             name: string;
@@ -681,8 +689,6 @@ export interface components {
         };
         CreateThreadMessageRequest: {
             body: string;
-            /** @description Ids of files that were uploaded before. */
-            files?: string[];
         };
         CreateWebhookRequest: {
             enabled?: boolean;
@@ -750,6 +756,10 @@ export interface components {
             name: string;
             sha256: string;
             size: number;
+        };
+        FileList: {
+            data: components["schemas"]["File"][];
+            next_cursor: string | null;
         };
         GetAccountStatusResponse: {
             active: boolean;
@@ -1048,12 +1058,26 @@ export interface components {
             data: components["schemas"]["PortalConnection"][];
             next_cursor: string | null;
         };
+        PortalMe: {
+            brand: components["schemas"]["PublicBrand"];
+            can_start_conversation: boolean;
+            /** Format: date-time */
+            created_at: string;
+            display_name: string | null;
+            handles: string[];
+            id: string;
+            /** @description Whether the client gets mails about answers; null: there are no such mails. */
+            notices: boolean | null;
+        };
         PortalMessage: {
+            /** @description The name of the team member who wrote it; null: nobody of the team. */
+            author: string | null;
             body: string;
             /** Format: date-time */
             created_at: string;
             /** @enum {string} */
             direction: "inbound" | "outbound";
+            files: components["schemas"]["File"][];
             from: components["schemas"]["MessageSender"] | null;
             id: string;
             subject: string | null;
@@ -1080,10 +1104,20 @@ export interface components {
             /** Format: date-time */
             created_at: string;
             id: string;
+            /** @description The newest message, cut after 200 characters; null if the client may not read it. */
+            last_message: {
+                body: string;
+                /** Format: date-time */
+                created_at: string;
+                /** @enum {string} */
+                direction: "inbound" | "outbound";
+            } | null;
             messages: components["schemas"]["PortalMessage"][];
             /** @enum {string} */
             status: "open" | "closed";
             subject: string | null;
+            /** @description Whether there is an answer that the client has not opened. */
+            unread: boolean;
             /** Format: date-time */
             updated_at: string;
         };
@@ -1091,9 +1125,19 @@ export interface components {
             /** Format: date-time */
             created_at: string;
             id: string;
+            /** @description The newest message, cut after 200 characters; null if the client may not read it. */
+            last_message: {
+                body: string;
+                /** Format: date-time */
+                created_at: string;
+                /** @enum {string} */
+                direction: "inbound" | "outbound";
+            } | null;
             /** @enum {string} */
             status: "open" | "closed";
             subject: string | null;
+            /** @description Whether there is an answer that the client has not opened. */
+            unread: boolean;
             /** Format: date-time */
             updated_at: string;
         };
@@ -1202,6 +1246,8 @@ export interface components {
             reused: components["schemas"]["BlueprintParts"];
         };
         PublicBrand: {
+            /** @description The name of the project in public addresses. */
+            address: string | null;
             /** @description Whether clients can ask for a sign-in link by mail. */
             can_mail_links: boolean;
             color: string | null;
@@ -1212,8 +1258,6 @@ export interface components {
             /** @description The path of the image on this server; null: there is none. */
             logo_url: string | null;
             name: string | null;
-            /** @description The name of the project in public addresses. */
-            project: string | null;
             welcome: string | null;
         };
         Readiness: {
@@ -1236,19 +1280,9 @@ export interface components {
             kind: "wedge" | "provision" | "connection" | "config" | "secret" | "authorisation" | "schedule" | "model";
             ok: boolean;
         };
-        ReadVisitorMessagesRequest: {
-            /**
-             * @description Only messages after this position.
-             * @default 0
-             */
-            after: number;
-            /**
-             * @description Whether the visitor sees the messages now.
-             * @default false
-             */
-            is_open: boolean;
-            /** @description The key that the page made for this visitor. Whoever has it can read the conversation. */
-            visitor: string;
+        ReadPortalThreadResponse: {
+            /** @constant */
+            ok: true;
         };
         ReceiveHookResponse: {
             client_id?: string;
@@ -1879,23 +1913,6 @@ export interface components {
             sealed_from: number | null;
             signed_by: string | null;
         };
-        VisitorConversation: {
-            /** @description Whether an agent works on an answer. */
-            is_working: boolean;
-            messages: components["schemas"]["VisitorMessage"][];
-            /** @description Null before the first message. */
-            thread_id: string | null;
-        };
-        VisitorMessage: {
-            body: string;
-            /** Format: date-time */
-            created_at: string;
-            /** @enum {string} */
-            from: "visitor" | "team";
-            id: string;
-            /** @description The position in the conversation. */
-            n: number;
-        };
         Webhook: {
             /** Format: date-time */
             created_at: string;
@@ -2006,15 +2023,6 @@ export interface components {
         WedgeSummaryList: {
             data: components["schemas"]["WedgeSummary"][];
             next_cursor: string | null;
-        };
-        Widget: {
-            color: string | null;
-            /** @enum {string} */
-            language: "en" | "de" | "fr" | "es";
-            /** @description The path of the image on this server; null: there is none. */
-            logo_url: string | null;
-            name: string | null;
-            welcome: string | null;
         };
     };
     responses: {
