@@ -126,6 +126,8 @@ export async function deleteThreads(db: Db, clientId: string): Promise<{ threads
   const threads = db.selectFrom('threads').select('id').where('client_id', '=', clientId)
   const ids = db.selectFrom('messages').select('id').where('thread_id', 'in', threads)
   await db.deleteFrom('message_files').where('message_id', 'in', ids).execute()
+  // The answers of members have effects without a task. What the provider said may be about the client.
+  await db.updateTable('effects').set({ result: null, error: null }).where('approval_id', 'in', ids).execute()
   const messages = await db.deleteFrom('messages').where('thread_id', 'in', threads).executeTakeFirstOrThrow()
   const removed = await db.deleteFrom('threads').where('client_id', '=', clientId).executeTakeFirstOrThrow()
   return { threads: Number(removed.numDeletedRows), messages: Number(messages.numDeletedRows) }
