@@ -12,6 +12,7 @@ export interface CallInput {
   /** Query parameters, such as `?name=a`. */
   query?: string
   body?: unknown
+  headers?: Record<string, string>
   /** The credential; the project's key by default, null for none. */
   key?: string | null
   /** The subject of the entry if neither the path nor the response contains it. */
