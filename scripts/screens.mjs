@@ -21,7 +21,12 @@ const LOGO = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 48 48"><circl
 const PEOPLE = ['Ada', 'Kim', 'Linus', 'Grace', 'Noor', 'Omar']
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-screens-'))
-const receiver = createServer((_, response) => response.end('{}')).listen(0, '127.0.0.1')
+/** The page of a shop, which shows the widget. */
+let shopPage = ''
+const receiver = createServer((request, response) => {
+  if (request.url === '/shop') response.setHeader('content-type', 'text/html').end(shopPage)
+  else response.end('{}')
+}).listen(0, '127.0.0.1')
 await once(receiver, 'listening')
 const service = spawn(process.execPath, [join(root, 'dist/svc.mjs'), 'serve'], {
   cwd: root,
@@ -42,6 +47,7 @@ try {
   const url = await addressOf(service)
   const samples = await createSamples(url)
   await shootAll(url, samples)
+  await shootWidget(url)
 } finally {
   await browser.close()
   service.kill('SIGTERM')
@@ -157,6 +163,46 @@ async function shootAll(url, { waiting, finished, portals: [phone = '', desktop 
   const conversation = { signedIn: false, press: ['Continue', 'Cannot log in'] }
   await shoot(url, 'portal-phone', phone, { ...conversation, viewport: PHONE })
   await shoot(url, 'portal-dark', desktop, { ...conversation, colorScheme: 'dark' })
+}
+
+/** @param {string} url */
+async function shootWidget(url) {
+  const address = receiver.address()
+  const origin = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`
+  const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' }
+  /** @param {string} method @param {string} path @param {object} [body] */
+  const call = async (method, path, body) => {
+    const response = await fetch(url + path, { method, headers, ...(body && { body: JSON.stringify(body) }) })
+    return JSON.parse(await response.text())
+  }
+  await call('PUT', '/v1/brand', { name: 'Acme Shoes', color: '#0f766e', welcome: 'Ask us about orders and sizes.' })
+  const connections = await call('GET', '/v1/connections')
+  const binding = {
+    connection_id: connections.data[0].id,
+    address: 'shop',
+    adapter: 'widget',
+    config: { origins: [origin] },
+  }
+  const channel = await call('POST', '/v1/channels', { ...binding, wedge: 'inbox-triage', task_type: 'acknowledge' })
+  shopPage = `<!doctype html><html lang="en"><title>Acme Shoes</title><meta name="viewport" content="width=device-width">
+    <body style="margin:0;font:18px/1.6 system-ui;background:#faf8f4"><main style="max-width:46rem;margin:4rem auto;padding:0 2rem">
+    <h1>Acme Shoes</h1><p>Handmade shoes for long walks. Free returns within 30 days.</p></main>
+    <script src="${url}/widget.js" data-channel="${channel.id}"></script></body></html>`
+  await shootShop(origin, 'widget', { viewport: { width: 1440, height: 900 } })
+  await shootShop(origin, 'widget-phone', { viewport: PHONE, colorScheme: 'dark' })
+}
+
+/** @param {string} origin @param {string} name @param {import('playwright-core').BrowserContextOptions} options */
+async function shootShop(origin, name, options) {
+  const context = await browser.newContext({ locale: 'en-GB', reducedMotion: 'reduce', ...options })
+  const page = await context.newPage()
+  await page.goto(`${origin}/shop`)
+  await page.getByRole('button', { name: 'Open the chat' }).click()
+  await page.getByLabel('Your message').fill('Does order 1017 arrive before Friday?')
+  await page.keyboard.press('Enter')
+  await page.locator('.message.team').waitFor()
+  await page.screenshot({ path: join(root, 'docs/screens', `${name}.png`) })
+  await context.close()
 }
 
 /**

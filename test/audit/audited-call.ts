@@ -13,6 +13,7 @@ export interface CallInput {
   query?: string
   headers?: Record<string, string>
   body?: unknown
+  headers?: Record<string, string>
   /** The credential; the project's key by default, null for none. */
   key?: string | null
   /** The subject of the entry if neither the path nor the response contains it. */

@@ -1,6 +1,5 @@
 import { PASSWORD } from '../accounts/members.ts'
 import {
-  type CallInput,
   type AuditedCall,
   onProject,
   onOrganisation,
@@ -15,7 +14,7 @@ import {
   insertUnsubscribeToken,
 } from './audited-call.ts'
 import { CONNECTIONS } from './audited-connections.ts'
-import { DAILY, IDLE } from './populated-app.ts'
+import { DAILY, IDLE, type PopulatedApp } from './populated-app.ts'
 
 const TASKS: Record<string, AuditedCall> = {
   'POST /v1/tasks': onProject('task.created', () => ({ body: IDLE })),
@@ -70,6 +69,13 @@ const CLIENTS: Record<string, AuditedCall> = {
     const headers = { 'x-telegram-bot-api-secret-token': 'x' }
     return { ids: { channel_id }, headers, body: { update_id: 1, message }, key: null, by: 'system' }
   }),
+  'POST /v1/hooks/:channel_id': onProject('message.received', async (app) => ({
+    ids: { channel_id: await createWidget(app) },
+    body: { visitor: app.uniqueWord(), body: 'Where is it?' },
+    headers: { origin: WIDGET_ORIGIN },
+    key: null,
+    by: 'system',
+  })),
   'DELETE /v1/channels/:id': onProject('channel.deleted', async (app) => ({
     ids: { channels: await app.channel() },
   })),
@@ -304,12 +310,27 @@ export const AUDITED_TOOLS: Record<string, AuditedCall> = {
 }
 
 /** Routes other than GET that change nothing. */
-export const UNAUDITED_CALLS: Record<string, CallInput> = {
+export const UNAUDITED_CALLS: Record<string, AuditedCall['call']> = {
   // Evaluates policy rules on past approvals.
-  'POST /v1/wedges/:wedge/policy/simulate': {
+  'POST /v1/wedges/:wedge/policy/simulate': () => ({
     ids: { wedge: 'support' },
     body: { auto_approve: [{ action: 'send_it' }] },
-  },
+  }),
+  // Reads; the key of the visitor must not be in the URL.
+  'POST /v1/widgets/:channel_id/messages': async (app) => ({
+    ids: { channel_id: await createWidget(app) },
+    body: { visitor: 'a-long-random-key-of-the-browser' },
+    headers: { origin: WIDGET_ORIGIN },
+    key: null,
+  }),
+}
+
+const WIDGET_ORIGIN = 'https://shop.example'
+
+async function createWidget(app: PopulatedApp): Promise<string> {
+  const config = { origins: [WIDGET_ORIGIN] }
+  const binding = { connection_id: await createConnection(app), address: app.uniqueWord(), adapter: 'widget', config }
+  return app.createId('/v1/channels', { ...IDLE, ...binding })
 }
 
 function mcpCall(name: string, given: object) {

@@ -97,6 +97,7 @@ eachStore((store) => {
     const document = await readOpenApi(tenants())
     const client = await openPortalSession(tenants(), tenants().ownProject)
     const routes = [...FOUNDER_ROUTES, ...CLIENT_ROUTES, ...OPEN_ROUTES].filter(
+      // A route that reads its body itself takes other content than JSON too.
       (route) => findOperation(document, route).requestBody && !route.streamsBody,
     )
     // All routes share one body parser, so only the first route of each plane gets all bodies.

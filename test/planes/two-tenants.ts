@@ -109,7 +109,10 @@ async function seedProject(app: TestApp, key: string, owner: string): Promise<Se
     members: (await app.call('POST', '/v1/members', invite, { key: owner })).body.member.id,
     connections,
     channels,
-    channel_id: channels,
+    channel_id: await create('/v1/channels', {
+      ...{ connection_id: connections, address: 'shop.example', adapter: 'widget', ...task },
+      config: { origins: ['https://shop.example'] },
+    }),
     tasks: written.task_id,
     threads: written.thread_id,
     clients: written.client_id,
