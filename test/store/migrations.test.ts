@@ -42,6 +42,8 @@ const listTables = (store: StoreKind, db: Db) =>
     : sql`select tablename from pg_tables where schemaname = 'public'`.execute(db)
 
 const UNDO_STORAGE_USAGE_AND_LATER = [
+  'alter table messages drop column verdict',
+  'alter table messages drop column is_automatic',
   'drop index tasks_thread',
   'alter table tasks drop column ready_at',
   ...['delivery_error', 'delivery', 'address', 'author_id', 'author_kind'].map(

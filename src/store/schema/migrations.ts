@@ -75,7 +75,18 @@ const MIGRATIONS: Record<string, Migration> = {
       for (const statement of conversationStatements(db)) await sql.raw(statement).execute(db)
     },
   },
+  '0015_message_origin': {
+    async up(db) {
+      for (const statement of MESSAGE_ORIGIN_STATEMENTS) await sql.raw(statement).execute(db)
+    },
+  },
 }
+
+/** What the mail server of a sender proved, and whether a program wrote the message. */
+const MESSAGE_ORIGIN_STATEMENTS = [
+  'alter table messages add column is_automatic bigint not null default 0',
+  'alter table messages add column verdict text',
+]
 
 /** The tools of MCP servers, as they were when they were last listed, with the class that an admin gave them. */
 const CONNECTION_TOOLS = `
