@@ -45,11 +45,11 @@ test('a mail becomes a message with its sender, thread, text and files', async (
     body: 'Schöne Grüße',
     subject: 'Re: Größe €',
     conversationKey: 'größe €',
-    address: { to: 'joerg@example.com', name: 'Jörg Müller', message_id: '<m2@example.com>' },
+    address: { to: 'Jörg Müller <joerg@example.com>', message_id: '<m2@example.com>' },
     isAutomatic: false,
   })
   expect(message?.continues).toEqual({
-    externalIds: ['<apr_1@shop.example>', '<apr_1@shop.example>', '<m1@example.com>'],
+    externalIds: ['<m1@example.com>', '<apr_1@shop.example>', '<apr_1@shop.example>'],
     replyToken: 'AbCd1234_-xyz',
   })
   expect(message?.files.map(({ name, contentType }) => [name, contentType])).toEqual([

@@ -4,12 +4,9 @@ import PostalMime, { type Address, type Attachment, type Email } from 'postal-mi
 import type { MailAddress } from '../../connections/mail/mail-address.ts'
 import { isDeliveryReport } from './automatic-mail.ts'
 import { parseMessageIds } from './mail-headers.ts'
-import type { ReceivedMail } from './received-mail.ts'
+import { isInlineLogo, type ReceivedMail } from './received-mail.ts'
 
 const LIMITS = { maxNestingDepth: 50, maxHeadersSize: 512 * 1024, maxRfc822NestingDepth: 3 }
-
-/** Smaller images that the text shows are logos and counters. */
-const MIN_INLINE_IMAGE_BYTES = 8 * 1024
 
 /** Throws if the mail is not readable, such as with thousands of nested parts. */
 export async function parseMime(raw: Buffer): Promise<Omit<ReceivedMail, 'verdict'>> {
@@ -46,12 +43,10 @@ function listRecipients({ to = [], cc = [], headers }: Email): string[] {
 }
 
 const toBuffer = ({ content }: Attachment): Buffer =>
-  typeof content === 'string' ? Buffer.from(content) : Buffer.from(content as ArrayBuffer)
+  content instanceof ArrayBuffer ? Buffer.from(content) : Buffer.from(content)
 
-function isShownAsFile(attachment: Attachment): boolean {
-  const isInlineImage = attachment.related === true && attachment.mimeType.startsWith('image/')
-  return !isInlineImage || toBuffer(attachment).length >= MIN_INLINE_IMAGE_BYTES
-}
+const isShownAsFile = (attachment: Attachment): boolean =>
+  attachment.related !== true || !isInlineLogo(attachment.mimeType, toBuffer(attachment).length)
 
 const toIncomingFile = (attachment: Attachment) => ({
   name: attachment.filename ?? defaultName(attachment.mimeType),

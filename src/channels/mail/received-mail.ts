@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { JsonObject } from '../../base/json.ts'
-import type { MailAddress } from '../../connections/mail/mail-address.ts'
-import type { IncomingFile, IncomingMessage } from '../adapters/adapter.ts'
+import { formatMailAddress, type MailAddress, parseMailAddress } from '../../connections/mail/mail-address.ts'
+import type { AdapterChannel, HookContent, IncomingFile, IncomingMessage } from '../adapters/adapter.ts'
 import { isAutomaticMail } from './automatic-mail.ts'
 import { htmlToText } from './html-to-text.ts'
 import { findHeader, type MailHeaders, parseMessageIds } from './mail-headers.ts'
@@ -31,10 +30,32 @@ const MAX_SUBJECT_CHARACTERS = 2000
 const MAX_EXTERNAL_ID_CHARACTERS = 512
 const MAX_NAME_CHARACTERS = 200
 
+/** What a call of a mail provider contains. A mail that cannot be answered is left out. */
+export function toMailContent({ address }: AdapterChannel, mail: ReceivedMail): HookContent {
+  const message = toIncomingMessage(address, mail)
+  return { messages: message ? [message] : [] }
+}
+
+/** The mailbox in a header, also if its name has a form that `parseMailAddress` refuses. */
+export function readMailbox(text: string): MailAddress | null {
+  const [, name = '', bracketed] = /^([^<]*)<([^<>]*)>/.exec(text) ?? []
+  return parseMailAddress(text) ?? toNamed(name, parseMailAddress(bracketed ?? ''))
+}
+
+const toNamed = (name: string, mailbox: MailAddress | null): MailAddress | null =>
+  mailbox && { ...mailbox, name: name.replaceAll('"', '').trim() }
+
+/** Images that the text of a mail shows are left out if they are small: they are logos and counters. */
+export const isInlineLogo = (contentType: string, size: number): boolean =>
+  /^image\//i.test(contentType) && size < MIN_INLINE_IMAGE_BYTES
+
+const MIN_INLINE_IMAGE_BYTES = 8 * 1024
+
 /** The message of a mail; null for a mail without a sender, which cannot be answered. */
 export function toIncomingMessage(channelAddress: string, mail: ReceivedMail): IncomingMessage | null {
-  const sender = findSender(channelAddress, mail)
-  if (!sender) return null
+  const found = findSender(channelAddress, mail)
+  if (!found) return null
+  const sender = { address: found.address, name: toStorableText(found.name).slice(0, MAX_NAME_CHARACTERS) }
   const subject =
     toStorableText(mail.subject ?? '')
       .trim()
@@ -44,13 +65,14 @@ export function toIncomingMessage(channelAddress: string, mail: ReceivedMail): I
   const isOwn = isChannelAddress(channelAddress, sender.address)
   return {
     externalId: toExternalId(messageId, mail, sender, body.text),
-    from: { handle: sender.address, name: toStorableText(sender.name).slice(0, MAX_NAME_CHARACTERS) || null },
+    from: { handle: sender.address, name: sender.name || null },
     body: body.text,
     subject,
     conversationKey: toConversationKey(subject),
     continues: { externalIds: findEarlierIds(mail), replyToken: findReplyToken(mail.recipients) },
-    address: toAddress(sender, messageId, mail),
+    address: { to: formatMailAddress(sender), ...(messageId !== null && { message_id: messageId }) },
     files: [...body.files, ...mail.files].slice(0, MAX_FILES),
+    ...(mail.verdict && { verdict: toVerdictJson(mail.verdict) }),
     isAutomatic: isOwn || isAutomaticMail(mail.headers, mail.from?.address ?? '', subject),
   }
 }
@@ -95,22 +117,14 @@ function toExternalId(messageId: string | null, mail: ReceivedMail, sender: Mail
   return `sha256:${createHash('sha256').update(content).digest('hex')}`
 }
 
+/** Oldest first. */
 function findEarlierIds({ headers, reportedIds }: ReceivedMail): string[] {
   const references = parseMessageIds(findHeader(headers, 'references'))
-  return [...reportedIds, ...parseMessageIds(findHeader(headers, 'in-reply-to')), ...references.toReversed()]
+  return [...references, ...parseMessageIds(findHeader(headers, 'in-reply-to')), ...reportedIds]
 }
 
 /** Mails with the same subject, apart from `Re:` and the like, are one conversation. */
 function toConversationKey(subject: string | null): string {
   const base = (subject ?? '').replace(/^(?:\s*(?:re|aw|antw|sv|r|fwd?|wg|tr|rv|enc)\s*(?:\[\d+\])?\s*:)+/i, '')
   return base.trim().replaceAll(/\s+/g, ' ').toLowerCase().slice(0, 200)
-}
-
-function toAddress(sender: MailAddress, messageId: string | null, { verdict }: ReceivedMail): JsonObject {
-  return {
-    to: sender.address,
-    ...(sender.name !== '' && { name: toStorableText(sender.name) }),
-    ...(messageId !== null && { message_id: messageId }),
-    ...(verdict && { verdict: toVerdictJson(verdict) }),
-  }
 }
