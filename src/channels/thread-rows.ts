@@ -231,6 +231,47 @@ export const updateThreadUnanswered = prepareQuery<{
     .$castTo<never>(),
 )
 
+/** Removes the mark, because the client got an answer or a person dismissed it. False if there was none. */
+export async function updateThreadAnswered(db: Db, id: string): Promise<boolean> {
+  return (await clearUnanswered(db, { id })).length > 0
+}
+
+const clearUnanswered = prepareQuery<{ id: string }, { id: string }>((db, arg) =>
+  db
+    .updateTable('threads')
+    .set({ unanswered_at: null, unanswered_reason: null, unanswered_task_id: null })
+    .where('id', '=', arg('id'))
+    .where('unanswered_at', 'is not', null)
+    .returning('id'),
+)
+
+/** The team has read every message. */
+export async function updateThreadRead(db: Db, id: string): Promise<void> {
+  await db
+    .updateTable('threads')
+    .set((row) => ({ read_count: row.ref('message_count') }))
+    .where('id', '=', id)
+    .execute()
+}
+
+/** Notes who has the conversation; null: the agent. False if it is so already. */
+export async function updateThreadHolder(
+  db: Db,
+  id: string,
+  holder: { kind: string; id: string } | null,
+): Promise<boolean> {
+  const query = db
+    .updateTable('threads')
+    .set({ held_by_kind: holder?.kind ?? null, held_by_id: holder?.id ?? null })
+    .where('id', '=', id)
+    .where((row) =>
+      holder === null
+        ? row('held_by_kind', 'is not', null)
+        : row.or([row('held_by_id', 'is', null), row('held_by_id', '<>', holder.id)]),
+    )
+  return (await query.returning('id').execute()).length > 0
+}
+
 /** False if the thread was already closed. */
 export async function updateThreadClosed(db: Db, id: string, now: string): Promise<boolean> {
   const query = db.updateTable('threads').set({ status: 'closed', updated_at: now }).where('id', '=', id)
