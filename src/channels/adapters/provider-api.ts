@@ -7,14 +7,14 @@ import type { Connection } from '../../connections/rows.ts'
 import type { Ctx } from '../../ctx/ctx.ts'
 import { createEgressClient, type EgressStream } from '../../egress/http-client.ts'
 import { openSecret } from '../../vault/secrets.ts'
-import type { Conversation } from './adapter.ts'
+import type { ChannelConversation } from './adapter.ts'
 
 const DOWNLOAD_TIMEOUT_MS = 60_000
 const MAX_DOWNLOAD_BYTES = 100 * 1024 * 1024
 const MAX_REDIRECTS = 3
 
 /** Where the answer goes: what the adapter kept on the client's last message. */
-export const parseReplyAddress = ({ lastInbound }: Conversation): JsonObject =>
+export const parseReplyAddress = ({ lastInbound }: ChannelConversation): JsonObject =>
   tryParseJsonObject(lastInbound.address ?? '') ?? {}
 
 /** An address of the provider's API: below `config.base_url` of the connection if it is set. */

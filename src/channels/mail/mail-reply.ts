@@ -5,7 +5,7 @@ import { formatMailAddress, mailDomain } from '../../connections/mail/mail-addre
 import { completeMailPayload, parseMail, SEND_MAIL_TOOL } from '../../connections/mail/mail-payload.ts'
 import { findMailProvider } from '../../connections/mail/provider-table.ts'
 import type { Ctx } from '../../ctx/ctx.ts'
-import type { ChannelReply, Conversation, ReplyCall, ReplyDraft, ReplyResult } from '../adapters/adapter.ts'
+import type { ChannelReply, ChannelConversation, ReplyCall, ReplyDraft, ReplyResult } from '../adapters/adapter.ts'
 import { parseReplyAddress } from '../adapters/provider-api.ts'
 import { parseMessageIds } from './mail-headers.ts'
 import { makeReplyAddress } from './reply-address.ts'
@@ -17,8 +17,9 @@ export const mailReply: ChannelReply = {
   send: sendMailReply,
 }
 
-function composeMailReply({ channel, thread, lastInbound, externalIds }: Conversation, draft: ReplyDraft): JsonObject {
-  const address = parseReplyAddress(lastInbound)
+function composeMailReply(conversation: ChannelConversation, draft: ReplyDraft): JsonObject {
+  const { channel, thread, lastInbound, externalIds } = conversation
+  const address = parseReplyAddress(conversation)
   const to = textField(address, 'to')
   if (to === '') throw badRequest('the last message of the conversation has no mail address')
   const replyTo = thread.reply_token === null ? null : makeReplyAddress(channel.address, thread.reply_token)
@@ -63,10 +64,10 @@ function joinReferences(externalIds: readonly string[], answered: string): JsonO
 
 /** The Message-ID is made of the idempotency key, so that a mail that was sent twice can be recognised. */
 async function sendMailReply(ctx: Ctx, call: ReplyCall): Promise<ReplyResult> {
-  const { connection, secret, payload, files, idempotencyKey } = call
+  const { connection, secret, payload, idempotencyKey } = call
   const provider = findMailProvider(connection)
   if (!provider) throw badRequest(`connection '${connection.name}' must have a config.provider to answer mails`)
-  const mail = parseMail(completeMailPayload(connection, payload), files)
+  const mail = parseMail(completeMailPayload(connection, payload))
   const messageId = `<${idempotencyKey}@${mailDomain(mail.from)}>`
   const headers = { ...mail.headers, ...provider.messageIdHeaders?.(messageId) }
   const response = await provider.send(ctx, { connection, secret, mail: { ...mail, headers }, idempotencyKey })

@@ -25,7 +25,6 @@ export interface ReceivedMail {
 }
 
 const MAX_BODY_CHARACTERS = 100_000
-const MAX_FILES = 50
 const MAX_SUBJECT_CHARACTERS = 2000
 const MAX_EXTERNAL_ID_CHARACTERS = 512
 const MAX_NAME_CHARACTERS = 200
@@ -71,7 +70,7 @@ export function toIncomingMessage(channelAddress: string, mail: ReceivedMail): I
     conversationKey: toConversationKey(subject),
     continues: { externalIds: findEarlierIds(mail), replyToken: findReplyToken(mail.recipients) },
     address: { to: formatMailAddress(sender), ...(messageId !== null && { message_id: messageId }) },
-    files: [...body.files, ...mail.files].slice(0, MAX_FILES),
+    files: [...body.files, ...mail.files],
     ...(mail.verdict && { verdict: toVerdictJson(mail.verdict) }),
     isAutomatic: isOwn || isAutomaticMail(mail.headers, mail.from?.address ?? '', subject),
   }

@@ -17,6 +17,7 @@ export const mailgunProvider = createApiProvider({
     }
   },
   testPath: (config) => `/v4/domains/${requireDomain(config)}`,
+  messageIdHeaders: (messageId) => ({ 'Message-Id': messageId }),
 })
 
 /** A field is repeated for each of several addresses. */

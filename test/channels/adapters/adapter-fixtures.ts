@@ -4,7 +4,7 @@ import type {
   AdapterChannel,
   ChannelAdapter,
   ChannelHook,
-  Conversation,
+  ChannelConversation,
   HookCall,
   IncomingFile,
   ReplyResult,
@@ -104,7 +104,7 @@ async function verifyStatus(ctx: Ctx, hook: ChannelHook, call: HookCall): Promis
 }
 
 /** Only the fields that adapters read. */
-const conversationWith = (address: JsonObject): Conversation => ({
+const conversationWith = (address: JsonObject): ChannelConversation => ({
   channel: CHANNEL,
   thread: { id: 'thr_1' } as ThreadRow,
   lastInbound: { id: 'msg_1', address: JSON.stringify(address) } as MessageRow,
