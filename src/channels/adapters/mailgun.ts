@@ -7,7 +7,7 @@ import type { Ctx } from '../../ctx/ctx.ts'
 import { findHeader, type MailHeaders } from '../mail/mail-headers.ts'
 import { mailReply } from '../mail/mail-reply.ts'
 import { readMailgunVerdict } from '../mail/mail-verdict.ts'
-import { isInlineLogo, readMailbox, type ReceivedMail, toMailContent } from '../mail/received-mail.ts'
+import { isInlineLogo, parseHeaderMailbox, type ReceivedMail, toMailContent } from '../mail/received-mail.ts'
 import type { ChannelAdapter, HookCall, HookContent, IncomingFile } from './adapter.ts'
 import { hookHeader, requireHookSecret, requireRecentCall, requireSignature } from './check-call.ts'
 
@@ -51,9 +51,9 @@ function readMailgunMail(form: FormData): ReceivedMail {
   const visible = [findHeader(headers, 'to'), findHeader(headers, 'cc')].join(',').split(',')
   return {
     headers,
-    from: readMailbox(formText(form, 'from')),
+    from: parseHeaderMailbox(formText(form, 'from')),
     replyTo: parseMailAddress(findHeader(headers, 'reply-to') ?? ''),
-    recipients: [formText(form, 'recipient'), ...visible.map((one) => readMailbox(one)?.address ?? '')],
+    recipients: [formText(form, 'recipient'), ...visible.map((one) => parseHeaderMailbox(one)?.address ?? '')],
     subject: formText(form, 'subject'),
     text: formText(form, 'body-plain'),
     html: formText(form, 'body-html'),

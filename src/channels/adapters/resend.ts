@@ -7,7 +7,7 @@ import type { Connection } from '../../connections/rows.ts'
 import type { Ctx } from '../../ctx/ctx.ts'
 import { mailReply } from '../mail/mail-reply.ts'
 import { readAuthenticationResults } from '../mail/mail-verdict.ts'
-import { isInlineLogo, readMailbox, type ReceivedMail, toMailContent } from '../mail/received-mail.ts'
+import { isInlineLogo, parseHeaderMailbox, type ReceivedMail, toMailContent } from '../mail/received-mail.ts'
 import type { ChannelAdapter, HookCall, HookContent, IncomingFile } from './adapter.ts'
 import { hookHeader, parseCallObject, requireHookSecret, requireRecentCall, requireSignature } from './check-call.ts'
 import { downloadFile, downloadUrl, providerUrl } from './provider-api.ts'
@@ -64,9 +64,9 @@ function readResendMail(mail: JsonObject, files: IncomingFile[]): ReceivedMail {
   const [replyTo] = listField(mail, 'reply_to').map(String)
   return {
     headers,
-    from: readMailbox(textField(mail, 'from')),
-    replyTo: readMailbox(replyTo ?? ''),
-    recipients: recipients.map((one) => readMailbox(one)?.address ?? ''),
+    from: parseHeaderMailbox(textField(mail, 'from')),
+    replyTo: parseHeaderMailbox(replyTo ?? ''),
+    recipients: recipients.map((one) => parseHeaderMailbox(one)?.address ?? ''),
     subject: textField(mail, 'subject'),
     text: textField(mail, 'text'),
     html: textField(mail, 'html'),

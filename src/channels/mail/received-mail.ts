@@ -36,7 +36,7 @@ export function toMailContent({ address }: AdapterChannel, mail: ReceivedMail): 
 }
 
 /** The mailbox in a header, also if its name has a form that `parseMailAddress` refuses. */
-export function readMailbox(text: string): MailAddress | null {
+export function parseHeaderMailbox(text: string): MailAddress | null {
   const [, name = '', bracketed] = /^([^<]*)<([^<>]*)>/.exec(text) ?? []
   return parseMailAddress(text) ?? toNamed(name, parseMailAddress(bracketed ?? ''))
 }
@@ -50,10 +50,10 @@ export const isInlineLogo = (contentType: string, size: number): boolean =>
 
 const MIN_INLINE_IMAGE_BYTES = 8 * 1024
 
-/** The message of a mail; null for a mail without a sender, which cannot be answered. */
+/** The message of a mail; null for a mail without a valid sender, which cannot be answered. */
 export function toIncomingMessage(channelAddress: string, mail: ReceivedMail): IncomingMessage | null {
   const found = findSender(channelAddress, mail)
-  if (!found) return null
+  if (!found || !parseMailAddress(found.address)) return null
   const sender = { address: found.address, name: toStorableText(found.name).slice(0, MAX_NAME_CHARACTERS) }
   const subject =
     toStorableText(mail.subject ?? '')
