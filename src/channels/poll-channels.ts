@@ -8,6 +8,7 @@ import type { ChannelAdapter, PollCall } from './adapters/adapter.ts'
 import { CHANNEL_ADAPTERS, findAdapter, toAdapterChannel } from './adapters/adapter-table.ts'
 import { noteChannelError } from './hooks.ts'
 import { receiveIncoming } from './incoming.ts'
+import { markUndelivered } from './undelivered.ts'
 import { claimPolledChannels, releasePolledChannels, updateChannelProgress } from './poll-rows.ts'
 
 const CLAIM_INTERVAL_MS = 5_000
@@ -100,6 +101,7 @@ async function pollOnce(ctx: Ctx, adapter: ChannelAdapter, channel: ChannelRow, 
     channel: toAdapterChannel(channel),
     secret: await openSecret(ctx, { ...channel, secret_ref: null }),
     receive: async (message) => void (await receiveIncoming(ctx, channel, message)),
+    reportUndelivered: (report) => markUndelivered(ctx, channel, report),
     saveProgress: (progress) => saveProgress(ctx, channel, progress),
     reportError: (error) => noteChannelError(ctx, channel, error),
   }

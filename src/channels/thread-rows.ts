@@ -303,3 +303,19 @@ export async function updateThreadReopened(db: Db, thread: ThreadRow, now: strin
     .execute()
   return changed.length > 0
 }
+
+/** Marks an answer that was returned; undefined if it is not one of the channel, or was marked before. */
+export async function updateMessageUndelivered(
+  db: Db,
+  { channel_id, external_id, error }: { channel_id: string; external_id: string; error: string },
+): Promise<Pick<MessageRow, 'id' | 'thread_id' | 'task_id'> | undefined> {
+  return db
+    .updateTable('messages')
+    .set({ delivery: 'failed', delivery_error: error })
+    .where('channel_id', '=', channel_id)
+    .where('external_id', '=', external_id)
+    .where('direction', '=', 'outbound')
+    .where((row) => row.or([row('delivery', 'is', null), row('delivery', '<>', 'failed')]))
+    .returning(['id', 'thread_id', 'task_id'])
+    .executeTakeFirst()
+}

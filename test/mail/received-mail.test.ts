@@ -2,14 +2,17 @@ import MailComposer from 'nodemailer/lib/mail-composer'
 import { describe, expect, test } from 'vitest'
 import type { IncomingFile } from '../../src/channels/adapters/adapter.ts'
 import { parseMime } from '../../src/channels/mail/parse-mime.ts'
-import { toIncomingMessage } from '../../src/channels/mail/received-mail.ts'
+import { toMailContent } from '../../src/channels/mail/received-mail.ts'
 
 const HELP = 'help@shop.example'
 
 /** What the service makes of a mail that arrived at help@shop.example. */
 async function receive(raw: string | Buffer, channelAddress = HELP) {
-  const mail = await parseMime(Buffer.from(raw))
-  return toIncomingMessage(channelAddress, { ...mail, verdict: null })
+  return (await readContentOf(raw, channelAddress)).messages[0] ?? null
+}
+
+async function readContentOf(raw: string | Buffer, address = HELP) {
+  return toMailContent({ address }, { ...(await parseMime(Buffer.from(raw))), verdict: null })
 }
 
 const compose = (options: ConstructorParameters<typeof MailComposer>[0]) => new MailComposer(options).compile().build()
@@ -137,7 +140,6 @@ describe('automatic mails', () => {
     'Subject: Automatic reply: Order',
     'Subject: Abwesenheitsnotiz',
     'Subject: Out of Office: Order',
-    'Content-Type: multipart/report; report-type=delivery-status; boundary=x',
   ])('%s', async (head) => {
     expect(await receive(plain(head))).toMatchObject({ isAutomatic: true })
   })
@@ -156,7 +158,7 @@ describe('automatic mails', () => {
     expect(await receive(raw)).toMatchObject({ isAutomatic: true })
   })
 
-  test('a bounce belongs to the mail that it is about', async () => {
+  test('a bounce names the mail that did not arrive, and is no message', async () => {
     const raw = [
       'From: MAILER-DAEMON@mx.example.com',
       `To: ${HELP}`,
@@ -183,9 +185,20 @@ describe('automatic mails', () => {
       'The answer',
       '--b--',
     ].join('\r\n')
-    const message = await receive(raw)
-    expect(message).toMatchObject({ isAutomatic: true, body: 'Your mail was not delivered.', files: [] })
-    expect(message?.continues?.externalIds).toEqual(['<apr_9@shop.example>'])
+    expect(await readContentOf(raw)).toEqual({
+      messages: [],
+      undelivered: [{ externalIds: ['<apr_9@shop.example>'], error: 'the mail was returned (5.1.1)' }],
+    })
+    expect(await readContentOf(raw.replace('Action: failed', 'Action: delayed'))).toEqual({
+      messages: [],
+      undelivered: [],
+    })
+    const detailed = raw.replace('Status: 5.1.1', 'Status: 5.1.1\r\nDiagnostic-Code: smtp; 550\r\n  no such user')
+    expect((await readContentOf(detailed)).undelivered).toMatchObject([{ error: 'smtp; 550 no such user' }])
+  })
+
+  test('a mail of a mail server that is no report is no message', async () => {
+    expect(await receive(plain('Subject: Failure').replace('kim@', 'MAILER-DAEMON@'))).toBeNull()
   })
 })
 

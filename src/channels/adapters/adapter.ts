@@ -52,6 +52,8 @@ export interface PollCall {
   secret: string | null
   /** Stores a message, with the task that it starts. A second delivery of the same message changes nothing. */
   receive(message: IncomingMessage): Promise<void>
+  /** Notes that messages of the service did not arrive. */
+  reportUndelivered(report: UndeliveredReport): Promise<void>
   /** Stores what was read so far. It is `channel.progress` when the next replica goes on. */
   saveProgress(progress: JsonObject): Promise<void>
   /** Notes on the channel that a message could not be read. */
@@ -60,8 +62,18 @@ export interface PollCall {
 
 export interface HookContent {
   messages: IncomingMessage[]
+  /** Reports about messages of the service that did not arrive. */
+  undelivered?: UndeliveredReport[]
   /** What the provider wants to hear; absent: `{"ok": true}` or the receipt of the message. */
   response?: { contentType: string; body: string }
+}
+
+/** A bounce, or a similar report of a provider. */
+export interface UndeliveredReport {
+  /** The provider's ids of the messages that did not arrive. */
+  externalIds: string[]
+  /** Why, in the words of the provider. */
+  error: string
 }
 
 /** A message of a client, from any channel. */

@@ -4,6 +4,7 @@ import { tryParseJson } from '../../base/json-fields.ts'
 import { badRequest } from '../../base/problem.ts'
 import { parseMailAddress } from '../../connections/mail/mail-address.ts'
 import type { Ctx } from '../../ctx/ctx.ts'
+import { isDeliveryReport } from '../mail/automatic-mail.ts'
 import { findHeader, type MailHeaders } from '../mail/mail-headers.ts'
 import { mailReply } from '../mail/mail-reply.ts'
 import { readMailgunVerdict } from '../mail/mail-verdict.ts'
@@ -58,7 +59,7 @@ function readMailgunMail(form: FormData): ReceivedMail {
     text: formText(form, 'body-plain'),
     html: formText(form, 'body-html'),
     files: listFiles(form),
-    reportedIds: [],
+    report: isDeliveryReport(headers) ? { undelivered: null } : null,
     verdict: readMailgunVerdict(headers),
   }
 }

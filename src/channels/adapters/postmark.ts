@@ -4,6 +4,7 @@ import { objectField, objectListField, textField, tryParseJsonObject } from '../
 import { badRequest } from '../../base/problem.ts'
 import type { MailAddress } from '../../connections/mail/mail-address.ts'
 import type { Ctx } from '../../ctx/ctx.ts'
+import { isDeliveryReport } from '../mail/automatic-mail.ts'
 import { mailReply } from '../mail/mail-reply.ts'
 import { readPostmarkVerdict } from '../mail/mail-verdict.ts'
 import { isInlineLogo, type ReceivedMail, toMailContent } from '../mail/received-mail.ts'
@@ -48,7 +49,7 @@ function readPostmarkMail(call: JsonObject): ReceivedMail {
     text: textField(call, 'TextBody'),
     html: textField(call, 'HtmlBody'),
     files: objectListField(call, 'Attachments').flatMap(toFile),
-    reportedIds: [],
+    report: isDeliveryReport(headers) ? { undelivered: null } : null,
     verdict: readPostmarkVerdict(headers),
   }
 }

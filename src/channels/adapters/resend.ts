@@ -5,6 +5,7 @@ import { listField, objectField, objectListField, textField, tryParseJsonObject 
 import { badRequest, Problem } from '../../base/problem.ts'
 import type { Connection } from '../../connections/rows.ts'
 import type { Ctx } from '../../ctx/ctx.ts'
+import { isDeliveryReport } from '../mail/automatic-mail.ts'
 import { mailReply } from '../mail/mail-reply.ts'
 import { readAuthenticationResults } from '../mail/mail-verdict.ts'
 import { isInlineLogo, parseHeaderMailbox, type ReceivedMail, toMailContent } from '../mail/received-mail.ts'
@@ -71,7 +72,7 @@ function readResendMail(mail: JsonObject, files: IncomingFile[]): ReceivedMail {
     text: textField(mail, 'text'),
     html: textField(mail, 'html'),
     files,
-    reportedIds: [],
+    report: isDeliveryReport(headers) ? { undelivered: null } : null,
     verdict: readAuthenticationResults(headers, 'amazonses.com'),
   }
 }

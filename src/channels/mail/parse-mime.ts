@@ -2,6 +2,7 @@
 // mail that arrives as raw bytes.
 import PostalMime, { type Address, type Attachment, type Email } from 'postal-mime'
 import type { MailAddress } from '../../connections/mail/mail-address.ts'
+import type { UndeliveredReport } from '../adapters/adapter.ts'
 import { isDeliveryReport } from './automatic-mail.ts'
 import { parseMessageIds } from './mail-headers.ts'
 import { isInlineLogo, type ReceivedMail } from './received-mail.ts'
@@ -16,7 +17,6 @@ export async function parseMime(raw: Buffer): Promise<Omit<ReceivedMail, 'verdic
     forceRfc822Attachments: true,
   })
   const headers = email.headers.map(({ key, value }) => ({ name: key, value }))
-  const isReport = isDeliveryReport(headers)
   return {
     headers,
     from: toMailAddress(email.from),
@@ -25,8 +25,8 @@ export async function parseMime(raw: Buffer): Promise<Omit<ReceivedMail, 'verdic
     subject: email.subject ?? null,
     text: email.text ?? null,
     html: email.html ?? null,
-    files: isReport ? [] : email.attachments.filter(isShownAsFile).map(toIncomingFile),
-    reportedIds: isReport ? email.attachments.flatMap(readReportedIds) : [],
+    files: email.attachments.filter(isShownAsFile).map(toIncomingFile),
+    report: isDeliveryReport(headers) ? { undelivered: readReport(email.attachments) } : null,
   }
 }
 
@@ -61,10 +61,26 @@ const defaultName = (mimeType: string): string =>
     ? 'message.eml'
     : `attachment.${/\/(?:x-)?([a-z0-9]{1,8})$/.exec(mimeType)?.[1] ?? 'bin'}`
 
+/** A mail that is only late, or that was read, is not undelivered. */
+function readReport(attachments: readonly Attachment[]): UndeliveredReport | null {
+  const status = attachments.find(({ mimeType }) => /^message\/(?:global-)?delivery-status$/.test(mimeType))
+  const fields = status ? toBuffer(status).toString('utf8').slice(0, MAX_STATUS_CHARACTERS) : ''
+  if (!/^action:\s*failed/im.test(fields)) return null
+  const [, diagnostic = ''] = /^diagnostic-code:(.*(?:\r?\n[ \t].*)*)/im.exec(fields) ?? []
+  const [, code = ''] = /^status:\s*([\d.]+)/im.exec(fields) ?? []
+  const reason = diagnostic
+    .replaceAll(/[\p{C}\s]+/gu, ' ')
+    .trim()
+    .slice(0, MAX_REASON_CHARACTERS)
+  return { externalIds: attachments.flatMap(readReportedIds), error: reason || `the mail was returned (${code})` }
+}
+
+const MAX_STATUS_CHARACTERS = 20_000
+const MAX_REASON_CHARACTERS = 500
+
 /** The mail that a bounce is about comes as a whole, or only its headers. */
 function readReportedIds(attachment: Attachment): string[] {
-  if (!/^(?:message\/rfc822|text\/rfc822-headers|message\/global|message\/global-headers)$/.test(attachment.mimeType))
-    return []
+  if (!/^(?:message\/(?:rfc822|global)(?:-headers)?|text\/rfc822-headers)$/.test(attachment.mimeType)) return []
   const [head = ''] = toBuffer(attachment)
     .toString('latin1')
     .split(/\r?\n\r?\n/, 1)

@@ -9,7 +9,7 @@ import { validateFields } from '../../http/validate.ts'
 import type { PollCall } from '../adapters/adapter.ts'
 import type { ImapMailbox, MailboxEntry } from './imap-client.ts'
 import { readAuthenticationResults } from './mail-verdict.ts'
-import { type ReceivedMail, toIncomingMessage } from './received-mail.ts'
+import { type ReceivedMail, toMailContent } from './received-mail.ts'
 
 /** The config of a channel with the adapter `mail`. */
 export const MailboxConfig = z.strictObject({
@@ -109,8 +109,10 @@ async function receiveMail(ctx: Ctx, call: PollCall, mailbox: ImapMailbox, { uid
     await call.reportError(new Problem(422, 'a mail in the mailbox cannot be parsed, and was left there'))
     return null
   })
-  const message = mail && toIncomingMessage(call.channel.address, isCut ? withoutFiles(mail, size) : mail)
-  if (message) await call.receive(message)
+  if (!mail) return
+  const { messages, undelivered = [] } = toMailContent(call.channel, isCut ? withoutFiles(mail, size) : mail)
+  for (const message of messages) await call.receive(message)
+  for (const report of undelivered) await call.reportUndelivered(report)
 }
 
 async function parseChannelMail({ channel }: PollCall, raw: Buffer): Promise<ReceivedMail> {

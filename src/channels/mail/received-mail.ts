@@ -1,7 +1,13 @@
 import { createHash } from 'node:crypto'
 import { formatMailAddress, type MailAddress, parseMailAddress } from '../../connections/mail/mail-address.ts'
-import type { AdapterChannel, HookContent, IncomingFile, IncomingMessage } from '../adapters/adapter.ts'
-import { isAutomaticMail } from './automatic-mail.ts'
+import type {
+  AdapterChannel,
+  HookContent,
+  IncomingFile,
+  IncomingMessage,
+  UndeliveredReport,
+} from '../adapters/adapter.ts'
+import { isAutomaticMail, isMailSystem } from './automatic-mail.ts'
 import { htmlToText } from './html-to-text.ts'
 import { findHeader, type MailHeaders, parseMessageIds } from './mail-headers.ts'
 import { type MailVerdict, toVerdictJson } from './mail-verdict.ts'
@@ -19,8 +25,8 @@ export interface ReceivedMail {
   text: string | null
   html: string | null
   files: IncomingFile[]
-  /** The Message-IDs of the mail that a bounce is about. */
-  reportedIds: string[]
+  /** The mail is a report of a mail server (RFC 3464): what did not arrive, or null if nothing failed. */
+  report: { undelivered: UndeliveredReport | null } | null
   verdict: MailVerdict | null
 }
 
@@ -29,8 +35,10 @@ const MAX_SUBJECT_CHARACTERS = 2000
 const MAX_EXTERNAL_ID_CHARACTERS = 512
 const MAX_NAME_CHARACTERS = 200
 
-/** What a call of a mail provider contains. A mail that cannot be answered is left out. */
-export function toMailContent({ address }: AdapterChannel, mail: ReceivedMail): HookContent {
+/** What a mail is for the service. A mail without a sender to answer to is left out. */
+export function toMailContent({ address }: Pick<AdapterChannel, 'address'>, mail: ReceivedMail): HookContent {
+  const undelivered = mail.report?.undelivered
+  if (mail.report) return { messages: [], undelivered: undelivered ? [undelivered] : [] }
   const message = toIncomingMessage(address, mail)
   return { messages: message ? [message] : [] }
 }
@@ -50,10 +58,9 @@ export const isInlineLogo = (contentType: string, size: number): boolean =>
 
 const MIN_INLINE_IMAGE_BYTES = 8 * 1024
 
-/** The message of a mail; null for a mail without a valid sender, which cannot be answered. */
-export function toIncomingMessage(channelAddress: string, mail: ReceivedMail): IncomingMessage | null {
+function toIncomingMessage(channelAddress: string, mail: ReceivedMail): IncomingMessage | null {
   const found = findSender(channelAddress, mail)
-  if (!found || !parseMailAddress(found.address)) return null
+  if (!found || !parseMailAddress(found.address) || isMailSystem(found.address)) return null
   const sender = { address: found.address, name: toStorableText(found.name).slice(0, MAX_NAME_CHARACTERS) }
   const subject =
     toStorableText(mail.subject ?? '')
@@ -72,7 +79,7 @@ export function toIncomingMessage(channelAddress: string, mail: ReceivedMail): I
     address: { to: formatMailAddress(sender), ...(messageId !== null && { message_id: messageId }) },
     files: [...body.files, ...mail.files],
     ...(mail.verdict && { verdict: toVerdictJson(mail.verdict) }),
-    isAutomatic: isOwn || isAutomaticMail(mail.headers, mail.from?.address ?? '', subject),
+    isAutomatic: isOwn || isAutomaticMail(mail.headers, subject),
   }
 }
 
@@ -117,9 +124,9 @@ function toExternalId(messageId: string | null, mail: ReceivedMail, sender: Mail
 }
 
 /** Oldest first. */
-function findEarlierIds({ headers, reportedIds }: ReceivedMail): string[] {
+function findEarlierIds({ headers }: ReceivedMail): string[] {
   const references = parseMessageIds(findHeader(headers, 'references'))
-  return [...references, ...parseMessageIds(findHeader(headers, 'in-reply-to')), ...reportedIds]
+  return [...references, ...parseMessageIds(findHeader(headers, 'in-reply-to'))]
 }
 
 /** Mails with the same subject, apart from `Re:` and the like, are one conversation. */
