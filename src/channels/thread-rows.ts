@@ -59,6 +59,8 @@ export const insertOpenThread = prepareQuery<NewThread>((db, arg) =>
       conversation_key: arg('conversation_key'),
       reply_token: arg('reply_token'),
       read_count: 0,
+      client_read_count: 0,
+      client_told_count: 0,
       created_at: arg('created_at'),
       updated_at: arg('updated_at'),
     })

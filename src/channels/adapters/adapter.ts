@@ -42,6 +42,8 @@ export interface HookCall {
   /** The address that the provider called, as it knows it: SVC_PUBLIC_URL with the path and the query. */
   url: string
   headers: Readonly<Record<string, string | string[] | undefined>>
+  /** The IP address of the caller. */
+  caller: string
   /** The bytes as they were received. */
   body: Buffer
 }
@@ -80,7 +82,7 @@ export interface UndeliveredReport {
 export interface IncomingMessage {
   /** The provider's id of the message. A second delivery with the same id changes nothing. */
   externalId: string
-  from: { handle: string; name: string | null }
+  from: MessageSender
   body: string
   subject: string | null
   /** Tells apart the conversations of one client on the channel; empty: the client has one. */
@@ -94,6 +96,13 @@ export interface IncomingMessage {
   isAutomatic?: boolean
   /** Whether the sender of a mail is proved, such as `{spf: "pass", dkim: "pass", dmarc: "pass"}`. */
   verdict?: JsonObject
+}
+
+export interface MessageSender {
+  handle: string
+  name: string | null
+  /** A mail address that the sender typed and that nobody has checked. */
+  claimedAddress?: string | null
 }
 
 /** A file that came with a message. */
