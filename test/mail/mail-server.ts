@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chownSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chownSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -21,6 +21,8 @@ export interface MailServer {
   ca: string
   /** The messages in a mailbox, oldest first. Waits until there are `count` of them. */
   receivedMail(count: number, username?: string): Promise<string[]>
+  /** Gives every mail of the agent a new UID, as after a restored backup. */
+  forgetUids(): void
   /** What both programs have logged. */
   logged(): string
   stop(): Promise<void>
@@ -44,6 +46,10 @@ export async function startMailServer(): Promise<MailServer> {
     password: PASSWORD,
     ca: readFileSync(join(folder, 'cert.pem'), 'utf8'),
     receivedMail: (count, username = USERNAME) => waitForMail(join(folder, 'mail', username, 'new'), count),
+    forgetUids: () => {
+      const mailbox = join(folder, 'mail', USERNAME)
+      for (const name of readdirSync(mailbox)) if (name.startsWith('dovecot')) rmSync(join(mailbox, name))
+    },
     logged: () =>
       ['dovecot.log', 'data/postfix.log', 'output.log'].map((file) => readIfExists(join(folder, file))).join(''),
     async stop() {
@@ -161,6 +167,8 @@ const MAIN_CF = `
     virtual_uid_maps = static:$U
     virtual_gid_maps = static:$G
     recipient_delimiter = +
+    message_size_limit = 60000000
+    virtual_mailbox_limit = 0
     default_transport = error:no outside mail in tests
     smtpd_tls_cert_file = $D/cert.pem
     smtpd_tls_key_file = $D/key.pem

@@ -77,23 +77,25 @@ interface ThreadInList {
   message_count: number
 }
 
-/** The threads of the service once a condition holds for them. Time passes meanwhile, so that the mailbox is read. */
-export async function threadsUntil(
-  app: TestApp,
-  isDone: (threads: ThreadInList[]) => boolean,
-): Promise<ThreadInList[]> {
-  for (;;) {
-    const threads: ThreadInList[] = (await app.call('GET', '/v1/threads')).body.data
-    if (isDone(threads)) return threads
+/** Waits until a condition holds. Time passes meanwhile, so that the mailbox is read. */
+export async function passTimeUntil(app: Pick<TestApp, 'clock'>, isDone: () => Promise<boolean>): Promise<void> {
+  while (!(await isDone())) {
     await app.clock.advance(1_000)
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
 }
 
-export const readThread = async (app: TestApp, id: string) => (await app.call('GET', `/v1/threads/${id}`)).body
-
-/** The files of the messages of a thread with their text. */
-export async function readFileText(app: TestApp, id: string): Promise<string> {
-  const response = await fetch(`${app.url}/v1/files/${id}`, { headers: { authorization: `Bearer ${app.key}` } })
-  return response.text()
+/** The threads of the service once a condition holds for them. */
+export async function threadsUntil(
+  app: TestApp,
+  isDone: (threads: ThreadInList[]) => boolean,
+): Promise<ThreadInList[]> {
+  let threads: ThreadInList[] = []
+  await passTimeUntil(app, async () => {
+    threads = (await app.call('GET', '/v1/threads')).body.data
+    return isDone(threads)
+  })
+  return threads
 }
+
+export const readThread = async (app: TestApp, id: string) => (await app.call('GET', `/v1/threads/${id}`)).body

@@ -6,7 +6,7 @@ import type { Ctx } from '../../ctx/ctx.ts'
 import { EgressError } from '../../egress/http-client.ts'
 import { resolveAllowedAddress } from '../../egress/tcp-connection.ts'
 import { validateFields } from '../../http/validate.ts'
-import type { PollCall } from '../adapters/adapter.ts'
+import type { IncomingMessage, PollCall } from '../adapters/adapter.ts'
 import type { ImapMailbox, MailboxEntry } from './imap-client.ts'
 import { readAuthenticationResults } from './mail-verdict.ts'
 import { type ReceivedMail, toMailContent } from './received-mail.ts'
@@ -110,8 +110,8 @@ async function receiveMail(ctx: Ctx, call: PollCall, mailbox: ImapMailbox, { uid
     return null
   })
   if (!mail) return
-  const { messages, undelivered = [] } = toMailContent(call.channel, isCut ? withoutFiles(mail, size) : mail)
-  for (const message of messages) await call.receive(message)
+  const { messages, undelivered = [] } = toMailContent(call.channel, mail)
+  for (const message of messages) await call.receive(isCut ? withoutFiles(message, size) : message)
   for (const report of undelivered) await call.reportUndelivered(report)
 }
 
@@ -123,9 +123,9 @@ async function parseChannelMail({ channel }: PollCall, raw: Buffer): Promise<Rec
   return { ...mail, verdict }
 }
 
-const withoutFiles = (mail: ReceivedMail, size: number): ReceivedMail => ({
-  ...mail,
-  text: `${mail.text ?? ''}\n\n[The mail has ${Math.round(size / 1024 / 1024)} MiB: its attachments are only in the mailbox.]`,
+const withoutFiles = (message: IncomingMessage, size: number): IncomingMessage => ({
+  ...message,
+  body: `${message.body}\n\n[The mail has ${Math.round(size / 1024 / 1024)} MiB: its attachments are only in the mailbox.]`,
   files: [],
 })
 
