@@ -1,12 +1,11 @@
 import { appendAuditEntry } from '../audit/append.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
 import { SYSTEM_ACTOR } from '../ctx/scope.ts'
-import { isoNow } from '../ctx/world.ts'
-import { notifyProjectChange } from '../events/project-changes.ts'
 import type { ChannelRow } from '../store/tables.ts'
 import type { UndeliveredReport } from './adapters/adapter.ts'
+import { findSentMessage } from './message-rows.ts'
+import { recordReplyDelivery } from './reply-delivery.ts'
 import { lockChannel } from './rows.ts'
-import { updateMessageUndelivered, updateThreadUnanswered } from './thread-rows.ts'
 
 const MAX_REPORTED_IDS = 5
 
@@ -19,12 +18,10 @@ export async function markUndelivered(
   await inTx(ctx, async (tx) => {
     if (!(await lockChannel(tx.db, channel_id))) return
     for (const external_id of externalIds.slice(0, MAX_REPORTED_IDS)) {
-      const message = await updateMessageUndelivered(tx.db, { channel_id, external_id, error })
-      if (!message) continue
-      const { id, thread_id, task_id } = message
-      const mark = { id: thread_id, at: isoNow(tx), reason: 'undelivered', task_id }
-      const [thread] = await updateThreadUnanswered(tx.db, mark)
-      if (thread) notifyProjectChange(tx, project_id, { kind: 'thread', id: thread_id, status: thread.status })
+      const [message] = await findSentMessage(tx.db, { channel_id, external_id })
+      if (!message || message.delivery === 'failed') continue
+      const { id, thread_id } = message
+      await recordReplyDelivery(tx, id, { outcome: 'failed', error }, null)
       await appendAuditEntry(tx, project_id, SYSTEM_ACTOR, 'message.undelivered', id, { thread_id })
     }
   })

@@ -113,7 +113,7 @@ export interface IncomingFile {
   open(): AsyncIterable<Buffer>
 }
 
-/** How the answers of a channel leave the service, as the action `<connection>:reply`. */
+/** How the answers of a channel leave the service, as the action `<connection>:reply`. The payload has its text in `text`. */
 export interface ChannelReply {
   /** The JSON Schema of the payload. */
   schema: JsonObject
@@ -125,6 +125,7 @@ export interface ChannelReply {
 
 export interface ChannelConversation {
   channel: AdapterChannel
+  connection: Connection
   thread: ThreadRow
   /** The newest inbound message that has an address. */
   lastInbound: MessageRow

@@ -18,13 +18,13 @@ export const mailReply: ChannelReply = {
 }
 
 function composeMailReply(conversation: ChannelConversation, draft: ReplyDraft): JsonObject {
-  const { channel, thread, lastInbound, externalIds } = conversation
+  const { channel, connection, thread, lastInbound, externalIds } = conversation
   const address = parseReplyAddress(conversation)
   const to = textField(address, 'to')
   if (to === '') throw badRequest('the last message of the conversation has no mail address')
   const replyTo = thread.reply_token === null ? null : makeReplyAddress(channel.address, thread.reply_token)
   const answered = textField(address, 'message_id')
-  return {
+  return completeMailPayload(connection, {
     to,
     subject: toReplySubject(lastInbound.subject ?? thread.subject ?? ''),
     text: draft.text,
@@ -36,7 +36,7 @@ function composeMailReply(conversation: ChannelConversation, draft: ReplyDraft):
       'Auto-Submitted': 'auto-replied',
     },
     ...(draft.files.length > 0 && { attachments: draft.files }),
-  }
+  })
 }
 
 const MAX_SUBJECT_CHARACTERS = 200
