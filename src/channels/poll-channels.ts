@@ -61,7 +61,9 @@ const POLLED_ADAPTERS = Object.entries(CHANNEL_ADAPTERS).flatMap(([name, adapter
 async function claimAndPoll(ctx: Ctx, state: PollState): Promise<void> {
   const now = ctx.world.clock.now()
   const until = toIsoTime(now + CLAIM_MS)
-  const claim = { replica: ctx.replica, now: toIsoTime(now), until, adapters: POLLED_ADAPTERS }
+  // On SQLite no other replica runs: its claims are those of an earlier process.
+  const staleBefore = ctx.store.kind === 'sqlite' ? until : toIsoTime(now)
+  const claim = { replica: ctx.replica, staleBefore, until, adapters: POLLED_ADAPTERS }
   const channels = await inTx(ctx, (tx) => claimPolledChannels(tx.db, claim))
   const settings = new Map(channels.map((channel) => [channel.id, settingsOf(channel)]))
   for (const [id, polled] of state.polled) if (settings.get(id) !== polled.settings) await stopPolling(state, id)

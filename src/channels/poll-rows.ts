@@ -4,7 +4,7 @@ import type { ChannelRow } from '../store/tables.ts'
 /** Claims or renews the channels of these adapters that no other living replica polls. Returns all claims of the replica. */
 export async function claimPolledChannels(
   db: Db,
-  claim: { replica: string; now: string; until: string; adapters: readonly string[] },
+  claim: { replica: string; staleBefore: string; until: string; adapters: readonly string[] },
 ): Promise<ChannelRow[]> {
   if (claim.adapters.length === 0) return []
   // Most deployments have no such channel, and then nothing is written.
@@ -15,7 +15,11 @@ export async function claimPolledChannels(
     .set({ poller: claim.replica, poller_until: claim.until })
     .where('adapter', 'in', claim.adapters)
     .where((row) =>
-      row.or([row('poller', 'is', null), row('poller', '=', claim.replica), row('poller_until', '<', claim.now)]),
+      row.or([
+        row('poller', 'is', null),
+        row('poller', '=', claim.replica),
+        row('poller_until', '<', claim.staleBefore),
+      ]),
     )
     .returningAll()
     .execute()

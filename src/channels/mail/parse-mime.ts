@@ -4,8 +4,9 @@ import PostalMime, { type Address, type Attachment, type Email } from 'postal-mi
 import type { MailAddress } from '../../connections/mail/mail-address.ts'
 import type { UndeliveredReport } from '../adapters/adapter.ts'
 import { isDeliveryReport } from './automatic-mail.ts'
+import { isInlineLogo } from './inline-image.ts'
 import { parseMessageIds } from './mail-headers.ts'
-import { isInlineLogo, type ReceivedMail } from './received-mail.ts'
+import type { ReceivedMail } from './received-mail.ts'
 
 const LIMITS = { maxNestingDepth: 50, maxHeadersSize: 512 * 1024, maxRfc822NestingDepth: 3 }
 

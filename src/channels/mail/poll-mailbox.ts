@@ -1,30 +1,28 @@
-import { z } from 'zod'
 import { errorMessage } from '../../base/error-message.ts'
 import type { JsonObject } from '../../base/json.ts'
 import { badRequest, Problem } from '../../base/problem.ts'
 import type { Ctx } from '../../ctx/ctx.ts'
 import { EgressError } from '../../egress/http-client.ts'
 import { resolveAllowedAddress } from '../../egress/tcp-connection.ts'
-import { validateFields } from '../../http/validate.ts'
 import type { IncomingMessage, PollCall } from '../adapters/adapter.ts'
 import type { ImapMailbox, MailboxEntry } from './imap-client.ts'
 import { readAuthenticationResults } from './mail-verdict.ts'
 import { type ReceivedMail, toMailContent } from './received-mail.ts'
 
 /** The config of a channel with the adapter `mail`. */
-export const MailboxConfig = z.strictObject({
-  host: z.string().regex(/^[A-Za-z0-9.:_-]{1,253}$/, 'must be the name of the mail server'),
-  port: z.number().int().min(1).max(65_535).exactOptional(),
-  secure: z.boolean().exactOptional().meta({ description: 'Encryption from the first byte; false: by STARTTLS.' }),
-  username: z.string().min(1).max(320),
-  mailbox: z.string().min(1).max(200).exactOptional(),
-  ca: z.string().max(100_000).exactOptional().meta({ description: 'The only trusted certificate authority, in PEM.' }),
-  trusted_server: z
-    .string()
-    .regex(/^[A-Za-z0-9.-]{1,253}$/, 'must be the name of the mail server')
-    .exactOptional()
-    .meta({ description: 'The server whose Authentication-Results are the verdict about the sender.' }),
-})
+export interface MailboxConfig {
+  host: string
+  port?: number
+  /** Encryption from the first byte; false: by STARTTLS. */
+  secure?: boolean
+  username: string
+  /** The folder; `INBOX` unless set. */
+  mailbox?: string
+  /** The only trusted certificate authority, in PEM. */
+  ca?: string
+  /** The server whose Authentication-Results are the verdict about the sender. */
+  trusted_server?: string
+}
 
 /** A mail server may lose a notification, so new mails are also looked for in this interval. */
 const POLL_INTERVAL_MS = 60_000
@@ -33,7 +31,7 @@ const MAX_MAIL_BYTES = 30 * 1024 * 1024
 const MAX_CUT_MAIL_BYTES = 256 * 1024
 
 /** Receives the mails of a mailbox until the signal is aborted. Throws a `Problem` if the mailbox cannot be read. */
-export async function pollMailbox(ctx: Ctx, call: PollCall, signal: AbortSignal): Promise<void> {
+export async function pollMailbox(ctx: Ctx, call: MailboxCall, signal: AbortSignal): Promise<void> {
   const mailbox = await openChannelMailbox(ctx, call).catch(explainFailure)
   const close = () => mailbox.close()
   signal.addEventListener('abort', close, { once: true })
@@ -52,8 +50,10 @@ export async function pollMailbox(ctx: Ctx, call: PollCall, signal: AbortSignal)
   }
 }
 
-async function openChannelMailbox(ctx: Ctx, { channel, secret }: PollCall): Promise<ImapMailbox> {
-  const config = validateFields(MailboxConfig, channel.config, 'config')
+/** A poll with the parsed config of its channel. */
+export type MailboxCall = PollCall & { config: MailboxConfig }
+
+async function openChannelMailbox(ctx: Ctx, { config, secret }: MailboxCall): Promise<ImapMailbox> {
   if (secret === null) throw badRequest('the channel has no secret yet')
   const { host, secure = true, port = secure ? 993 : 143, username, mailbox = 'INBOX', ca = null } = config
   const address = await resolveAllowedAddress(ctx, host)
@@ -75,7 +75,7 @@ function readProgress({ channel }: PollCall, { uidValidity }: ImapMailbox): Mail
 
 async function receiveNewMails(
   ctx: Ctx,
-  call: PollCall,
+  call: MailboxCall,
   mailbox: ImapMailbox,
   progress: MailboxProgress,
   signal: AbortSignal,
@@ -99,7 +99,12 @@ async function receiveNewMails(
 /** Mail servers store the time of arrival without fractions of a second. */
 const startOfSecond = (date: Date): Date => new Date(Math.floor(date.getTime() / 1000) * 1000)
 
-async function receiveMail(ctx: Ctx, call: PollCall, mailbox: ImapMailbox, { uid, size }: MailboxEntry): Promise<void> {
+async function receiveMail(
+  ctx: Ctx,
+  call: MailboxCall,
+  mailbox: ImapMailbox,
+  { uid, size }: MailboxEntry,
+): Promise<void> {
   const isCut = size > MAX_MAIL_BYTES
   const raw = await mailbox.readMail(uid, isCut ? MAX_CUT_MAIL_BYTES : MAX_MAIL_BYTES)
   if (!raw) return
@@ -115,10 +120,9 @@ async function receiveMail(ctx: Ctx, call: PollCall, mailbox: ImapMailbox, { uid
   for (const report of undelivered) await call.reportUndelivered(report)
 }
 
-async function parseChannelMail({ channel }: PollCall, raw: Buffer): Promise<ReceivedMail> {
+async function parseChannelMail({ config: { trusted_server } }: MailboxCall, raw: Buffer): Promise<ReceivedMail> {
   const { parseMime } = await import('./parse-mime.ts')
   const mail = await parseMime(raw)
-  const { trusted_server } = validateFields(MailboxConfig, channel.config, 'config')
   const verdict = trusted_server === undefined ? null : readAuthenticationResults(mail.headers, trusted_server)
   return { ...mail, verdict }
 }

@@ -52,12 +52,6 @@ export function parseHeaderMailbox(text: string): MailAddress | null {
 const toNamed = (name: string, mailbox: MailAddress | null): MailAddress | null =>
   mailbox && { ...mailbox, name: name.replaceAll('"', '').trim() }
 
-/** Images that the text of a mail shows are left out if they are small: they are logos and counters. */
-export const isInlineLogo = (contentType: string, size: number): boolean =>
-  /^image\//i.test(contentType) && size < MIN_INLINE_IMAGE_BYTES
-
-const MIN_INLINE_IMAGE_BYTES = 8 * 1024
-
 function toIncomingMessage(channelAddress: string, mail: ReceivedMail): IncomingMessage | null {
   const found = findSender(channelAddress, mail)
   if (!found || !parseMailAddress(found.address) || isMailSystem(found.address)) return null
