@@ -117,6 +117,9 @@ const withoutMessage = ({ reason }: { reason: string }) => ({ reason, message: '
 
 export async function deleteThreads(db: Db, clientId: string): Promise<{ threads: number; messages: number }> {
   const threads = db.selectFrom('threads').select('id').where('client_id', '=', clientId)
+  // The answers of members have effects without a task. What the provider said may be about the client.
+  const answers = db.selectFrom('messages').select('id').where('thread_id', 'in', threads)
+  await db.updateTable('effects').set({ result: null, error: null }).where('approval_id', 'in', answers).execute()
   const messages = await db.deleteFrom('messages').where('thread_id', 'in', threads).executeTakeFirstOrThrow()
   const removed = await db.deleteFrom('threads').where('client_id', '=', clientId).executeTakeFirstOrThrow()
   return { threads: Number(removed.numDeletedRows), messages: Number(messages.numDeletedRows) }

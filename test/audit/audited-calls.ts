@@ -42,6 +42,14 @@ const CLIENTS: Record<string, AuditedCall> = {
   'POST /v1/channels': onProject('channel.created', async (app) => ({
     body: { ...IDLE, connection_id: await createConnection(app), address: `${app.uniqueWord()}@example.com` },
   })),
+  'PUT /v1/channels/:id': onProject('channel.updated', async (app) => ({
+    ids: { channels: await app.channel() },
+    body: { settle_s: 5 },
+  })),
+  'POST /v1/channels/:id/secret': onProject('secret.written', async (app) => {
+    const address = { connection_id: await createConnection(app), address: app.uniqueWord(), adapter: 'telegram' }
+    return { ids: { channels: await app.createId('/v1/channels', { ...IDLE, ...address }) }, body: { value: 'x' } }
+  }),
   'DELETE /v1/channels/:id': onProject('channel.deleted', async (app) => ({
     ids: { channels: await app.channel() },
   })),

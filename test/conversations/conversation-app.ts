@@ -91,7 +91,7 @@ export function conversationCalls(app: Caller, provider: FakeUpstream, channel: 
   const thread = async (id: string) => (await app.call('GET', `/v1/threads/${id}`)).body
   return {
     thread,
-    deliver(chat: number, text: string, id = ++next) {
+    deliver: (chat: number, text: string, id = ++next) => {
       const message = { message_id: id, chat: { id: chat }, from: { id: chat, first_name: 'Ada' }, text }
       return app.call('POST', `/v1/hooks/${channel}`, undefined, {
         key: null,
@@ -101,12 +101,12 @@ export function conversationCalls(app: Caller, provider: FakeUpstream, channel: 
     },
     sentTexts: () =>
       provider.received.flatMap(({ method, body }) => (method === 'POST' ? [String(JSON.parse(body).text)] : [])),
-    async change(id: string, change: object) {
+    change: async (id: string, change: object) => {
       const { status, body } = await app.call('PUT', `/v1/threads/${id}`, change)
       if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`)
       return body
     },
-    async pendingApproval(threadId: string) {
+    pendingApproval: async (threadId: string) => {
       for (;;) {
         const [first] = (await thread(threadId)).pending
         if (first) return first as string
@@ -114,9 +114,4 @@ export function conversationCalls(app: Caller, provider: FakeUpstream, channel: 
       }
     },
   }
-}
-
-/** Waits until no task of the service is in progress. */
-export async function waitUntilTasksEnd(app: TestApp, ids: readonly string[]): Promise<void> {
-  for (const id of ids) await app.finished(id)
 }

@@ -92,7 +92,11 @@ eachStore((store) => {
   test('a thread has one run at a time, in the order of its messages', async () => {
     const app = await openConversationApp(store)
     const received = []
-    for (const text of ['One', 'Two', 'Three']) received.push((await app.deliver(7, text)).body)
+    for (const text of ['One', 'Two', 'Three']) {
+      received.push((await app.deliver(7, text)).body)
+      // Tasks of one millisecond have no order.
+      await app.clock.advance(1)
+    }
     const other = (await app.deliver(8, 'Other')).body
     await app.pendingApproval(other.thread_id)
     for (const { task_id, thread_id } of received) {

@@ -88,7 +88,10 @@ eachStore((store) => {
     await app.finished(first.task_id)
     expect(app.sentTexts()).toEqual(['You wrote: One'])
     expect((await app.deliver(7, 'Two')).body).toEqual({ ...first, task_id: null })
-    expect(await app.thread(first.thread_id)).toMatchObject({ held_by: { kind: 'key' }, unanswered: { reason: 'held' } })
+    expect(await app.thread(first.thread_id)).toMatchObject({
+      held_by: { kind: 'key' },
+      unanswered: { reason: 'held' },
+    })
     expect((await app.call('POST', `/v1/tasks/${first.task_id}/retry`)).status).toBe(409)
     await app.change(first.thread_id, { held_by: null })
     const third = (await app.deliver(7, 'Three')).body
@@ -110,7 +113,8 @@ eachStore((store) => {
 
   test('a reply that the provider refuses is shown as failed, and the client is unanswered', async () => {
     const app = await openConversationApp(store, { wedge: 'open' })
-    app.provider.respond = (_, response) => respondJson(response, 403, { ok: false, description: 'blocked by the user' })
+    app.provider.respond = (_, response) =>
+      respondJson(response, 403, { ok: false, description: 'blocked by the user' })
     const { task_id, thread_id } = (await app.deliver(7, 'Hello')).body
     expect(await app.finished(task_id)).toMatchObject({ status: 'succeeded' })
     const thread = await app.thread(thread_id)

@@ -17,6 +17,8 @@ export function sampleBodies({ ids }: SeededProject): Record<string, Record<stri
     'POST /v1/broker/toolkits/:toolkit/connect': { client_id: ids.clients, read_tools: ['GMAIL_LIST'] },
     'POST /v1/connections/:id/broker/connect': { callback_url: 'https://example.com/' },
     'POST /v1/channels': { connection_id: ids.connections, address: 'new@example.com', ...task },
+    'PUT /v1/channels/:id': { connection_id: ids.connections, settle_s: 5 },
+    'POST /v1/channels/:id/secret': { value: 'secret' },
     'POST /v1/channels/:id/inbound': {
       from: { handle: 'bob@example.com' },
       body: 'hi',
