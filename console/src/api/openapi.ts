@@ -344,12 +344,24 @@ export interface components {
             password: string;
         };
         Channel: {
+            /** @description The service that carries the messages; null: `/inbound` only. */
+            adapter: string | null;
             address: string;
+            /** @description Any JSON object. */
+            config: JsonObject;
             connection_id: string;
             /** Format: date-time */
             created_at: string;
+            has_secret: boolean;
+            /** @description The address to register with the provider; null: it has none. */
+            hook_url: string | null;
             id: string;
+            /** @description Why the last message could not be received. */
+            last_error: string | null;
+            last_error_at: string | null;
+            last_received_at: string | null;
             project_id: string;
+            settle_s: number;
             task_type: string;
             wedge: string;
         };
@@ -503,8 +515,16 @@ export interface components {
             tools?: string[];
         };
         CreateChannelRequest: {
+            /** @description The service that carries the messages; null: `/inbound` only. */
+            adapter?: string | null;
             address: string;
+            /** @description In the form of the adapter. */
+            config?: {
+                [key: string]: unknown;
+            };
             connection_id: string;
+            /** @description How long the task of a message waits for more messages, which then become part of it. */
+            settle_s?: number;
             task_type: string;
             wedge: string;
         };
@@ -565,6 +585,12 @@ export interface components {
             metadata?: JsonObject;
             name: string;
             source?: string | null;
+        };
+        CreatePortalDeviceLinkResponse: {
+            /** Format: date-time */
+            expires_at: string;
+            token: string;
+            url: string;
         };
         CreatePortalLinkResponse: {
             /** Format: date-time */
@@ -655,6 +681,8 @@ export interface components {
         };
         CreateThreadMessageRequest: {
             body: string;
+            /** @description Ids of files that were uploaded before. */
+            files?: string[];
         };
         CreateWebhookRequest: {
             enabled?: boolean;
@@ -668,6 +696,13 @@ export interface components {
             ok: true;
         };
         DeclinePortalQuestionResponse: {
+            /** @constant */
+            ok: true;
+        };
+        EndPortalSessionRequest: {
+            everywhere?: boolean;
+        };
+        EndPortalSessionResponse: {
             /** @constant */
             ok: true;
         };
@@ -706,6 +741,15 @@ export interface components {
             ts: string;
             /** @constant */
             type: "feedback.recorded";
+        };
+        File: {
+            content_type: string;
+            /** Format: date-time */
+            created_at: string;
+            id: string;
+            name: string;
+            sha256: string;
+            size: number;
         };
         GetAccountStatusResponse: {
             active: boolean;
@@ -890,22 +934,38 @@ export interface components {
             next_cursor: string | null;
         };
         Message: {
+            /** @description The member or key that wrote an answer; null: an agent. */
+            author: components["schemas"]["NamedActor"] | null;
             body: string;
             /** Format: date-time */
             created_at: string;
+            /** @description How the message left the service; null: the client reads it in the portal only. */
+            delivery: ("sending" | "sent" | "failed" | "unknown") | null;
+            delivery_error: string | null;
             /** @enum {string} */
             direction: "inbound" | "outbound";
             external_id: string | null;
+            files: components["schemas"]["File"][];
             /** @description The sender; null if the agent or a member wrote it. */
             from: components["schemas"]["MessageSender"] | null;
             id: string;
+            /** @description An automatic reply or a bounce. */
+            is_automatic: boolean;
             subject: string | null;
             task_id: string | null;
             /** @description The recipients of a mail; null for a message in the thread. */
             to: string[] | null;
+            /** @description Whether the sender of a mail is proved: SPF, DKIM, DMARC. */
+            verdict: JsonObject | null;
         };
         MessageSender: {
             handle: string | null;
+            name: string | null;
+        };
+        /** @description A member or an API key. */
+        NamedActor: {
+            id: string;
+            kind: string;
             name: string | null;
         };
         NamedText: {
@@ -1176,9 +1236,33 @@ export interface components {
             kind: "wedge" | "provision" | "connection" | "config" | "secret" | "authorisation" | "schedule" | "model";
             ok: boolean;
         };
+        ReadVisitorMessagesRequest: {
+            /**
+             * @description Only messages after this position.
+             * @default 0
+             */
+            after: number;
+            /**
+             * @description Whether the visitor sees the messages now.
+             * @default false
+             */
+            is_open: boolean;
+            /** @description The key that the page made for this visitor. Whoever has it can read the conversation. */
+            visitor: string;
+        };
+        ReceiveHookResponse: {
+            client_id?: string;
+            /** @constant */
+            ok: true;
+            /** @description Null if no task starts, because a person has the conversation. */
+            task_id?: string | null;
+            thread_id?: string;
+        };
         ReceiveMessageRequest: {
             body: string;
             external_id?: string | null;
+            /** @description Ids of files that were uploaded before. */
+            files?: string[];
             from: {
                 handle: string;
                 name?: string | null;
@@ -1187,7 +1271,8 @@ export interface components {
         };
         ReceiveMessageResponse: {
             client_id: string;
-            task_id: string;
+            /** @description Null if no task starts, because a person has the conversation. */
+            task_id: string | null;
             thread_id: string;
         };
         Record: {
@@ -1215,6 +1300,10 @@ export interface components {
         };
         RejectApprovalRequest: {
             reason?: string;
+        };
+        RequestPortalLinkRequest: {
+            email: string;
+            project?: string;
         };
         ReviseApprovalRequest: {
             note: string;
@@ -1308,8 +1397,18 @@ export interface components {
             /** @description Any JSON value. */
             result?: Json;
         };
+        SetChannelSecretRequest: {
+            value: string;
+        };
         SetConnectionSecretRequest: {
             value: string;
+        };
+        SetPortalNoticesRequest: {
+            enabled: boolean;
+        };
+        SetPortalNoticesResponse: {
+            /** @constant */
+            ok: true;
         };
         SignInRequest: {
             email: string;
@@ -1466,37 +1565,101 @@ export interface components {
             status: number | null;
         };
         Thread: {
+            /** @description Null if the channel was deleted. */
+            channel: {
+                adapter: string | null;
+                address: string;
+                id: string;
+            } | null;
             channel_id: string;
             client_id: string;
+            client_name: string | null;
             /** Format: date-time */
             created_at: string;
+            /** @description Who has taken the conversation over from the agent. */
+            held_by: components["schemas"]["NamedActor"] | null;
             id: string;
+            /** @description The newest message, with the first 200 characters of its text. */
+            last_message: {
+                /** Format: date-time */
+                at: string;
+                body: string;
+                /** @enum {string} */
+                direction: "inbound" | "outbound";
+                from: components["schemas"]["MessageSender"] | null;
+            } | null;
             message_count: number;
             messages: components["schemas"]["Message"][];
+            /** @description The approvals of the thread that wait for the team. */
+            pending: string[];
             project_id: string;
             /** @enum {string} */
             status: "open" | "closed";
             subject: string | null;
+            /** @description The newest 50 tasks of the thread, newest first. */
+            tasks: components["schemas"]["ThreadTask"][];
+            /** @description Since when the client waits for an answer that no run will give, and why. */
+            unanswered: {
+                reason: string;
+                since: string;
+                task_id: string | null;
+            } | null;
+            /** @description Messages of the client that the team has not read. */
+            unread: number;
             /** Format: date-time */
             updated_at: string;
         };
         ThreadSummary: {
+            /** @description Null if the channel was deleted. */
+            channel: {
+                adapter: string | null;
+                address: string;
+                id: string;
+            } | null;
             channel_id: string;
             client_id: string;
+            client_name: string | null;
             /** Format: date-time */
             created_at: string;
+            /** @description Who has taken the conversation over from the agent. */
+            held_by: components["schemas"]["NamedActor"] | null;
             id: string;
+            /** @description The newest message, with the first 200 characters of its text. */
+            last_message: {
+                /** Format: date-time */
+                at: string;
+                body: string;
+                /** @enum {string} */
+                direction: "inbound" | "outbound";
+                from: components["schemas"]["MessageSender"] | null;
+            } | null;
             message_count: number;
             project_id: string;
             /** @enum {string} */
             status: "open" | "closed";
             subject: string | null;
+            /** @description Since when the client waits for an answer that no run will give, and why. */
+            unanswered: {
+                reason: string;
+                since: string;
+                task_id: string | null;
+            } | null;
+            /** @description Messages of the client that the team has not read. */
+            unread: number;
             /** Format: date-time */
             updated_at: string;
         };
         ThreadSummaryList: {
             data: components["schemas"]["ThreadSummary"][];
             next_cursor: string | null;
+        };
+        ThreadTask: {
+            /** Format: date-time */
+            created_at: string;
+            id: string;
+            /** @enum {string} */
+            status: "queued" | "provisioning" | "running" | "awaiting_approval" | "succeeded" | "failed" | "rejected" | "expired" | "cancelled";
+            task_type: string;
         };
         TokenDeltaEvent: {
             data: {
@@ -1562,6 +1725,10 @@ export interface components {
             /** @constant */
             type: "tool.result";
         };
+        UnsubscribeClientResponse: {
+            /** @constant */
+            ok: true;
+        };
         UpdateBrandRequest: {
             color?: string | null;
             favicon_file_id?: string | null;
@@ -1582,6 +1749,20 @@ export interface components {
             /** @enum {string} */
             status?: "open" | "closed";
             title?: string | null;
+        };
+        UpdateChannelRequest: {
+            /** @description The service that carries the messages; null: `/inbound` only. */
+            adapter?: string | null;
+            address?: string;
+            /** @description In the form of the adapter. */
+            config?: {
+                [key: string]: unknown;
+            };
+            connection_id?: string;
+            /** @description How long the task of a message waits for more messages, which then become part of it. */
+            settle_s?: number;
+            task_type?: string;
+            wedge?: string;
         };
         UpdateClientRequest: {
             display_name?: string | null;
@@ -1664,8 +1845,20 @@ export interface components {
             wedge?: string;
         };
         UpdateThreadRequest: {
+            /** @description `"me"`: the caller takes the conversation over from the agent; null: gives it back. */
+            held_by?: "me" | null;
+            /**
+             * @description The team has read every message.
+             * @constant
+             */
+            read?: true;
             /** @enum {string} */
-            status: "open" | "closed";
+            status?: "open" | "closed";
+            /**
+             * @description Dismisses the mark that the client waits.
+             * @constant
+             */
+            unanswered?: false;
         };
         UpdateWebhookRequest: {
             enabled?: boolean;
@@ -1685,6 +1878,23 @@ export interface components {
             problem: string | null;
             sealed_from: number | null;
             signed_by: string | null;
+        };
+        VisitorConversation: {
+            /** @description Whether an agent works on an answer. */
+            is_working: boolean;
+            messages: components["schemas"]["VisitorMessage"][];
+            /** @description Null before the first message. */
+            thread_id: string | null;
+        };
+        VisitorMessage: {
+            body: string;
+            /** Format: date-time */
+            created_at: string;
+            /** @enum {string} */
+            from: "visitor" | "team";
+            id: string;
+            /** @description The position in the conversation. */
+            n: number;
         };
         Webhook: {
             /** Format: date-time */
@@ -1796,6 +2006,15 @@ export interface components {
         WedgeSummaryList: {
             data: components["schemas"]["WedgeSummary"][];
             next_cursor: string | null;
+        };
+        Widget: {
+            color: string | null;
+            /** @enum {string} */
+            language: "en" | "de" | "fr" | "es";
+            /** @description The path of the image on this server; null: there is none. */
+            logo_url: string | null;
+            name: string | null;
+            welcome: string | null;
         };
     };
     responses: {
