@@ -1,4 +1,4 @@
-// Builds the console and the portal into dist/console, if their sources are newer than the last build.
+// Builds the console, the portal and the widget into dist/console, if their sources are newer than the last build.
 import {
   chmodSync,
   mkdtempSync,
@@ -29,6 +29,7 @@ export async function buildConsole(dist) {
     // Imported on use, because a build without console changes does not need it.
     const [{ build }, { default: config }] = await Promise.all([import('vite'), import('../console/vite.config.mjs')])
     await build({ ...config, configFile: false, build: { ...config.build, outDir: fresh, emptyOutDir: true } })
+    await buildWidget(fresh)
     await compressAll(fresh)
     writeFileSync(join(fresh, stamp), '')
     // The stamp has the time of the start, so that files edited during the build are newer than the build.
@@ -39,6 +40,23 @@ export async function buildConsole(dist) {
   } finally {
     rmSync(fresh, { recursive: true, force: true })
   }
+}
+
+/**
+ * One script without imports, because other people's pages load it by one tag.
+ * @param {string} folder
+ */
+async function buildWidget(folder) {
+  const { default: esbuild } = await import('esbuild')
+  await esbuild.build({
+    entryPoints: [join(root, 'console/src/widget/main.ts')],
+    outfile: join(folder, 'widget.js'),
+    bundle: true,
+    minify: true,
+    format: 'iife',
+    target: 'es2022',
+    logLevel: 'warning',
+  })
 }
 
 function newest() {

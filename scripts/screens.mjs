@@ -1,5 +1,6 @@
 // Makes the pictures of docs/screens with a service and a browser of its own.
-//   npm run screens
+//   npm run screens              all pictures
+//   npm run screens portal brand only those whose names begin with one of the words
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -14,6 +15,9 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const KEY = 'svc_key_screens_0123456789abcdefghijkl'
 const DESKTOP = { width: 1440, height: 900 }
 const PHONE = { width: 390, height: 760 }
+const LOGO = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 48 48"><circle cx="24" cy="24" r="23" fill="#0b7a5d"/>
+<path d="M12 22h20v7a9 9 0 0 1-9 9h-2a9 9 0 0 1-9-9zM32 24h3a4 4 0 0 1 0 8h-3" fill="none" stroke="#fff" stroke-width="3"/>
+<path d="M18 11v6M26 11v6" stroke="#fff" stroke-width="3" stroke-linecap="round"/></svg>`
 const PEOPLE = ['Ada', 'Kim', 'Linus', 'Grace', 'Noor', 'Omar']
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-screens-'))
@@ -104,12 +108,37 @@ async function createSamples(url) {
   const waiting = await refund(9, 102.5)
   await new Promise((resolve) => setTimeout(resolve, 3_000))
   await create(`/v1/threads/${inbound.thread_id}/messages`, { body: 'Your account is unlocked again.' })
-  const { pathname, hash } = new URL(link.url)
-  return { waiting: waiting.id, finished: finished.id, portal: pathname + hash }
+  const logo = await fetch(`${url}/v1/files?name=logo.svg`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${KEY}`, 'content-type': 'image/svg+xml' },
+    body: LOGO,
+  })
+  /** @type {{ id: string }} */
+  const { id: logo_file_id } = JSON.parse(await logo.text())
+  const brand = {
+    name: 'Teapot Shop',
+    color: '#0b7a5d',
+    welcome: 'Ask us anything about your order.',
+    logo_file_id,
+    favicon_file_id: logo_file_id,
+    portal_channel_id: channel.id,
+    mail_connection_id: connection.id,
+    notify: true,
+  }
+  await fetch(`${url}/v1/brand`, {
+    method: 'PUT',
+    headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
+    body: JSON.stringify(brand),
+  })
+  const other = await create(`/v1/clients/${inbound.client_id}/portal-link`, {})
+  const portals = [link, other]
+    .map((one) => new URL(one.url))
+    .map(({ pathname, search, hash }) => pathname + search + hash)
+  return { waiting: waiting.id, finished: finished.id, portals }
 }
 
-/** @param {string} url @param {{ waiting: string, finished: string, portal: string }} samples */
-async function shootAll(url, { waiting, finished, portal }) {
+/** @param {string} url @param {{ waiting: string, finished: string, portals: string[] }} samples */
+async function shootAll(url, { waiting, finished, portals: [phone = '', desktop = ''] }) {
   await shoot(url, 'home', '/')
   await shoot(url, 'approvals', '/approvals')
   await shoot(url, 'approvals-phone', '/approvals', { viewport: PHONE })
@@ -123,7 +152,11 @@ async function shootAll(url, { waiting, finished, portal }) {
   await shoot(url, 'connect', '/connections', { press: ['New connection'] })
   await shoot(url, 'connection', '/connections', { press: ['stripe'] })
   await shoot(url, 'webhooks', '/webhooks')
-  await shoot(url, 'portal-phone', portal, { viewport: PHONE, signedIn: false, press: ['Continue', 'Cannot log in'] })
+  await shoot(url, 'brand', '/settings?view=brand')
+  await shoot(url, 'portal-sign-in', '/portal?project=default', { signedIn: false })
+  const conversation = { signedIn: false, press: ['Continue', 'Cannot log in'] }
+  await shoot(url, 'portal-phone', phone, { ...conversation, viewport: PHONE })
+  await shoot(url, 'portal-dark', desktop, { ...conversation, colorScheme: 'dark' })
 }
 
 /**
@@ -133,6 +166,8 @@ async function shootAll(url, { waiting, finished, portal }) {
  * @param {{ viewport?: { width: number, height: number }, colorScheme?: 'dark' | 'light', signedIn?: boolean, press?: string[] }} options
  */
 async function shoot(url, name, path, { viewport = DESKTOP, colorScheme = 'light', signedIn = true, press = [] } = {}) {
+  const wanted = process.argv.slice(2)
+  if (wanted.length > 0 && !wanted.some((word) => name.startsWith(word))) return
   const context = await browser.newContext({ viewport, locale: 'en-GB', reducedMotion: 'reduce', colorScheme })
   if (signedIn) await context.addInitScript(`sessionStorage.setItem('svc.token', '${KEY}')`)
   const page = await context.newPage()

@@ -167,7 +167,7 @@ const cases = createRoute({
   component: lazyPage(() => import('./pages/cases/cases-page.tsx'), 'CasesPage'),
 })
 
-const SETTINGS_VIEWS: SettingsTab[] = ['keys', 'members', 'projects', 'service']
+const SETTINGS_VIEWS: SettingsTab[] = ['keys', 'members', 'projects', 'brand', 'service']
 
 const settings = createRoute({
   getParentRoute: () => shell,

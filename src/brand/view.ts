@@ -33,7 +33,7 @@ export const BrandView = z
 
 export const PublicBrandView = z
   .object({
-    project: z.string().nullable().meta({ description: 'The name of the project in public addresses.' }),
+    address: z.string().nullable().meta({ description: 'The name of the project in public addresses.' }),
     name: z.string().nullable(),
     color: z.string().nullable(),
     logo_url: imageUrl,
@@ -67,7 +67,7 @@ export function toBrandView(config: Config, brand: Brand, address: string) {
 export function toPublicBrandView(brand: Brand, address: string | null) {
   const { name, color, welcome, language, mail_connection_id } = brand
   const urls = imageUrls(brand, address ?? '')
-  return { project: address, name, color, ...urls, welcome, language, can_mail_links: mail_connection_id !== null }
+  return { address, name, color, ...urls, welcome, language, can_mail_links: mail_connection_id !== null }
 }
 
 /** The id of the file is in the URL, so that browsers fetch a new image at once and keep an old one. */

@@ -3,6 +3,7 @@ import { badRequest } from '../base/problem.ts'
 import { type Connection, findConnection } from '../connections/rows.ts'
 import type { ActionSender } from '../connections/send-action.ts'
 import { capabilityOf } from '../connections/tool.ts'
+import { listFileReferences } from '../contract/file-reference.ts'
 import { schemaErrors } from '../contract/output-schema.ts'
 import type { FileRow, ThreadRow } from '../store/tables.ts'
 import type { Db } from '../store/store.ts'
@@ -69,11 +70,7 @@ export const replyText = (payload: Json): string =>
   isJsonObject(payload) && typeof payload.text === 'string' ? payload.text : ''
 
 /** The ids of the files that a payload names as `{"$file": id}`. */
-export function listPayloadFiles(payload: Json): string[] {
-  if (Array.isArray(payload)) return payload.flatMap(listPayloadFiles)
-  if (!isJsonObject(payload)) return []
-  return typeof payload.$file === 'string' ? [payload.$file] : Object.values(payload).flatMap(listPayloadFiles)
-}
+export const listPayloadFiles = (payload: Json): string[] => listFileReferences([payload]).map(({ $file }) => $file)
 
 /** Sends replies through the adapter, and keeps the provider's id of the message. */
 export function createReplySender({ channel, reply }: ReplyRoute): {

@@ -1,8 +1,10 @@
 import { isJsonObject, type Json } from '../base/json.ts'
 import { type ClientWithHandles, findClient } from '../clients/rows.ts'
+import { listFileReferences } from '../contract/file-reference.ts'
 import type { Tx } from '../ctx/ctx.ts'
 import { isoNow } from '../ctx/world.ts'
 import { notifyProjectChange } from '../events/project-changes.ts'
+import { insertMessageFiles } from '../files/rows.ts'
 import type { MessageRow, TaskRow } from '../store/tables.ts'
 import { isVisibleToClient, newMessage } from './messages.ts'
 import { insertMessage, listMessagesSentByTask, updateThreadPosition } from './thread-rows.ts'
@@ -42,6 +44,8 @@ export interface SentMail {
   body: string
   subject: string | null
   to: string | readonly string[]
+  /** The ids of the attachments. */
+  files: readonly string[]
 }
 
 /** Reads the mail from the payload of an email action, by the field names of common mail APIs; null without a text. */
@@ -51,23 +55,32 @@ export function parseSentMail(payload: Json): SentMail | null {
   if (typeof body !== 'string') return null
   const { subject, to, cc } = payload
   const recipients = [to, cc].flat().filter((one) => typeof one === 'string')
-  return { body, subject: typeof subject === 'string' ? subject : null, to: recipients }
+  const files = listFileReferences(payload).map(({ $file }) => $file)
+  return { body, subject: typeof subject === 'string' ? subject : null, to: recipients, files: [...new Set(files)] }
 }
 
 /** Appends a mail that a task sent to its thread, with the recipients, which need not be the client. */
-export async function recordSentMail(tx: Tx, task: TaskRow, { body, subject, to }: SentMail): Promise<void> {
+export async function recordSentMail(tx: Tx, task: TaskRow, { body, subject, to, files }: SentMail): Promise<void> {
   if (task.thread_id === null) return
   const recipients = JSON.stringify([to].flat())
-  await insertOutboundMessage(tx, task.thread_id, { body, subject, task_id: task.id, recipients })
+  await insertOutboundMessage(tx, task.thread_id, { body, subject, task_id: task.id, recipients }, files)
   const client = await findClient(tx.db, [task.project_id], task.client_id ?? '')
   if (client && isVisibleToClient(client.handles, { recipients })) await updateThreadAnswered(tx.db, task.thread_id)
 }
 
 type OutboundMessage = Pick<MessageRow, 'body' | 'subject' | 'task_id'> & { recipients?: string }
 
-async function insertOutboundMessage(tx: Tx, threadId: string, sent: OutboundMessage): Promise<void> {
+async function insertOutboundMessage(
+  tx: Tx,
+  threadId: string,
+  sent: OutboundMessage,
+  files: readonly string[] = [],
+): Promise<void> {
   const [position] = await updateThreadPosition(tx.db, { id: threadId, now: isoNow(tx) })
-  if (position) await insertMessage(tx.db, newMessage(tx, position, { direction: 'outbound', ...sent }))
+  if (!position) return
+  const message = newMessage(tx, position, { direction: 'outbound', ...sent })
+  await insertMessage(tx.db, message)
+  await insertMessageFiles(tx.db, message.id, files)
 }
 
 async function hasMailedClient(tx: Tx, task: TaskRow, threadId: string, reply: string): Promise<boolean> {

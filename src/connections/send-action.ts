@@ -3,6 +3,7 @@ import { notFound, Problem } from '../base/problem.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import { SecretUnavailable } from '../ctx/vault.ts'
 import { EgressError } from '../egress/http-client.ts'
+import { loadPayloadFiles } from '../files/payload-files.ts'
 import { retryUntilAvailable } from '../store/errors.ts'
 import { createSecretMask } from '../vault/mask-secrets.ts'
 import { openSecret } from '../vault/secrets.ts'
@@ -90,7 +91,7 @@ async function attemptAction(
 ): Promise<ActionResult> {
   const connection = await readConnection(ctx, granted, runSignal)
   progress.connection = connection
-  const { send = await findSender(ctx, connection, action), ...call } = action
+  const { send = await findSender(ctx, connection, action, runSignal), ...call } = action
   const secret = await retryUntilAvailable(() => openSecret(ctx, connection), runSignal)
   // The task may have been cancelled and retried meanwhile; sending now could do the action twice.
   if (runSignal.aborted) return WITHDRAWN_RESULT
@@ -109,10 +110,12 @@ async function findSender(
   ctx: Ctx,
   connection: Connection,
   { capability, payload, askPerson }: Omit<ActionRequest, 'runSignal' | 'send'>,
+  runSignal: RunSignal,
 ): Promise<ActionSender> {
   const act = requireExecutor(ctx, connection.kind, 'act')
   await checkToolCall(ctx, connection, { capability, use: 'act', arguments: payload })
-  return (context, call) => act(context, { ...call, capability, askPerson })
+  const files = await retryUntilAvailable(() => loadPayloadFiles(ctx, connection.project_id, payload), runSignal)
+  return (context, call) => act(context, { ...call, files, capability, askPerson })
 }
 
 const NO_RESPONSE = { ok: false, status: null, result: null }

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { PageQuery } from '../http/page.ts'
 import { listNewestPage, matchColumns, mergeNewest } from '../store/newest-page.ts'
 import { prepareQuery } from '../store/prepared-query.ts'
@@ -45,6 +46,14 @@ export const updateFileStored = prepareQuery<{ id: string; sha256: string }, Fil
     .returningAll(),
 )
 
+export const updateFileUploadId = prepareQuery<{ id: string; upload_id: string }>((db, arg) =>
+  db
+    .updateTable('files')
+    .set({ upload_id: arg('upload_id') })
+    .where('id', '=', arg('id'))
+    .$castTo<never>(),
+)
+
 const storedFileById = prepareQuery<{ id: string }, FileRow>((db, arg) =>
   db.selectFrom('files').selectAll().where('id', '=', arg('id')).where('state', '=', 'stored'),
 )
@@ -85,6 +94,35 @@ export const listFilesOfTask = prepareQuery<{ task_id: string }, FileRow>((db, a
 )
 
 export const listTaskFiles = (db: Db, taskId: string): Promise<FileRow[]> => listFilesOfTask(db, { task_id: taskId })
+
+/** The files of a thread's messages, those of the newest message first. */
+export const listThreadFiles = prepareQuery<{ thread_id: string; limit: number }, FileRow>((db, arg) =>
+  db
+    .selectFrom('messages')
+    .innerJoin('message_files', 'message_files.message_id', 'messages.id')
+    .innerJoin('files', 'files.id', 'message_files.file_id')
+    .selectAll('files')
+    .where('messages.thread_id', '=', arg('thread_id'))
+    .where('files.state', '=', 'stored')
+    .orderBy('messages.n', 'desc')
+    .orderBy('message_files.n')
+    .limit(arg('limit')),
+)
+
+/** The files of several tasks. */
+export async function listFilesOfTasks(db: Db, taskIds: readonly string[]): Promise<(FileRow & { task_id: string })[]> {
+  if (taskIds.length === 0) return []
+  return db
+    .selectFrom('task_files')
+    .innerJoin('files', 'files.id', 'task_files.file_id')
+    .selectAll('files')
+    .select('task_files.task_id')
+    .where('task_files.task_id', 'in', taskIds)
+    .where('files.state', '=', 'stored')
+    .orderBy('task_files.task_id')
+    .orderBy('task_files.n')
+    .execute()
+}
 
 /** The files of messages that still exist, in the order of each message. */
 export async function listMessageFiles(
@@ -154,10 +192,41 @@ export const updateFileDeleted = prepareQuery<{ id: string }, FileRow>((db, arg)
     .returningAll(),
 )
 
+/** Returns no row if the upload has finished. */
+export const updateUploadDeleted = prepareQuery<{ id: string }, { id: string }>((db, arg) =>
+  db
+    .updateTable('files')
+    .set({ state: 'deleted' })
+    .where('id', '=', arg('id'))
+    .where('state', '=', 'uploading')
+    .returning('id'),
+)
+
+/** The bytes of the upload belong to something else from now on. */
+export const deleteUploadRow = prepareQuery<{ id: string }>((db, arg) =>
+  db.deleteFrom('files').where('id', '=', arg('id')).where('state', '=', 'uploading').$castTo<never>(),
+)
+
 /** Returns no row if another replica was first. */
 export const deleteFileRow = prepareQuery<{ id: string }, Pick<FileRow, 'project_id' | 'size'>>((db, arg) =>
   db.deleteFrom('files').where('id', '=', arg('id')).where('state', '=', 'deleted').returning(['project_id', 'size']),
 )
+
+/** Files whose bytes must be removed: those that were deleted, and uploads that began before a time. */
+export function listFilesToRemove(db: Db, startedBefore: string, limit: number): Promise<FileRow[]> {
+  return db
+    .selectFrom('files')
+    .selectAll()
+    .where('state', '<>', sql.lit('stored'))
+    .where((eb) =>
+      eb.or([
+        eb('state', '=', 'deleted'),
+        eb.and([eb('state', '=', 'uploading'), eb('created_at', '<', startedBefore)]),
+      ]),
+    )
+    .limit(limit)
+    .execute()
+}
 
 /** Removes what says that a task or a message uses the file. */
 export async function deleteFileUses(db: Db, fileId: string): Promise<void> {

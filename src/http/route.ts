@@ -30,6 +30,8 @@ export interface Route<ScopeT, Request = FastifyRequest> {
   body: z.ZodType | null
   /** The handler reads the body from `request.raw` itself, and nothing limits its size before. */
   streamsBody: boolean
+  /** The limit for the body, if it is not the usual one. */
+  maxBodyBytes?: number
   /** The response schema by status, for the reference. */
   responses: RouteResponses
   run: (input: RunInput<ScopeT, Request>) => Promise<unknown>
@@ -66,6 +68,8 @@ interface HandlerInput<ScopeT, Query, Body, Subject, Request> {
   body: Body
   subject: Subject
   request: Request
+  /** Throws a 401, 403 or 404 if the credential was revoked since. A route with `streamsBody` calls it after the body. */
+  reauthenticate: () => Promise<unknown>
 }
 
 /** Path parameters by name; a route that names a parameter always has it. */
@@ -82,6 +86,8 @@ interface RunInput<ScopeT, Request = FastifyRequest> {
   scope: ScopeT
   params: PathParams
   request: Request
+  /** Over HTTP only: checks the credential again, as it was before the body was read. */
+  reauthenticate?: () => Promise<ScopeT>
   /** Validates query and body against the schemas of the route; called after `find`. */
   validate: () => { query: unknown; body: unknown }
 }
@@ -95,6 +101,7 @@ export interface RouteSpec<ScopeT, Query extends z.ZodType, Body extends z.ZodTy
   body?: Body
   /** The handler reads the body from `request.raw`; see `http/request-bytes.ts`. */
   streamsBody?: true
+  maxBodyBytes?: number
   responses: RouteResponses
   find?: (input: FindInput<ScopeT>) => Promise<Subject>
   handle: (input: HandlerInput<ScopeT, z.output<Query>, z.output<Body>, Subject, Request>) => Promise<unknown>
@@ -115,11 +122,12 @@ export function defineRoute<ScopeT, Query extends z.ZodType, Body extends z.ZodT
     query: spec.query ?? null,
     body: spec.body ?? null,
     streamsBody: spec.streamsBody ?? false,
+    ...(spec.maxBodyBytes !== undefined && { maxBodyBytes: spec.maxBodyBytes }),
     responses: spec.responses,
-    async run({ ctx, scope, params, request, validate }) {
+    async run({ ctx, scope, params, request, validate, reauthenticate = async () => scope }) {
       const subject = (await spec.find?.({ ctx, scope, params })) as Subject
       const { query, body } = validate() as { query: z.output<Query>; body: z.output<Body> }
-      return spec.handle({ ctx, scope, params, query, body, subject, request })
+      return spec.handle({ ctx, scope, params, query, body, subject, request, reauthenticate })
     },
   }
 }

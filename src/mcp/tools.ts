@@ -8,6 +8,7 @@ import { badRequest, notFound } from '../base/problem.ts'
 import type { McpToolName } from '../contract/tool-names.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { Role, Scope } from '../ctx/scope.ts'
+import { fileIds } from '../files/usable-files.ts'
 import { jsonValue, jsonObject, validateFields } from '../http/validate.ts'
 import { createTask } from '../tasks/create-task.ts'
 import { findTask } from '../tasks/rows.ts'
@@ -63,6 +64,7 @@ const runTaskTool = defineTool('run_task', 'operator', {
     wedge: z.string().meta({ description: 'from list_wedges' }),
     task_type: z.string().meta({ description: 'a task type of the wedge' }),
     input: jsonValue.optional().meta({ description: 'the input of the task: any JSON value' }),
+    files: fileIds.optional(),
     wait_s,
   }),
   async call({ ctx, scope, disconnected }, { wait_s, ...request }) {

@@ -15,6 +15,7 @@ export function consoleRoutes(dir: string = consoleDir()): Route<null>[] {
     servePage('/', 'The console', console),
     servePage('/portal', 'The portal', portal),
     servePage('/portal/*', 'The portal', portal),
+    servePage('/widget.js', 'The script of the web widget', (request) => widgetScript(files, request)),
     servePage('/assets/*', 'Scripts and styles', (request) => asset(files, request)),
     servePage('/*', 'The console', (request) => fileOrConsole(files, request, console)),
   ]
@@ -56,6 +57,14 @@ function page(files: StaticFiles, name: string, request: FastifyRequest): HttpRe
 function asset(files: StaticFiles, request: FastifyRequest): HttpResponse {
   const response = files.respond(pathOf(request).slice(1), request.headers, IMMUTABLE)
   if (!response) throw noRoute(request)
+  return response
+}
+
+/** Pages of every origin may load it, also those that isolate themselves from other origins. */
+function widgetScript(files: StaticFiles, request: FastifyRequest): HttpResponse {
+  const headers = { 'cache-control': 'public, max-age=300', 'cross-origin-resource-policy': 'cross-origin' }
+  const response = files.respond('widget.js', request.headers, headers)
+  if (!response) throw new Problem(503, 'the widget is not built; run `npm run build`')
   return response
 }
 

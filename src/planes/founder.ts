@@ -15,6 +15,7 @@ import { brokerRoutes } from '../connections/broker-routes.ts'
 import { connectionToolRoutes } from '../connections/mcp/tool-routes.ts'
 import { connectionRoutes } from '../connections/routes.ts'
 import { eventRoutes } from '../events/routes.ts'
+import { fileRoutes } from '../files/routes.ts'
 import type { OrganisationRoute, ProjectRoute } from '../http/route.ts'
 import { intakeRoutes } from '../knowledge/intake-routes.ts'
 import { knowledgeRoutes } from '../knowledge/routes.ts'
@@ -45,6 +46,13 @@ export const founderPlaneRoutes: Record<string, FounderRoute[]> = {
     reportRoutes.getTaskTrace,
     approvalRoutes.listTaskActions,
     taskRoutes.getArtifact,
+  ],
+  Files: [
+    fileRoutes.createFile,
+    fileRoutes.listFiles,
+    fileRoutes.getFile,
+    fileRoutes.getFileMeta,
+    fileRoutes.deleteFile,
   ],
   Stream: [eventRoutes.followProject],
   Approvals: [

@@ -37,16 +37,15 @@ export const portalSignInRoutes = nameRoutes({
     },
   }),
 
-  unsubscribeClient: openRoute('POST', '/v1/portal/unsubscribe', {
+  unsubscribeClient: openRoute('POST', '/v1/portal/unsubscribe/:token', {
     summary: 'Stop the mails to a client',
     description:
       'The one-click address of RFC 8058 in every notice. The body is not read; an unknown token is 200 too.',
-    query: z.object({ token: z.string().max(200) }),
     streamsBody: true,
     responses: { 200: PortalOkView },
-    async handle({ ctx, query, request }) {
+    async handle({ ctx, params, request }) {
       await readRequestBytes(request.raw, MAX_UNSUBSCRIBE_BYTES)
-      await unsubscribeByToken(ctx, query.token)
+      await unsubscribeByToken(ctx, params.token ?? '')
       return { ok: true }
     },
   }),

@@ -68,7 +68,7 @@ async function mailNotice(ctx: Ctx, brand: Brand, thread: UntoldThread, { to, an
   const headers = {
     'Auto-Submitted': 'auto-generated',
     // Mail programs send a POST to this address when the person presses "unsubscribe" (RFC 8058).
-    'List-Unsubscribe': `<${serviceUrl(ctx.config, `/v1/portal/unsubscribe?token=${token}`)}>`,
+    'List-Unsubscribe': `<${serviceUrl(ctx.config, `/v1/portal/unsubscribe/${token}`)}>`,
     'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
   }
   const { project_id, client_id } = thread

@@ -2,46 +2,39 @@ import { z } from 'zod'
 import { rejectApproval } from '../approvals/decide-approval.ts'
 import { findDecidableApproval } from '../approvals/rows.ts'
 import { notFound } from '../base/problem.ts'
-import { isVisibleToClient } from '../channels/messages.ts'
-import { findThread, listThreads } from '../channels/thread-rows.ts'
-import { readThreadMessages } from '../channels/threads.ts'
+import { projectAddress } from '../brand/public-brand.ts'
+import { findBrand } from '../brand/rows.ts'
+import { toPublicBrandView } from '../brand/view.ts'
 import { isClientFile } from '../contract/agent-protocol.ts'
 import type { ClientScope } from '../ctx/scope.ts'
 import { clientFrameText } from '../events/client-frames.ts'
 import { EventView } from '../events/event-types.ts'
 import { pageQueryById, pageSchema, toPage } from '../http/page.ts'
-import { createdResponse, type FindInput, nameRoutes, portalRoute } from '../http/route.ts'
+import { type FindInput, nameRoutes, portalRoute } from '../http/route.ts'
 import { jsonValue } from '../http/validate.ts'
 import { serveArtifact } from '../tasks/artifacts.ts'
 import { findArtifact, findTask } from '../tasks/rows.ts'
 import { streamTask, TaskStreamQuery, taskStreamHeaders } from '../tasks/stream.ts'
 import { portalAccessRoutes } from './access-routes.ts'
 import { portalConnectionRoutes } from './connection-routes.ts'
-import { postPortalMessage } from './post-message.ts'
+import { portalFileRoutes } from './file-routes.ts'
 import { answerQuestion } from './answer-question.ts'
+import { findNoticeOptOut } from './notice-rows.ts'
+import { findPortalChannel } from './post-message.ts'
+import { mailAddressOf } from './request-link.ts'
 import { listClientCases, listClientQuestions } from './rows.ts'
 import { requireOwnClient } from './session.ts'
+import { portalThreadRoutes } from './thread-routes.ts'
 import {
-  PortalOkView,
   PortalCaseView,
-  PortalClientView,
-  PortalMessageView,
+  PortalMeView,
+  PortalOkView,
   PortalQuestionView,
-  PortalThreadSummaryView,
-  PortalThreadView,
   toPortalClientView,
-  toPortalMessageView,
   toPortalQuestionView,
-  toPortalThreadView,
 } from './view.ts'
 
 type ClientFinding = FindInput<ClientScope>
-
-async function requireOwnThread({ ctx, scope, params }: ClientFinding) {
-  const thread = await findThread(ctx.db, [scope.projectId], params.id ?? '')
-  if (thread?.client_id !== scope.clientId) throw notFound('thread')
-  return thread
-}
 
 async function requireOwnTask({ ctx, scope, params }: ClientFinding) {
   const task = await findTask(ctx.db, [scope.projectId], params.id ?? '')
@@ -68,39 +61,22 @@ const idOf = (row: { id: string }) => row.id
 export const portalRoutes = nameRoutes({
   ...portalAccessRoutes,
   ...portalConnectionRoutes,
+  ...portalThreadRoutes,
+  ...portalFileRoutes,
   getPortalClient: portalRoute('GET', '/v1/portal/me', {
     summary: 'Read the current client',
-    responses: { 200: PortalClientView },
-    handle: async ({ ctx, scope }) => toPortalClientView(await requireOwnClient(ctx, scope)),
-  }),
-  listPortalThreads: portalRoute('GET', '/v1/portal/threads', {
-    summary: "List the client's threads, newest first",
-    query: z.object(pageQueryById('thr')),
-    responses: { 200: pageSchema(PortalThreadSummaryView) },
-    async handle({ ctx, scope, query }) {
-      const rows = await listThreads(ctx.db, [scope.projectId], { ...query, client_id: scope.clientId })
-      return toPage(rows, query.limit, idOf, toPortalThreadView)
-    },
-  }),
-  getPortalThread: portalRoute('GET', '/v1/portal/threads/:id', {
-    summary: 'Read a thread of the client with its messages',
-    responses: { 200: PortalThreadView },
-    find: requireOwnThread,
-    async handle({ ctx, scope, subject }) {
-      const { handles } = await requireOwnClient(ctx, scope)
-      const messages = (await readThreadMessages(ctx, subject)).filter((message) => isVisibleToClient(handles, message))
-      return { ...toPortalThreadView(subject), messages: messages.map(toPortalMessageView) }
-    },
-  }),
-  createPortalMessage: portalRoute('POST', '/v1/portal/threads/:id/messages', {
-    summary: 'Send a message in a thread',
-    description: 'The message starts a task.',
-    body: z.object({ body: z.string() }),
-    responses: { 201: PortalMessageView },
-    find: requireOwnThread,
-    async handle({ ctx, scope, subject, body }) {
-      const message = await postPortalMessage(ctx, scope, subject, body.body)
-      return createdResponse(`/v1/portal/threads/${subject.id}`, toPortalMessageView(message))
+    responses: { 200: PortalMeView },
+    async handle({ ctx, scope }) {
+      const client = await requireOwnClient(ctx, scope)
+      const brand = await findBrand(ctx.db, scope.projectId)
+      const address = await projectAddress(ctx.db, scope.projectId)
+      const optedOut = await findNoticeOptOut(ctx.db, { client_id: scope.clientId })
+      return {
+        ...toPortalClientView(client),
+        brand: toPublicBrandView(brand, address),
+        can_start_conversation: (await findPortalChannel(ctx, brand)) !== undefined,
+        notices: brand.notify_since === null || mailAddressOf(client) === null ? null : optedOut.length === 0,
+      }
     },
   }),
   listPortalQuestions: portalRoute('GET', '/v1/portal/questions', {
@@ -154,6 +130,6 @@ export const portalRoutes = nameRoutes({
     description: 'Only files below `client/` are for the client. All others are a 404.',
     responses: { 200: '*/*' },
     find: requireOwnArtifact,
-    handle: async ({ subject }) => serveArtifact(subject),
+    handle: ({ ctx, subject }) => serveArtifact(ctx, subject),
   }),
 })

@@ -1,8 +1,9 @@
+import { sql } from 'kysely'
 import type { PageQuery } from '../http/page.ts'
 import { listNewestPage, matchColumns } from '../store/newest-page.ts'
 import { prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
-import type { ApprovalRow, CaseRow, ClientSessionRow, PortalLinkRow, TaskRow } from '../store/tables.ts'
+import type { ApprovalRow, CaseRow, ClientSessionRow, MessageRow, PortalLinkRow, TaskRow } from '../store/tables.ts'
 
 export async function insertPortalLink(db: Db, link: PortalLinkRow): Promise<void> {
   await db.insertInto('portal_links').values(link).execute()
@@ -57,6 +58,42 @@ export async function deleteExpiredPortalRows(db: Db, now: string): Promise<void
   await db.deleteFrom('client_sessions').where('expires_at', '<=', now).execute()
 }
 
+/** What the list of conversations shows of a thread beside its own row. */
+export interface ClientThreadDetails {
+  id: string
+  hasUnread: boolean
+  last: Pick<MessageRow, 'direction' | 'body' | 'created_at' | 'recipients'> | null
+}
+
+const PREVIEW_CHARACTERS = 200
+
+export async function listClientThreadDetails(
+  db: Db,
+  threadIds: readonly string[],
+): Promise<Map<string, ClientThreadDetails>> {
+  if (threadIds.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('threads')
+    .innerJoin('messages', (join) =>
+      join.onRef('messages.thread_id', '=', 'threads.id').onRef('messages.n', '=', 'threads.message_count'),
+    )
+    .select(['threads.id', 'messages.direction', 'messages.created_at', 'messages.recipients'])
+    .select(sql<string>`substr(messages.body, 1, ${sql.lit(PREVIEW_CHARACTERS)})`.as('body'))
+    .select((eb) =>
+      eb
+        .selectFrom('messages as unread')
+        .select(sql<number>`count(*)`.as('n'))
+        .whereRef('unread.thread_id', '=', 'threads.id')
+        .whereRef('unread.n', '>', 'threads.client_read_count')
+        .where('unread.direction', '=', 'outbound')
+        .where('unread.recipients', 'is', null)
+        .as('unread'),
+    )
+    .where('threads.id', 'in', threadIds)
+    .execute()
+  return new Map(rows.map(({ id, unread, ...last }) => [id, { id, hasUnread: Number(unread ?? 0) > 0, last }]))
+}
+
 export type ClientCase = Pick<CaseRow, 'id' | 'title' | 'stage' | 'status' | 'created_at' | 'updated_at' | 'closed_at'>
 
 /** The cases of a client, without the columns that only the founder may see. */
@@ -89,3 +126,17 @@ export function listClientQuestions(
     .where('approvals.status', '=', 'pending')
   return listNewestPage(pending, page, matchColumns({ 'approvals.project_id': projectId }), 'approvals.id')
 }
+
+/** The messages in the threads of a client that have a file. */
+export const listClientMessagesWithFile = prepareQuery<
+  { client_id: string; file_id: string },
+  Pick<MessageRow, 'recipients'>
+>((db, arg) =>
+  db
+    .selectFrom('message_files')
+    .innerJoin('messages', 'messages.id', 'message_files.message_id')
+    .innerJoin('threads', 'threads.id', 'messages.thread_id')
+    .select('messages.recipients')
+    .where('message_files.file_id', '=', arg('file_id'))
+    .where('threads.client_id', '=', arg('client_id')),
+)

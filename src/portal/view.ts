@@ -1,16 +1,29 @@
 import { z } from 'zod'
+import type { NamedActor } from '../accounts/actor-name-rows.ts'
 import type { QuestionPreview } from '../approvals/question.ts'
 import { THREAD_STATUSES } from '../channels/threads.ts'
 import { MessageSenderView, toMessageSenderView } from '../channels/view.ts'
+import { PublicBrandView } from '../brand/view.ts'
+import { isVisibleToClient } from '../channels/messages.ts'
 import type { ClientWithHandles } from '../clients/rows.ts'
+import { FileView, toFileView } from '../files/view.ts'
 import { jsonObject } from '../http/validate.ts'
-import type { MessageRow, ThreadRow } from '../store/tables.ts'
-import type { ClientQuestion } from './rows.ts'
+import type { FileRow, MessageRow, ThreadRow } from '../store/tables.ts'
+import type { ClientQuestion, ClientThreadDetails } from './rows.ts'
 
 /** What a client can see. Every field is listed here, so a new column never becomes visible by accident. */
 export const PortalClientView = z
   .object({ id: z.string(), display_name: z.string().nullable(), handles: z.array(z.string()), created_at: z.string() })
   .meta({ id: 'PortalClient' })
+
+export const PortalMeView = PortalClientView.extend({
+  brand: PublicBrandView,
+  can_start_conversation: z.boolean(),
+  notices: z
+    .boolean()
+    .nullable()
+    .meta({ description: 'Whether the client gets mails about answers; null: there are no such mails.' }),
+}).meta({ id: 'PortalMe' })
 
 export const PortalMessageView = z
   .object({
@@ -20,6 +33,11 @@ export const PortalMessageView = z
     body: z.string(),
     subject: z.string().nullable(),
     task_id: z.string().nullable(),
+    author: z
+      .string()
+      .nullable()
+      .meta({ description: 'The name of the team member who wrote it; null: nobody of the team.' }),
+    files: z.array(FileView),
     created_at: z.string(),
   })
   .meta({ id: 'PortalMessage' })
@@ -31,6 +49,11 @@ export const PortalThreadSummaryView = z
     status: z.enum(THREAD_STATUSES),
     created_at: z.string(),
     updated_at: z.string(),
+    unread: z.boolean().meta({ description: 'Whether there is an answer that the client has not opened.' }),
+    last_message: z
+      .object({ direction: z.enum(['inbound', 'outbound']), body: z.string(), created_at: z.string() })
+      .nullable()
+      .meta({ description: 'The newest message, cut after 200 characters; null if the client may not read it.' }),
   })
   .meta({ id: 'PortalThreadSummary' })
 
@@ -77,13 +100,23 @@ export function toPortalClientView({ id, display_name, handles, created_at }: Cl
   return { id, display_name, handles, created_at }
 }
 
-export function toPortalThreadView({ id, subject, status, created_at, updated_at }: ThreadRow) {
-  return { id, subject, status, created_at, updated_at }
+/** `handles` are those of the client, who may not read mails to other people. */
+export function toPortalThreadView(
+  { id, subject, status, created_at, updated_at }: ThreadRow,
+  details: ClientThreadDetails | undefined,
+  handles: readonly string[],
+) {
+  const last = details?.last && isVisibleToClient(handles, details.last) ? details.last : null
+  const last_message = last && { direction: last.direction, body: last.body, created_at: last.created_at }
+  return { id, subject, status, created_at, updated_at, unread: details?.hasUnread ?? false, last_message }
 }
 
-export function toPortalMessageView(row: MessageRow) {
+/** A member without a name would be shown by the email, and an API key has a name for the team only. */
+export function toPortalMessageView(row: MessageRow, writer: NamedActor | null, files: readonly FileRow[]) {
   const { id, direction, body, subject, task_id, created_at } = row
-  return { id, direction, from: toMessageSenderView(row), body, subject, task_id, created_at }
+  const from = toMessageSenderView(row)
+  const author = writer?.kind === 'member' && !writer.name?.includes('@') ? writer.name : null
+  return { id, direction, from, body, subject, task_id, author, files: files.map(toFileView), created_at }
 }
 
 export function toPortalQuestionView({ id, task_id, thread_id, payload, created_at, expires_at }: ClientQuestion) {

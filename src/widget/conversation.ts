@@ -3,14 +3,14 @@ import { visitorHandle } from '../channels/adapters/widget.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
 import { updateThreadReadByClient } from '../portal/notice-rows.ts'
 import { findUnfinishedTaskOfThread } from '../tasks/thread-task-rows.ts'
-import { findVisitorThread, listMessagesForVisitor, type VisitorMessage } from './rows.ts'
+import { findVisitorThread, listMessagesForVisitor, type VisitorMessage, type VisitorThread } from './rows.ts'
 
 /** A shorter key could be guessed. The widget makes keys of 43 characters. */
 export const MIN_VISITOR_CHARACTERS = 20
 const MAX_MESSAGES = 200
 
 export interface VisitorConversation {
-  thread: string | null
+  thread: VisitorThread | null
   messages: VisitorMessage[]
   isWorking: boolean
 }
@@ -30,5 +30,5 @@ export async function readVisitorConversation(
   const [task] = thread.held_by_kind === null ? await findUnfinishedTaskOfThread(ctx.db, { thread_id: thread.id }) : []
   if (is_open && thread.client_read_count < thread.message_count)
     await inTx(ctx, (tx) => updateThreadReadByClient(tx.db, thread.id))
-  return { thread: thread.id, messages, isWorking: task !== undefined }
+  return { thread, messages, isWorking: task !== undefined }
 }

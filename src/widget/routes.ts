@@ -6,7 +6,7 @@ import type { AdapterChannel } from '../channels/adapters/adapter.ts'
 import { toAdapterChannel } from '../channels/adapters/adapter-table.ts'
 import { requireWidgetOrigin } from '../channels/adapters/widget.ts'
 import { findChannelUnscoped } from '../channels/rows.ts'
-import { type FindInput, nameRoutes, openRoute } from '../http/route.ts'
+import { type FindInput, HttpResponse, nameRoutes, openRoute } from '../http/route.ts'
 import { MIN_VISITOR_CHARACTERS, readVisitorConversation } from './conversation.ts'
 import { toVisitorMessageView, toWidgetView, VisitorConversationView, WidgetView } from './view.ts'
 
@@ -17,7 +17,8 @@ export const widgetRoutes = nameRoutes({
     responses: { 200: WidgetView },
     find: findWidget,
     async handle({ ctx, subject: { project_id } }) {
-      return toWidgetView(await findBrand(ctx.db, project_id), await projectAddress(ctx.db, project_id))
+      const view = toWidgetView(await findBrand(ctx.db, project_id), await projectAddress(ctx.db, project_id))
+      return new HttpResponse(200, view, { 'cache-control': 'public, max-age=60' })
     },
   }),
 
@@ -36,7 +37,12 @@ export const widgetRoutes = nameRoutes({
     async handle({ ctx, subject, request, body }) {
       requireWidgetOrigin(subject, request)
       const { thread, messages, isWorking } = await readVisitorConversation(ctx, subject, body)
-      return { thread_id: thread, messages: messages.map(toVisitorMessageView), is_working: isWorking }
+      return {
+        thread_id: thread?.id ?? null,
+        messages: messages.map(toVisitorMessageView),
+        read_count: thread?.client_read_count ?? 0,
+        is_working: isWorking,
+      }
     },
   }),
 })

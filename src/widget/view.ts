@@ -30,6 +30,7 @@ export const VisitorConversationView = z
   .object({
     thread_id: z.string().nullable().meta({ description: 'Null before the first message.' }),
     messages: z.array(VisitorMessageView),
+    read_count: z.number().int().meta({ description: 'The position of the last message that the visitor has seen.' }),
     is_working: z.boolean().meta({ description: 'Whether an agent works on an answer.' }),
   })
   .meta({ id: 'VisitorConversation' })

@@ -1,3 +1,7 @@
+import { newToken, tokenHash } from '../../src/base/tokens.ts'
+import { inTx } from '../../src/ctx/ctx.ts'
+import { isoNow } from '../../src/ctx/world.ts'
+import { insertNoticeToken } from '../../src/portal/notice-rows.ts'
 import { openMcpServer } from '../connections/mcp/mcp-server.ts'
 import { DAILY, MAIL, type PopulatedApp } from './populated-app.ts'
 
@@ -5,6 +9,8 @@ import { DAILY, MAIL, type PopulatedApp } from './populated-app.ts'
 export interface CallInput {
   /** Path parameters: by the word before `:id`, or by the parameter's own name. */
   ids?: Record<string, string>
+  /** Query parameters, such as `?name=a`. */
+  query?: string
   body?: unknown
   /** The credential; the project's key by default, null for none. */
   key?: string | null
@@ -35,6 +41,7 @@ export const onOrganisation = (leaves: string, call: AuditedCall['call']): Audit
 })
 
 export const createCase = (app: PopulatedApp) => app.createId('/v1/cases', { wedge: 'support' })
+export const createFile = (app: PopulatedApp) => app.createId('/v1/files?name=notes.json')
 export const createSchedule = (app: PopulatedApp) => app.createId('/v1/schedules', { ...DAILY, name: app.uniqueWord() })
 export const createConnection = (app: PopulatedApp, more: object = {}) =>
   app.createId('/v1/connections', { ...MAIL, name: app.uniqueWord(), ...more })
@@ -65,3 +72,12 @@ export const createWebhook = (app: PopulatedApp, more: object = {}) =>
   app.createId('/v1/webhooks', { url: app.outside.url, events: ['task.finished'], enabled: false, ...more })
 export const createBrokerConnection = (app: PopulatedApp) =>
   createConnection(app, { kind: 'broker', config: { toolkit: 'gmail' } })
+
+/** The token of the unsubscribe link in a mail to the client. */
+export async function insertUnsubscribeToken(app: PopulatedApp, client_id: string): Promise<string> {
+  const token = newToken('unsubscribe', app.ctx.world.random)
+  const project_id = (await app.call('GET', '/v1/projects')).body.data[0].id
+  const row = { hash: tokenHash(token), project_id, client_id, created_at: isoNow(app.ctx) }
+  await inTx(app.ctx, (tx) => insertNoticeToken(tx.db, row))
+  return token
+}

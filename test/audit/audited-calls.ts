@@ -5,11 +5,13 @@ import {
   onProject,
   onOrganisation,
   createCase,
+  createFile,
   createSchedule,
   createConnection,
   OAUTH,
   createKnowledge,
   createWebhook,
+  insertUnsubscribeToken,
 } from './audited-call.ts'
 import { CONNECTIONS } from './audited-connections.ts'
 import { DAILY, IDLE } from './populated-app.ts'
@@ -35,6 +37,16 @@ const TASKS: Record<string, AuditedCall> = {
   'POST /v1/approvals/:id/revise': onProject('approval.rejected', async (app) => ({
     ids: { approvals: (await app.taskAwaitingApproval()).approval },
     body: { note: 'Shorter.' },
+  })),
+}
+
+const FILES: Record<string, AuditedCall> = {
+  'POST /v1/files': onProject('file.created', () => ({ query: '?name=a.json', body: {} })),
+  'DELETE /v1/files/:id': onProject('file.deleted', async (app) => ({ ids: { files: await createFile(app) } })),
+  'POST /v1/portal/files': onProject('file.created', async (app) => ({
+    query: '?name=a.json',
+    body: {},
+    key: (await app.customer()).session,
   })),
 }
 
@@ -92,6 +104,36 @@ const CLIENTS: Record<string, AuditedCall> = {
     return { ids: { threads: thread }, body: { body: 'Hello?' }, key: session }
   }),
   'PUT /v1/brand': onProject('brand.updated', () => ({ body: { name: 'Teapots' } })),
+  'POST /v1/portal/threads': onProject('message.posted', async (app) => {
+    const { session, channel } = await app.customer()
+    await app.call('PUT', '/v1/brand', { portal_channel_id: channel })
+    return { body: { body: 'Hello?' }, key: session }
+  }),
+  'POST /v1/portal/threads/:id/read': onProject('thread.read', async (app) => {
+    const { thread, session } = await app.customer()
+    return { ids: { threads: thread }, key: session }
+  }),
+  'POST /v1/portal/links': onProject('portal.link_created', async (app) => {
+    const { client, handle } = await app.customer()
+    await app.call('PUT', '/v1/brand', { mail_connection_id: await createConnection(app) })
+    return { body: { email: handle, project: 'default' }, key: null, by: 'system', about: client }
+  }),
+  'POST /v1/portal/unsubscribe/:token': onProject('notices.disabled', async (app) => {
+    const { client } = await app.customer()
+    return { ids: { token: await insertUnsubscribeToken(app, client) }, key: null, about: client }
+  }),
+  'POST /v1/portal/device-link': onProject('portal.link_created', async (app) => {
+    const { client, session } = await app.customer()
+    return { ids: { clients: client }, key: session }
+  }),
+  'POST /v1/portal/sign-out': onProject('portal.signed_out', async (app) => {
+    const { client, session } = await app.customer()
+    return { ids: { clients: client }, body: {}, key: session }
+  }),
+  'POST /v1/portal/notices': onProject('notices.disabled', async (app) => {
+    const { client, session } = await app.customer()
+    return { ids: { clients: client }, body: { enabled: false }, key: session }
+  }),
   'POST /v1/portal/questions/:id/answer': onProject('approval.approved', async (app) => {
     const { question, session } = await app.questionToClient()
     return { ids: { questions: question }, body: { answer: 'large' }, key: session }
@@ -240,7 +282,7 @@ const PEOPLE: Record<string, AuditedCall> = {
 }
 
 /** Every route that changes something, by method and path. */
-export const AUDITED_CALLS = { ...TASKS, ...CONNECTIONS, ...CLIENTS, ...WORK, ...WEBHOOKS, ...PEOPLE }
+export const AUDITED_CALLS = { ...TASKS, ...FILES, ...CONNECTIONS, ...CLIENTS, ...WORK, ...WEBHOOKS, ...PEOPLE }
 
 /** Every MCP tool that changes something. */
 export const AUDITED_TOOLS: Record<string, AuditedCall> = {

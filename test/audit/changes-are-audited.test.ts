@@ -76,17 +76,23 @@ async function expectEntry(app: PopulatedApp, name: string, audited: AuditedCall
   const input = await audited.call(app)
   const before = new Set((await newestEntries(app, chain, null)).map(({ hash }) => hash))
   const response = await send(app, name, input)
-  expect([200, 201, 204], `${label}: ${response.status} ${JSON.stringify(response.body)}`).toContain(response.status)
-  const added = (await newestEntries(app, chain, response)).filter(({ hash }) => !before.has(hash))
+  expect([200, 201, 202, 204], `${label}: ${response.status} ${JSON.stringify(response.body)}`).toContain(
+    response.status,
+  )
   const known = JSON.stringify([input, response.body])
-  const matching = added.filter((entry) => entry.action === action && isBy(entry, input) && isAbout(entry, known))
-  expect.soft(matching, `${label}: expected ${action}, got ${JSON.stringify(added)}`).toHaveLength(1)
+  const findEntries = async () => {
+    const added = (await newestEntries(app, chain, response)).filter(({ hash }) => !before.has(hash))
+    return added.filter((entry) => entry.action === action && isBy(entry, input) && isAbout(entry, known))
+  }
+  // A response 202 comes before the work is done.
+  if (response.status === 202) await expect.poll(findEntries, { message: label }).toHaveLength(1)
+  else expect.soft(await findEntries(), `${label}: expected ${action}`).toHaveLength(1)
 }
 
-function send(app: PopulatedApp, name: string, { ids = {}, body, key }: CallInput): Promise<ApiResponse> {
+function send(app: PopulatedApp, name: string, { ids = {}, query = '', body, key }: CallInput): Promise<ApiResponse> {
   const [method = '', path = ''] = name.split(' ')
   const headers = { accept: 'application/json, text/event-stream' }
-  return app.call(method, fillPath(path, ids), body, { ...(key !== undefined && { key }), headers })
+  return app.call(method, fillPath(path, ids) + query, body, { ...(key !== undefined && { key }), headers })
 }
 
 /** The newest entries of a chain. */

@@ -42,6 +42,16 @@ export const DAILY = { ...IDLE, cadence: { kind: 'daily', hour: 8, minute: 0 }, 
 export const MAIL = { kind: 'email', config: {} }
 
 /** An app with members, and with functions that create what each route needs. */
+/** A client that has sent one message and has a portal session. */
+interface Customer {
+  client: string
+  handle: string
+  channel: string
+  thread: string
+  task: string
+  session: string
+}
+
 export interface PopulatedApp extends TestApp {
   outside: FakeUpstream
   broker: Awaited<ReturnType<typeof openFakeBroker>>
@@ -56,7 +66,7 @@ export interface PopulatedApp extends TestApp {
   finishedTask(): Promise<string>
   taskAwaitingApproval(): Promise<{ task: string; approval: string }>
   /** A client who wrote a message, with the thread, the task that it started and a portal session. */
-  customer(task_type?: string): Promise<{ client: string; thread: string; task: string; session: string }>
+  customer(task_type?: string): Promise<Customer>
   /** A question that waits for a client. */
   questionToClient(): Promise<{ question: string; session: string }>
   channel(): Promise<string>
@@ -95,12 +105,14 @@ function creators(app: TestApp, owner: string) {
     return createId('/v1/channels', { ...IDLE, task_type, connection_id, address: `${uniqueWord()}@example.com` })
   }
   const customer: PopulatedApp['customer'] = async (task_type) => {
-    const mail = { from: { handle: `${uniqueWord()}@example.com` }, body: 'Where is it?' }
-    const written = await create(`/v1/channels/${await channel(task_type)}/inbound`, mail)
+    const handle = `${uniqueWord()}@example.com`
+    const channelId = await channel(task_type)
+    const mail = { from: { handle }, body: 'Where is it?' }
+    const written = await create(`/v1/channels/${channelId}/inbound`, mail)
     const { client_id: client = '', thread_id: thread = '', task_id: task = '' } = written
     const { token } = await create(`/v1/clients/${client}/portal-link`)
     const { session_token: session = '' } = await create('/v1/portal/session', { token }, { key: null })
-    return { client, thread, task, session }
+    return { client, handle, channel: channelId, thread, task, session }
   }
   return {
     uniqueWord,

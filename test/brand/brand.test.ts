@@ -22,7 +22,7 @@ eachStore((store) => {
     const brand = (await app.call('GET', '/v1/brand')).body
     expect(brand).toMatchObject({ name: null, welcome: 'Ask us anything.', portal_channel_id: app.channel })
     expect(await publicBrand(app, 'default')).toEqual({
-      project: 'default',
+      address: 'default',
       name: null,
       color: '#0b7a5d',
       logo_url: null,
@@ -62,14 +62,16 @@ eachStore((store) => {
 
   test('the older of two projects with one slug keeps its public address', async () => {
     const app = await openChannelApp(store)
+    // Ids of one millisecond have no order.
+    await app.clock.advance(1)
     const other = await otherOrganisationSession(app)
     await app.call('PUT', '/v1/brand', { name: 'First' })
     const second = (await app.call('PUT', '/v1/brand', { name: 'Second' }, { key: other })).body
     const address = new URL(second.portal_url).searchParams.get('project') ?? ''
     expect(address).toMatch(/^prj_/)
-    expect(await publicBrand(app, address)).toMatchObject({ name: 'Second', project: address })
-    expect(await publicBrand(app, 'default')).toMatchObject({ name: 'First', project: 'default' })
-    const unknown = { project: null, name: null, color: null, language: 'en', can_mail_links: false }
+    expect(await publicBrand(app, address)).toMatchObject({ name: 'Second', address })
+    expect(await publicBrand(app, 'default')).toMatchObject({ name: 'First', address: 'default' })
+    const unknown = { address: null, name: null, color: null, language: 'en', can_mail_links: false }
     expect(await publicBrand(app, 'absent')).toMatchObject(unknown)
     expect(await publicBrand(app)).toMatchObject(unknown)
   })

@@ -5,6 +5,7 @@ import { inTx, type Tx } from '../../src/ctx/ctx.ts'
 import type { TaskRow } from '../../src/store/tables.ts'
 import { findTaskUnscoped } from '../../src/tasks/rows.ts'
 import { eachStore } from '../app.ts'
+import { addFile } from '../files/add-file.ts'
 import { readEventStream } from '../http.ts'
 import { auditLines, type ChannelApp, openChannelApp, openPortal, sendInbound } from './channel-app.ts'
 
@@ -22,8 +23,14 @@ eachStore((store) => {
   test('a mail of the task is stored in its thread, and the client sees only mails to their own addresses', async () => {
     const app = await openChannelApp(store)
     const { task_id, thread_id, portal } = await openPortal(app, 'ada@example.com')
-    const toAda = { body: 'It left on Monday.', subject: 'Re: Order 7', to: 'Ada <ADA@example.com>' }
-    const toDepot = { body: 'Is she a fraud?', subject: 'Order 7', to: ['depot@desk.example'] }
+    const file = await addFile(app, 'label.txt', 'Parcel 7')
+    const toAda = {
+      body: 'It left on Monday.',
+      subject: 'Re: Order 7',
+      to: 'Ada <ADA@example.com>',
+      files: [file.id],
+    }
+    const toDepot = { body: 'Is she a fraud?', subject: 'Order 7', to: ['depot@desk.example'], files: [] }
     await asTask(app, task_id, async (tx, task) => {
       await recordSentMail(tx, task, toDepot)
       await recordSentMail(tx, task, toAda)
@@ -35,6 +42,7 @@ eachStore((store) => {
     const founders = await app.call('GET', `/v1/threads/${thread_id}`)
     expect(bodies(founders).slice(1)).toEqual(['Is she a fraud?', 'It left on Monday.', 'Is she a fraud?'])
     expect(founders.body.messages[1].to).toEqual(['depot@desk.example'])
+    expect(founders.body.messages[2].files).toMatchObject([{ id: file.id, name: 'label.txt' }])
     expect(bodies(await portal('GET', `threads/${thread_id}`)).slice(1)).toEqual([
       'It left on Monday.',
       'Is she a fraud?',

@@ -59,7 +59,7 @@ describe('client portal', () => {
     await page.getByText('I cannot log in.').waitFor()
     await page.getByLabel('Your message').fill('It is urgent.')
     await page.keyboard.press('Enter')
-    await page.getByText('It is urgent.').waitFor()
+    await page.getByRole('log').getByText('It is urgent.').waitFor()
     await page.locator('[data-ended="true"]').nth(1).waitFor()
     await expect.poll(() => page.getByRole('log').locator('.self-start').count(), { timeout: 30_000 }).toBe(2)
     const saved = page.waitForEvent('download')
@@ -68,7 +68,7 @@ describe('client portal', () => {
     expect(await page.getByRole('button', { name: /Download (?!quote.txt)/ }).count()).toBe(0)
     expect(await accessibilityViolations(page)).toEqual([])
     await page.reload()
-    await page.getByText('It is urgent.').waitFor()
+    await page.getByRole('log').getByText('It is urgent.').waitFor()
   })
 
   test('portal: a reply from the console appears and replaces the notice about a team member', async () => {
@@ -99,7 +99,7 @@ describe('client portal', () => {
     await page.getByRole('button', { name: 'Send reply' }).click()
     await page.getByRole('list', { name: 'Messages' }).getByText('It left on Monday.').waitFor()
     await page.getByLabel('Your reply').waitFor({ state: 'hidden' })
-    await portal.getByText('It left on Monday.').waitFor()
+    await portal.getByRole('log').getByText('It left on Monday.').waitFor()
     await notice.waitFor({ state: 'hidden' })
 
     await page.getByRole('button', { name: 'Close' }).click()

@@ -152,6 +152,7 @@ describe('the OpenAPI document', () => {
       'constraints',
       'tools',
       'output_schema',
+      'files',
     ])
   })
 

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { mailServerProblem } from '../../scripts/machine.mjs'
 import { runSmtpSession } from '../../src/connections/mail/smtp-client.ts'
 import { eachStore } from '../stores.ts'
+import { addFile } from '../files/add-file.ts'
 import { MAIL, mailApp, readConnection, sendMail, testMailConnection } from './mail-app.ts'
 import { type MailServer, startMailServer } from './mail-server.ts'
 
@@ -23,6 +24,21 @@ describe.skipIf(problem !== null)(`mail through Postfix${problem === null ? '' :
     username: server.username,
     from: 'Büro Nord <desk@test.example>',
     ca: server.ca,
+  })
+
+  test('an attachment arrives with its name, type and content', async () => {
+    const app = await mailApp('sqlite', config(), { secret: server.password })
+    const content = Buffer.from(Array.from({ length: 3000 }, (_, n) => (n * 7) % 256))
+    const file = await addFile(app, 'Rechnung März.bin', content)
+    const { approvalId, output } = await sendMail(app, { ...MAIL, attachments: [{ $file: file.id }] })
+    expect(output).toMatchObject({ ok: true, payload: { attachments: [{ $file: file.id, sha256: file.sha256 }] } })
+    received += 1
+    const raw = (await server.receivedMail(received)).find((one) => one.includes(approvalId)) ?? ''
+    const part = raw.split(/^--.*$/m).find((one) => one.includes('Content-Disposition: attachment')) ?? ''
+    expect(part).toMatch(/^Content-Type: application\/octet-stream/m)
+    expect(decodeURIComponent(part)).toContain("filename*0*=utf-8''Rechnung März.bin")
+    const [, body = ''] = part.split(/\r?\n\r?\n/)
+    expect(Buffer.from(body, 'base64')).toEqual(content)
   })
 
   eachStore((store) => {

@@ -58,7 +58,11 @@ export function sampleBodies({ ids }: SeededProject): Record<string, Record<stri
     'POST /v1/auth/login': { email: 'owner@example.com', password: 'correct horse battery' },
     'POST /v1/auth/accept': { invite: 'svc_inv_x', password: 'correct horse battery', name: 'New' },
     'POST /v1/portal/session': { token: 'svc_plt_x' },
-    'POST /v1/portal/threads/:id/messages': { body: 'hello' },
+    'POST /v1/portal/links': { email: 'ada@example.com', project: 'default' },
+    'POST /v1/portal/sign-out': { everywhere: false },
+    'POST /v1/portal/notices': { enabled: true },
+    'POST /v1/portal/threads': { subject: 'hello', body: 'hello', files: [] },
+    'POST /v1/portal/threads/:id/messages': { body: 'hello', files: [] },
     'POST /v1/portal/questions/:id/answer': { answer: 'hello' },
   }
 }

@@ -27,7 +27,15 @@ eachStore((store) => {
     const { data } = (await ada.portal('GET', 'threads')).body
     const [thread, ...others] = data
     expect(others).toEqual([])
-    expect(Object.keys(thread)).toEqual(['id', 'subject', 'status', 'created_at', 'updated_at'])
+    expect(Object.keys(thread)).toEqual([
+      'id',
+      'subject',
+      'status',
+      'created_at',
+      'updated_at',
+      'unread',
+      'last_message',
+    ])
     expect(thread).toMatchObject({ id: ada.thread_id, subject: 'Order 7', status: 'open' })
     const whole = (await ada.portal('GET', `threads/${ada.thread_id}`)).body
     expect(Object.keys(whole)).toEqual([...Object.keys(thread), 'messages'])
@@ -38,6 +46,8 @@ eachStore((store) => {
       'body',
       'subject',
       'task_id',
+      'author',
+      'files',
       'created_at',
     ])
   })

@@ -30,9 +30,11 @@ eachStore((store) => {
     expect(session.body.session_token).toMatch(/^svc_cst_/)
     expect(Date.parse(session.body.expires_at)).toBe(app.clock.now() + 30 * DAY)
     const me = await app.call('GET', '/v1/portal/me', undefined, { key: session.body.session_token })
-    expect(Object.keys(me.body)).toEqual(['id', 'display_name', 'handles', 'created_at'])
+    const { brand, can_start_conversation, notices, ...shown } = me.body
+    expect(Object.keys(shown)).toEqual(['id', 'display_name', 'handles', 'created_at'])
+    expect([brand.address, can_start_conversation, notices]).toEqual(['default', false, null])
     expect(me.body).toMatchObject({ id: client, display_name: 'Ada', handles: ['ada'] })
-    expect(session.body.client).toEqual(me.body)
+    expect(session.body.client).toEqual(shown)
     expect((await exchange(app, token)).status).toBe(401)
     expect(await auditLines(app)).toContain('client portal.session_opened')
   })

@@ -21,7 +21,9 @@ function openPipe(plane: PipePlane<TaskRun>) {
     const before = { ...request, body: { text: 'x'.repeat(first - frame) } }
     handle({ ask: number, ...request, first: before }, first + then)
   }
-  return { responses, send, sendTwo }
+  const sendFile = (number: number, length: number) =>
+    handle({ ask: number, ...request, path: '/v1/internal/files' }, length)
+  return { responses, send, sendTwo, sendFile }
 }
 
 test('a response contains the number of its request', async () => {
@@ -63,4 +65,12 @@ test('a request with a body over 1 MiB gets 413', () => {
   sendTwo(3, 1024 * 1024 + 1, 1000)
   sendTwo(4, 1000, 1024 * 1024 + 1)
   expect(responses.slice(1)).toEqual([3, 4].map((answer) => ({ answer, ...refused })))
+})
+
+test('a request that stores a file may have 15 MiB', () => {
+  const { responses, sendFile } = openPipe(async () => {})
+  sendFile(1, 15 * 1024 * 1024)
+  expect(responses).toEqual([])
+  sendFile(2, 15 * 1024 * 1024 + 1)
+  expect(responses).toEqual([{ answer: 2, status: 413, body: { error: 'body is larger than 15 MiB' } }])
 })

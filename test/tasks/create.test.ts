@@ -40,6 +40,7 @@ eachStore((store) => {
       error: null,
       cost_usd: 0,
       artifacts: [],
+      files: [],
       client_id: null,
       thread_id: null,
       channel_id: null,

@@ -508,6 +508,8 @@ export interface components {
                 max_cost_usd?: number;
                 max_runtime_s?: number;
             };
+            /** @description Ids of files that were uploaded before. */
+            files?: string[];
             /** @description Any JSON value. */
             input?: Json;
             output_schema?: JsonObject | null;
@@ -600,6 +602,8 @@ export interface components {
         };
         CreatePortalMessageRequest: {
             body: string;
+            /** @description Ids of files that were uploaded before. */
+            files?: string[];
         };
         CreatePortalSessionRequest: {
             token: string;
@@ -609,6 +613,12 @@ export interface components {
             /** Format: date-time */
             expires_at: string;
             session_token: string;
+        };
+        CreatePortalThreadRequest: {
+            body: string;
+            /** @description Ids of files that were uploaded before. */
+            files?: string[];
+            subject?: string | null;
         };
         CreateProjectRequest: {
             name: string;
@@ -672,6 +682,8 @@ export interface components {
                 max_cost_usd?: number;
                 max_runtime_s?: number;
             };
+            /** @description Ids of files that were uploaded before. */
+            files?: string[];
             /** @description Any JSON value. */
             input?: Json;
             output_schema?: JsonObject | null;
@@ -750,6 +762,10 @@ export interface components {
             name: string;
             sha256: string;
             size: number;
+        };
+        FileList: {
+            data: components["schemas"]["File"][];
+            next_cursor: string | null;
         };
         GetAccountStatusResponse: {
             active: boolean;
@@ -1048,12 +1064,26 @@ export interface components {
             data: components["schemas"]["PortalConnection"][];
             next_cursor: string | null;
         };
+        PortalMe: {
+            brand: components["schemas"]["PublicBrand"];
+            can_start_conversation: boolean;
+            /** Format: date-time */
+            created_at: string;
+            display_name: string | null;
+            handles: string[];
+            id: string;
+            /** @description Whether the client gets mails about answers; null: there are no such mails. */
+            notices: boolean | null;
+        };
         PortalMessage: {
+            /** @description The name of the team member who wrote it; null: nobody of the team. */
+            author: string | null;
             body: string;
             /** Format: date-time */
             created_at: string;
             /** @enum {string} */
             direction: "inbound" | "outbound";
+            files: components["schemas"]["File"][];
             from: components["schemas"]["MessageSender"] | null;
             id: string;
             subject: string | null;
@@ -1080,10 +1110,20 @@ export interface components {
             /** Format: date-time */
             created_at: string;
             id: string;
+            /** @description The newest message, cut after 200 characters; null if the client may not read it. */
+            last_message: {
+                body: string;
+                /** Format: date-time */
+                created_at: string;
+                /** @enum {string} */
+                direction: "inbound" | "outbound";
+            } | null;
             messages: components["schemas"]["PortalMessage"][];
             /** @enum {string} */
             status: "open" | "closed";
             subject: string | null;
+            /** @description Whether there is an answer that the client has not opened. */
+            unread: boolean;
             /** Format: date-time */
             updated_at: string;
         };
@@ -1091,9 +1131,19 @@ export interface components {
             /** Format: date-time */
             created_at: string;
             id: string;
+            /** @description The newest message, cut after 200 characters; null if the client may not read it. */
+            last_message: {
+                body: string;
+                /** Format: date-time */
+                created_at: string;
+                /** @enum {string} */
+                direction: "inbound" | "outbound";
+            } | null;
             /** @enum {string} */
             status: "open" | "closed";
             subject: string | null;
+            /** @description Whether there is an answer that the client has not opened. */
+            unread: boolean;
             /** Format: date-time */
             updated_at: string;
         };
@@ -1202,6 +1252,8 @@ export interface components {
             reused: components["schemas"]["BlueprintParts"];
         };
         PublicBrand: {
+            /** @description The name of the project in public addresses. */
+            address: string | null;
             /** @description Whether clients can ask for a sign-in link by mail. */
             can_mail_links: boolean;
             color: string | null;
@@ -1212,8 +1264,6 @@ export interface components {
             /** @description The path of the image on this server; null: there is none. */
             logo_url: string | null;
             name: string | null;
-            /** @description The name of the project in public addresses. */
-            project: string | null;
             welcome: string | null;
         };
         Readiness: {
@@ -1235,6 +1285,10 @@ export interface components {
             /** @enum {string} */
             kind: "wedge" | "provision" | "connection" | "config" | "secret" | "authorisation" | "schedule" | "model";
             ok: boolean;
+        };
+        ReadPortalThreadResponse: {
+            /** @constant */
+            ok: true;
         };
         ReadVisitorMessagesRequest: {
             /**
@@ -1493,6 +1547,8 @@ export interface components {
                 message: string;
                 reason: string;
             } | null;
+            /** @description The files that the task was given. */
+            files: components["schemas"]["File"][];
             finished_at: string | null;
             id: string;
             /** @description Any JSON value. */
@@ -1883,6 +1939,8 @@ export interface components {
             /** @description Whether an agent works on an answer. */
             is_working: boolean;
             messages: components["schemas"]["VisitorMessage"][];
+            /** @description The position of the last message that the visitor has seen. */
+            read_count: number;
             /** @description Null before the first message. */
             thread_id: string | null;
         };

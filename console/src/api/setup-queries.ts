@@ -88,6 +88,13 @@ export const readinessQuery = (blueprint: string) =>
     queryFn: ({ signal }) => callApi<BlueprintReadiness>(`/v1/blueprints/${blueprint}/readiness`, { signal }),
   })
 
+export type Brand = Schemas['Brand']
+
+export const brandQuery = queryOptions({
+  queryKey: ['brand'],
+  queryFn: ({ signal }) => callApi<Brand>('/v1/brand', { signal }),
+})
+
 export const projectsQuery = queryOptions({
   queryKey: ['projects'],
   queryFn: ({ signal }) => fetchList<Project>('/v1/projects', { signal, allProjects: true }),

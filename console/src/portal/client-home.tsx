@@ -1,119 +1,197 @@
+import { CircleUser, Plus } from 'lucide-react'
 import { useCallback, useEffect, useState } from 'react'
-import { formatDate, formatDateTime } from '../ui/format.ts'
-import { humanize } from '../ui/humanize.ts'
+import { Button } from '../ui/button.tsx'
+import { AccountDialog } from './account-dialog.tsx'
 import { Chat } from './chat.tsx'
-import { PortalFrame } from './frame.tsx'
+import { BrandMark } from './frame.tsx'
+import { usePortalText } from './language.tsx'
+import { NewConversation } from './new-conversation.tsx'
 import {
-  type PortalCase,
-  type PortalClient,
   listCases,
   listQuestions,
+  listThreads,
+  type PortalBrand,
+  type PortalCase,
+  type PortalClient,
   type PortalQuestion,
   type PortalThread,
-  listThreads,
 } from './portal-api.ts'
+import { portalPath } from './portal-path.ts'
 import { QuestionCard } from './question-card.tsx'
-import { portalText } from './text.ts'
+import { CaseList, ThreadList } from './thread-list.tsx'
 
-/** The client's conversations and cases, or one open conversation. */
-export function ClientHome({ client }: { client: PortalClient }) {
-  const [openThread, setOpenThread] = useOpenThread()
-  return openThread ? (
-    <Chat key={openThread} id={openThread} onBack={() => setOpenThread(null)} />
-  ) : (
-    <Overview client={client} onOpen={setOpenThread} />
+interface HomeProps {
+  client: PortalClient
+  brand: PortalBrand
+  onSignedOut: () => void
+}
+
+/** The conversations beside the open one; on a phone one of both. */
+export function ClientHome({ client, brand, onSignedOut }: HomeProps) {
+  const [view, setView] = useView(brand)
+  const overview = useOverview()
+  const close = () => setView({ thread: null, isNew: false })
+  const open = (thread: string) => setView({ thread, isNew: false })
+  const isOverview = view.thread === null && !view.isNew
+  return (
+    <div className="mx-auto flex h-dvh w-full max-w-6xl flex-col text-[0.9375rem] md:p-4">
+      <Header client={client} brand={brand} onSignedOut={onSignedOut} />
+      <main className="flex min-h-0 flex-1 md:gap-4">
+        <div
+          className={`flex min-h-0 flex-col gap-4 overflow-y-auto p-4 max-md:flex-1 md:w-80 md:shrink-0 md:p-0 ${isOverview ? '' : 'max-md:hidden'}`}
+        >
+          <Overview
+            client={client}
+            overview={overview}
+            openId={view.thread}
+            onOpen={open}
+            onNew={() => setView({ thread: null, isNew: true })}
+          />
+        </div>
+        <div
+          className={`panel flex min-h-0 min-w-0 flex-1 max-md:rounded-none max-md:border-0 ${isOverview ? 'max-md:hidden' : ''}`}
+        >
+          {view.thread ? (
+            <Chat
+              key={view.thread}
+              id={view.thread}
+              brandName={brand.name}
+              onBack={close}
+              onChanged={overview.reload}
+            />
+          ) : view.isNew ? (
+            <NewConversation onBack={close} onStarted={(id) => (overview.reload(), open(id))} />
+          ) : (
+            <Welcome brand={brand} canStart={client.can_start_conversation} />
+          )}
+        </div>
+      </main>
+    </div>
   )
 }
 
-/** The open conversation is in the URL, so that the back button and a reload work. */
-function useOpenThread(): [string | null, (id: string | null) => void] {
-  const [id, setId] = useState(threadInUrl)
+function Header({ client, brand, onSignedOut }: HomeProps) {
+  const text = usePortalText()
+  const [isOpen, setIsOpen] = useState(false)
+  return (
+    <header className="flex items-center gap-3 border-b border-line px-4 py-3 md:mb-4 md:px-0">
+      <BrandMark brand={brand} />
+      <Button
+        variant="ghost"
+        className="ml-auto h-11"
+        icon={<CircleUser size={18} aria-hidden />}
+        onClick={() => setIsOpen(true)}
+      >
+        {text.account}
+      </Button>
+      {isOpen && <AccountDialog client={client} onClose={() => setIsOpen(false)} onSignedOut={onSignedOut} />}
+    </header>
+  )
+}
+
+function Overview({
+  client,
+  overview: { threads, cases, questions, reload },
+  openId,
+  onOpen,
+  onNew,
+}: {
+  client: PortalClient
+  overview: OverviewData
+  openId: string | null
+  onOpen: (id: string) => void
+  onNew: () => void
+}) {
+  const text = usePortalText()
+  const firstName = client.display_name?.split(' ')[0] ?? null
+  // A question of the open conversation is shown there.
+  const shownQuestions = questions.filter(({ thread_id }) => thread_id === null || thread_id !== openId)
+  return (
+    <>
+      <div className="flex flex-wrap items-center gap-2 px-3 pt-1">
+        <h1 className="text-lg font-semibold">{text.greeting(firstName)}</h1>
+        {client.can_start_conversation && (
+          <Button variant="primary" className="ml-auto h-9" icon={<Plus size={16} aria-hidden />} onClick={onNew}>
+            {text.newConversation}
+          </Button>
+        )}
+      </div>
+      {shownQuestions.length > 0 && (
+        <section aria-label={text.questions} className="flex flex-col gap-2">
+          {shownQuestions.map((question) => (
+            <QuestionCard key={question.id} question={question} onDecided={reload} />
+          ))}
+        </section>
+      )}
+      {threads && <ThreadList threads={threads} openId={openId} onOpen={onOpen} />}
+      <CaseList cases={cases} />
+    </>
+  )
+}
+
+/** Shown beside the list as long as no conversation is open. */
+function Welcome({ brand, canStart }: { brand: PortalBrand; canStart: boolean }) {
+  const text = usePortalText()
+  return (
+    <div className="m-auto flex max-w-md flex-col gap-3 p-8 text-center">
+      {brand.welcome && <p className="text-lg whitespace-pre-wrap">{brand.welcome}</p>}
+      <p className="text-muted">{canStart ? text.chooseConversation : text.chooseConversationOnly}</p>
+    </div>
+  )
+}
+
+interface OverviewData {
+  /** Null until they are loaded. */
+  threads: PortalThread[] | null
+  cases: PortalCase[]
+  questions: PortalQuestion[]
+  reload: () => void
+}
+
+const POLL_MS = 10_000
+
+function useOverview(): OverviewData {
+  const [threads, setThreads] = useState<PortalThread[] | null>(null)
+  const [cases, setCases] = useState<PortalCase[]>([])
+  const [questions, setQuestions] = useState<PortalQuestion[]>([])
+  const reload = useCallback(() => {
+    void listThreads().then(setThreads, () => {})
+    void listQuestions().then(setQuestions, () => {})
+  }, [])
   useEffect(() => {
-    const listen = () => setId(threadInUrl())
+    reload()
+    void listCases().then(setCases, () => {})
+    const timer = setInterval(() => document.hidden || reload(), POLL_MS)
+    return () => clearInterval(timer)
+  }, [reload])
+  return { threads, cases, questions, reload }
+}
+
+interface View {
+  thread: string | null
+  isNew: boolean
+}
+
+/** What is open is in the URL, so that the back button and a reload work. */
+function useView(brand: PortalBrand): [View, (view: View) => void] {
+  const [view, setView] = useState(viewInUrl)
+  useEffect(() => {
+    const listen = () => setView(viewInUrl())
     window.addEventListener('popstate', listen)
     return () => window.removeEventListener('popstate', listen)
   }, [])
-  const open = useCallback((to: string | null) => {
-    history.pushState(null, '', to ? `/portal?thread=${encodeURIComponent(to)}` : '/portal')
-    setId(to)
-  }, [])
-  return [id, open]
+  const open = useCallback(
+    (to: View) => {
+      const search = { ...(to.thread && { thread: to.thread }), ...(to.isNew && { new: '1' }) }
+      history.pushState(null, '', portalPath(brand, search))
+      setView(to)
+    },
+    [brand],
+  )
+  return [view, open]
 }
 
-const threadInUrl = () => new URLSearchParams(location.search).get('thread')
-
-function Overview({ client, onOpen }: { client: PortalClient; onOpen: (id: string) => void }) {
-  const [list, setList] = useState<PortalThread[] | null>(null)
-  const [cases, setCases] = useState<PortalCase[]>([])
-  const [questions, setQuestions] = useState<PortalQuestion[]>([])
-  const loadQuestions = useCallback(() => void listQuestions().then(setQuestions, () => {}), [])
-  useEffect(() => {
-    void listThreads().then(setList, () => setList([]))
-    void listCases().then(setCases, () => {})
-    loadQuestions()
-  }, [loadQuestions])
-  return (
-    <PortalFrame>
-      <h1 className="text-xl font-semibold">{portalText.greeting(client.display_name)}</h1>
-      <Questions questions={questions} onDecided={loadQuestions} />
-      {list?.length === 0 && <p className="text-muted">{portalText.noConversations}</p>}
-      <ul aria-label={portalText.conversations} className="flex flex-col gap-2">
-        {list?.map(({ id, subject, status, updated_at }) => (
-          <li key={id}>
-            <button
-              type="button"
-              onClick={() => onOpen(id)}
-              className="panel flex min-h-12 w-full items-center gap-3 px-4 py-3 text-left hover:bg-hover"
-            >
-              <span className="font-medium">{subject || portalText.conversation}</span>
-              <span className="ml-auto text-xs whitespace-nowrap text-muted">
-                {portalText.status[status] ?? status} · <DateLabel ts={updated_at} />
-              </span>
-            </button>
-          </li>
-        ))}
-      </ul>
-      {cases.length > 0 && <Cases cases={cases} />}
-    </PortalFrame>
-  )
-}
-
-function Questions({ questions, onDecided }: { questions: PortalQuestion[]; onDecided: () => void }) {
-  if (questions.length === 0) return null
-  return (
-    <section aria-label={portalText.questions} className="flex flex-col gap-2">
-      {questions.map((question) => (
-        <QuestionCard key={question.id} question={question} onDecided={onDecided} />
-      ))}
-    </section>
-  )
-}
-
-function Cases({ cases }: { cases: PortalCase[] }) {
-  return (
-    <section className="flex flex-col gap-2">
-      <h2 className="font-semibold">{portalText.cases}</h2>
-      <ul className="panel divide-y divide-line">
-        {cases.map(({ id, title, stage, status, updated_at }) => (
-          <li key={id} className="flex items-center gap-3 px-4 py-3">
-            <span className="font-medium">{title || portalText.case}</span>
-            <span className="rounded bg-off-soft px-1.5 text-xs text-muted">
-              {status === 'closed' ? portalText.status['closed'] : humanize(stage)}
-            </span>
-            <span className="ml-auto text-xs whitespace-nowrap text-muted">
-              <DateLabel ts={updated_at} />
-            </span>
-          </li>
-        ))}
-      </ul>
-    </section>
-  )
-}
-
-function DateLabel({ ts }: { ts: string }) {
-  return (
-    <time dateTime={ts} title={formatDateTime(ts)}>
-      {formatDate(ts)}
-    </time>
-  )
+function viewInUrl(): View {
+  const search = new URLSearchParams(location.search)
+  return { thread: search.get('thread'), isNew: search.has('new') }
 }

@@ -1,11 +1,18 @@
-import { capitalize } from '../ui/humanize.ts'
-import { SESSION_EXPIRED } from './portal-api.ts'
-import { portalText } from './text.ts'
+import { PortalError } from './portal-api.ts'
+import type { PortalText } from './text/en.ts'
 
 /** What the client reads when a request fails. */
-export function portalErrorMessage(error: unknown): string {
+export function portalErrorMessage(error: unknown, text: PortalText): string {
   // `fetch` throws a TypeError if it cannot reach the service.
-  if (error instanceof TypeError) return portalText.offline
-  const message = error instanceof Error ? error.message : String(error)
-  return message === SESSION_EXPIRED ? portalText.sessionEnded : capitalize(message)
+  if (error instanceof TypeError) return text.offline
+  if (!(error instanceof PortalError)) return text.tryAgain
+  const messages: Record<number, string> = {
+    400: text.tryAgain,
+    401: text.sessionEnded,
+    404: text.notPossible,
+    409: text.notPossible,
+    413: text.tooLong,
+    429: text.tooMany,
+  }
+  return messages[error.status] ?? text.unexpectedStatus(error.status)
 }

@@ -1,27 +1,15 @@
-import type { Json } from '../api/types.ts'
+import type { Json, Schemas } from '../api/types.ts'
 import type { AskedQuestion } from '../ui/question-form.tsx'
-import { portalText } from './text.ts'
 
 /** The API of the client portal. The token is sent in a header only; the token of a link is in the fragment of its URL. */
-export interface PortalClient {
-  id: string
-  display_name: string | null
-}
-
-export interface PortalThread {
-  id: string
-  subject: string | null
-  status: string
-  updated_at: string
-}
-
-export interface PortalMessage {
-  id: string
-  direction: 'inbound' | 'outbound'
-  body: string
-  task_id: string | null
-  created_at: string
-}
+export type PortalClient = Schemas['PortalMe']
+export type PortalBrand = Schemas['PublicBrand']
+export type PortalThread = Schemas['PortalThreadSummary']
+export type PortalMessage = Schemas['PortalMessage']
+export type PortalFile = Schemas['File']
+export type PortalCase = Schemas['PortalCase']
+export type PortalConnection = Schemas['PortalConnection']
+export type WholeThread = PortalThread & { messages: PortalMessage[] }
 
 export interface PortalQuestion extends AskedQuestion {
   id: string
@@ -29,27 +17,27 @@ export interface PortalQuestion extends AskedQuestion {
   thread_id: string | null
 }
 
-export interface PortalCase {
-  id: string
-  title: string | null
-  stage: string
-  status: string
-  updated_at: string
+/** An error response. The texts of the server are for developers, so the portal shows its own text for the status. */
+export class PortalError extends Error {
+  readonly status: number
+  constructor(status: number) {
+    super(`status ${status}`)
+    this.status = status
+  }
 }
-
-/** The message of the error for a session or link that is no longer valid. */
-export const SESSION_EXPIRED = 'expired'
 
 const TOKEN = 'svc.portal.token'
 
-export const linkToken = (): string => decodeURIComponent(location.hash.slice(1))
+/** The token of a sign-in link, or of an unsubscribe link. */
+export const tokenInUrl = (): string => decodeURIComponent(location.hash.slice(1))
+
+export const fetchBrand = (project: string | null): Promise<PortalBrand> =>
+  callPortal(`/brand${project === null ? '' : `?project=${encodeURIComponent(project)}`}`)
 
 /** Called after a click only, because mail scanners open links and would use up the token. */
-export async function openSession(token: string): Promise<PortalClient> {
-  const opened = await callPortal<{ session_token: string; client: PortalClient }>('/session', { token })
+export async function openSession(token: string): Promise<void> {
+  const opened = await callPortal<{ session_token: string }>('/session', { token })
   localStorage.setItem(TOKEN, opened.session_token)
-  history.replaceState(null, '', '/portal')
-  return opened.client
 }
 
 /** Null without a valid session. */
@@ -58,11 +46,35 @@ export async function currentClient(): Promise<PortalClient | null> {
   return callPortal<PortalClient>('/me').catch(() => (localStorage.removeItem(TOKEN), null))
 }
 
+/** The session ends on this device also if the service cannot be reached. */
+export async function signOut(everywhere: boolean): Promise<void> {
+  await callPortal('/sign-out', { everywhere }).catch(() => {})
+  localStorage.removeItem(TOKEN)
+}
+
+export const requestLink = (email: string, project: string | null): Promise<unknown> =>
+  callPortal('/links', { email, ...(project !== null && { project }) })
+
+export const createDeviceLink = (): Promise<{ url: string }> => callPortal('/device-link', {})
+
+export const setNotices = (enabled: boolean): Promise<unknown> => callPortal('/notices', { enabled })
+
+export const unsubscribe = (token: string): Promise<unknown> =>
+  callPortal(`/unsubscribe/${encodeURIComponent(token)}`, {})
+
 export const listThreads = (): Promise<PortalThread[]> =>
-  callPortal<{ data: PortalThread[] }>('/threads').then(({ data }) => data)
+  callPortal<{ data: PortalThread[] }>('/threads').then(({ data }) =>
+    data.toSorted((a, b) => (a.updated_at < b.updated_at ? 1 : -1)),
+  )
 
 export const listCases = (): Promise<PortalCase[]> =>
   callPortal<{ data: PortalCase[] }>('/cases').then(({ data }) => data)
+
+export const listConnections = (): Promise<PortalConnection[]> =>
+  callPortal<{ data: PortalConnection[] }>('/connections').then(({ data }) => data)
+
+export const startConnection = (id: string): Promise<{ authorize_url: string }> =>
+  callPortal(`/connections/${encodeURIComponent(id)}/oauth/start`, {})
 
 /** The questions that wait for an answer of the client, oldest first. */
 export const listQuestions = (): Promise<PortalQuestion[]> =>
@@ -74,33 +86,54 @@ export const answerQuestion = (id: string, answer: Json): Promise<unknown> =>
 export const declineQuestion = (id: string): Promise<unknown> =>
   callPortal(`/questions/${encodeURIComponent(id)}/decline`, {})
 
-export const getThread = (id: string): Promise<PortalThread & { messages: PortalMessage[] }> =>
-  callPortal(`/threads/${encodeURIComponent(id)}`)
+export const getThread = (id: string): Promise<WholeThread> => callPortal(`/threads/${encodeURIComponent(id)}`)
 
-export const sendMessage = (id: string, body: string): Promise<PortalMessage> =>
-  callPortal(`/threads/${encodeURIComponent(id)}/messages`, { body })
+export const markRead = (id: string): Promise<unknown> => callPortal(`/threads/${encodeURIComponent(id)}/read`, {})
+
+export interface NewMessage {
+  body: string
+  files: string[]
+}
+
+export const sendMessage = (id: string, message: NewMessage): Promise<PortalMessage> =>
+  callPortal(`/threads/${encodeURIComponent(id)}/messages`, message)
+
+export const startConversation = (message: NewMessage & { subject: string }): Promise<WholeThread> =>
+  callPortal('/threads', message)
+
+export async function uploadFile(file: File): Promise<PortalFile> {
+  const headers = { 'content-type': file.type || 'application/octet-stream' }
+  const path = `/files?name=${encodeURIComponent(file.name)}`
+  return readJson(await fetchPortal(path, { method: 'POST', body: file, headers }))
+}
+
+export const fetchFile = (id: string): Promise<Response> => fetchPortal(`/files/${encodeURIComponent(id)}`)
 
 async function callPortal<T>(path: string, body?: object): Promise<T> {
-  const response = await fetchPortal(path, {
-    ...(body && { method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
-  })
-  // The response type is not checked at run time.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  return (await response.json()) as T
+  return readJson(
+    await fetchPortal(path, {
+      ...(body && { method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+    }),
+  )
 }
+
+/** The response type is not checked at run time. */
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion
+const readJson = async <T>(response: Response): Promise<T> => (await response.json()) as T
 
 type PortalRequest = Omit<RequestInit, 'headers'> & { headers?: Record<string, string> }
 
-/** The raw response, for streams and files. An error response throws an error with the message of the server. */
+const OPEN_PATH = /^\/(?:brand|session|links|unsubscribe)\b/
+
+/** The raw response, for streams and files. An error response throws a `PortalError`. */
 export async function fetchPortal(path: string, options: PortalRequest = {}): Promise<Response> {
-  const token = path === '/session' ? null : localStorage.getItem(TOKEN)
+  const token = OPEN_PATH.test(path) ? null : localStorage.getItem(TOKEN)
   const response = await fetch(`/v1/portal${path}`, {
     ...options,
     headers: { ...options.headers, ...(token && { authorization: `Bearer ${token}` }) },
   })
-  if (response.ok) return response
-  if (response.status === 401) throw new Error(SESSION_EXPIRED)
-  const body: unknown = await response.json().catch(() => null)
-  const message = typeof body === 'object' && body !== null && 'error' in body ? String(body.error) : null
-  throw new Error(message ?? portalText.unexpectedStatus(response.status))
+  if (!response.ok) throw new PortalError(response.status)
+  return response
 }
+
+export const isSessionExpired = (error: unknown): boolean => error instanceof PortalError && error.status === 401

@@ -1,57 +1,60 @@
 import { useEffect, useState } from 'react'
-import { Button } from '../ui/button.tsx'
-import { PortalFrame } from './frame.tsx'
+import { applyBrand } from './brand-theme.ts'
 import { ClientHome } from './client-home.tsx'
-import { type PortalClient, currentClient, linkToken, openSession, SESSION_EXPIRED } from './portal-api.ts'
-import { portalText } from './text.ts'
+import { LanguageProvider } from './language.tsx'
+import { currentClient, fetchBrand, type PortalBrand, type PortalClient, tokenInUrl } from './portal-api.ts'
+import { portalPath } from './portal-path.ts'
+import { LinkLanding, SignedOut, UnsubscribePage } from './sign-in.tsx'
 
-/** The client portal: a sign-in link, then the client's conversations. */
+const NO_BRAND: PortalBrand = {
+  address: null,
+  name: null,
+  color: null,
+  logo_url: null,
+  favicon_url: null,
+  welcome: null,
+  language: 'en',
+  can_mail_links: false,
+}
+
+/** The client portal: signing in by a link, then the client's conversations. */
 export function Portal() {
   const [client, setClient] = useState<PortalClient | null | 'loading'>('loading')
-  const [link] = useState(linkToken)
+  const [brand, setBrand] = useState<PortalBrand | null>(null)
+  const [token, setToken] = useState(tokenInUrl)
+  const [isUnsubscribe] = useState(() => new URLSearchParams(location.search).has('unsubscribe'))
   useEffect(() => {
-    if (link) setClient(null)
-    else void currentClient().then(setClient)
-  }, [link])
-  if (client === 'loading') return <PortalFrame> </PortalFrame>
-  if (client) return <ClientHome client={client} />
-  return link ? <LinkLanding link={link} onOpen={setClient} /> : <SignedOut />
-}
-
-function LinkLanding({ link, onOpen }: { link: string; onOpen: (client: PortalClient) => void }) {
-  const [problem, setProblem] = useState<string | null>(null)
-  const [busy, setBusy] = useState(false)
-  const open = async () => {
-    setBusy(true)
-    try {
-      onOpen(await openSession(link))
-    } catch (error) {
-      const isExpired = error instanceof Error && error.message === SESSION_EXPIRED
-      setProblem(isExpired ? portalText.linkExpired : portalText.tryAgain)
-      setBusy(false)
-    }
+    void load(token).then(([found, shown]) => {
+      applyBrand(shown)
+      setBrand(shown)
+      setClient(found)
+    })
+  }, [token])
+  const open = () => {
+    history.replaceState(null, '', portalPath(brand))
+    setToken('')
   }
+  // Empty until the brand is known, so that nothing moves or changes its colour.
+  if (brand === null || client === 'loading') return <main aria-busy />
   return (
-    <PortalFrame>
-      <h1 className="text-xl font-semibold">{portalText.welcome}</h1>
-      <p className="text-muted">{portalText.linkHint}</p>
-      {problem && (
-        <p role="alert" className="rounded-md bg-bad-soft px-3 py-2 text-bad">
-          {problem}
-        </p>
+    <LanguageProvider value={brand.language}>
+      {client ? (
+        <ClientHome client={client} brand={brand} onSignedOut={() => setClient(null)} />
+      ) : isUnsubscribe && token ? (
+        <UnsubscribePage brand={brand} token={token} />
+      ) : token ? (
+        <LinkLanding brand={brand} link={token} onOpen={open} />
+      ) : (
+        <SignedOut brand={brand} />
       )}
-      <Button variant="primary" className="h-11 text-base" disabled={busy} onClick={() => void open()}>
-        {portalText.continue}
-      </Button>
-    </PortalFrame>
+    </LanguageProvider>
   )
 }
 
-function SignedOut() {
-  return (
-    <PortalFrame>
-      <h1 className="text-xl font-semibold">{portalText.signedOut}</h1>
-      <p className="text-muted">{portalText.signedOutHint}</p>
-    </PortalFrame>
-  )
+/** The client of the session, unless a link has to be opened first, and the brand of its project. */
+async function load(token: string): Promise<[PortalClient | null, PortalBrand]> {
+  const client = token ? null : await currentClient()
+  if (client) return [client, client.brand]
+  const project = new URLSearchParams(location.search).get('project')
+  return [null, await fetchBrand(project).catch(() => NO_BRAND)]
 }

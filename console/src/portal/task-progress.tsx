@@ -1,9 +1,10 @@
+import { Check } from 'lucide-react'
 import { useEffect, useEffectEvent, useState } from 'react'
 import { Button } from '../ui/button.tsx'
 import { saveFile } from '../ui/save-file.ts'
 import { followTask, type TaskProgress } from './follow-task.ts'
+import { usePortalText } from './language.tsx'
 import { fetchPortal } from './portal-api.ts'
-import { portalText } from './text.ts'
 
 /** The live progress of a message's task, and its files. */
 export function TaskProgressView({
@@ -19,6 +20,7 @@ export function TaskProgressView({
   /** The task has ended, or asks the client something else. */
   onChanged: () => void
 }) {
+  const text = usePortalText()
   const [isOpen, setIsOpen] = useState(following)
   const [progress, setProgress] = useState<TaskProgress | null>(null)
   const changed = useEffectEvent(onChanged)
@@ -27,31 +29,68 @@ export function TaskProgressView({
     if (!isActive) return undefined
     const stop = new AbortController()
     let questionId: string | null = null
-    void followTask(taskId, stop.signal, (update) => {
+    void followTask(taskId, text, stop.signal, (update) => {
       setProgress(update)
       if (update.isFinished || update.questionId !== questionId) changed()
       questionId = update.questionId
     })
     return () => stop.abort()
-  }, [isActive, taskId])
+  }, [isActive, taskId, text])
   if (!isActive) {
     return (
       <Button small variant="ghost" onClick={() => setIsOpen(true)}>
-        {portalText.showResult}
+        {text.showResult}
       </Button>
     )
   }
   return (
-    <div className="flex flex-col items-end gap-1 text-xs text-muted" data-ended={progress?.isFinished}>
-      <span className="flex items-center gap-1.5">
-        {!progress?.isFinished && <span aria-hidden className="size-1.5 animate-breathe rounded-full bg-accent" />}
-        {progress && !(progress.needsReply && hasReply) ? progress.label : ' '}
-      </span>
+    <div className="flex flex-col items-end gap-1.5 text-xs text-muted" data-ended={progress?.isFinished}>
+      <StatusLine progress={progress} hasReply={hasReply} />
+      {progress && progress.steps.length > 1 && <Steps progress={progress} />}
       {progress?.files.map((file) => (
         <Button key={file.id} small onClick={() => void saveFile(fetchPortal(`/artifacts/${file.id}`), file.name)}>
-          {portalText.download(file.name.split('/').at(-1) ?? file.name)}
+          {text.download(file.name.split('/').at(-1) ?? file.name)}
         </Button>
       ))}
     </div>
+  )
+}
+
+function StatusLine({ progress, hasReply }: { progress: TaskProgress | null; hasReply: boolean }) {
+  const words = usePortalText().progress
+  const { isFinished = false, needsReply = false, steps = [] } = progress ?? {}
+  const ended = needsReply ? (hasReply ? ' ' : words.needsReply) : words.done
+  return (
+    <span role="status" className="flex items-center gap-1.5">
+      {!isFinished && <span aria-hidden className="size-1.5 animate-breathe rounded-full bg-accent" />}
+      {isFinished && !needsReply && <Check size={13} aria-hidden />}
+      {isFinished ? ended : (steps.at(-1) ?? words.received)}
+    </span>
+  )
+}
+
+/** What was done so far, folded so that the conversation stays short. */
+function Steps({ progress: { steps, isFinished } }: { progress: TaskProgress }) {
+  const words = usePortalText().progress
+  return (
+    <details className="w-full text-right">
+      <summary className="inline-block underline decoration-dotted underline-offset-2">
+        {words.steps(steps.length)}
+      </summary>
+      <ol className="mt-1.5 flex flex-col gap-1 text-left">
+        {steps.map((step, n) => (
+          // Steps are only ever added at the end.
+          // oxlint-disable-next-line react/no-array-index-key
+          <li key={n} className="flex items-start gap-1.5 break-words">
+            {isFinished || n < steps.length - 1 ? (
+              <Check size={13} aria-hidden className="mt-0.5 shrink-0" />
+            ) : (
+              <span aria-hidden className="mx-1 mt-1.5 size-1.5 shrink-0 animate-breathe rounded-full bg-accent" />
+            )}
+            {step}
+          </li>
+        ))}
+      </ol>
+    </details>
   )
 }

@@ -7,7 +7,7 @@ import { InputFields } from './input-fields.tsx'
 import { fieldsOfSchema } from './schema-fields.ts'
 import { uiText } from './text.ts'
 
-const text = uiText.question
+export type QuestionText = typeof uiText.question
 
 /** A question of an agent. */
 export interface AskedQuestion {
@@ -24,12 +24,15 @@ export function QuestionForm({
   question,
   busy,
   problem,
+  text = uiText.question,
   onAnswer,
   onDecline,
 }: {
   question: AskedQuestion
   busy: boolean
   problem?: ReactNode
+  /** The texts; those of the console if absent. */
+  text?: QuestionText
   onAnswer: (answer: Json) => void
   onDecline: () => void
 }) {
@@ -48,7 +51,12 @@ export function QuestionForm({
       className="flex flex-col gap-3"
       onSubmit={(event) => (event.preventDefault(), answer !== undefined && onAnswer(answer))}
     >
-      <AnswerFields question={question} answer={answer} onChange={(to) => (setAnswer(to), setDeclining(false))} />
+      <AnswerFields
+        question={question}
+        answer={answer}
+        label={text.answer}
+        onChange={(to) => (setAnswer(to), setDeclining(false))}
+      />
       {problem}
       <div className="flex flex-wrap gap-2">
         <Button type="submit" variant="primary" disabled={busy || !canSend} icon={<Send size={14} aria-hidden />}>
@@ -65,15 +73,16 @@ export function QuestionForm({
 function AnswerFields({
   question: { schema, options },
   answer,
+  label,
   onChange,
 }: {
   question: AskedQuestion
   answer: Json | undefined
+  label: string
   onChange: (answer: Json | undefined) => void
 }) {
-  if (options) return <OptionFields options={options} chosen={answer} onChange={onChange} />
-  if (!schema)
-    return <TextArea label={text.answer} value={typeof answer === 'string' ? answer : ''} onChange={onChange} />
+  if (options) return <OptionFields options={options} chosen={answer} label={label} onChange={onChange} />
+  if (!schema) return <TextArea label={label} value={typeof answer === 'string' ? answer : ''} onChange={onChange} />
   const fields = fieldsOfSchema(schema)
   if (fields.length > 0)
     return <InputFields fields={fields} input={toInput(answer)} onChange={(input) => onChange(input)} />
@@ -99,16 +108,18 @@ const toInput = (answer: Json | undefined): JsonObject =>
 function OptionFields({
   options,
   chosen,
+  label,
   onChange,
 }: {
   options: string[]
   chosen: Json | undefined
+  label: string
   onChange: (option: string) => void
 }) {
   const name = useId()
   return (
     <fieldset className="flex flex-col gap-2">
-      <legend className="sr-only">{text.answer}</legend>
+      <legend className="sr-only">{label}</legend>
       {options.map((option) => (
         <label key={option} className="flex items-center gap-2">
           <input

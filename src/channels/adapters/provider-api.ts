@@ -1,21 +1,23 @@
 import type { JsonObject } from '../../base/json.ts'
 import { textField, tryParseJsonObject } from '../../base/json-fields.ts'
-import { Problem } from '../../base/problem.ts'
+import { badRequest } from '../../base/problem.ts'
 import { authorizeRequest } from '../../connections/auth/authorize-request.ts'
 import { isRedirect, requireConfigUrl } from '../../connections/executors/http-request.ts'
 import type { Connection } from '../../connections/rows.ts'
 import type { Ctx } from '../../ctx/ctx.ts'
-import { createEgressClient, type EgressStream } from '../../egress/http-client.ts'
+import { createEgressClient, EgressError, type EgressStream } from '../../egress/http-client.ts'
 import { openSecret } from '../../vault/secrets.ts'
-import type { ChannelConversation } from './adapter.ts'
+import type { ChannelConversation, ReplyDraft } from './adapter.ts'
 
 const DOWNLOAD_TIMEOUT_MS = 60_000
 const MAX_DOWNLOAD_BYTES = 100 * 1024 * 1024
 const MAX_REDIRECTS = 3
 
-/** Where the answer goes: what the adapter kept on the client's last message. */
-export const parseReplyAddress = ({ lastInbound }: ChannelConversation): JsonObject =>
-  tryParseJsonObject(lastInbound.address ?? '') ?? {}
+/** The payload of a reply: text and files, and where they go, which the adapter kept on the client's last message. */
+export function toReplyPayload({ lastInbound }: ChannelConversation, { text, files }: ReplyDraft): JsonObject {
+  const address = tryParseJsonObject(lastInbound.address ?? '') ?? {}
+  return { ...address, text, ...(files.length > 0 && { files }) }
+}
 
 /** An address of the provider's API: below `config.base_url` of the connection if it is set. */
 export function providerUrl(connection: Connection, defaultBase: string, path: string): URL {
@@ -46,7 +48,10 @@ export async function* downloadFile(
   yield* downloadUrl(ctx, authorized.url, authorized.headers, redirects === 'follow' ? MAX_REDIRECTS : 0)
 }
 
-/** Downloads a file whose address is its credential. */
+/**
+ * Downloads a file whose address is its credential. Every failure is a 400: the message is received without the file and says
+ * why, because not every provider would deliver it again.
+ */
 export async function* downloadUrl(
   ctx: Ctx,
   url: URL,
@@ -57,6 +62,8 @@ export async function* downloadUrl(
   const stopTimeout = ctx.world.clock.after(DOWNLOAD_TIMEOUT_MS, () => ended.abort())
   try {
     yield* (await openDownload(ctx, { url, headers, signal: ended.signal }, maxRedirects)).body
+  } catch (error) {
+    throw error instanceof EgressError ? failedDownload(error.message) : error
   } finally {
     stopTimeout()
   }
@@ -71,8 +78,10 @@ async function openDownload(
   if (response.status === 200) return response
   const { location } = response.headers
   if (maxRedirects === 0 || !isRedirect(response.status) || !URL.canParse(location ?? '', request.url.href)) {
-    throw new Problem(502, `the file could not be downloaded: the server answered ${response.status}`)
+    throw failedDownload(`the server answered ${response.status}`)
   }
   const target = new URL(location ?? '', request.url)
   return openDownload(ctx, { ...request, url: target, headers: {} }, maxRedirects - 1)
 }
+
+export const failedDownload = (reason: string) => badRequest(`it could not be downloaded: ${reason}`)

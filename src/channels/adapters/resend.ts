@@ -43,16 +43,23 @@ async function parseResendCall(ctx: Ctx, call: HookCall): Promise<HookContent> {
 
 const MAX_RESPONSE_BYTES = 20 * 1024 * 1024
 
+/** A mail that cannot be read is a 502, so that Resend calls again later. */
 async function readApi(ctx: Ctx, connection: Connection, path: string): Promise<JsonObject> {
   const withAuth = { ...connection, config: { ...connection.config, auth: { type: 'bearer' } } }
-  const pieces: Buffer[] = []
-  let size = 0
-  for await (const piece of downloadFile(ctx, withAuth, providerUrl(connection, BASE_URL, path), 'refuse')) {
-    size += piece.length
-    if (size > MAX_RESPONSE_BYTES) throw new Problem(502, 'the mail is larger than 20 MiB without its attachments')
-    pieces.push(piece)
+  const url = providerUrl(connection, BASE_URL, path)
+  try {
+    const pieces: Buffer[] = []
+    let size = 0
+    for await (const piece of downloadFile(ctx, withAuth, url, 'refuse')) {
+      size += piece.length
+      if (size > MAX_RESPONSE_BYTES) throw badRequest('the mail is larger than 20 MiB without its attachments')
+      pieces.push(piece)
+    }
+    return tryParseJsonObject(Buffer.concat(pieces).toString('utf8')) ?? {}
+  } catch (error) {
+    if (error instanceof Problem) throw new Problem(502, `the mail was not read from Resend: ${error.message}`)
+    throw error
   }
-  return tryParseJsonObject(Buffer.concat(pieces).toString('utf8')) ?? {}
 }
 
 const BASE_URL = 'https://api.resend.com'

@@ -1,11 +1,10 @@
 import { createHmac } from 'node:crypto'
 import { z } from 'zod'
-import { isJsonObject, type JsonObject } from '../../base/json.ts'
+import type { JsonObject } from '../../base/json.ts'
 import { objectField, objectListField, textField } from '../../base/json-fields.ts'
-import type { UpstreamResponse } from '../../connections/executors/executor.ts'
-import { sendAuthorized } from '../../connections/executors/http-request.ts'
 import type { Connection } from '../../connections/rows.ts'
 import type { Ctx } from '../../ctx/ctx.ts'
+import { loadPayloadFiles, type PayloadFile } from '../../files/payload-files.ts'
 import type {
   ChannelAdapter,
   HookCall,
@@ -16,7 +15,8 @@ import type {
   ReplyResult,
 } from './adapter.ts'
 import { hookHeader, parseCallObject, requireHookSecret, requireRecentCall, requireSignature } from './check-call.ts'
-import { downloadFile, isProviderAddress, parseReplyAddress, providerUrl } from './provider-api.ts'
+import { toReplyPayload, downloadFile, isProviderAddress } from './provider-api.ts'
+import { callSlack, type SlackBot, slackBody, uploadSlackFile } from './slack-api.ts'
 import { fromSlackText, toSlackText } from './slack-text.ts'
 
 /** Events API in, `chat.postMessage` out. The connection's secret is the bot token. */
@@ -31,12 +31,13 @@ export const slackAdapter: ChannelAdapter = {
         channel: { type: 'string', minLength: 1 },
         thread_ts: { type: 'string', minLength: 1 },
         text: { type: 'string', minLength: 1, maxLength: 40_000 },
+        files: { type: 'array', maxItems: 10, items: { type: 'object' } },
       },
       required: ['channel', 'thread_ts', 'text'],
       additionalProperties: false,
     },
-    compose: (conversation, { text }) => ({ ...parseReplyAddress(conversation), text }),
-    send: postSlackMessage,
+    compose: toReplyPayload,
+    send: postSlackReply,
   },
 }
 
@@ -109,30 +110,29 @@ function toFile(ctx: Ctx, connection: Connection, file: JsonObject): IncomingFil
 const ownUsers = (payload: JsonObject): string[] =>
   objectListField(payload, 'authorizations').map((one) => textField(one, 'user_id'))
 
-const SLACK_API = 'https://slack.com/api'
-
-async function postSlackMessage(ctx: Ctx, { connection, secret, payload }: ReplyCall): Promise<ReplyResult> {
-  const [channel = '', thread_ts = '', text = ''] = ['channel', 'thread_ts', 'text'].map((key) =>
-    textField(payload, key),
-  )
-  const response = await sendAuthorized(ctx, connection, secret, {
-    method: 'POST',
-    url: providerUrl(connection, SLACK_API, '/chat.postMessage'),
-    headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
-    body: new URLSearchParams({ channel, thread_ts, text: toSlackText(text) }).toString(),
-  })
-  return toSlackResult(response)
+async function postSlackReply(ctx: Ctx, { connection, secret, payload }: ReplyCall): Promise<ReplyResult> {
+  const [channel = '', thread_ts = '', draft = ''] = REPLY_FIELDS.map((key) => textField(payload, key))
+  const bot = { connection, token: secret }
+  const text = toSlackText(draft)
+  const files = [...(await loadPayloadFiles(ctx, connection.project_id, payload)).values()]
+  if (files.length > 0) return postFiles(ctx, bot, files, { channel_id: channel, thread_ts, initial_comment: text })
+  const response = await callSlack(ctx, bot, 'chat.postMessage', { channel, thread_ts, text })
+  const sent = slackBody(response)
+  const externalId = response.ok ? `${textField(sent, 'channel')}:${textField(sent, 'ts')}` : null
+  return { ...response, externalId }
 }
 
-/** After these errors the message may have been posted. */
-const UNCLEAR_ERRORS = ['fatal_error', 'internal_error', 'request_timeout']
+const REPLY_FIELDS = ['channel', 'thread_ts', 'text']
 
-/** Slack answers 200 also when it refuses. */
-function toSlackResult(response: UpstreamResponse): ReplyResult {
-  const body = isJsonObject(response.body) ? response.body : {}
-  if (!response.ok) return { ...response, externalId: null }
-  if (body.ok === true) return { ...response, externalId: `${textField(body, 'channel')}:${textField(body, 'ts')}` }
-  const error = textField(body, 'error')
-  const unclear = !error || UNCLEAR_ERRORS.includes(error)
-  return { ...response, ok: false, unclear, error: `slack answered ${error || 'no json'}`, externalId: null }
+/** The text is the comment of the files, so that both are one message. */
+async function postFiles(
+  ctx: Ctx,
+  bot: SlackBot,
+  files: PayloadFile[],
+  message: Record<string, string>,
+): Promise<ReplyResult> {
+  const uploaded: { id: string; title: string }[] = []
+  for (const file of files) uploaded.push({ id: await uploadSlackFile(ctx, bot, file), title: file.name })
+  const fields = { ...message, files: JSON.stringify(uploaded) }
+  return { ...(await callSlack(ctx, bot, 'files.completeUploadExternal', fields)), externalId: null }
 }

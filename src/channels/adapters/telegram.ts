@@ -1,15 +1,16 @@
 import { z } from 'zod'
 import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts'
-import { objectField, objectListField, pickFields, textField } from '../../base/json-fields.ts'
-import { Problem } from '../../base/problem.ts'
-import type { UpstreamResponse } from '../../connections/executors/executor.ts'
-import { sendOutgoing } from '../../connections/executors/http-request.ts'
+import { objectField, objectListField, textField } from '../../base/json-fields.ts'
+import { badRequest } from '../../base/problem.ts'
 import type { Connection } from '../../connections/rows.ts'
 import type { Ctx } from '../../ctx/ctx.ts'
-import { openSecret } from '../../vault/secrets.ts'
+import { loadPayloadFiles } from '../../files/payload-files.ts'
 import type { ChannelAdapter, HookCall, IncomingFile, IncomingMessage, ReplyCall, ReplyResult } from './adapter.ts'
 import { hookHeader, parseCallObject, requireHookSecret, requireSignature } from './check-call.ts'
-import { downloadUrl, parseReplyAddress, providerUrl } from './provider-api.ts'
+import { toReplyPayload } from './provider-api.ts'
+import { downloadTelegramFile, sendTelegramFiles, sendTelegramText } from './telegram-api.ts'
+
+const MAX_CAPTION = 1024
 
 /** Bot API webhook in, `sendMessage` out. The connection's secret is the token of the bot. */
 export const telegramAdapter: ChannelAdapter = {
@@ -29,12 +30,17 @@ export const telegramAdapter: ChannelAdapter = {
         chat_id: { type: 'integer' },
         message_thread_id: { type: 'integer' },
         text: { type: 'string', minLength: 1, maxLength: 4096 },
+        files: { type: 'array', maxItems: 10, items: { type: 'object' } },
       },
       required: ['chat_id', 'text'],
       additionalProperties: false,
     },
-    compose: (conversation, { text }) => ({ ...parseReplyAddress(conversation), text }),
-    send: sendTelegramMessage,
+    compose(conversation, draft) {
+      if (draft.files.length > 0 && draft.text.length > MAX_CAPTION)
+        throw badRequest(`a text with files may have at most ${MAX_CAPTION} characters on telegram`)
+      return toReplyPayload(conversation, draft)
+    },
+    send: sendTelegramReply,
   },
 }
 
@@ -100,39 +106,14 @@ function listFiles(ctx: Ctx, connection: Connection, message: JsonObject): Incom
   }))
 }
 
-const TELEGRAM_API = 'https://api.telegram.org'
-
-async function* downloadTelegramFile(ctx: Ctx, connection: Connection, fileId: string): AsyncGenerator<Buffer> {
-  const token = (await openSecret(ctx, connection)) ?? ''
-  const response = await callMethod(ctx, connection, token, 'getFile', { file_id: fileId })
-  const path = isJsonObject(response.body) ? textField(objectField(response.body, 'result'), 'file_path') : ''
-  if (!response.ok || !path) throw new Problem(502, 'telegram did not say where the file is')
-  const escaped = path.split('/').map(encodeURIComponent).join('/')
-  yield* downloadUrl(ctx, providerUrl(connection, TELEGRAM_API, `/file/bot${token}/${escaped}`))
-}
-
-async function sendTelegramMessage(ctx: Ctx, { connection, secret, payload }: ReplyCall): Promise<ReplyResult> {
-  const message = pickFields(payload, 'chat_id', 'message_thread_id', 'text')
-  const response = await callMethod(ctx, connection, secret ?? '', 'sendMessage', message)
+async function sendTelegramReply(ctx: Ctx, { connection, secret, payload }: ReplyCall): Promise<ReplyResult> {
+  const bot = { connection, token: secret ?? '' }
+  const files = [...(await loadPayloadFiles(ctx, connection.project_id, payload)).values()]
+  const response =
+    files.length > 0 ? await sendTelegramFiles(ctx, bot, payload, files) : await sendTelegramText(ctx, bot, payload)
   const body = isJsonObject(response.body) ? response.body : {}
   if (!response.ok) return { ...response, error: textField(body, 'description') || response.error, externalId: null }
-  const sent = objectField(body, 'result')
+  const [first] = objectListField(body, 'result')
+  const sent = first ?? objectField(body, 'result')
   return { ...response, externalId: `${idText(objectField(sent, 'chat').id)}:${idText(sent.message_id)}` }
-}
-
-/** The token is a part of the address, so the address must never be logged. */
-async function callMethod(
-  ctx: Ctx,
-  connection: Connection,
-  token: string,
-  method: string,
-  args: JsonObject,
-): Promise<UpstreamResponse> {
-  const response = await sendOutgoing(ctx, {
-    method: 'POST',
-    url: providerUrl(connection, TELEGRAM_API, `/bot${token}/${method}`),
-    headers: { 'content-type': 'application/json', accept: 'application/json' },
-    body: JSON.stringify(args),
-  })
-  return { ...response, secrets: [token] }
 }

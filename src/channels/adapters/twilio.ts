@@ -8,7 +8,7 @@ import type { Connection } from '../../connections/rows.ts'
 import type { Ctx } from '../../ctx/ctx.ts'
 import type { ChannelAdapter, HookCall, IncomingFile, IncomingMessage, ReplyCall, ReplyResult } from './adapter.ts'
 import { hookHeader, requireHookSecret, requireSignature } from './check-call.ts'
-import { downloadFile, isProviderAddress, parseReplyAddress, providerUrl } from './provider-api.ts'
+import { toReplyPayload, downloadFile, isProviderAddress, providerUrl } from './provider-api.ts'
 
 /** SMS and WhatsApp. The connection has `account_sid`, and may have `from`; its secret is the auth token. */
 export const twilioAdapter: ChannelAdapter = {
@@ -33,10 +33,10 @@ export const twilioAdapter: ChannelAdapter = {
       required: ['to', 'from', 'text'],
       additionalProperties: false,
     },
-    compose(conversation, { text, files }) {
+    compose(conversation, draft) {
       // Twilio would have to fetch a file from a public address.
-      if (files.length > 0) throw badRequest('an sms or whatsapp message cannot carry files')
-      return { ...parseReplyAddress(conversation), text }
+      if (draft.files.length > 0) throw badRequest('an sms or whatsapp message cannot carry files')
+      return toReplyPayload(conversation, draft)
     },
     send: sendTwilioMessage,
   },

@@ -1,12 +1,12 @@
 import type { JsonObject } from '../../base/json.ts'
-import { textField } from '../../base/json-fields.ts'
+import { textField, tryParseJsonObject } from '../../base/json-fields.ts'
 import { badRequest } from '../../base/problem.ts'
 import { formatMailAddress, mailDomain } from '../../connections/mail/mail-address.ts'
 import { completeMailPayload, parseMail, SEND_MAIL_TOOL } from '../../connections/mail/mail-payload.ts'
 import { findMailProvider } from '../../connections/mail/provider-table.ts'
 import type { Ctx } from '../../ctx/ctx.ts'
+import { loadPayloadFiles } from '../../files/payload-files.ts'
 import type { ChannelReply, ChannelConversation, ReplyCall, ReplyDraft, ReplyResult } from '../adapters/adapter.ts'
-import { parseReplyAddress } from '../adapters/provider-api.ts'
 import { parseMessageIds } from './mail-headers.ts'
 import { makeReplyAddress } from './reply-address.ts'
 
@@ -19,7 +19,7 @@ export const mailReply: ChannelReply = {
 
 function composeMailReply(conversation: ChannelConversation, draft: ReplyDraft): JsonObject {
   const { channel, connection, thread, lastInbound, externalIds } = conversation
-  const address = parseReplyAddress(conversation)
+  const address = tryParseJsonObject(lastInbound.address ?? '') ?? {}
   const to = textField(address, 'to')
   if (to === '') throw badRequest('the last message of the conversation has no mail address')
   const replyTo = thread.reply_token === null ? null : makeReplyAddress(channel.address, thread.reply_token)
@@ -67,7 +67,10 @@ async function sendMailReply(ctx: Ctx, call: ReplyCall): Promise<ReplyResult> {
   const { connection, secret, payload, idempotencyKey } = call
   const provider = findMailProvider(connection)
   if (!provider) throw badRequest(`connection '${connection.name}' must have a config.provider to answer mails`)
-  const mail = parseMail(completeMailPayload(connection, payload))
+  const mail = parseMail(
+    completeMailPayload(connection, payload),
+    await loadPayloadFiles(ctx, connection.project_id, payload),
+  )
   const messageId = `<${idempotencyKey}@${mailDomain(mail.from)}>`
   const headers = { ...mail.headers, ...provider.messageIdHeaders?.(messageId) }
   const response = await provider.send(ctx, { connection, secret, mail: { ...mail, headers }, idempotencyKey })

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import type { JsonObject } from '../../../src/base/json.ts'
 import { Problem } from '../../../src/base/problem.ts'
 import type {
@@ -12,6 +13,7 @@ import type {
 import type { Connection } from '../../../src/connections/rows.ts'
 import { writeSecret } from '../../../src/connections/write-secret.ts'
 import type { Ctx } from '../../../src/ctx/ctx.ts'
+import { storeFile } from '../../../src/files/store-file.ts'
 import type { MessageRow, ThreadRow } from '../../../src/store/tables.ts'
 import {
   insertTestConnection,
@@ -35,7 +37,9 @@ export interface AdapterTest extends TestContext {
   /** The status that the adapter answers a call with; 200 if it is accepted. */
   verify: (call: HookCall) => Promise<number>
   /** Sends a reply to the last message that had this address. */
-  reply: (address: JsonObject, text: string) => Promise<ReplyResult>
+  reply: (address: JsonObject, text: string, files?: JsonObject[]) => Promise<ReplyResult>
+  /** Stores a text file of the team and returns the reference to it. */
+  storeFile: (name: string, content: string) => Promise<JsonObject>
 }
 
 const CHANNEL: AdapterChannel = {
@@ -85,11 +89,16 @@ export async function openAdapterTest(
       ...more,
     }),
     verify: (call) => verifyStatus(context.ctx, hook, call),
-    reply: async (address, text) => {
+    reply: async (address, text, files = []) => {
       if (!reply) throw new Error('the adapter has no reply')
-      const payload = reply.compose(conversationWith(connection, address), { text, files: [] })
+      const payload = reply.compose(conversationWith(connection, address), { text, files })
       const call = { connection, secret: CONNECTION_SECRET, channel: CHANNEL, payload, idempotencyKey: 'apr_1' }
       return reply.send(context.ctx, call)
+    },
+    storeFile: async (name, content) => {
+      const owner = { projectId: connection.project_id, clientId: null, actor: context.scope.actor }
+      const { id, sha256 } = await storeFile(context.ctx, owner, { name }, Readable.from([Buffer.from(content)]))
+      return { $file: id, name, sha256 }
     },
   }
 }

@@ -154,7 +154,7 @@ test('a file is fetched with the token of the connection, which no other server 
   expect(await readIncoming(received[0])).toBe('bytes')
   expect(provider.received[0]?.headers.authorization).toBe(`Bearer ${CONNECTION_SECRET}`)
   // Slack sends a caller without the scope files:read to the page where people sign in.
-  await expect(readIncoming(received[1])).rejects.toThrow('the server answered 302')
+  await expect(readIncoming(received[1])).rejects.toThrow('it could not be downloaded: the server answered 302')
 })
 
 test('a reply is what the client of Slack sends', async () => {
@@ -182,4 +182,41 @@ test.each([
     respondJson(response, 200, { ok: false, error }),
   )
   expect(await reply({ channel: 'C1', thread_ts: '1.1' }, 'Hi')).toMatchObject({ ...expected, externalId: null })
+})
+
+test('a reply with files is what the client of Slack sends', async () => {
+  const { reply, storeFile, provider } = await openAdapterTest(slackAdapter, {}, (request, response) => {
+    if (!request.url.endsWith('getUploadURLExternal')) return respondJson(response, 200, { ok: true, files: [] })
+    const name = new URLSearchParams(request.body).get('filename')
+    respondJson(response, 200, { ok: true, file_id: `F-${name}`, upload_url: `${provider.url}/upload/${name}` })
+  })
+  const files = [await storeFile('a.txt', 'first'), await storeFile('b.txt', 'second')]
+  const sent = await reply({ channel: 'C1', thread_ts: '1.1' }, 'See these', files)
+  expect(sent).toMatchObject({ ok: true, externalId: null })
+  const ours = provider.received.splice(0)
+  const client = new WebClient(CONNECTION_SECRET, { slackApiUrl: `${provider.url}/`, retryConfig: { retries: 0 } })
+  const file_uploads = [
+    { filename: 'a.txt', file: Buffer.from('first'), title: 'a.txt' },
+    { filename: 'b.txt', file: Buffer.from('second'), title: 'b.txt' },
+  ]
+  await client.filesUploadV2({ channel_id: 'C1', thread_ts: '1.1', initial_comment: 'See these', file_uploads })
+  const methods = ({ url }: { url: string }) => url.startsWith('/files.')
+  const essence = ({ url, body }: { url: string; body: string }) => [url, ...sortedFields(body)].join(' ')
+  expect(ours.filter(methods).map(essence).toSorted()).toEqual(
+    provider.received.filter(methods).map(essence).toSorted(),
+  )
+  expect(ours.filter(({ url }) => url.startsWith('/upload/')).map(({ body }) => body)).toEqual(['first', 'second'])
+  expect(ours.map(({ headers }) => headers.authorization === undefined)).toEqual([false, true, false, true, false])
+})
+
+test('a file that Slack does not take is a certain failure, and nothing is posted', async () => {
+  const { reply, storeFile, provider } = await openAdapterTest(slackAdapter, {}, (request, response) => {
+    if (request.url === '/upload') response.destroy()
+    else respondJson(response, 200, { ok: true, file_id: 'F1', upload_url: `${provider.url}/upload` })
+  })
+  const files = [await storeFile('a.txt', 'first')]
+  await expect(reply({ channel: 'C1', thread_ts: '1.1' }, 'See', files)).rejects.toThrow(
+    /^slack did not take the file 'a.txt': the connection closed/,
+  )
+  expect(provider.received.map(({ url }) => url)).toEqual(['/files.getUploadURLExternal', '/upload'])
 })

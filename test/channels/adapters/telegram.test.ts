@@ -1,8 +1,10 @@
-import { Bot, webhookCallback } from 'grammy'
+import { Busboy } from '@fastify/busboy'
+import { Bot, InputFile, InputMediaBuilder, webhookCallback } from 'grammy'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { telegramAdapter } from '../../../src/channels/adapters/telegram.ts'
-import { respondJson } from '../../fake-upstream.ts'
+import { canonicalJson } from '../../../src/base/json.ts'
+import { type ReceivedRequest, respondJson } from '../../fake-upstream.ts'
 import { CHANNEL_SECRET, CONNECTION_SECRET, openAdapterTest, readIncoming } from './adapter-fixtures.ts'
 
 const HEADER = 'x-telegram-bot-api-secret-token'
@@ -124,7 +126,7 @@ test('the largest photo and a document are fetched by getFile', async () => {
     `/file/bot${CONNECTION_SECRET}/photos/doc.bin`,
   ])
   const [voice] = (await hook.parse(ctx, call(updateWith({ text: undefined, voice: { file_id: 'gone' } })))).messages
-  await expect(readIncoming(voice?.files[0])).rejects.toThrow('telegram did not say where the file is')
+  await expect(readIncoming(voice?.files[0])).rejects.toThrow('it could not be downloaded: file is too big')
   expect(logged.join()).not.toContain(CONNECTION_SECRET)
 })
 
@@ -151,4 +153,49 @@ test('a reply that Telegram refuses says why', async () => {
     status: 403,
     error: 'Forbidden: bot was blocked by the user',
   })
+})
+
+test('a reply with one file or several is what the library of Telegram bots sends', async () => {
+  const result = { message_id: 9, date: 1, chat: PRIVATE_CHAT }
+  const { reply, storeFile, provider } = await openAdapterTest(telegramAdapter, {}, ({ url }, response) =>
+    respondJson(response, 200, { ok: true, result: url.endsWith('sendMediaGroup') ? [result] : result }),
+  )
+  const files = [await storeFile('a.txt', 'first'), await storeFile('b.txt', 'second')]
+  expect(await reply({ chat_id: 7 }, 'See this', files.slice(0, 1))).toMatchObject({ ok: true, externalId: '7:9' })
+  expect(await reply({ chat_id: 7 }, 'See these', files)).toMatchObject({ ok: true, externalId: '7:9' })
+  const bot = new Bot(CONNECTION_SECRET, { client: { apiRoot: provider.url } })
+  const [first, second] = [new InputFile(Buffer.from('first'), 'a.txt'), new InputFile(Buffer.from('second'), 'b.txt')]
+  await bot.api.sendDocument(7, first, { caption: 'See this' })
+  await bot.api.sendMediaGroup(7, [
+    InputMediaBuilder.document(first, { caption: 'See these' }),
+    InputMediaBuilder.document(second),
+  ])
+  const [one, several, theirOne, theirSeveral] = await Promise.all(provider.received.map(essence))
+  expect(one).toEqual(theirOne)
+  expect(several).toEqual(theirSeveral)
+})
+
+/** The method with its fields and the names and contents of its files. The names of attached parts are arbitrary. */
+function essence({ url, headers, body }: ReceivedRequest): Promise<{ url: string; values: string[] }> {
+  const values: string[] = []
+  const parser = new Busboy({ headers: { 'content-type': headers['content-type'] ?? '' } })
+  parser.on('field', (name, value) => {
+    values.push(`${name}=${canonical(value.replaceAll(/attach:\/\/\w+/g, 'attach://file'))}`)
+  })
+  parser.on('file', (_name, stream, filename) => {
+    stream.on('data', (content: Buffer) => values.push(`${filename}: ${content.toString()}`))
+  })
+  return new Promise((resolve, reject) => {
+    parser.on('finish', () => resolve({ url, values: values.toSorted() }))
+    parser.on('error', reject)
+    parser.end(body)
+  })
+}
+
+const canonical = (text: string): string => (text.startsWith('[') ? canonicalJson(JSON.parse(text)) : text)
+
+test('a long text with files is refused before a person is asked', async () => {
+  const { reply, storeFile } = await openAdapterTest(telegramAdapter)
+  const files = [await storeFile('a.txt', 'first')]
+  await expect(reply({ chat_id: 7 }, 'x'.repeat(1025), files)).rejects.toThrow('at most 1024 characters')
 })

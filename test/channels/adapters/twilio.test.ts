@@ -191,3 +191,9 @@ test('a reply that Twilio refuses says why', async () => {
     error: 'Attempt to send to unsubscribed recipient',
   })
 })
+
+test('a reply with a file is refused before a person is asked', async () => {
+  const { reply, storeFile } = await openAdapterTest(twilioAdapter, { account_sid: ACCOUNT })
+  const files = [await storeFile('a.txt', 'first')]
+  await expect(reply({ to: '+1', from: '+2' }, 'Hi', files)).rejects.toThrow('cannot carry files')
+})

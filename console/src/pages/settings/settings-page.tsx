@@ -9,6 +9,7 @@ import { QueryResult } from '../../ui/query-result.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 import { ApiKeys } from './api-keys.tsx'
+import { BrandSettings } from './brand-settings.tsx'
 import { Members } from './members.tsx'
 import { Projects } from './projects.tsx'
 import { settingsText } from './text.ts'
@@ -17,7 +18,7 @@ const text = settingsText.service
 
 const route = getRouteApi('/shell/settings')
 
-const TABS: SettingsTab[] = ['keys', 'members', 'projects', 'service']
+const TABS: SettingsTab[] = ['keys', 'members', 'projects', 'brand', 'service']
 
 export function SettingsPage() {
   const { view = 'keys' } = route.useSearch()
@@ -34,6 +35,7 @@ export function SettingsPage() {
       {view === 'keys' && <ApiKeys />}
       {view === 'members' && <Members isKey={session?.member === null} />}
       {view === 'projects' && <Projects isKey={session?.member === null} />}
+      {view === 'brand' && <BrandSettings />}
       {view === 'service' && <ServiceInfo />}
     </Page>
   )

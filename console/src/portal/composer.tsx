@@ -1,0 +1,156 @@
+import { Paperclip, X } from 'lucide-react'
+import { type KeyboardEvent, useRef, useState } from 'react'
+import { Button } from '../ui/button.tsx'
+import { formatBytes } from '../ui/format.ts'
+import { portalErrorMessage } from './error-message.ts'
+import { Alert } from './frame.tsx'
+import { usePortalText } from './language.tsx'
+import { type NewMessage, type PortalFile, PortalError, uploadFile } from './portal-api.ts'
+
+const MAX_FILES = 20
+
+/** The field for a message, with files. `onSend` returns what went wrong; null: the message was sent. */
+export function Composer({
+  rows = 2,
+  onSend,
+}: {
+  rows?: number
+  onSend: (message: NewMessage) => Promise<string | null>
+}) {
+  const text = usePortalText()
+  const [body, setBody] = useState('')
+  const [busy, setBusy] = useState(false)
+  const [problem, setProblem] = useState<string | null>(null)
+  const uploads = useUploads(setProblem)
+  const canSend = !busy && uploads.pending === 0 && (body.trim() !== '' || uploads.files.length > 0)
+  const send = async () => {
+    if (!canSend) return
+    setBusy(true)
+    const failed = await onSend({ body, files: uploads.files.map(({ id }) => id) })
+    setProblem(failed)
+    if (failed === null) {
+      setBody('')
+      uploads.clear()
+    }
+    setBusy(false)
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
+    event.preventDefault()
+    void send()
+  }
+  return (
+    <form
+      className="flex flex-col gap-2"
+      onSubmit={(event) => (event.preventDefault(), void send())}
+      onDragOver={(event) => event.preventDefault()}
+      onDrop={(event) => (event.preventDefault(), uploads.add(event.dataTransfer.files))}
+    >
+      {problem && <Alert>{problem}</Alert>}
+      <FileChips uploads={uploads} />
+      <textarea
+        aria-label={text.yourMessage}
+        placeholder={text.messagePlaceholder}
+        rows={rows}
+        maxLength={10_000}
+        className="field resize-y text-[1rem]"
+        value={body}
+        onChange={(event) => setBody(event.target.value)}
+        onPaste={(event) => uploads.add(event.clipboardData.files)}
+        onKeyDown={onKeyDown}
+      />
+      <div className="flex items-center gap-2">
+        <AttachButton onFiles={uploads.add} />
+        <Button type="submit" variant="primary" className="ml-auto h-11 px-5 text-[0.9375rem]" disabled={!canSend}>
+          {text.send}
+        </Button>
+      </div>
+    </form>
+  )
+}
+
+interface Uploads {
+  files: PortalFile[]
+  /** How many files are on their way. */
+  pending: number
+  add: (list: FileList) => void
+  remove: (id: string) => void
+  clear: () => void
+}
+
+function useUploads(onProblem: (problem: string | null) => void): Uploads {
+  const text = usePortalText()
+  const [files, setFiles] = useState<PortalFile[]>([])
+  const [pending, setPending] = useState(0)
+  const upload = async (file: File) => {
+    setPending((count) => count + 1)
+    try {
+      const stored = await uploadFile(file)
+      setFiles((earlier) => [...earlier, stored])
+    } catch (error) {
+      const isTooLarge = error instanceof PortalError && error.status === 413
+      onProblem(`${file.name}: ${isTooLarge ? text.fileTooLarge : portalErrorMessage(error, text)}`)
+    }
+    setPending((count) => count - 1)
+  }
+  return {
+    files,
+    pending,
+    add: (list) => {
+      onProblem(null)
+      for (const file of [...list].slice(0, MAX_FILES - files.length)) void upload(file)
+    },
+    remove: (id) => setFiles((earlier) => earlier.filter((file) => file.id !== id)),
+    clear: () => setFiles([]),
+  }
+}
+
+function FileChips({ uploads: { files, pending, remove } }: { uploads: Uploads }) {
+  const text = usePortalText()
+  if (files.length + pending === 0) return null
+  return (
+    <ul className="flex flex-wrap gap-2 text-sm">
+      {files.map(({ id, name, size }) => (
+        <li key={id} className="flex max-w-full items-center gap-1.5 rounded-md bg-off-soft py-1 pr-1 pl-2.5">
+          <span className="truncate">{name}</span>
+          <span className="whitespace-nowrap text-muted">{formatBytes(size)}</span>
+          <Button small variant="ghost" className="px-1" aria-label={text.removeFile(name)} onClick={() => remove(id)}>
+            <X size={14} aria-hidden />
+          </Button>
+        </li>
+      ))}
+      {pending > 0 && (
+        <li role="status" className="animate-breathe px-2 py-1 text-muted">
+          {text.uploading}
+        </li>
+      )}
+    </ul>
+  )
+}
+
+function AttachButton({ onFiles }: { onFiles: (list: FileList) => void }) {
+  const text = usePortalText()
+  const input = useRef<HTMLInputElement>(null)
+  return (
+    <>
+      <Button
+        variant="ghost"
+        className="h-11"
+        icon={<Paperclip size={16} aria-hidden />}
+        onClick={() => input.current?.click()}
+      >
+        {text.attach}
+      </Button>
+      <input
+        ref={input}
+        type="file"
+        multiple
+        hidden
+        onChange={(event) => {
+          if (event.target.files) onFiles(event.target.files)
+          event.target.value = ''
+        }}
+      />
+    </>
+  )
+}

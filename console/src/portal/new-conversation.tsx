@@ -1,0 +1,40 @@
+import { ArrowLeft } from 'lucide-react'
+import { useState } from 'react'
+import { Button } from '../ui/button.tsx'
+import { TextField } from '../ui/form-fields.tsx'
+import { Composer } from './composer.tsx'
+import { portalErrorMessage } from './error-message.ts'
+import { usePortalText } from './language.tsx'
+import { type NewMessage, startConversation } from './portal-api.ts'
+
+/** The form that begins a conversation. */
+export function NewConversation({ onBack, onStarted }: { onBack: () => void; onStarted: (id: string) => void }) {
+  const text = usePortalText()
+  const [subject, setSubject] = useState('')
+  const start = async (message: NewMessage) => {
+    try {
+      onStarted((await startConversation({ ...message, subject })).id)
+      return null
+    } catch (error) {
+      return portalErrorMessage(error, text)
+    }
+  }
+  return (
+    <section aria-label={text.newConversation} className="flex flex-1 flex-col gap-4 p-4">
+      <header className="flex items-center gap-2 border-b border-line pb-3">
+        <Button variant="ghost" className="h-11 md:hidden" onClick={onBack} aria-label={text.allConversations}>
+          <ArrowLeft size={18} aria-hidden />
+        </Button>
+        <h1 className="text-lg font-semibold">{text.newConversation}</h1>
+      </header>
+      <TextField
+        label={`${text.subject} (${text.optional})`}
+        maxLength={200}
+        className="field h-11 text-[1rem]"
+        value={subject}
+        onChange={setSubject}
+      />
+      <Composer rows={6} onSend={start} />
+    </section>
+  )
+}

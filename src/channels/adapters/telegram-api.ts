@@ -1,0 +1,82 @@
+import { isJsonObject, type JsonObject } from '../../base/json.ts'
+import { objectField, pickFields, textField } from '../../base/json-fields.ts'
+import type { UpstreamResponse } from '../../connections/executors/executor.ts'
+import { sendOutgoing } from '../../connections/executors/http-request.ts'
+import { encodeMultipart } from '../../connections/operations/multipart.ts'
+import type { Connection } from '../../connections/rows.ts'
+import type { Ctx } from '../../ctx/ctx.ts'
+import type { PayloadFile } from '../../files/payload-files.ts'
+import { openSecret } from '../../vault/secrets.ts'
+import { downloadUrl, failedDownload, providerUrl } from './provider-api.ts'
+
+const TELEGRAM_API = 'https://api.telegram.org'
+
+/** A bot, whose token is a part of every address: addresses must never be logged. */
+export interface TelegramBot {
+  connection: Connection
+  token: string
+}
+
+export const sendTelegramText = (ctx: Ctx, bot: TelegramBot, payload: JsonObject): Promise<UpstreamResponse> =>
+  callTelegram(ctx, bot, 'sendMessage', toJsonBody(pickFields(payload, 'chat_id', 'message_thread_id', 'text')))
+
+/** One call for all files, so that either all or none arrive. The text is the caption of the first one. */
+export function sendTelegramFiles(
+  ctx: Ctx,
+  bot: TelegramBot,
+  payload: JsonObject,
+  files: PayloadFile[],
+): Promise<UpstreamResponse> {
+  const target = Object.entries(pickFields(payload, 'chat_id', 'message_thread_id'))
+  const fields = target.map(([name, value]) => ({ name, content: JSON.stringify(value) }))
+  const caption = textField(payload, 'text')
+  const isSingle = files.length === 1
+  const media = files.map((_, n) => ({ type: 'document', media: `attach://file${n}`, ...(n === 0 && { caption }) }))
+  const content = isSingle
+    ? [
+        { name: 'document', content: 'attach://file0' },
+        { name: 'caption', content: caption },
+      ]
+    : [{ name: 'media', content: JSON.stringify(media) }]
+  const parts = files.map(({ name, contentType, content }, n) => ({
+    name: `file${n}`,
+    filename: name,
+    contentType,
+    content,
+  }))
+  const body = encodeMultipart([...fields, ...content, ...parts])
+  return callTelegram(ctx, bot, isSingle ? 'sendDocument' : 'sendMediaGroup', body)
+}
+
+export async function* downloadTelegramFile(ctx: Ctx, connection: Connection, fileId: string): AsyncGenerator<Buffer> {
+  const bot = { connection, token: (await openSecret(ctx, connection)) ?? '' }
+  const { body, ok, error } = await callTelegram(ctx, bot, 'getFile', toJsonBody({ file_id: fileId }))
+  const answer = isJsonObject(body) ? body : {}
+  const path = textField(objectField(answer, 'result'), 'file_path')
+  if (!ok || !path)
+    throw failedDownload(textField(answer, 'description') || (error ?? 'telegram gave no address for it'))
+  const escaped = path.split('/').map(encodeURIComponent).join('/')
+  yield* downloadUrl(ctx, providerUrl(connection, TELEGRAM_API, `/file/bot${bot.token}/${escaped}`))
+}
+
+interface TelegramBody {
+  contentType: string
+  body: string | Buffer
+}
+
+const toJsonBody = (args: JsonObject): TelegramBody => ({ contentType: 'application/json', body: JSON.stringify(args) })
+
+async function callTelegram(
+  ctx: Ctx,
+  { connection, token }: TelegramBot,
+  method: string,
+  { contentType, body }: TelegramBody,
+): Promise<UpstreamResponse> {
+  const response = await sendOutgoing(ctx, {
+    method: 'POST',
+    url: providerUrl(connection, TELEGRAM_API, `/bot${token}/${method}`),
+    headers: { 'content-type': contentType, accept: 'application/json' },
+    body,
+  })
+  return { ...response, secrets: [token] }
+}

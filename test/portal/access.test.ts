@@ -1,0 +1,141 @@
+import { expect, test } from 'vitest'
+import { eachStore, type TestApp } from '../app.ts'
+import { auditLines, openChannelApp, openPortal, sendInbound } from '../channels/channel-app.ts'
+import { mailDueNotices } from '../../src/portal/notices.ts'
+import { headerOf, openPortalMailApp } from './portal-mail.ts'
+
+const requestLink = (app: TestApp, email: string, project = 'default') =>
+  app.call('POST', '/v1/portal/links', { email, project }, { key: null })
+
+const openSession = (app: TestApp, token: string) => app.call('POST', '/v1/portal/session', { token }, { key: null })
+
+const NOTICE_DELAY_MS = 60_000
+
+eachStore((store) => {
+  test('a client gets a new sign-in link by mail, and strangers cannot tell who is a client', async () => {
+    const app = await openPortalMailApp(store, { language: 'de' })
+    const { client_id } = await sendInbound(app, 'Ada@Example.com')
+    const stranger = await requestLink(app, 'bob@example.com')
+    const known = await requestLink(app, 'ada@example.COM')
+    expect([stranger.status, stranger.body]).toEqual([202, { ok: true }])
+    expect([known.status, known.body]).toEqual([stranger.status, stranger.body])
+    await expect.poll(() => app.mails()).toHaveLength(1)
+    const [mail] = app.mails()
+    expect(mail).toMatchObject({ To: 'Ada@Example.com', Subject: 'Ihr Anmeldelink für Teapot Shop' })
+    const token = /\/portal\?project=default#(svc_plt_\S+)/.exec(mail?.TextBody ?? '')?.[1] ?? ''
+    const session = await openSession(app, token)
+    expect([session.status, session.body.client.id]).toEqual([201, client_id])
+    const effects = () => app.ctx.db.selectFrom('effects').select(['action', 'outcome', 'task_id']).execute()
+    await expect.poll(effects).toEqual([{ action: 'outbox:send', outcome: 'ok', task_id: null }])
+    await expect.poll(() => auditLines(app)).toContain('system portal.link_created')
+    const stored = JSON.stringify(await app.ctx.db.selectFrom('audit_entries').selectAll().execute())
+    expect(stored).not.toContain(token)
+  })
+
+  test('requests for links are limited per address and per network', async () => {
+    const app = await openPortalMailApp(store)
+    await sendInbound(app, 'ada@example.com')
+    const responses = []
+    for (let n = 0; n < 21; n++) responses.push((await requestLink(app, 'ada@example.com')).status)
+    expect(responses).toEqual([...Array.from({ length: 20 }, () => 202), 429])
+    await expect.poll(() => app.mails()).toHaveLength(3)
+    await app.clock.advance(15 * 60_000)
+    expect((await requestLink(app, 'ada@example.com')).status).toBe(202)
+    await expect.poll(() => app.mails()).toHaveLength(4)
+  })
+
+  test('without a mail connection a request for a link changes nothing', async () => {
+    const app = await openChannelApp(store)
+    await sendInbound(app, 'ada@example.com')
+    expect((await requestLink(app, 'ada@example.com')).status).toBe(202)
+    expect((await requestLink(app, 'ada@example.com', 'absent')).status).toBe(202)
+    expect(await app.ctx.db.selectFrom('portal_links').selectAll().execute()).toEqual([])
+  })
+
+  test('a client uses several devices and signs out of one or of all', async () => {
+    const app = await openChannelApp(store)
+    const first = await openPortal(app, 'ada@example.com')
+    const link = await first.portal('POST', 'device-link')
+    const second = (await openSession(app, link.body.token)).body.session_token
+    const me = (key: string) => app.call('GET', '/v1/portal/me', undefined, { key }).then(({ status }) => status)
+    expect([await me(first.key), await me(second)]).toEqual([200, 200])
+    await first.portal('POST', 'sign-out', {})
+    expect([await me(first.key), await me(second)]).toEqual([401, 200])
+    const third = await openPortal(app, 'ada@example.com')
+    await third.portal('POST', 'sign-out', { everywhere: true })
+    expect([await me(second), await me(third.key)]).toEqual([401, 401])
+    expect(await auditLines(app)).toContain('client portal.signed_out')
+  })
+
+  test('a client who has not read an answer gets one mail about it, and can stop these mails with one click', async () => {
+    const app = await openPortalMailApp(store, { notify: true })
+    const ada = await openPortal(app, 'ada@example.com')
+    const answer = (body: string) => app.call('POST', `/v1/threads/${ada.thread_id}/messages`, { body })
+    await answer('It left on Monday.')
+    await answer('It arrives <today>.')
+    await mailDueNotices(app.ctx)
+    expect(app.mails()).toEqual([])
+    await app.clock.advance(NOTICE_DELAY_MS)
+    await Promise.all([mailDueNotices(app.ctx), mailDueNotices(app.ctx)])
+    await expect.poll(() => app.mails()).toHaveLength(1)
+    const [mail] = app.mails()
+    expect(mail).toMatchObject({ To: 'ada@example.com', Subject: 'New answer from Teapot Shop' })
+    expect(mail?.TextBody).toContain('It arrives <today>.')
+    expect(mail?.TextBody).toContain(`/portal?project=default&thread=${ada.thread_id}`)
+    if (!mail) throw new Error('no mail')
+    expect(headerOf(mail, 'List-Unsubscribe-Post')).toBe('List-Unsubscribe=One-Click')
+    const unsubscribe = new URL(/<(.*)>/.exec(headerOf(mail, 'List-Unsubscribe') ?? '')?.[1] ?? '')
+    const body = 'List-Unsubscribe=One-Click'
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+    const pressed = await fetch(app.url + unsubscribe.pathname + unsubscribe.search, { method: 'POST', body, headers })
+    expect(pressed.status).toBe(200)
+    expect((await ada.portal('GET', 'me')).body.notices).toBe(false)
+    await answer('It is there.')
+    await app.clock.advance(NOTICE_DELAY_MS)
+    await mailDueNotices(app.ctx)
+    await ada.portal('POST', 'notices', { enabled: true })
+    expect((await ada.portal('GET', 'me')).body.notices).toBe(true)
+    await mailDueNotices(app.ctx)
+    expect(app.mails()).toHaveLength(1)
+  })
+
+  test('a client who reads the answer in the portal gets no mail', async () => {
+    const app = await openPortalMailApp(store, { notify: true })
+    const ada = await openPortal(app, 'ada@example.com')
+    await app.call('POST', `/v1/threads/${ada.thread_id}/messages`, { body: 'It left on Monday.' })
+    const unread = async () => (await ada.portal('GET', 'threads')).body.data[0].unread
+    expect(await unread()).toBe(true)
+    await ada.portal('POST', `threads/${ada.thread_id}/read`)
+    expect(await unread()).toBe(false)
+    await app.clock.advance(NOTICE_DELAY_MS)
+    await mailDueNotices(app.ctx)
+    const [thread] = await app.ctx.db.selectFrom('threads').selectAll().execute()
+    expect(thread?.client_told_count).toBe(thread?.message_count)
+    expect(app.mails()).toEqual([])
+  })
+
+  test('answers from before the mails were switched on send no mail', async () => {
+    const app = await openPortalMailApp(store)
+    const ada = await openPortal(app, 'ada@example.com')
+    await app.call('POST', `/v1/threads/${ada.thread_id}/messages`, { body: 'It left on Monday.' })
+    await app.clock.advance(NOTICE_DELAY_MS)
+    await app.call('PUT', '/v1/brand', { notify: true })
+    await mailDueNotices(app.ctx)
+    expect(app.mails()).toEqual([])
+  })
+
+  test('a notice whose outcome is not known is not sent again', async () => {
+    const app = await openPortalMailApp(store, { notify: true })
+    app.upstream.respond = (_, response) => void response.destroy()
+    const ada = await openPortal(app, 'ada@example.com')
+    await app.call('POST', `/v1/threads/${ada.thread_id}/messages`, { body: 'It left on Monday.' })
+    await app.clock.advance(NOTICE_DELAY_MS)
+    await mailDueNotices(app.ctx)
+    await expect.poll(() => app.upstream.received).toHaveLength(1)
+    const effects = () => app.ctx.db.selectFrom('effects').select('outcome').execute()
+    await expect.poll(effects).toEqual([{ outcome: 'unknown' }])
+    await app.clock.advance(NOTICE_DELAY_MS)
+    await mailDueNotices(app.ctx)
+    expect(app.upstream.received).toHaveLength(1)
+  })
+})
