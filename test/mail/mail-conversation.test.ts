@@ -78,6 +78,29 @@ describe.skipIf(problem !== null)(`mail conversations${problem === null ? '' : `
     })
   })
 
+  test('an answer of a member is sent at once, with its file as an attachment', async () => {
+    const app = await mailboxApp('sqlite')
+    await deliverMail(app.server, { subject: 'Order', text: 'Where?', messageId: '<k1@test.example>' })
+    await messagesUntil(app, (messages) => isSent(messages, 1))
+    const [thread] = (await app.call('GET', '/v1/threads')).body.data
+    const upload = await fetch(`${app.url}/v1/files?name=bill.txt`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${app.key}`, 'content-type': 'text/plain' },
+      body: 'five euros',
+    })
+    const file: { id: string } = JSON.parse(await upload.text())
+    const answer = { body: 'Here is the bill.', files: [file.id] }
+    const sent = await app.call('POST', `/v1/threads/${thread.id}/messages`, answer)
+    expect(sent).toMatchObject({ status: 201, body: { delivery: 'sent', files: [{ name: 'bill.txt' }] } })
+    const mail = (await readReceived(app, 2)).find(({ text }) => text === 'Here is the bill.')
+    expect(mail).toMatchObject({ inReplyTo: '<k1@test.example>', subject: 'Re: Order' })
+    const [attachment] = mail?.mail.files ?? []
+    expect(attachment).toMatchObject({ name: 'bill.txt', contentType: 'text/plain' })
+    const pieces: Buffer[] = []
+    for await (const piece of attachment?.open() ?? []) pieces.push(piece)
+    expect(Buffer.concat(pieces).toString()).toBe('five euros')
+  })
+
   test("an automatic reply to the service's answer ends the exchange", async () => {
     const app = await mailboxApp('sqlite')
     await deliverMail(app.server, { subject: 'Order', text: 'Where?', messageId: '<k1@test.example>' })
