@@ -11,6 +11,7 @@ import type { ChannelHook, HookCall, HookContent } from './adapters/adapter.ts'
 import { findAdapter, toAdapterChannel } from './adapters/adapter-table.ts'
 import type { Receipt } from './inbound.ts'
 import { receiveIncoming } from './incoming.ts'
+import { markUndelivered } from './undelivered.ts'
 import { findChannelUnscoped, updateChannelError } from './rows.ts'
 
 export interface HookResult {
@@ -29,9 +30,10 @@ export async function receiveHook(
   try {
     const call = { ...(await readHookCall(ctx, channel, request, hook)), caller: ip }
     await hook.verify(ctx, call)
-    const { messages, response } = await hook.parse(ctx, call)
+    const { messages, undelivered = [], response } = await hook.parse(ctx, call)
     const receipts: Receipt[] = []
     for (const message of messages) receipts.push(await receiveIncoming(ctx, channel, message))
+    for (const report of undelivered) await markUndelivered(ctx, channel, report)
     return { receipts, response }
   } catch (error) {
     await noteChannelError(ctx, channel, error)

@@ -64,3 +64,16 @@ export const findMessageThread = prepareQuery<{ id: string }, Pick<ThreadRow, 'i
       .select(['threads.id', 'threads.project_id', 'threads.status'])
       .where('messages.id', '=', arg('id')),
 )
+
+/** An answer that left through a channel, by the provider's id. */
+export const findSentMessage = prepareQuery<
+  { channel_id: string; external_id: string },
+  Pick<MessageRow, 'id' | 'thread_id' | 'delivery'>
+>((db, arg) =>
+  db
+    .selectFrom('messages')
+    .select(['id', 'thread_id', 'delivery'])
+    .where('channel_id', '=', arg('channel_id'))
+    .where('external_id', '=', arg('external_id'))
+    .where('direction', '=', 'outbound'),
+)

@@ -39,7 +39,7 @@ export async function findReplyRoute(db: Db, threadId: string): Promise<ReplyRou
 /** The whole payload as it will be sent. A 400 for a text or a file that the channel cannot carry. */
 export async function composeReply(
   db: Db,
-  { thread, channel, reply }: ReplyRoute,
+  { thread, channel, connection, reply }: ReplyRoute,
   text: string,
   files: readonly FileRow[],
 ): Promise<JsonObject> {
@@ -48,6 +48,7 @@ export async function composeReply(
   const externalIds = (await listExternalIds(db, { thread_id: thread.id })).toReversed()
   const conversation: ChannelConversation = {
     channel,
+    connection,
     thread,
     lastInbound,
     externalIds: externalIds.flatMap(({ external_id }) => external_id ?? []),

@@ -1,42 +1,55 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chownSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chownSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** A real mail server: Postfix for SMTP, with Dovecot for logins and IMAP. It delivers only to `agent@test.example`. */
+/**
+ * A real mail server: Postfix for SMTP, with Dovecot for logins and IMAP. It has the mailboxes `agent@test.example` and
+ * `kim@test.example`, and accepts mail for `gone@test.example` that it then returns to the sender.
+ */
 export interface MailServer {
   /** Requires STARTTLS and a login, and then accepts mail for `test.example` only. */
   submissionPort: number
+  /** Accepts mail for `test.example` from everybody, like the server that others deliver to. */
+  smtpPort: number
   imapPort: number
   username: string
   password: string
   /** The certificate of the server, which signs itself. */
   ca: string
-  /** The messages in the mailbox, oldest first. Waits until there are `count` of them. */
-  receivedMail(count: number): Promise<string[]>
+  /** The messages in a mailbox, oldest first. Waits until there are `count` of them. */
+  receivedMail(count: number, username?: string): Promise<string[]>
+  /** Gives every mail of the agent a new UID, as after a restored backup. */
+  forgetUids(): void
   /** What both programs have logged. */
   logged(): string
   stop(): Promise<void>
 }
 
 const USERNAME = 'agent@test.example'
+const OTHER_USERNAME = 'kim@test.example'
 const PASSWORD = 'pa55-word-of-the-m@ilbox'
 
 export async function startMailServer(): Promise<MailServer> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-mail-'))
-  const ports = { submission: await freePort(), imap: await freePort() }
+  const ports = { submission: await freePort(), smtp: await freePort(), imap: await freePort() }
   writeServerFiles(folder, ports)
   const servers = runServers(folder)
-  await Promise.all([waitForPort(ports.submission), waitForPort(ports.imap)])
+  await Promise.all(Object.values(ports).map(waitForPort))
   return {
     submissionPort: ports.submission,
+    smtpPort: ports.smtp,
     imapPort: ports.imap,
     username: USERNAME,
     password: PASSWORD,
     ca: readFileSync(join(folder, 'cert.pem'), 'utf8'),
-    receivedMail: (count) => waitForMail(join(folder, 'mail', USERNAME, 'new'), count),
+    receivedMail: (count, username = USERNAME) => waitForMail(join(folder, 'mail', username, 'new'), count),
+    forgetUids: () => {
+      const mailbox = join(folder, 'mail', USERNAME)
+      for (const name of readdirSync(mailbox)) if (name.startsWith('dovecot')) rmSync(join(mailbox, name))
+    },
     logged: () =>
       ['dovecot.log', 'data/postfix.log', 'output.log'].map((file) => readIfExists(join(folder, file))).join(''),
     async stop() {
@@ -62,7 +75,7 @@ function runServers(folder: string): ChildProcess {
   return spawn('sh', ['-c', RUN_SERVERS], { cwd: folder, stdio: ['pipe', output, output], detached: true })
 }
 
-function writeServerFiles(folder: string, ports: { submission: number; imap: number }): void {
+function writeServerFiles(folder: string, ports: { submission: number; smtp: number; imap: number }): void {
   const idOf = (user: string, kind: '-u' | '-g') => Number(execFileSync('id', [kind, user], { encoding: 'utf8' }))
   const nobody = { uid: idOf('nobody', '-u'), gid: idOf('nobody', '-g') }
   execFileSync('chmod', ['755', folder])
@@ -70,8 +83,16 @@ function writeServerFiles(folder: string, ports: { submission: number; imap: num
   chownSync(join(folder, 'mail'), nobody.uid, nobody.gid)
   chownSync(join(folder, 'data'), idOf('postfix', '-u'), idOf('postfix', '-g'))
   createCertificate(folder)
-  writeFileSync(join(folder, 'users'), `${USERNAME}:{PLAIN}${PASSWORD}::::::\n`)
-  const values = { D: folder, U: nobody.uid, G: nobody.gid, SUBMISSION: ports.submission, IMAP: ports.imap }
+  const users = [USERNAME, OTHER_USERNAME].map((user) => `${user}:{PLAIN}${PASSWORD}::::::\n`)
+  writeFileSync(join(folder, 'users'), users.join(''))
+  const values = {
+    D: folder,
+    U: nobody.uid,
+    G: nobody.gid,
+    SUBMISSION: ports.submission,
+    SMTP: ports.smtp,
+    IMAP: ports.imap,
+  }
   const fill = (text: string) =>
     text.replaceAll(/\$(\w+)/g, (_, name: keyof typeof values) => String(values[name])).replaceAll(/^ {4}/gm, '')
   writeFileSync(join(folder, 'dovecot.conf'), fill(DOVECOT_CONF))
@@ -140,11 +161,14 @@ const MAIN_CF = `
     local_recipient_maps =
     virtual_mailbox_domains = test.example
     virtual_mailbox_base = $D/mail
-    virtual_mailbox_maps = inline:{ agent@test.example=agent@test.example/ }
+    virtual_mailbox_maps = inline:{ agent@test.example=agent@test.example/, kim@test.example=kim@test.example/ }
+    virtual_alias_maps = inline:{ gone@test.example=gone@elsewhere.example }
     virtual_minimum_uid = 1
     virtual_uid_maps = static:$U
     virtual_gid_maps = static:$G
     recipient_delimiter = +
+    message_size_limit = 60000000
+    virtual_mailbox_limit = 0
     default_transport = error:no outside mail in tests
     smtpd_tls_cert_file = $D/cert.pem
     smtpd_tls_key_file = $D/key.pem
@@ -164,6 +188,7 @@ const MASTER_CF = `
       -o smtpd_tls_security_level=encrypt
       -o smtpd_client_restrictions=permit_sasl_authenticated,reject
       -o smtpd_relay_restrictions=reject_unauth_destination
+    127.0.0.1:$SMTP inet n - n - - smtpd
     cleanup unix n - n - 0 cleanup
     qmgr unix n - n 300 1 qmgr
     rewrite unix - - n - - trivial-rewrite

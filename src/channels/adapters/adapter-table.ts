@@ -1,6 +1,10 @@
 import { isJsonObject } from '../../base/json.ts'
 import type { ChannelRow } from '../../store/tables.ts'
 import type { AdapterChannel, ChannelAdapter } from './adapter.ts'
+import { mailAdapter } from './mail.ts'
+import { mailgunAdapter } from './mailgun.ts'
+import { postmarkAdapter } from './postmark.ts'
+import { resendAdapter } from './resend.ts'
 import { slackAdapter } from './slack.ts'
 import { telegramAdapter } from './telegram.ts'
 import { twilioAdapter } from './twilio.ts'
@@ -8,6 +12,10 @@ import { widgetAdapter } from './widget.ts'
 
 /** The services that carry messages, by the name that a channel has in its field `adapter`. */
 export const CHANNEL_ADAPTERS: Record<string, ChannelAdapter> = {
+  mail: mailAdapter,
+  mailgun: mailgunAdapter,
+  postmark: postmarkAdapter,
+  resend: resendAdapter,
   slack: slackAdapter,
   telegram: telegramAdapter,
   twilio: twilioAdapter,

@@ -17,7 +17,7 @@ export interface ChannelAdapter {
   /** Receives the calls of the provider at `/v1/hooks/:channel_id`. */
   hook?: ChannelHook
   /** Fetches messages until the signal is aborted. One replica at a time does it for a channel. */
-  poll?(ctx: Ctx, channel: AdapterChannel, signal: AbortSignal): Promise<void>
+  poll?(ctx: Ctx, call: PollCall, signal: AbortSignal): Promise<void>
   /** How answers go back; absent if clients read them only through the service, as in the widget. */
   reply?: ChannelReply
 }
@@ -48,10 +48,34 @@ export interface HookCall {
   body: Buffer
 }
 
+export interface PollCall {
+  channel: AdapterChannel
+  /** The channel's secret. */
+  secret: string | null
+  /** Stores a message, with the task that it starts. A second delivery of the same message changes nothing. */
+  receive(message: IncomingMessage): Promise<void>
+  /** Notes that messages of the service did not arrive. */
+  reportUndelivered(report: UndeliveredReport): Promise<void>
+  /** Stores what was read so far. It is `channel.progress` when the next replica goes on. */
+  saveProgress(progress: JsonObject): Promise<void>
+  /** Notes on the channel that a message could not be read. */
+  reportError(error: unknown): Promise<void>
+}
+
 export interface HookContent {
   messages: IncomingMessage[]
+  /** Reports about messages of the service that did not arrive. */
+  undelivered?: UndeliveredReport[]
   /** What the provider wants to hear; absent: `{"ok": true}` or the receipt of the message. */
   response?: { contentType: string; body: string }
+}
+
+/** A bounce, or a similar report of a provider. */
+export interface UndeliveredReport {
+  /** The provider's ids of the messages that did not arrive. */
+  externalIds: string[]
+  /** Why, in the words of the provider. */
+  error: string
 }
 
 /** A message of a client, from any channel. */
@@ -101,6 +125,7 @@ export interface ChannelReply {
 
 export interface ChannelConversation {
   channel: AdapterChannel
+  connection: Connection
   thread: ThreadRow
   /** The newest inbound message that has an address. */
   lastInbound: MessageRow

@@ -91,7 +91,7 @@ export async function openAdapterTest(
     verify: (call) => verifyStatus(context.ctx, hook, call),
     reply: async (address, text, files = []) => {
       if (!reply) throw new Error('the adapter has no reply')
-      const payload = reply.compose(conversationWith(address), { text, files })
+      const payload = reply.compose(conversationWith(connection, address), { text, files })
       const call = { connection, secret: CONNECTION_SECRET, channel: CHANNEL, payload, idempotencyKey: 'apr_1' }
       return reply.send(context.ctx, call)
     },
@@ -114,9 +114,10 @@ async function verifyStatus(ctx: Ctx, hook: ChannelHook, call: HookCall): Promis
 }
 
 /** Only the fields that adapters read. */
-const conversationWith = (address: JsonObject): ChannelConversation => ({
+const conversationWith = (connection: Connection, address: JsonObject): ChannelConversation => ({
   channel: CHANNEL,
-  thread: { id: 'thr_1' } as ThreadRow,
+  connection,
+  thread: { id: 'thr_1', reply_token: null } as ThreadRow,
   lastInbound: { id: 'msg_1', address: JSON.stringify(address) } as MessageRow,
   externalIds: [],
 })

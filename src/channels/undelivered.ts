@@ -1,0 +1,28 @@
+import { appendAuditEntry } from '../audit/append.ts'
+import { type Ctx, inTx } from '../ctx/ctx.ts'
+import { SYSTEM_ACTOR } from '../ctx/scope.ts'
+import type { ChannelRow } from '../store/tables.ts'
+import type { UndeliveredReport } from './adapters/adapter.ts'
+import { findSentMessage } from './message-rows.ts'
+import { recordReplyDelivery } from './reply-delivery.ts'
+import { lockChannel } from './rows.ts'
+
+const MAX_REPORTED_IDS = 5
+
+/** Marks answers that did not arrive, and that the client still waits. A report about something else changes nothing. */
+export async function markUndelivered(
+  ctx: Ctx,
+  { id: channel_id, project_id }: ChannelRow,
+  { externalIds, error }: UndeliveredReport,
+): Promise<void> {
+  await inTx(ctx, async (tx) => {
+    if (!(await lockChannel(tx.db, channel_id))) return
+    for (const external_id of externalIds.slice(0, MAX_REPORTED_IDS)) {
+      const [message] = await findSentMessage(tx.db, { channel_id, external_id })
+      if (!message || message.delivery === 'failed') continue
+      const { id, thread_id } = message
+      await recordReplyDelivery(tx, id, { outcome: 'failed', error }, null)
+      await appendAuditEntry(tx, project_id, SYSTEM_ACTOR, 'message.undelivered', id, { thread_id })
+    }
+  })
+}
