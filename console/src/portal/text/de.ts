@@ -47,6 +47,7 @@ export const de: PortalText = {
   notPossible: 'Das ist im Moment nicht möglich.',
   unexpectedStatus: (status) => `Der Dienst hat mit Status ${status} geantwortet`,
   showResult: 'Ergebnis zeigen',
+  downloadFile: 'Herunterladen',
   download: (name) => `${name} herunterladen`,
   account: 'Konto',
   close: 'Schließen',

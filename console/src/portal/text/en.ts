@@ -46,6 +46,7 @@ export const en = {
   notPossible: 'This is not possible at the moment.',
   unexpectedStatus: (status: number) => `The service responded with status ${status}`,
   showResult: 'Show result',
+  downloadFile: 'Download',
   download: (name: string) => `Download ${name}`,
   account: 'Account',
   close: 'Close',

@@ -47,6 +47,7 @@ export const es: PortalText = {
   notPossible: 'Ahora no es posible.',
   unexpectedStatus: (status) => `El servicio respondió con el estado ${status}`,
   showResult: 'Ver el resultado',
+  downloadFile: 'Descargar',
   download: (name) => `Descargar ${name}`,
   account: 'Cuenta',
   close: 'Cerrar',

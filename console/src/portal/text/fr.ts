@@ -47,6 +47,7 @@ export const fr: PortalText = {
   notPossible: "Ce n'est pas possible pour le moment.",
   unexpectedStatus: (status) => `Le service a répondu avec le statut ${status}`,
   showResult: 'Afficher le résultat',
+  downloadFile: 'Télécharger',
   download: (name) => `Télécharger ${name}`,
   account: 'Compte',
   close: 'Fermer',
