@@ -1,6 +1,7 @@
 import { conflict } from '../base/problem.ts'
 import { requireOpenCase } from '../cases/create-case-task.ts'
-import { type Ctx, inTx } from '../ctx/ctx.ts'
+import { findThreadUnscoped } from '../channels/thread-rows.ts'
+import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { Actor } from '../ctx/scope.ts'
 import type { TaskRow } from '../store/tables.ts'
 import { planTask, queueTask } from '../tasks/create-task.ts'
@@ -21,8 +22,15 @@ export async function retryTask(ctx: Ctx, finished: TaskRow, actor: Actor): Prom
   const plan = await planTask(ctx, { projectId: finished.project_id }, request, origin)
   return inTx(ctx, async (tx) => {
     if (case_id !== null) await requireOpenCase(tx, case_id)
+    if (thread_id !== null) await requireFreeThread(tx, thread_id)
     await enforceRateLimit(tx, plan.project_id, ctx.config.taskRatePerMin, 'tasks')
     await queueTask(tx, plan, actor)
     return plan
   })
+}
+
+async function requireFreeThread(tx: Tx, id: string): Promise<void> {
+  const [thread] = await findThreadUnscoped(tx.db, { id })
+  if (thread && thread.held_by_kind !== null)
+    throw conflict('a person has taken the conversation over: give it back first')
 }

@@ -6,6 +6,7 @@ import { defineRead, HttpResponse, nameRoutes, openRoute, type Route } from '../
 import { portalSignInRoutes } from '../portal/access-routes.ts'
 import type { SandboxDriver } from '../sandbox/driver.ts'
 import { StoreUnavailable } from '../store/errors.ts'
+import { widgetRoutes } from '../widget/routes.ts'
 import { HealthView, MetaView, toMetaView, UnhealthyView } from './view.ts'
 
 const healthRoutes = (isDraining: () => boolean) =>
@@ -32,7 +33,7 @@ export const openPlaneRoutes = (isDraining: () => boolean): Record<string, Route
   Health: Object.values(healthRoutes(isDraining)),
   'Sign-in': Object.values(authRoutes),
   Connections: Object.values(oauthCallbackRoutes),
-  Channels: Object.values(hookRoutes),
+  Channels: [...Object.values(hookRoutes), ...Object.values(widgetRoutes)],
   Portal: [...Object.values(publicBrandRoutes), ...Object.values(portalSignInRoutes)],
 })
 

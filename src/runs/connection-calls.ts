@@ -15,6 +15,7 @@ import {
   pickApprovedConnection,
   revisionOrThrow,
 } from './perform-approved-action.ts'
+import { askAndReply, findCalledReply } from './reply-calls.ts'
 import { noteAnswer } from './run-state.ts'
 import type { TaskRun } from './task-run.ts'
 
@@ -32,6 +33,8 @@ export interface ReadBody {
 /** An action with an outside effect: approved first, then sent once, exactly as approved. */
 export async function askAndAct(ctx: Ctx, run: TaskRun, capability: string, body: ActionBody): Promise<ActionResponse> {
   const act = async () => {
+    const route = await findCalledReply(ctx, run, capability)
+    if (route) return askAndReply(ctx, run, route, body)
     const { approval, connection } = await askForAction(ctx, run, capability, body)
     return performApprovedAction(ctx, run, approval, connection)
   }

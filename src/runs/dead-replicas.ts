@@ -1,5 +1,7 @@
 import { listOpenEffects, type OpenEffect, updateEffectOutcome } from '../approvals/effect-rows.ts'
 import { appendAuditEntry } from '../audit/append.ts'
+import { lockThreadsOfTasks } from '../channels/thread-state-rows.ts'
+import { messageIdOfEffect, recordReplyDelivery } from '../channels/reply-delivery.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import { SYSTEM_ACTOR } from '../ctx/scope.ts'
 import { isoNow, toIsoTime } from '../ctx/world.ts'
@@ -69,8 +71,12 @@ export function toBatches(tasks: readonly HeldTask[]): HeldTask[][] {
 
 /** Releases or ends tasks in one transaction, because a transaction for each takes too long for a replica that stops. */
 export async function releaseOrEndTasks(tx: Tx, tasks: readonly HeldTask[]): Promise<void> {
-  // All tasks are locked before the audit chains, as in every other transaction.
+  // All tasks and then all threads are locked before the audit chains, as in every other transaction.
   for (const { id } of tasks) await lockTask(tx.db, { id })
+  await lockThreadsOfTasks(
+    tx.db,
+    tasks.map(({ id }) => id),
+  )
   for (const task of tasks) {
     if (!(await tryReleaseTask(tx, task))) await endTask(tx, task.id, INTERRUPTED_ENDING, task.epoch)
   }
@@ -105,16 +111,11 @@ async function endHeldWork(
 
 function settleEffect(ctx: Ctx, replica: string, effect: OpenEffect): Promise<void> {
   return inTx(ctx, async (tx) => {
-    const [settled] = await updateEffectOutcome(tx.db, {
-      approval_id: effect.approval_id,
-      replica,
-      outcome: 'unknown',
-      status: null,
-      result: null,
-      finished_at: isoNow(tx),
-      error: 'the service stopped before the response arrived',
-    })
+    const error = 'the service stopped before the response arrived'
+    const lost = { outcome: 'unknown', status: null, result: null, finished_at: isoNow(tx), error } as const
+    const [settled] = await updateEffectOutcome(tx.db, { approval_id: effect.approval_id, replica, ...lost })
     if (!settled) return
+    await recordReplyDelivery(tx, messageIdOfEffect(effect.approval_id), lost, null)
     const data = { action: effect.action, task_id: effect.task_id, outcome: 'unknown' }
     await appendAuditEntry(tx, effect.project_id, SYSTEM_ACTOR, 'action.executed', effect.approval_id, data)
   })

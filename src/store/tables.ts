@@ -402,6 +402,8 @@ export interface ClientHandleRow {
   handle: string
   shown: string
   client_id: string
+  /** 0: the client typed it, and nobody has checked that it is the client's. */
+  is_verified: Flag
 }
 
 export interface PortalLinkRow {

@@ -1,19 +1,15 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { eachStore, FOUNDER_KEY, writeFiles } from '../app.ts'
 import { openFakeUpstream, respondJson } from '../fake-upstream.ts'
-import { callApi, readEventStream } from '../http.ts'
+import { readEventStream } from '../http.ts'
 import { createMigratedDatabase, releaseMigratedDatabase } from '../stores.ts'
-import { addConnections, GATED_ENV, gatedWedgeFiles } from './gated-app.ts'
+import { addConnections, gatedWedgeFiles } from './gated-app.ts'
 import { QUESTION_WEDGE } from './question-app.ts'
-
-const PROGRAM = fileURLToPath(new URL('../../dist/svc.mjs', import.meta.url))
+import { serve } from './served-process.ts'
 
 test('service killed during a call: the call is not repeated and its outcome is unknown', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'svc-crash-'))
@@ -116,35 +112,3 @@ eachStore((store) => {
     expect((await second.call('GET', '/v1/audit/verify')).body.ok).toBe(true)
   })
 })
-
-interface Served {
-  child: ChildProcess
-  url: string
-  call(method: string, path: string, body?: unknown): ReturnType<typeof callApi>
-}
-
-/** The built service in a process of its own. */
-async function serve(dir: string, env: Record<string, string> = {}): Promise<Served> {
-  const child = spawn(process.execPath, [PROGRAM, 'serve'], {
-    cwd: dir,
-    env: {
-      PATH: process.env['PATH'] ?? '',
-      SVC_PORT: '0',
-      SVC_SANDBOX: 'process',
-      SVC_POOL: '0',
-      SVC_FOUNDER_API_KEY: FOUNDER_KEY,
-      SVC_LOG_LEVEL: 'silent',
-      ...GATED_ENV,
-      ...env,
-    },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  onTestFinished(() => {
-    child.kill('SIGKILL')
-  })
-  for await (const line of createInterface({ input: child.stdout })) {
-    const url = /listens on (\S+)/.exec(line)?.[1]
-    if (url) return { child, url, call: (method, path, body) => callApi(url, FOUNDER_KEY, method, path, body) }
-  }
-  throw new Error('the service did not start')
-}

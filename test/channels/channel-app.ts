@@ -35,7 +35,7 @@ export async function openChannelApp(
 }
 
 /** Sends a POST and returns the id of what it created. */
-export async function createAndGetId(app: TestApp, path: string, body: object): Promise<string> {
+export async function createAndGetId(app: Pick<TestApp, 'call'>, path: string, body: object): Promise<string> {
   const response = await app.call('POST', path, body)
   if (response.status !== 201) throw new Error(`${path}: ${response.status} ${JSON.stringify(response.body)}`)
   return response.body.id

@@ -43,6 +43,7 @@ const listTables = (store: StoreKind, db: Db) =>
 
 const UNDO_STORAGE_USAGE_AND_LATER = [
   'alter table messages drop column verdict',
+  'alter table client_handles drop column is_verified',
   'alter table messages drop column is_automatic',
   ...['notice_opt_outs', 'notice_tokens', 'brands'].map((table) => `drop table ${table}`),
   'drop index threads_untold',

@@ -1,9 +1,18 @@
 import { isJsonObject } from '../../base/json.ts'
 import type { ChannelRow } from '../../store/tables.ts'
 import type { AdapterChannel, ChannelAdapter } from './adapter.ts'
+import { slackAdapter } from './slack.ts'
+import { telegramAdapter } from './telegram.ts'
+import { twilioAdapter } from './twilio.ts'
+import { widgetAdapter } from './widget.ts'
 
 /** The services that carry messages, by the name that a channel has in its field `adapter`. */
-export const CHANNEL_ADAPTERS: Record<string, ChannelAdapter> = {}
+export const CHANNEL_ADAPTERS: Record<string, ChannelAdapter> = {
+  slack: slackAdapter,
+  telegram: telegramAdapter,
+  twilio: twilioAdapter,
+  widget: widgetAdapter,
+}
 
 export const findAdapter = (name: string | null): ChannelAdapter | null =>
   name !== null && Object.hasOwn(CHANNEL_ADAPTERS, name) ? (CHANNEL_ADAPTERS[name] ?? null) : null

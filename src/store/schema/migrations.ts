@@ -86,6 +86,11 @@ const MIGRATIONS: Record<string, Migration> = {
       for (const statement of MESSAGE_ORIGIN_STATEMENTS) await sql.raw(statement).execute(db)
     },
   },
+  '0016_verified_handles': {
+    async up(db) {
+      await sql`alter table client_handles add column is_verified bigint not null default 1`.execute(db)
+    },
+  },
 }
 
 /** What the mail server of a sender proved, and whether a program wrote the message. */
