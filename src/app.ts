@@ -21,6 +21,8 @@ import { createMemoryState } from './ctx/memory.ts'
 import { decodeNotification } from './ctx/topics.ts'
 import { sleep, toIsoTime, type World } from './ctx/world.ts'
 import { catchUpFollowers, catchUpAllFollowers } from './events/follow-log.ts'
+import { removeUnfinishedFiles } from './files/delete-file.ts'
+import { removeUnusedFiles } from './files/retention.ts'
 import { closeWithoutResets } from './http/close-server.ts'
 import { warnAboutMissingModelKeys } from './models/provider-keys.ts'
 import { openSandboxPlane, type SandboxPlane } from './planes/sandbox-plane.ts'
@@ -243,12 +245,14 @@ function createSweeps(ctx: Ctx, runner: Runner, lease: ReplicaLease): Loop[] {
   ]
 }
 
-/** Deletes credentials, keys, counters and deliveries that have expired. */
+/** Deletes credentials, keys, counters and deliveries that have expired, and files that nothing needs. */
 async function deleteExpiredRows(ctx: Ctx): Promise<void> {
   const now = ctx.world.clock.now()
   const yesterday = toIsoTime(now - DAY_MS)
   await deleteExpiredCredentials(ctx)
   await removeExpiredPortalAccess(ctx)
+  await removeUnfinishedFiles(ctx)
+  if (ctx.config.retentionDays !== null) await removeUnusedFiles(ctx, ctx.config.retentionDays)
   await deleteInBatches(ctx, (tx) => deleteIdempotencyKeysBefore(tx.db, yesterday, ROWS_PER_BATCH))
   await inTx(ctx, (tx) => deleteOldPolicyCounters(tx.db, yesterday.slice(0, 10)))
   await inTx(ctx, (tx) => deleteReplicasBefore(tx.db, { before: yesterday }))

@@ -14,6 +14,7 @@ import {
 } from '../contract/settings.ts'
 import { parseHttpUrl } from './http-url.ts'
 import { type OtlpConfig, readOtlpConfig } from './otlp-config.ts'
+import { readS3Config, type S3Config } from './s3-config.ts'
 import { checkTrustedProxies } from './trusted-proxies.ts'
 
 /** The settings of the deployment, read once at start. Secrets are not here: `world.env` reads each where it is used. */
@@ -53,6 +54,8 @@ export interface Config {
   maxProjectMb: number
   /** The limit for one uploaded file. */
   fileMaxMb: number
+  /** The object store for files; null: they are in the database. */
+  s3: S3Config | null
   /** How long an approval waits for a decision, unless its wedge says so; at most `approvalTtlMaxS`. */
   approvalTtlS: number
   approvalTtlMaxS: number
@@ -113,7 +116,8 @@ export function loadConfig(given: Variables, cwd = process.cwd()): Config {
     taskRatePerMin: integerSetting(env, 'SVC_TASK_RATE_PER_MIN', 120, 1),
     maxRunMb: integerSetting(env, 'SVC_MAX_RUN_MB', 256, 0),
     maxProjectMb: integerSetting(env, 'SVC_MAX_PROJECT_MB', 10_240, 0),
-    fileMaxMb: integerSetting(env, 'SVC_FILE_MAX_MB', 100, 1),
+    fileMaxMb: integerSetting(env, 'SVC_FILE_MAX_MB', 100, 1, MAX_S3_FILE_MB),
+    s3: readS3Config(variables),
     ...approvalTtlSettings(env),
     readMaxPerTask: integerSetting(env, 'SVC_READ_MAX_PER_TASK', 200, 0),
     workflowTimeoutMs: integerSetting(env, 'SVC_WORKFLOW_TIMEOUT_MS', 5000, 1),
@@ -146,6 +150,8 @@ function withoutBlanks(env: Variables): Variables {
 }
 
 const MAX_PORT = 65_535
+/** An upload to S3 has at most 10,000 parts of 8 MiB. */
+const MAX_S3_FILE_MB = 80_000
 
 function integerSetting(env: SettingsEnv, name: SettingName, fallback: number, min: number, max = Infinity): number {
   const value = env[name] ? Number(env[name]) : fallback

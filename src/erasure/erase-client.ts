@@ -8,26 +8,31 @@ import { findConnection } from '../connections/rows.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import { type ProjectScope, SYSTEM_ACTOR } from '../ctx/scope.ts'
 import { isoNow } from '../ctx/world.ts'
+import { removeArtifactObject } from '../files/artifact-objects.ts'
+import { discardFile } from '../files/delete-file.ts'
 import { cancelTask } from '../lifecycle/cancel-task.ts'
+import { listArtifactFiles } from '../tasks/retention-rows.ts'
 import { findTaskUnscoped, lockTask } from '../tasks/rows.ts'
 import { isTerminalStatus } from '../tasks/status.ts'
 import {
   closeOpenEffects,
   deleteClient,
   deleteClientAccess,
-  deleteTaskFiles,
+  deleteTaskArtifacts,
   deleteTaskKnowledge,
   deleteTaskLog,
   deleteThreads,
   emptyApprovals,
   emptyCases,
   emptyTask,
+  listClientFiles,
   listConnectionIds,
   listTasksToErase,
 } from './rows.ts'
 
 /** Limits one transaction, so that other writers never wait long for it. */
 const TASKS_PER_BATCH = 20
+const FILES_PER_BATCH = 50
 
 export interface ErasedCounts {
   tasks: number
@@ -52,6 +57,7 @@ export async function eraseClient(ctx: Ctx, scope: ProjectScope, client: ClientW
     counts.connections++
   }
   await eraseTasks(ctx, scope, client.id, counts)
+  counts.files += await eraseFiles(ctx, client.id)
   await inTx(ctx, async (tx) => {
     Object.assign(counts, await deleteThreads(tx.db, client.id))
     await emptyCases(tx.db, client.id)
@@ -83,6 +89,21 @@ async function eraseTasks(ctx: Ctx, scope: ProjectScope, clientId: string, count
   }
 }
 
+/**
+ * Erases the files that the client sent or that runs made for it. Files that the team uploaded stay. If the process dies,
+ * the cleanup of files removes the bytes of those that are hidden.
+ */
+async function eraseFiles(ctx: Ctx, clientId: string): Promise<number> {
+  for (let count = 0; ; ) {
+    const files = await listClientFiles(ctx.db, clientId, FILES_PER_BATCH)
+    if (files.length === 0) return count
+    for (const file of files) {
+      await discardFile(ctx, file)
+      count++
+    }
+  }
+}
+
 /** The task may finish at the same moment. */
 async function cancelUnfinished(ctx: Ctx, scope: ProjectScope, taskId: string): Promise<void> {
   const task = await findTaskUnscoped(ctx.db, taskId)
@@ -94,12 +115,15 @@ async function eraseTask(tx: Tx, taskId: string, counts: ErasedCounts): Promise<
   const [task] = await lockTask(tx.db, { id: taskId })
   if (!task) return []
   const logBytes = await deleteTaskLog(tx.db, taskId)
-  const { files, bytes } = await deleteTaskFiles(tx.db, taskId)
+  const artifacts = await listArtifactFiles(tx.db, { task_id: taskId })
+  for (const artifact of artifacts) if (artifact.storage === 's3') await removeArtifactObject(tx, artifact)
+  await deleteTaskArtifacts(tx.db, taskId)
   await emptyApprovals(tx.db, taskId)
   const open = await closeOpenEffects(tx.db, taskId, isoNow(tx))
   counts.knowledge += await deleteTaskKnowledge(tx.db, taskId)
-  counts.files += files
+  counts.files += artifacts.length
   await emptyTask(tx.db, taskId, isoNow(tx))
-  countStoredBytes(tx, task.project_id, -(logBytes + bytes))
+  const fileBytes = artifacts.reduce((sum, { bytes }) => sum + bytes, 0)
+  countStoredBytes(tx, task.project_id, -(logBytes + fileBytes))
   return open
 }

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { OpenEffect } from '../approvals/effect-rows.ts'
 import type { Db } from '../store/store.ts'
-import type { TaskRow } from '../store/tables.ts'
+import type { FileRow, TaskRow } from '../store/tables.ts'
 
 /** The next tasks of a client that have not been erased yet, oldest first. */
 export function listTasksToErase(
@@ -48,16 +48,23 @@ export async function deleteTaskLog(db: Db, taskId: string): Promise<number> {
   return removed.reduce((sum, { bytes }) => sum + bytes, 0)
 }
 
-/** Deletes the files of a task, and returns how many bytes were stored. */
-export async function deleteTaskFiles(db: Db, taskId: string): Promise<{ files: number; bytes: number }> {
+/** Deletes the artifacts of a task, and what says which files it used. */
+export async function deleteTaskArtifacts(db: Db, taskId: string): Promise<void> {
   const artifacts = db.selectFrom('artifacts').select('id').where('task_id', '=', taskId)
-  const removed = await db
-    .deleteFrom('artifact_files')
-    .where('artifact_id', 'in', artifacts)
-    .returning(sql<number>`octet_length(content)`.as('bytes'))
-    .execute()
+  await db.deleteFrom('artifact_files').where('artifact_id', 'in', artifacts).execute()
   await db.deleteFrom('artifacts').where('task_id', '=', taskId).execute()
-  return { files: removed.length, bytes: removed.reduce((sum, { bytes }) => sum + bytes, 0) }
+  await db.deleteFrom('task_files').where('task_id', '=', taskId).execute()
+}
+
+/** The next files of a client, also those that are being uploaded. */
+export function listClientFiles(db: Db, clientId: string, limit: number): Promise<FileRow[]> {
+  return db
+    .selectFrom('files')
+    .selectAll()
+    .where('client_id', '=', clientId)
+    .where('state', '<>', 'deleted')
+    .limit(limit)
+    .execute()
 }
 
 /** Empties what was asked, decided and sent. The hashes stay, so that the audit log can still be compared with them. */
@@ -117,6 +124,8 @@ const withoutMessage = ({ reason }: { reason: string }) => ({ reason, message: '
 
 export async function deleteThreads(db: Db, clientId: string): Promise<{ threads: number; messages: number }> {
   const threads = db.selectFrom('threads').select('id').where('client_id', '=', clientId)
+  const ids = db.selectFrom('messages').select('id').where('thread_id', 'in', threads)
+  await db.deleteFrom('message_files').where('message_id', 'in', ids).execute()
   const messages = await db.deleteFrom('messages').where('thread_id', 'in', threads).executeTakeFirstOrThrow()
   const removed = await db.deleteFrom('threads').where('client_id', '=', clientId).executeTakeFirstOrThrow()
   return { threads: Number(removed.numDeletedRows), messages: Number(messages.numDeletedRows) }

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { PageQuery } from '../http/page.ts'
 import { listNewestPage, matchColumns, mergeNewest } from '../store/newest-page.ts'
 import { prepareQuery } from '../store/prepared-query.ts'
@@ -43,6 +44,14 @@ export const updateFileStored = prepareQuery<{ id: string; sha256: string }, Fil
     .where('id', '=', arg('id'))
     .where('state', '=', 'uploading')
     .returningAll(),
+)
+
+export const updateFileUploadId = prepareQuery<{ id: string; upload_id: string }>((db, arg) =>
+  db
+    .updateTable('files')
+    .set({ upload_id: arg('upload_id') })
+    .where('id', '=', arg('id'))
+    .$castTo<never>(),
 )
 
 const storedFileById = prepareQuery<{ id: string }, FileRow>((db, arg) =>
@@ -154,10 +163,41 @@ export const updateFileDeleted = prepareQuery<{ id: string }, FileRow>((db, arg)
     .returningAll(),
 )
 
+/** Returns no row if the upload has finished. */
+export const updateUploadDeleted = prepareQuery<{ id: string }, { id: string }>((db, arg) =>
+  db
+    .updateTable('files')
+    .set({ state: 'deleted' })
+    .where('id', '=', arg('id'))
+    .where('state', '=', 'uploading')
+    .returning('id'),
+)
+
+/** The bytes of the upload belong to something else from now on. */
+export const deleteUploadRow = prepareQuery<{ id: string }>((db, arg) =>
+  db.deleteFrom('files').where('id', '=', arg('id')).where('state', '=', 'uploading').$castTo<never>(),
+)
+
 /** Returns no row if another replica was first. */
 export const deleteFileRow = prepareQuery<{ id: string }, Pick<FileRow, 'project_id' | 'size'>>((db, arg) =>
   db.deleteFrom('files').where('id', '=', arg('id')).where('state', '=', 'deleted').returning(['project_id', 'size']),
 )
+
+/** Files whose bytes must be removed: those that were deleted, and uploads that began before a time. */
+export function listFilesToRemove(db: Db, startedBefore: string, limit: number): Promise<FileRow[]> {
+  return db
+    .selectFrom('files')
+    .selectAll()
+    .where('state', '<>', sql.lit('stored'))
+    .where((eb) =>
+      eb.or([
+        eb('state', '=', 'deleted'),
+        eb.and([eb('state', '=', 'uploading'), eb('created_at', '<', startedBefore)]),
+      ]),
+    )
+    .limit(limit)
+    .execute()
+}
 
 /** Removes what says that a task or a message uses the file. */
 export async function deleteFileUses(db: Db, fileId: string): Promise<void> {

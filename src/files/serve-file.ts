@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 import type { Ctx } from '../ctx/ctx.ts'
 import { disconnectSignal, StreamResponse } from '../http/route.ts'
 import type { FileRow } from '../store/tables.ts'
-import { readFile } from './read-file.ts'
+import { storageOf, type StoredObject } from './storage.ts'
 
 /** Types that a browser may show. All others are downloaded: HTML, SVG and scripts would run in the page of the service. */
 const SHOWN_TYPES =
@@ -26,9 +26,12 @@ export function fileHeaders({ name, content_type }: Pick<FileRow, 'name' | 'cont
 const encodeName = (name: string) =>
   encodeURIComponent(name).replaceAll(/['()*!]/g, (character) => `%${character.charCodeAt(0).toString(16)}`)
 
-/** The bytes of a file. The first ones are read before the response starts, so a storage that is away is an error. */
-export async function serveFile(ctx: Ctx, file: FileRow): Promise<StreamResponse> {
-  const bytes = readFile(ctx, file)[Symbol.asyncIterator]()
+/** The bytes of a file or an artifact. The first ones are read before the response starts, so a storage that is away is an error. */
+export async function streamFile(
+  ctx: Ctx,
+  file: StoredObject & Pick<FileRow, 'name' | 'content_type' | 'storage'>,
+): Promise<StreamResponse> {
+  const bytes = storageOf(file).read(ctx, file)[Symbol.asyncIterator]()
   const first = await bytes.next()
   const headers = { ...fileHeaders(file), 'content-length': String(file.size) }
   return new StreamResponse(headers, (out) => writeBytes(first, bytes, out), 'destroy')

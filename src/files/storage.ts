@@ -1,6 +1,7 @@
 import type { Ctx, Tx } from '../ctx/ctx.ts'
 import type { FileRow } from '../store/tables.ts'
 import { databaseStorage } from './database-storage.ts'
+import { s3Storage } from './s3-storage.ts'
 
 /** Where the bytes of files are. The rows of files are always in the database. */
 export interface FileStorage {
@@ -30,7 +31,8 @@ export interface FilePiece {
 }
 
 /** The storage for new files. */
-export const currentStorage = (_ctx: Ctx): FileStorage => databaseStorage
+export const currentStorage = ({ config }: Ctx): FileStorage => (config.s3 ? s3Storage : databaseStorage)
 
 /** The storage that has the bytes of a file. */
-export const storageOf = (_file: Pick<FileRow, 'storage'>): FileStorage => databaseStorage
+export const storageOf = ({ storage }: Pick<FileRow, 'storage'>): FileStorage =>
+  storage === 's3' ? s3Storage : databaseStorage

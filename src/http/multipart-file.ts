@@ -33,8 +33,8 @@ export async function readMultipartFile(
       (field: string, stream: BusboyFileStream, name: string, _encoding: string, contentType: string) => {
         // The reader of the bytes gets the error.
         stream.on('error', () => {})
-        if (field !== 'file' || upload.files++ > 0) return void stream.resume()
-        resolve({ name: name ?? '', contentType, bytes: readFileBytes(upload, stream) })
+        if (field !== 'file' || upload.files++ > 0) stream.resume()
+        else resolve({ name: name ?? '', contentType, bytes: readFileBytes(upload, stream) })
       },
     )
   })

@@ -130,6 +130,6 @@ export const portalRoutes = nameRoutes({
     description: 'Only files below `client/` are for the client. All others are a 404.',
     responses: { 200: '*/*' },
     find: requireOwnArtifact,
-    handle: async ({ subject }) => serveArtifact(subject),
+    handle: ({ ctx, subject }) => serveArtifact(ctx, subject),
   }),
 })

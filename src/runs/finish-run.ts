@@ -2,12 +2,19 @@ import { countStoredBytes, runStorageSentence } from '../accounts/storage-usage.
 import type { Config } from '../config/config.ts'
 import { endTask } from '../lifecycle/end-task.ts'
 import { isJsonObject, type Json } from '../base/json.ts'
+import { problemOrThrow } from '../base/problem.ts'
 import { type SchemaError, schemaErrors } from '../contract/output-schema.ts'
 import type { TranscriptEntry } from '../contract/transcript.ts'
 import { exitMessage } from '../contract/exit-message.ts'
 import { appendTaskReply } from '../channels/reply.ts'
 import { type Ctx, inDurableTx, type Tx } from '../ctx/ctx.ts'
 import { isoNow } from '../ctx/world.ts'
+import {
+  artifactStorage,
+  discardArtifactObject,
+  keepArtifactObject,
+  storeArtifactObject,
+} from '../files/artifact-objects.ts'
 import type { NewEvent } from '../events/event-types.ts'
 import type { ArtifactRow } from '../store/tables.ts'
 import type { TaskEnding } from '../lifecycle/task-ending.ts'
@@ -87,6 +94,10 @@ async function finishWithOutput(
     )
   }
   const stored = toStoredArtifacts(ctx, run, size, artifacts)
+  if (!(await storeObjects(ctx, stored))) {
+    const error: TaskError = { reason: 'sandbox_failed', message: 'the files of the run could not be stored' }
+    return failRun(ctx, run, error, { ...unwritten, events: [...unwritten.events, validated] })
+  }
   const ending: TaskEnding = {
     status: 'succeeded',
     output,
@@ -98,7 +109,27 @@ async function finishWithOutput(
     undefined,
     commitGroupOf(run),
   )
-  if (!ended) await inDurableTx(ctx, (tx) => failWhileAwaitingApproval(tx, run))
+  if (ended) return
+  await discardObjects(ctx, stored)
+  await inDurableTx(ctx, (tx) => failWhileAwaitingApproval(tx, run))
+}
+
+/** With an object store, the files go there before the task ends. False if it failed. */
+async function storeObjects(ctx: Ctx, stored: StoredArtifact[]): Promise<boolean> {
+  try {
+    for (const { artifact, content } of stored)
+      if (artifact.storage === 's3') await storeArtifactObject(ctx, artifact, Buffer.from(content ?? '', 'base64'))
+    return true
+  } catch (error) {
+    // Other errors are faults of the service.
+    problemOrThrow(error)
+    await discardObjects(ctx, stored)
+    return false
+  }
+}
+
+async function discardObjects(ctx: Ctx, stored: StoredArtifact[]): Promise<void> {
+  for (const { artifact } of stored) if (artifact.storage === 's3') await discardArtifactObject(ctx, artifact)
 }
 
 export const isValidOutput = (run: TaskRun, output: Json): boolean =>
@@ -141,8 +172,10 @@ async function succeedTask(
   for (const { artifact, content } of stored) {
     await insertArtifact(tx.db, artifact)
     if (content === null) continue
-    await insertArtifactFile(tx.db, { artifact_id: artifact.id, content })
-    countStoredBytes(tx, run.projectId, content.length)
+    const isObject = artifact.storage === 's3'
+    if (isObject) await keepArtifactObject(tx, artifact)
+    else await insertArtifactFile(tx.db, { artifact_id: artifact.id, content })
+    countStoredBytes(tx, run.projectId, isObject ? artifact.size : content.length)
   }
   const reply = isJsonObject(ending.output) ? ending.output.reply : undefined
   if (run.task.thread_id && typeof reply === 'string') await appendTaskReply(tx, run.task, reply.replaceAll('\0', ''))
@@ -169,7 +202,16 @@ function toStoredArtifacts(ctx: Ctx, run: TaskRun, outputSize: number, artifacts
   const created_at = isoNow(ctx)
   const { projectId: project_id, taskId: task_id } = run
   return all.map(({ name, content_type, size, content }, i) => ({
-    artifact: { id: ids[i] ?? '', project_id, task_id, name, content_type, size, storage: 'database', created_at },
+    artifact: {
+      id: ids[i] ?? '',
+      project_id,
+      task_id,
+      name,
+      content_type,
+      size,
+      storage: content === null ? 'database' : artifactStorage(ctx),
+      created_at,
+    },
     content,
   }))
 }

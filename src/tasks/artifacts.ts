@@ -1,18 +1,17 @@
+import type { Ctx } from '../ctx/ctx.ts'
+import { fileHeaders, streamFile } from '../files/serve-file.ts'
 import { bytesResponse } from '../http/route.ts'
+import type { ArtifactRow } from '../store/tables.ts'
 
-/** An agent made the file, and it may be hostile: the headers stop browsers from sniffing its type and from running it. */
-export function serveArtifact(artifact: {
-  name: string
-  content_type: string
+type ServedArtifact = Pick<ArtifactRow, 'id' | 'name' | 'content_type' | 'size' | 'storage'> & {
   content: string | null
   output: string | null
-}) {
-  const content =
-    artifact.content === null ? Buffer.from(artifact.output ?? 'null') : Buffer.from(artifact.content, 'base64')
-  return bytesResponse(content, {
-    'content-type': artifact.content_type,
-    'content-disposition': `inline; filename*=UTF-8''${encodeURIComponent(artifact.name)}`,
-    'x-content-type-options': 'nosniff',
-    'content-security-policy': "sandbox; default-src 'none'",
-  })
+}
+
+/** An artifact without content of its own is `output.json`, which is the output of its task. */
+export function serveArtifact(ctx: Ctx, artifact: ServedArtifact) {
+  if (artifact.storage === 's3') return streamFile(ctx, { ...artifact, upload_id: null })
+  const { content, output } = artifact
+  const bytes = content === null ? Buffer.from(output ?? 'null') : Buffer.from(content, 'base64')
+  return Promise.resolve(bytesResponse(bytes, fileHeaders(artifact)))
 }

@@ -23,17 +23,17 @@ export const updateTaskLogPruned = prepareQuery<{ id: string; at: string }>((db,
     .$castTo<never>(),
 )
 
+type StoredArtifactRow = Pick<ArtifactRow, 'id' | 'project_id' | 'size' | 'storage'> & { bytes: number }
+
 /** The artifacts with a stored file. `output.json` has none: it is the output of the task, which is kept. */
-export const listArtifactFiles = prepareQuery<
-  { task_id: string },
-  Pick<ArtifactRow, 'id' | 'size'> & { bytes: number }
->((db, arg) =>
+export const listArtifactFiles = prepareQuery<{ task_id: string }, StoredArtifactRow>((db, arg) =>
   db
     .selectFrom('artifacts')
-    .innerJoin('artifact_files', 'artifact_files.artifact_id', 'artifacts.id')
-    .select(['artifacts.id', 'artifacts.size'])
-    .select(sql<number>`octet_length(artifact_files.content)`.as('bytes'))
+    .leftJoin('artifact_files', 'artifact_files.artifact_id', 'artifacts.id')
+    .select(['artifacts.id', 'artifacts.project_id', 'artifacts.size', 'artifacts.storage'])
+    .select(sql<number>`coalesce(octet_length(artifact_files.content), artifacts.size)`.as('bytes'))
     .where('artifacts.task_id', '=', arg('task_id'))
+    .where((eb) => eb.or([eb('artifact_files.artifact_id', 'is not', null), eb('artifacts.storage', '=', 's3')]))
     .orderBy('artifacts.id'),
 )
 

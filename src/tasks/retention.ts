@@ -9,6 +9,7 @@ import {
   findFirstEventNumber,
   sumEventBytesBefore,
 } from '../events/rows.ts'
+import { removeArtifactObject } from '../files/artifact-objects.ts'
 import { deleteTranscript } from '../transcripts/rows.ts'
 import {
   deleteArtifactWithFile,
@@ -75,11 +76,12 @@ async function pruneBatch(tx: Tx, projectId: string, ids: readonly string[], bef
 }
 
 async function pruneFiles(tx: Tx, taskId: string, batch: PruneBatch): Promise<void> {
-  for (const { id, size, bytes } of await listArtifactFiles(tx.db, { task_id: taskId })) {
+  for (const artifact of await listArtifactFiles(tx.db, { task_id: taskId })) {
     if (batch.budget <= 0) return
-    await deleteArtifactWithFile(tx.db, { id })
-    batch.bytes += bytes
-    batch.budget -= Math.ceil(size / BYTES_PER_EVENT)
+    await deleteArtifactWithFile(tx.db, artifact)
+    if (artifact.storage === 's3') await removeArtifactObject(tx, artifact)
+    batch.bytes += artifact.bytes
+    batch.budget -= Math.ceil(artifact.size / BYTES_PER_EVENT)
     batch.files++
   }
 }

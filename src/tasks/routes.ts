@@ -117,6 +117,6 @@ export const taskRoutes = nameRoutes({
     summary: 'Download an artifact',
     responses: { 200: '*/*' },
     find: artifactInScope,
-    handle: async ({ subject }) => serveArtifact(subject),
+    handle: ({ ctx, subject }) => serveArtifact(ctx, subject),
   }),
 })

@@ -211,8 +211,11 @@ export function findArtifact(db: Db, projectIds: readonly string[], id: string) 
     .innerJoin('tasks', 'tasks.id', 'artifacts.task_id')
     .leftJoin('artifact_files', 'artifact_files.artifact_id', 'artifacts.id')
     .select([
+      'artifacts.id',
       'artifacts.name',
       'artifacts.content_type',
+      'artifacts.size',
+      'artifacts.storage',
       'artifact_files.content',
       'artifacts.task_id',
       'tasks.output',

@@ -23,9 +23,11 @@ async function upload(app: TestApp, name: string, body: Buffer | string | FormDa
   const response = await fetch(`${app.url}${path}${name && `?name=${encodeURIComponent(name)}`}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, ...(type !== undefined && { 'content-type': type }) },
-    body: body as BodyInit,
+    body: typeof body === 'string' || body instanceof FormData ? body : new Uint8Array(body),
   })
-  return { status: response.status, body: await response.json(), headers: response.headers }
+  // oxlint-disable-next-line typescript/no-explicit-any
+  const answer = (await response.json()) as any
+  return { status: response.status, body: answer, headers: response.headers }
 }
 
 const download = (app: TestApp, path: string, key = app.key) =>
@@ -34,7 +36,13 @@ const download = (app: TestApp, path: string, key = app.key) =>
 function form(parts: [field: string, name: string, content: Buffer | string, type?: string][]): FormData {
   const data = new FormData()
   for (const [field, name, content, type] of parts)
-    data.append(field, new Blob([content as BlobPart], { ...(type !== undefined && { type }) }), name)
+    data.append(
+      field,
+      new Blob([typeof content === 'string' ? content : new Uint8Array(content)], {
+        ...(type !== undefined && { type }),
+      }),
+      name,
+    )
   return data
 }
 

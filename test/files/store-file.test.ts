@@ -9,6 +9,7 @@ import { storeFile, toPieces } from '../../src/files/store-file.ts'
 import { requireUsableFiles } from '../../src/files/usable-files.ts'
 import { inTx } from '../../src/ctx/ctx.ts'
 import { eachStore, sharedApp } from '../app.ts'
+import { collect, inSlices } from './file-bytes.ts'
 
 eachStore((store) => {
   const app = sharedApp({ store })
@@ -100,13 +101,3 @@ test('bytes are cut into pieces of one size, and the last piece is marked', asyn
     for (const piece of pieces.slice(0, -1)) expect(piece.bytes).toHaveLength(10)
   }
 })
-
-async function* inSlices(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
-  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
-}
-
-async function collect(bytes: AsyncIterable<Buffer>): Promise<Buffer> {
-  const pieces: Buffer[] = []
-  for await (const piece of bytes) pieces.push(piece)
-  return Buffer.concat(pieces)
-}

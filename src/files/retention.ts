@@ -1,0 +1,41 @@
+import { setImmediate } from 'node:timers/promises'
+import { appendAuditEntry } from '../audit/append.ts'
+import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
+import { SYSTEM_ACTOR } from '../ctx/scope.ts'
+import { toIsoTime } from '../ctx/world.ts'
+import type { FileRow } from '../store/tables.ts'
+import { removeHiddenFile } from './delete-file.ts'
+import { listOldFiles, updateUnusedFileDeleted } from './retention-rows.ts'
+import { deleteFileUses } from './rows.ts'
+
+const DAY_MS = 24 * 60 * 60_000
+const FILES_PER_BATCH = 500
+
+/**
+ * Removes files that are older than `days` and that nothing uses any more. A file of a message stays as long as the
+ * message, and a file of a task as long as the log of the task. All replicas can run this at the same time.
+ */
+export async function removeUnusedFiles(ctx: Ctx, days: number): Promise<void> {
+  const before = toIsoTime(ctx.world.clock.now() - days * DAY_MS)
+  for (let after = ''; ; ) {
+    const files = await listOldFiles(ctx.db, { before, after, limit: FILES_PER_BATCH })
+    for (const { is_unused, ...file } of files) if (is_unused === 1) await removeUnusedFile(ctx, file)
+    const last = files.at(-1)
+    if (!last || files.length < FILES_PER_BATCH) return
+    after = last.id
+    await setImmediate()
+  }
+}
+
+async function removeUnusedFile(ctx: Ctx, file: FileRow): Promise<void> {
+  if (await inTx(ctx, (tx) => hideUnusedFile(tx, file))) await removeHiddenFile(ctx, file)
+}
+
+/** False if something uses the file again, or another replica was first. */
+async function hideUnusedFile(tx: Tx, { id, project_id, sha256, size }: FileRow): Promise<boolean> {
+  const [hidden] = await updateUnusedFileDeleted(tx.db, { id })
+  if (!hidden) return false
+  await deleteFileUses(tx.db, id)
+  await appendAuditEntry(tx, project_id, SYSTEM_ACTOR, 'file.deleted', id, { sha256, size })
+  return true
+}
