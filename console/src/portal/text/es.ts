@@ -81,6 +81,6 @@ export const es: PortalText = {
     answer: 'Su respuesta',
     send: 'Enviar respuesta',
     decline: 'Rechazar',
-    confirmDecline: 'Rechazar: pulse otra vez para continuar sin respuesta',
+    confirmDecline: 'Rechazar: presione otra vez para continuar sin respuesta',
   },
 }
