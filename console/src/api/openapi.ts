@@ -689,6 +689,8 @@ export interface components {
         };
         CreateThreadMessageRequest: {
             body: string;
+            /** @description Ids of files that were uploaded before. */
+            files?: string[];
         };
         CreateWebhookRequest: {
             enabled?: boolean;
@@ -1283,6 +1285,20 @@ export interface components {
         ReadPortalThreadResponse: {
             /** @constant */
             ok: true;
+        };
+        ReadVisitorMessagesRequest: {
+            /**
+             * @description Only messages after this position.
+             * @default 0
+             */
+            after: number;
+            /**
+             * @description Whether the visitor sees the messages now.
+             * @default false
+             */
+            is_open: boolean;
+            /** @description The key that the page made for this visitor. Whoever has it can read the conversation. */
+            visitor: string;
         };
         ReceiveHookResponse: {
             client_id?: string;
@@ -1913,6 +1929,23 @@ export interface components {
             sealed_from: number | null;
             signed_by: string | null;
         };
+        VisitorConversation: {
+            /** @description Whether an agent works on an answer. */
+            is_working: boolean;
+            messages: components["schemas"]["VisitorMessage"][];
+            /** @description Null before the first message. */
+            thread_id: string | null;
+        };
+        VisitorMessage: {
+            body: string;
+            /** Format: date-time */
+            created_at: string;
+            /** @enum {string} */
+            from: "visitor" | "team";
+            id: string;
+            /** @description The position in the conversation. */
+            n: number;
+        };
         Webhook: {
             /** Format: date-time */
             created_at: string;
@@ -2023,6 +2056,15 @@ export interface components {
         WedgeSummaryList: {
             data: components["schemas"]["WedgeSummary"][];
             next_cursor: string | null;
+        };
+        Widget: {
+            color: string | null;
+            /** @enum {string} */
+            language: "en" | "de" | "fr" | "es";
+            /** @description The path of the image on this server; null: there is none. */
+            logo_url: string | null;
+            name: string | null;
+            welcome: string | null;
         };
     };
     responses: {

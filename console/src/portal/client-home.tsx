@@ -158,7 +158,17 @@ function useOverview(): OverviewData {
   useEffect(() => {
     reload()
     void listCases().then(setCases, () => {})
-    const timer = setInterval(() => document.hidden || reload(), POLL_MS)
+    const poll = () => {
+      if (document.hidden) return
+      void listThreads().then(setThreads, () => {})
+      // A question that is on the screen stays, because the client may be writing the answer.
+      void listQuestions().then(
+        (found) =>
+          setQuestions((shown) => [...shown, ...found.filter(({ id }) => !shown.some((one) => one.id === id))]),
+        () => {},
+      )
+    }
+    const timer = setInterval(poll, POLL_MS)
     return () => clearInterval(timer)
   }, [reload])
   return { threads, cases, questions, reload }

@@ -45,6 +45,7 @@ export const de: PortalText = {
   fileTooLarge: 'Diese Datei ist zu groß.',
   tooMany: 'Zu viele Anfragen. Warten Sie eine Minute und versuchen Sie es noch einmal.',
   notPossible: 'Das ist im Moment nicht möglich.',
+  alreadyAnswered: 'Diese Frage ist schon beantwortet.',
   unexpectedStatus: (status) => `Der Dienst hat mit Status ${status} geantwortet`,
   showResult: 'Ergebnis zeigen',
   downloadFile: 'Herunterladen',

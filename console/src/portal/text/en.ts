@@ -44,6 +44,7 @@ export const en = {
   fileTooLarge: 'This file is too large.',
   tooMany: 'Too many requests. Wait a minute and try again.',
   notPossible: 'This is not possible at the moment.',
+  alreadyAnswered: 'This question has been answered already.',
   unexpectedStatus: (status: number) => `The service responded with status ${status}`,
   showResult: 'Show result',
   downloadFile: 'Download',

@@ -45,6 +45,7 @@ export const es: PortalText = {
   fileTooLarge: 'Este archivo es demasiado grande.',
   tooMany: 'Demasiadas solicitudes. Espere un minuto e inténtelo de nuevo.',
   notPossible: 'Ahora no es posible.',
+  alreadyAnswered: 'Esta pregunta ya tiene respuesta.',
   unexpectedStatus: (status) => `El servicio respondió con el estado ${status}`,
   showResult: 'Ver el resultado',
   downloadFile: 'Descargar',

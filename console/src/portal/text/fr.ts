@@ -45,6 +45,7 @@ export const fr: PortalText = {
   fileTooLarge: 'Ce fichier est trop volumineux.',
   tooMany: 'Trop de demandes. Attendez une minute et réessayez.',
   notPossible: "Ce n'est pas possible pour le moment.",
+  alreadyAnswered: 'Cette question a déjà reçu une réponse.',
   unexpectedStatus: (status) => `Le service a répondu avec le statut ${status}`,
   showResult: 'Afficher le résultat',
   downloadFile: 'Télécharger',
