@@ -1,7 +1,8 @@
 import { findProject } from '../accounts/project-rows.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { Db } from '../store/store.ts'
-import { type Brand, findAddressedProject, findBrand, findOnlyProject } from './rows.ts'
+import type { ProjectRow } from '../store/tables.ts'
+import { type Brand, findBrand, findOnlyProject, findProjectBySlug } from './rows.ts'
 
 export interface PublicBrand {
   brand: Brand
@@ -19,9 +20,21 @@ export async function findPublicBrand({ db }: Pick<Ctx, 'db'>, address: string |
   return { brand: await findBrand(db, project.id), address: await projectAddress(db, project.id) }
 }
 
-/** The name of a project in public addresses: its slug, or its id if an older project has the slug. */
+/** `.` is not part of a slug. */
+const SLUG_WITH_ID = /^[^.]*\.([0-9a-z]{26})$/
+
+/** The project that a public address names: by its slug, by `projectAddress` or by its id. */
+async function findAddressedProject(db: Db, address: string): Promise<Pick<ProjectRow, 'id'> | undefined> {
+  const [, id] = SLUG_WITH_ID.exec(address) ?? []
+  return (await findProjectBySlug(db, address)) ?? findProject(db, id === undefined ? address : `prj_${id}`)
+}
+
+/**
+ * The name of a project in public addresses: its slug, or slug and id if an older project has the slug. So a new
+ * organisation cannot take over the address of another one.
+ */
 export async function projectAddress(db: Db, projectId: string): Promise<string> {
-  const slug = (await findProject(db, projectId))?.slug
-  const owner = slug === undefined ? undefined : await findAddressedProject(db, slug)
-  return slug !== undefined && owner?.id === projectId ? slug : projectId
+  const slug = (await findProject(db, projectId))?.slug ?? ''
+  const owner = await findProjectBySlug(db, slug)
+  return owner?.id === projectId ? slug : `${slug}.${projectId.replace(/^prj_/, '')}`
 }

@@ -41,22 +41,14 @@ export async function upsertBrand(db: Db, brand: Brand): Promise<void> {
     .execute()
 }
 
-/**
- * The project that a public address names by slug or id. Several organisations may have a project with the same slug: the
- * oldest one has the address, so that a new organisation cannot take it over.
- */
-export async function findAddressedProject(
-  db: Db,
-  address: string,
-): Promise<Pick<ProjectRow, 'id' | 'slug'> | undefined> {
-  const projects = db.selectFrom('projects').select(['id', 'slug'])
-  const bySlug = await projects.where('slug', '=', address).orderBy('id').limit(1).executeTakeFirst()
-  return bySlug ?? projects.where('id', '=', address).executeTakeFirst()
+/** The oldest project with this slug: several organisations may have one with the same slug. */
+export async function findProjectBySlug(db: Db, slug: string): Promise<Pick<ProjectRow, 'id'> | undefined> {
+  return db.selectFrom('projects').select('id').where('slug', '=', slug).orderBy('id').limit(1).executeTakeFirst()
 }
 
 /** The only project of the service, if there is one only. */
-export async function findOnlyProject(db: Db): Promise<Pick<ProjectRow, 'id' | 'slug'> | undefined> {
-  const [project, another] = await db.selectFrom('projects').select(['id', 'slug']).orderBy('id').limit(2).execute()
+export async function findOnlyProject(db: Db): Promise<Pick<ProjectRow, 'id'> | undefined> {
+  const [project, another] = await db.selectFrom('projects').select('id').orderBy('id').limit(2).execute()
   return another ? undefined : project
 }
 

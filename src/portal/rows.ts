@@ -91,7 +91,7 @@ export async function listClientThreadDetails(
     )
     .where('threads.id', 'in', threadIds)
     .execute()
-  return new Map(rows.map(({ id, unread, ...last }) => [id, { id, hasUnread: Number(unread ?? 0) > 0, last }]))
+  return new Map(rows.map(({ id, unread, ...last }) => [id, { id, hasUnread: (unread ?? 0) > 0, last }]))
 }
 
 export type ClientCase = Pick<CaseRow, 'id' | 'title' | 'stage' | 'status' | 'created_at' | 'updated_at' | 'closed_at'>

@@ -68,7 +68,7 @@ eachStore((store) => {
     await app.call('PUT', '/v1/brand', { name: 'First' })
     const second = (await app.call('PUT', '/v1/brand', { name: 'Second' }, { key: other })).body
     const address = new URL(second.portal_url).searchParams.get('project') ?? ''
-    expect(address).toMatch(/^prj_/)
+    expect(address).toMatch(/^default\.[0-9a-z]{26}$/)
     expect(await publicBrand(app, address)).toMatchObject({ name: 'Second', address })
     expect(await publicBrand(app, 'default')).toMatchObject({ name: 'First', address: 'default' })
     const unknown = { address: null, name: null, color: null, language: 'en', can_mail_links: false }

@@ -64,10 +64,13 @@ describe('work that nobody decided in time', () => {
     const portal = await console().open(`/portal#${link.token}`, { signedIn: false, viewport: phone })
     await portal.getByRole('button', { name: 'Continue' }).click()
     await portal.getByRole('button', { name: /A letter/ }).click()
-    await portal.getByText('Please send the letter.').waitFor()
+    await portal.getByRole('log').getByText('Please send the letter.').waitFor()
 
     await expire(inbound.task_id)
-    await portal.getByText(/nobody decided in time, so it was not completed/).waitFor()
+    await portal
+      .getByRole('log')
+      .getByText(/nobody decided in time, so it was not completed/)
+      .waitFor()
     expect(await portal.getByText('A team member will reply shortly').count()).toBe(0)
     expect(await accessibilityViolations(portal)).toEqual([])
 

@@ -128,7 +128,7 @@ describe('setup pages', () => {
     expect(await accessibilityViolations(page)).toEqual([])
     await page.getByRole('link', { name: 'View client' }).click()
     await page.getByRole('button', { name: 'Create portal link' }).click()
-    expect(await page.locator('[data-once]').textContent()).toContain('/portal#svc_')
+    expect(await page.locator('[data-once]').textContent()).toContain('/portal?project=default#svc_')
     expect(await accessibilityViolations(page)).toEqual([])
     await page.getByRole('button', { name: 'Done' }).click()
     expect(await page.locator('[data-once]').count()).toBe(0)

@@ -68,7 +68,7 @@ describe('roles and projects', () => {
       for (const ids of [ownProject.ids, siblingProject.ids]) {
         const response = await sendRequest(tenants(), route.method, fillPath(route.path, ids), {
           authorization,
-          json: {},
+          ...(route.method !== 'GET' && { json: {} }),
         })
         expect([response.status, response.text], routeName(route)).toEqual([
           400,

@@ -1,8 +1,10 @@
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { afterAll, beforeAll } from 'vitest'
 import { inTx } from '../../src/ctx/ctx.ts'
-import type { Role } from '../../src/ctx/scope.ts'
+import { type Role, SYSTEM_ACTOR } from '../../src/ctx/scope.ts'
 import { insertMessageFiles } from '../../src/files/rows.ts'
+import { storeFile } from '../../src/files/store-file.ts'
 import { reportKnowledgeGap } from '../../src/knowledge/intake.ts'
 import { insertArtifact, insertArtifactFile } from '../../src/tasks/rows.ts'
 import type { ApprovalRow } from '../../src/store/tables.ts'
@@ -135,6 +137,7 @@ async function seedProject(app: TestApp, key: string, owner: string): Promise<Se
     token: 'svc_uns_absent',
   }
   ids.question = await insertRunRows(app, ids)
+  await setBrandImages(app, key, ids.projects)
   await attachFileToMessages(app, ids)
   return { key, ids }
 }
@@ -197,6 +200,15 @@ async function insertRunRows(app: TestApp, ids: RunRowIds) {
     const gap = { projectId: ids.projects, wedge: 'desk', taskId: ids.tasks, question }
     return (await reportKnowledgeGap(tx, gap)).question_id
   })
+}
+
+/** The logo and the icon of the brand are public. */
+async function setBrandImages(app: TestApp, key: string, projectId: string): Promise<void> {
+  const owner = { projectId, clientId: null, actor: SYSTEM_ACTOR }
+  const image = Readable.from([Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>')])
+  const { id } = await storeFile(app.ctx, owner, { name: 'logo.svg', contentType: 'image/svg+xml' }, image)
+  const set = await app.call('PUT', '/v1/brand', { logo_file_id: id, favicon_file_id: id }, { key })
+  if (set.status !== 200) throw new Error(JSON.stringify(set.body))
 }
 
 /** The client may read the files of its messages. */

@@ -35,10 +35,10 @@ export function AccountDialog({
   return (
     <Dialog label={text.account} onClose={onClose} className="max-w-md">
       <div className="flex flex-col gap-5 p-5 text-[0.9375rem]">
-        <header>
+        <div>
           <h2 className="text-lg font-semibold">{client.display_name ?? text.account}</h2>
           <p className="break-words text-muted">{client.handles.join(', ')}</p>
-        </header>
+        </div>
         {problem && <Alert>{problem}</Alert>}
         {client.notices !== null && <NoticeSwitch initial={client.notices} attempt={attempt} />}
         <Connections attempt={attempt} />
@@ -68,7 +68,15 @@ function NoticeSwitch({ initial, attempt }: { initial: boolean; attempt: Attempt
     <Checkbox
       label={text.notices}
       checked={enabled}
-      onChange={(wanted) => attempt(() => setNotices(wanted).then(() => setEnabled(wanted)))}
+      onChange={(wanted) => {
+        setEnabled(wanted)
+        attempt(() =>
+          setNotices(wanted).catch((error: unknown) => {
+            setEnabled(!wanted)
+            throw error
+          }),
+        )
+      }}
     />
   )
 }

@@ -34,7 +34,8 @@ export function BrandPreview({
       role="img"
       aria-label={label}
       className="panel overflow-hidden bg-bg text-[0.9375rem] text-text shadow-sm"
-      style={{ ...colors, colorScheme: theme }}
+      data-theme={theme}
+      style={colors}
     >
       <div inert lang={brand.language}>
         <LanguageProvider value={brand.language}>

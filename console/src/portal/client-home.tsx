@@ -30,12 +30,16 @@ interface HomeProps {
 export function ClientHome({ client, brand, onSignedOut }: HomeProps) {
   const [view, setView] = useView(brand)
   const overview = useOverview()
+  const [isAccountOpen, setIsAccountOpen] = useState(false)
   const close = () => setView({ thread: null, isNew: false })
   const open = (thread: string) => setView({ thread, isNew: false })
   const isOverview = view.thread === null && !view.isNew
   return (
     <div className="mx-auto flex h-dvh w-full max-w-6xl flex-col text-[0.9375rem] md:p-4">
-      <Header client={client} brand={brand} onSignedOut={onSignedOut} />
+      <Header brand={brand} onAccount={() => setIsAccountOpen(true)} />
+      {isAccountOpen && (
+        <AccountDialog client={client} onClose={() => setIsAccountOpen(false)} onSignedOut={onSignedOut} />
+      )}
       <main className="flex min-h-0 flex-1 md:gap-4">
         <div
           className={`flex min-h-0 flex-col gap-4 overflow-y-auto p-4 max-md:flex-1 md:w-80 md:shrink-0 md:p-0 ${isOverview ? '' : 'max-md:hidden'}`}
@@ -70,21 +74,14 @@ export function ClientHome({ client, brand, onSignedOut }: HomeProps) {
   )
 }
 
-function Header({ client, brand, onSignedOut }: HomeProps) {
+function Header({ brand, onAccount }: { brand: PortalBrand; onAccount: () => void }) {
   const text = usePortalText()
-  const [isOpen, setIsOpen] = useState(false)
   return (
     <header className="flex items-center gap-3 border-b border-line px-4 py-3 md:mb-4 md:px-0">
       <BrandMark brand={brand} />
-      <Button
-        variant="ghost"
-        className="ml-auto h-11"
-        icon={<CircleUser size={18} aria-hidden />}
-        onClick={() => setIsOpen(true)}
-      >
+      <Button variant="ghost" className="ml-auto h-11" icon={<CircleUser size={18} aria-hidden />} onClick={onAccount}>
         {text.account}
       </Button>
-      {isOpen && <AccountDialog client={client} onClose={() => setIsOpen(false)} onSignedOut={onSignedOut} />}
     </header>
   )
 }
@@ -161,7 +158,17 @@ function useOverview(): OverviewData {
   useEffect(() => {
     reload()
     void listCases().then(setCases, () => {})
-    const timer = setInterval(() => document.hidden || reload(), POLL_MS)
+    const poll = () => {
+      if (document.hidden) return
+      void listThreads().then(setThreads, () => {})
+      // A question that is on the screen stays, because the client may be writing the answer.
+      void listQuestions().then(
+        (found) =>
+          setQuestions((shown) => [...shown, ...found.filter(({ id }) => !shown.some((one) => one.id === id))]),
+        () => {},
+      )
+    }
+    const timer = setInterval(poll, POLL_MS)
     return () => clearInterval(timer)
   }, [reload])
   return { threads, cases, questions, reload }

@@ -21,11 +21,11 @@ export function MessageFiles({ files }: { files: PortalFile[] }) {
           {PREVIEW_TYPE.test(file.content_type) && file.size <= MAX_PREVIEW_BYTES && <ImagePreview file={file} />}
           <button
             type="button"
-            aria-label={text.download(file.name)}
             className="flex min-h-11 w-full items-center gap-2 px-3 py-1.5 text-left hover:bg-hover"
             onClick={() => void saveFile(fetchFile(file.id), file.name)}
           >
             <FileText size={16} aria-hidden className="shrink-0 text-muted" />
+            <span className="sr-only">{text.downloadFile}: </span>
             <span className="min-w-0 flex-1 truncate">{file.name}</span>
             <span className="whitespace-nowrap text-xs text-muted">{formatBytes(file.size)}</span>
             <Download size={14} aria-hidden className="shrink-0 text-muted" />

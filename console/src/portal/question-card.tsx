@@ -4,7 +4,7 @@ import { QuestionForm } from '../ui/question-form.tsx'
 import { portalErrorMessage } from './error-message.ts'
 import { Alert } from './frame.tsx'
 import { usePortalText } from './language.tsx'
-import { answerQuestion, declineQuestion, type PortalQuestion } from './portal-api.ts'
+import { answerQuestion, declineQuestion, PortalError, type PortalQuestion } from './portal-api.ts'
 
 /** One question to the client, with the form for the answer. `onDecided` loads the questions again. */
 export function QuestionCard({ question, onDecided }: { question: PortalQuestion; onDecided: () => void }) {
@@ -18,7 +18,8 @@ export function QuestionCard({ question, onDecided }: { question: PortalQuestion
       await send
       onDecided()
     } catch (error) {
-      setProblem(portalErrorMessage(error, text))
+      const isDecided = error instanceof PortalError && error.status === 409
+      setProblem(isDecided ? text.alreadyAnswered : portalErrorMessage(error, text))
     }
     setBusy(false)
   }

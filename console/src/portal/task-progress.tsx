@@ -2,9 +2,10 @@ import { Check } from 'lucide-react'
 import { useEffect, useEffectEvent, useState } from 'react'
 import { Button } from '../ui/button.tsx'
 import { saveFile } from '../ui/save-file.ts'
-import { followTask, type TaskProgress } from './follow-task.ts'
+import { followTask } from './follow-task.ts'
 import { usePortalText } from './language.tsx'
 import { fetchPortal } from './portal-api.ts'
+import type { TaskProgress } from './task-steps.ts'
 
 /** The live progress of a message's task, and its files. */
 export function TaskProgressView({

@@ -10,14 +10,16 @@ const WHITE = '#ffffff'
  * A colour that would vanish on the surface of a theme is made darker or lighter there.
  */
 export function brandColors(color: string): Record<string, string> {
-  const light = accentsFor(color, 'light')
-  const dark = accentsFor(color, 'dark')
-  const pair = (name: keyof Accents) => `light-dark(${light[name]}, ${dark[name]})`
+  return { ...propertiesFor(color, 'light'), ...propertiesFor(color, 'dark') }
+}
+
+function propertiesFor(color: string, theme: 'light' | 'dark'): Record<string, string> {
+  const { accent, strong, soft, on } = accentsFor(color, theme)
   return {
-    '--accent': pair('accent'),
-    '--accent-strong': pair('strong'),
-    '--accent-soft': pair('soft'),
-    '--on-accent': pair('on'),
+    [`--accent-${theme}`]: accent,
+    [`--accent-strong-${theme}`]: strong,
+    [`--accent-soft-${theme}`]: soft,
+    [`--on-accent-${theme}`]: on,
   }
 }
 

@@ -120,7 +120,7 @@ function ColorField({ color, onChange }: { color: string | null; onChange: (colo
         <div className="flex gap-2">
           <input
             type="color"
-            aria-label={text.color}
+            aria-label={text.pickColor}
             className="h-8 w-12 rounded-md border border-line-strong bg-surface"
             value={color ?? DEFAULT_COLOR}
             onChange={(event) => type(event.target.value)}

@@ -66,6 +66,7 @@ export const settingsText = {
     roleHint: 'Ask an admin to change the brand.',
     nameHint: 'Your company or product',
     color: 'Colour',
+    pickColor: 'Pick a colour',
     colorHint: 'Such as #1f4fd1',
     noColor: 'Default colour',
     logo: 'Logo',

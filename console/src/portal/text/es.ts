@@ -45,8 +45,10 @@ export const es: PortalText = {
   fileTooLarge: 'Este archivo es demasiado grande.',
   tooMany: 'Demasiadas solicitudes. Espere un minuto e inténtelo de nuevo.',
   notPossible: 'Ahora no es posible.',
+  alreadyAnswered: 'Esta pregunta ya tiene respuesta.',
   unexpectedStatus: (status) => `El servicio respondió con el estado ${status}`,
   showResult: 'Ver el resultado',
+  downloadFile: 'Descargar',
   download: (name) => `Descargar ${name}`,
   account: 'Cuenta',
   close: 'Cerrar',
@@ -80,6 +82,6 @@ export const es: PortalText = {
     answer: 'Su respuesta',
     send: 'Enviar respuesta',
     decline: 'Rechazar',
-    confirmDecline: 'Rechazar: pulse otra vez para continuar sin respuesta',
+    confirmDecline: 'Rechazar: presione otra vez para continuar sin respuesta',
   },
 }
