@@ -27,20 +27,31 @@ export interface CaseFilter extends PageQuery {
   status?: string | undefined
   stage?: string | undefined
   client_id?: string | undefined
+  thread_id?: string | undefined
+  assignee_id?: string | undefined
 }
 
 export function listCases(db: Db, projectIds: readonly string[], filter: CaseFilter): Promise<CaseRow[]> {
-  const { wedge, status, stage, client_id } = filter
+  const { wedge, status, stage, client_id, thread_id, assignee_id } = filter
   return mergeNewest(projectIds, filter, (project_id) => {
     const cases = db.selectFrom('cases').selectAll()
+    const others = { wedge, status, stage, assignee_id }
+    if (thread_id !== undefined)
+      return listNewestPage(
+        cases.where('thread_id', '=', thread_id),
+        filter,
+        matchColumns({ project_id, client_id, ...others }),
+      )
     return client_id === undefined
-      ? listNewestPage(cases.where('project_id', '=', project_id), filter, matchColumns({ wedge, status, stage }))
-      : listNewestPage(
-          cases.where('client_id', '=', client_id),
-          filter,
-          matchColumns({ project_id, wedge, status, stage }),
-        )
+      ? listNewestPage(cases.where('project_id', '=', project_id), filter, matchColumns(others))
+      : listNewestPage(cases.where('client_id', '=', client_id), filter, matchColumns({ project_id, ...others }))
   })
+}
+
+/** The client of a thread of the project, for a case about that thread. */
+export async function findThreadClient(db: Db, projectId: string, threadId: string): Promise<string | undefined> {
+  const threads = db.selectFrom('threads').select('client_id').where('project_id', '=', projectId)
+  return (await threads.where('id', '=', threadId).executeTakeFirst())?.client_id
 }
 
 /** Locks the case until the commit, with an update that changes nothing. SQLite has one writer, so it needs no lock. */
@@ -53,7 +64,7 @@ export function lockCase(db: Db, id: string): Promise<CaseRow | undefined> {
     .executeTakeFirst()
 }
 
-export type CaseState = Pick<CaseRow, 'title' | 'stage' | 'status' | 'data' | 'updated_at' | 'closed_at'>
+export type CaseState = Omit<CaseRow, 'id' | 'project_id' | 'wedge' | 'created_at'>
 
 /** Call it only after `lockCase`. */
 export async function updateCase(db: Db, id: string, state: CaseState): Promise<void> {

@@ -42,6 +42,9 @@ const listTables = (store: StoreKind, db: Db) =>
     : sql`select tablename from pg_tables where schemaname = 'public'`.execute(db)
 
 const UNDO_STORAGE_USAGE_AND_LATER = [
+  'drop index cases_thread',
+  'alter table cases drop column assignee_id',
+  'alter table cases drop column thread_id',
   'drop index tasks_thread',
   'alter table tasks drop column ready_at',
   ...['delivery_error', 'delivery', 'address', 'author_id', 'author_kind'].map(

@@ -75,7 +75,19 @@ const MIGRATIONS: Record<string, Migration> = {
       for (const statement of conversationStatements(db)) await sql.raw(statement).execute(db)
     },
   },
+  '0014_cases': {
+    async up(db) {
+      for (const statement of CASE_STATEMENTS) await sql.raw(statement).execute(db)
+    },
+  },
 }
+
+/** The conversation and the responsible member of a case. */
+const CASE_STATEMENTS = [
+  'alter table cases add column thread_id text',
+  'alter table cases add column assignee_id text',
+  'create index cases_thread on cases (thread_id, id) where thread_id is not null',
+]
 
 /** The tools of MCP servers, as they were when they were last listed, with the class that an admin gave them. */
 const CONNECTION_TOOLS = `
