@@ -45,6 +45,7 @@ export const founderPlaneRoutes: Record<string, FounderRoute[]> = {
     approvalRoutes.listTaskActions,
     taskRoutes.getArtifact,
   ],
+  'Needs you': [reportRoutes.getNeedsYou],
   Stream: [eventRoutes.followProject],
   Approvals: [
     approvalRoutes.listApprovals,

@@ -42,6 +42,8 @@ const listTables = (store: StoreKind, db: Db) =>
     : sql`select tablename from pg_tables where schemaname = 'public'`.execute(db)
 
 const UNDO_STORAGE_USAGE_AND_LATER = [
+  'drop index intake_questions_open',
+  'drop index connections_failing',
   'drop index cases_thread',
   'alter table cases drop column assignee_id',
   'alter table cases drop column thread_id',

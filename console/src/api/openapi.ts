@@ -282,6 +282,11 @@ export interface components {
             schedules: string[];
         };
         Case: {
+            /** @description The member who takes care of the case. */
+            assignee: {
+                id: string;
+                name: string;
+            } | null;
             client_id: string | null;
             closed_at: string | null;
             /** Format: date-time */
@@ -297,6 +302,8 @@ export interface components {
             status: "open" | "closed";
             /** @description The newest 200, newest first. */
             task_ids: string[];
+            /** @description The conversation that the case is about. */
+            thread_id: string | null;
             title: string | null;
             /** Format: date-time */
             updated_at: string;
@@ -308,6 +315,8 @@ export interface components {
             by: {
                 id: string;
                 kind: string;
+                /** @description The name of the member or API key; null for others. */
+                name: string | null;
             };
             from: string | null;
             note: string | null;
@@ -341,8 +350,12 @@ export interface components {
             display_name: string | null;
             handles: string[];
             id: string;
+            /** @description The last change of a conversation with the client. */
+            last_activity_at: string | null;
             /** @description Any JSON object. */
             metadata: JsonObject;
+            /** @description The open conversations with the client. */
+            open_threads: number;
             project_id: string;
             /** Format: date-time */
             updated_at: string;
@@ -459,10 +472,12 @@ export interface components {
             type: "cost.charged";
         };
         CreateCaseRequest: {
+            assignee_id?: string | null;
             client_id?: string | null;
             /** @description Any JSON object. */
             data?: JsonObject;
             stage?: string;
+            thread_id?: string | null;
             title?: string | null;
             wedge: string;
         };
@@ -889,6 +904,27 @@ export interface components {
         NamedText: {
             content: string;
             name: string;
+        };
+        NeedsYou: {
+            data: components["schemas"]["NeedsYouItem"][];
+            /** @description At least one kind has more items than are shown. */
+            has_more: boolean;
+        };
+        NeedsYouItem: {
+            /** @description Of an approval or a question. */
+            approval: components["schemas"]["Approval"] | null;
+            /** @description Why it needs a person: an error, a reason or the question. */
+            detail: string | null;
+            /** @description The id of the approval, thread, task, connection, channel, schedule or question. */
+            id: string;
+            /** @enum {string} */
+            kind: "approval" | "question" | "conversation" | "expired_task" | "connection" | "channel" | "schedule" | "intake";
+            project_id: string;
+            since: string;
+            /** @description Of an expired task. */
+            task: components["schemas"]["Task"] | null;
+            title: string | null;
+            wedge: string | null;
         };
         OauthStart: {
             authorize_url: string;
@@ -1526,12 +1562,14 @@ export interface components {
             type: "tool.result";
         };
         UpdateCaseRequest: {
+            assignee_id?: string | null;
             /** @description Any JSON object. */
             data?: JsonObject;
             note?: string;
             stage?: string;
             /** @enum {string} */
             status?: "open" | "closed";
+            thread_id?: string | null;
             title?: string | null;
         };
         UpdateClientRequest: {

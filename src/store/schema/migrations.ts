@@ -82,11 +82,14 @@ const MIGRATIONS: Record<string, Migration> = {
   },
 }
 
-/** The conversation and the responsible member of a case. */
+/** The conversation and the responsible member of a case; what waits for a person is found without reading all rows. */
 const CASE_STATEMENTS = [
   'alter table cases add column thread_id text',
   'alter table cases add column assignee_id text',
   'create index cases_thread on cases (thread_id, id) where thread_id is not null',
+  'create index connections_failing on connections (project_id, id) where last_error is not null',
+  `create index intake_questions_open on intake_questions (project_id, created_at)
+    where status = 'open' and asked > 0`,
 ]
 
 /** The tools of MCP servers, as they were when they were last listed, with the class that an admin gave them. */
