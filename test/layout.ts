@@ -6,7 +6,7 @@ export type Sources = Map<string, string>
 /** A folder may import only itself and folders before it. `app` and `main` are files. */
 const IMPORT_ORDER = [
   'base · contract · config · store · ctx · http · egress',
-  'audit · accounts · wedges · events · transcripts',
+  'audit · accounts · wedges · events · transcripts · files',
   'vault · knowledge · broker · connections · records',
   'tasks · cases · clients · channels',
   'lifecycle',

@@ -18,6 +18,7 @@ export type IdPrefix =
   | 'art'
   | 'hook'
   | 'dlv'
+  | 'file'
 
 /**
  * An id in ULID layout: 48 bits of time, then 80 random bits. Ids sort by the millisecond of their creation; within one

@@ -1,34 +1,44 @@
 import { z } from 'zod'
 import { lockProject } from '../accounts/project-rows.ts'
 import { appendAuditEntry } from '../audit/append.ts'
+import { issueMessage } from '../base/issue-message.ts'
+import type { JsonObject } from '../base/json.ts'
 import { badRequest, notFound } from '../base/problem.ts'
 import { findConnection } from '../connections/rows.ts'
-import { type Ctx, inTx } from '../ctx/ctx.ts'
+import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { ProjectScope } from '../ctx/scope.ts'
 import { isoNow } from '../ctx/world.ts'
+import { jsonObject } from '../http/validate.ts'
 import type { ChannelRow } from '../store/tables.ts'
+import { deleteUnusedSecret, toSecretLocation, upsertEncryptedSecret } from '../vault/rows.ts'
 import { requireWedge } from '../wedges/enabled-wedges.ts'
 import { requireTaskType } from '../wedges/task-type.ts'
-import { deleteChannel, insertChannel } from './rows.ts'
+import { CHANNEL_ADAPTERS, findAdapter } from './adapters/adapter-table.ts'
+import { deleteChannel, findChannel, insertChannel, updateChannel } from './rows.ts'
+
+const MAX_SETTLE_S = 3600
 
 export const ChannelInput = z.object({
   connection_id: z.string().min(1),
   address: z.string().trim().min(1).max(320),
   wedge: z.string().min(1),
   task_type: z.string().min(1),
+  adapter: z
+    .string()
+    .min(1)
+    .nullish()
+    .meta({ description: 'The service that carries the messages; null: `/inbound` only.' }),
+  config: jsonObject.optional().meta({ description: 'In the form of the adapter.' }),
+  settle_s: z
+    .number()
+    .int()
+    .min(0)
+    .max(MAX_SETTLE_S)
+    .optional()
+    .meta({ description: 'How long the task of a message waits for more messages, which then become part of it.' }),
 })
 
-const NO_ADAPTER = {
-  adapter: null,
-  config: '{}',
-  settle_s: 0,
-  progress: null,
-  poller: null,
-  poller_until: null,
-  last_received_at: null,
-  last_error: null,
-  last_error_at: null,
-}
+export const ChannelChange = ChannelInput.partial()
 
 /** Binds an inbound address to the task type that each of its messages starts. */
 export async function createChannel(
@@ -38,32 +48,110 @@ export async function createChannel(
 ): Promise<ChannelRow> {
   requireTaskType(await requireWedge(ctx, scope, input.wedge), input.task_type)
   const channel: ChannelRow = {
-    ...input,
-    ...NO_ADAPTER,
     id: ctx.world.newId('chan'),
     project_id: scope.projectId,
+    connection_id: input.connection_id,
+    address: input.address,
+    wedge: input.wedge,
+    task_type: input.task_type,
+    adapter: input.adapter ?? null,
+    config: toStoredConfig(input.adapter ?? null, input.config ?? {}),
+    settle_s: input.settle_s ?? 0,
+    progress: null,
+    poller: null,
+    poller_until: null,
+    last_received_at: null,
+    last_error: null,
+    last_error_at: null,
     created_at: isoNow(ctx),
   }
   await inTx(ctx, async (tx) => {
-    // The lock keeps the connection from being deleted before the channel is inserted.
-    await lockProject(tx.db, scope.projectId)
-    const connection = await findConnection(tx.db, input.connection_id)
-    if (connection?.project_id !== scope.projectId) throw badRequest('unknown connection')
+    await requireOwnConnection(tx, scope, channel.connection_id)
     await insertChannel(tx.db, channel)
-    const { connection_id, wedge, task_type } = channel
-    await appendAuditEntry(tx, scope.projectId, scope.actor, 'channel.created', channel.id, {
-      connection_id,
-      wedge,
-      task_type,
-    })
+    await appendAuditEntry(tx, scope.projectId, scope.actor, 'channel.created', channel.id, auditedFields(channel))
   })
   return channel
 }
 
-/** Removes a channel. Its threads and tasks are kept. */
+/** Changes the fields that are given. Threads and queued tasks stay as they are. */
+export async function changeChannel(
+  ctx: Ctx,
+  scope: ProjectScope,
+  was: ChannelRow,
+  { config, ...input }: z.infer<typeof ChannelChange>,
+): Promise<ChannelRow> {
+  const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined))
+  const channel: ChannelRow = { ...was, ...given }
+  requireTaskType(await requireWedge(ctx, scope, channel.wedge), channel.task_type)
+  const stored: JsonObject = config ?? (channel.adapter === was.adapter ? JSON.parse(was.config) : {})
+  const { connection_id, address, wedge, task_type, adapter, settle_s } = channel
+  const progress = adapter === was.adapter ? was.progress : null
+  const changes = { connection_id, address, wedge, task_type, adapter, settle_s, progress }
+  return inTx(ctx, async (tx) => {
+    await requireOwnConnection(tx, scope, connection_id)
+    const changed = await updateChannel(tx.db, was.id, { ...changes, config: toStoredConfig(adapter, stored) })
+    if (!changed) throw notFound('channel')
+    await appendAuditEntry(tx, scope.projectId, scope.actor, 'channel.updated', was.id, auditedFields(changed))
+    return changed
+  })
+}
+
+/** Stores the secret with which the provider signs its calls, or with which the adapter signs in. */
+export async function writeChannelSecret(
+  ctx: Ctx,
+  scope: ProjectScope,
+  channel: ChannelRow,
+  value: string,
+): Promise<void> {
+  if (!findAdapter(channel.adapter)?.secret) throw badRequest('the adapter of this channel has no secret')
+  const { id: key, project_id } = channel
+  const secret = { project_id, key, connection_id: key, kind: 'channel' }
+  const envelope = ctx.vault.seal(value, toSecretLocation(secret))
+  await inTx(ctx, async (tx) => {
+    await lockProject(tx.db, project_id)
+    if (!(await findChannel(tx.db, [project_id], channel.id))) throw notFound('channel')
+    await upsertEncryptedSecret(tx.db, { ...secret, envelope, updated_at: isoNow(tx) })
+    await appendAuditEntry(tx, project_id, scope.actor, 'secret.written', channel.id, { kind: 'channel' })
+  })
+}
+
+/** Removes a channel and its secret. Its threads and tasks are kept. */
 export async function removeChannel(ctx: Ctx, scope: ProjectScope, channel: ChannelRow): Promise<void> {
   await inTx(ctx, async (tx) => {
+    await lockProject(tx.db, channel.project_id)
     if (!(await deleteChannel(tx.db, channel.id))) throw notFound('channel')
+    await deleteUnusedSecret(tx.db, channel.project_id, channel.id)
     await appendAuditEntry(tx, scope.projectId, scope.actor, 'channel.deleted', channel.id)
   })
 }
+
+/** The lock keeps the connection from being deleted before the channel is stored. */
+async function requireOwnConnection(tx: Tx, { projectId }: ProjectScope, connectionId: string): Promise<void> {
+  await lockProject(tx.db, projectId)
+  const connection = await findConnection(tx.db, connectionId)
+  if (connection?.project_id !== projectId) throw badRequest('unknown connection')
+}
+
+function toStoredConfig(name: string | null, config: JsonObject): string {
+  if (name === null) {
+    if (Object.keys(config).length > 0) throw badRequest("field 'config' needs a field 'adapter'")
+    return '{}'
+  }
+  const adapter = findAdapter(name)
+  if (!adapter) {
+    const names = Object.keys(CHANNEL_ADAPTERS).join(', ')
+    throw badRequest(`field 'adapter' must be one of ${names}`)
+  }
+  const parsed = adapter.config.safeParse(config)
+  if (parsed.success) return JSON.stringify(parsed.data)
+  const [issue] = parsed.error.issues
+  if (!issue) throw badRequest("field 'config' is not valid")
+  throw badRequest(`field '${['config', ...issue.path].map(String).join('.')}' ${issueMessage(issue, config)}`)
+}
+
+const auditedFields = ({ connection_id, wedge, task_type, adapter, settle_s }: ChannelRow) => ({
+  connection_id,
+  wedge,
+  task_type,
+  ...(adapter !== null && { adapter, settle_s }),
+})

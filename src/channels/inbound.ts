@@ -4,18 +4,15 @@ import { notFound } from '../base/problem.ts'
 import { clientDisplayName, findOrCreateClient } from '../clients/clients.ts'
 import { clientHandle } from '../clients/handles.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
-import type { ProjectScope } from '../ctx/scope.ts'
+import type { Actor, ProjectScope } from '../ctx/scope.ts'
 import { isoNow } from '../ctx/world.ts'
-import type { ChannelRow, QueuedTask } from '../store/tables.ts'
+import type { ChannelRow, MessageRow, QueuedTask } from '../store/tables.ts'
 import { planTask } from '../tasks/create-task.ts'
+import type { IncomingMessage } from './adapters/adapter.ts'
+import { findOrOpenThread } from './find-thread.ts'
 import { receiveMessage } from './messages.ts'
-import { lockChannel } from './rows.ts'
-import {
-  findInboundByExternalId,
-  insertOpenThread,
-  type MessagePosition,
-  updateOpenThreadPosition,
-} from './thread-rows.ts'
+import { lockReceivingChannel } from './rows.ts'
+import { findInboundByExternalId } from './thread-rows.ts'
 
 export const InboundMessage = z.object({
   from: z.object({ handle: clientHandle, name: clientDisplayName.nullish() }),
@@ -24,30 +21,55 @@ export const InboundMessage = z.object({
   external_id: z.string().min(1).max(512).nullish(),
 })
 
-type InboundMessage = z.infer<typeof InboundMessage>
-
 export interface InboundResult {
   task_id: string | null
   thread_id: string
   client_id: string
 }
 
-/** Receives a message: finds or creates the client, appends to the open thread and creates the task, in one transaction. */
-export async function receiveInbound(
+export interface Receipt {
+  delivered: InboundResult
+  /** An earlier delivery of the same message was received; this one changed nothing. */
+  replayed: boolean
+}
+
+/** A message for one channel, whichever way it came. */
+export type ChannelMessage = Omit<IncomingMessage, 'externalId' | 'address' | 'files'> & {
+  externalId: string | null
+  address: IncomingMessage['address'] | null
+}
+
+/** Receives a message that the founder's own server posts to `/inbound`. */
+export function receiveInbound(
   ctx: Ctx,
   scope: ProjectScope,
   channel: ChannelRow,
-  message: InboundMessage,
-): Promise<{ delivered: InboundResult; replayed: boolean }> {
+  { from, body, subject = null, external_id = null }: z.infer<typeof InboundMessage>,
+): Promise<Receipt> {
+  const sender = { handle: from.handle, name: from.name ?? null }
+  const message = { from: sender, body, subject, externalId: external_id, conversationKey: '', address: null }
+  return receiveFromChannel(ctx, scope.actor, channel, message)
+}
+
+/**
+ * Receives a message: finds or creates the client, appends to the open thread and creates the task, in one transaction. The
+ * service has not received anything before this transaction commits, and a second delivery changes nothing.
+ */
+export async function receiveFromChannel(
+  ctx: Ctx,
+  actor: Actor,
+  channel: ChannelRow,
+  message: ChannelMessage,
+): Promise<Receipt> {
   // Checked before the wedge, so that a repeated delivery gets its result even if the wedge was removed since.
   const earlier = await findEarlierInbound(ctx, channel, message)
   if (earlier) return { delivered: earlier, replayed: true }
   const plan = await planInboundTask(ctx, channel)
   return inTx(ctx, async (tx) => {
-    if (!(await lockChannel(tx.db, channel.id))) throw notFound('channel')
+    if (!(await lockReceivingChannel(tx.db, channel.id, isoNow(tx)))) throw notFound('channel')
     const concurrent = await findEarlierInbound(tx, channel, message)
     if (concurrent) return { delivered: concurrent, replayed: true }
-    return { delivered: await storeInbound(tx, scope, channel, plan, message), replayed: false }
+    return { delivered: await storeInbound(tx, actor, channel, plan, message), replayed: false }
   })
 }
 
@@ -57,54 +79,46 @@ export function planInboundTask(ctx: Ctx, channel: ChannelRow): Promise<QueuedTa
   return planTask(ctx, { projectId: project_id }, { wedge, task_type }, { channel_id: channel.id })
 }
 
-async function findEarlierInbound({ db }: Pick<Ctx, 'db'>, channel: ChannelRow, { external_id }: InboundMessage) {
-  if (!external_id) return undefined
-  const [earlier] = await findInboundByExternalId(db, { channel_id: channel.id, external_id })
+export async function findEarlierInbound(
+  { db }: Pick<Ctx, 'db'>,
+  channel: ChannelRow,
+  { externalId }: Pick<ChannelMessage, 'externalId'>,
+): Promise<InboundResult | undefined> {
+  if (!externalId) return undefined
+  const [earlier] = await findInboundByExternalId(db, { channel_id: channel.id, external_id: externalId })
   return earlier
 }
 
 async function storeInbound(
   tx: Tx,
-  scope: ProjectScope,
+  actor: Actor,
   channel: ChannelRow,
   plan: QueuedTask,
-  { from, body, subject = null, external_id = null }: InboundMessage,
+  message: ChannelMessage,
 ): Promise<InboundResult> {
-  const client = await findOrCreateClient(tx, channel.project_id, from)
-  const position = await nextPositionOfClient(tx, channel, client.id, subject)
-  const sender = { handle: from.handle, name: from.name ?? null }
-  const message = await receiveMessage(tx, scope.actor, position, plan, { from: sender, body, subject, external_id })
-  const delivered = { task_id: plan.id, thread_id: position.id, client_id: client.id }
-  if (client.isNew)
-    await appendAuditEntry(tx, scope.projectId, scope.actor, 'client.created', client.id, { by: 'inbound' })
-  await appendAuditEntry(tx, scope.projectId, scope.actor, 'message.received', message.id, {
-    channel_id: channel.id,
-    ...delivered,
-  })
+  const { project_id } = channel
+  const client = await findOrCreateClient(tx, project_id, message.from)
+  const stored = await appendToOpenThread(tx, actor, channel, client.id, plan, message)
+  const delivered = { task_id: stored.task_id, thread_id: stored.thread_id, client_id: client.id }
+  if (client.isNew) await appendAuditEntry(tx, project_id, actor, 'client.created', client.id, { by: 'inbound' })
+  const data = { channel_id: channel.id, ...delivered }
+  await appendAuditEntry(tx, project_id, actor, 'message.received', stored.id, data)
   return delivered
 }
 
-/** The next position in the client's open thread. Opens a thread if there is none. */
-async function nextPositionOfClient(
+/** A member may close the thread between its lookup and its lock. The message then opens another thread. */
+async function appendToOpenThread(
   tx: Tx,
+  actor: Actor,
   channel: ChannelRow,
   clientId: string,
-  subject: string | null,
-): Promise<MessagePosition> {
-  const now = isoNow(tx)
+  plan: QueuedTask,
+  message: ChannelMessage,
+): Promise<MessageRow> {
+  const { externalId: external_id, ...content } = message
   for (;;) {
-    const [position] = await updateOpenThreadPosition(tx.db, { channel_id: channel.id, client_id: clientId, now })
-    if (position) return position
-    await insertOpenThread(tx.db, {
-      id: tx.world.newId('thr'),
-      project_id: channel.project_id,
-      channel_id: channel.id,
-      client_id: clientId,
-      subject,
-      conversation_key: '',
-      reply_token: null,
-      created_at: now,
-      updated_at: now,
-    })
+    const threadId = await findOrOpenThread(tx, channel, clientId, message)
+    const stored = await receiveMessage(tx, actor, { channel, threadId }, plan, { ...content, external_id })
+    if (stored) return stored
   }
 }

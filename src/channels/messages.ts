@@ -1,45 +1,94 @@
 import { isAddressedToHandle } from '../clients/handles.ts'
+import type { JsonObject } from '../base/json.ts'
 import type { Tx } from '../ctx/ctx.ts'
 import type { Actor } from '../ctx/scope.ts'
 import { isoNow } from '../ctx/world.ts'
-import type { MessageRow, QueuedTask } from '../store/tables.ts'
+import { notifyProjectChange } from '../events/project-changes.ts'
+import type { ChannelRow, MessageRow, QueuedTask } from '../store/tables.ts'
 import { queueTask } from '../tasks/create-task.ts'
-import { insertMessage, type MessagePosition } from './thread-rows.ts'
+import { findUnfinishedTaskOfThread, lockWaitingTask } from '../tasks/thread-task-rows.ts'
+import { joinWaitingTask, settledAt } from './settle.ts'
+import { insertMessage, type MessagePosition, updateOpenThreadPosition, updateThreadUnanswered } from './thread-rows.ts'
 
 export interface ReceivedMessage {
   from: { handle: string | null; name: string | null }
   body: string
   subject: string | null
   external_id: string | null
+  address?: JsonObject | null
+  verdict?: JsonObject | null
+  isAutomatic?: boolean
 }
 
-/** Appends a client's message to its thread and creates the task that it starts. */
+/**
+ * Appends a client's message to its open thread, and creates the task that it starts. Within the settle time of the channel
+ * it becomes part of the task that still waits. It starts no task if it was written by a program, or if a person has taken
+ * the conversation over. Null if the thread is closed. Call it after the channel is locked: every transaction locks the
+ * channel first, then tasks, then the thread, and the audit log last.
+ */
 export async function receiveMessage(
   tx: Tx,
   actor: Actor,
-  position: MessagePosition,
+  { channel, threadId }: { channel: ChannelRow; threadId: string },
   plan: QueuedTask,
-  { from, body, subject, external_id }: ReceivedMessage,
-): Promise<MessageRow> {
-  const message = newMessage(tx, position, {
+  received: ReceivedMessage,
+): Promise<MessageRow | null> {
+  const [waiting] = channel.settle_s > 0 ? await lockWaitingTask(tx.db, { thread_id: threadId }) : []
+  const [position] = await updateOpenThreadPosition(tx.db, { id: threadId, now: isoNow(tx) })
+  if (!position) return null
+  const isHeld = position.held_by_kind !== null
+  const startsTask = !isHeld && !received.isAutomatic
+  const joined = startsTask && waiting ? await joinWaitingTask(tx, channel, waiting, received) : false
+  const task_id = startsTask ? (joined && waiting ? waiting.id : plan.id) : null
+  const message = toInboundMessage(tx, position, received, task_id)
+  await insertMessage(tx.db, message)
+  if (isHeld && !received.isAutomatic) {
+    await updateThreadUnanswered(tx.db, { id: threadId, at: message.created_at, reason: 'held', task_id: null })
+  }
+  notifyProjectChange(tx, position.project_id, { kind: 'thread', id: threadId, status: position.status })
+  if (startsTask && !joined) await queueMessageTask(tx, actor, channel, position, plan, received)
+  return message
+}
+
+function toInboundMessage(
+  tx: Tx,
+  position: MessagePosition,
+  { from, body, subject, external_id, address, verdict, isAutomatic }: ReceivedMessage,
+  task_id: string | null,
+): MessageRow {
+  return newMessage(tx, position, {
     direction: 'inbound',
     from_handle: from.handle,
     from_name: from.name,
     body,
     subject,
-    task_id: plan.id,
+    task_id,
     external_id,
+    address: address ? JSON.stringify(address) : null,
+    verdict: verdict ? JSON.stringify(verdict) : null,
+    is_automatic: isAutomatic ? 1 : 0,
   })
-  await insertMessage(tx.db, message)
+}
+
+/** One run per thread at a time: the task starts at once only if no other task of the thread runs or waits. */
+async function queueMessageTask(
+  tx: Tx,
+  actor: Actor,
+  channel: ChannelRow,
+  { id: thread_id, client_id }: MessagePosition,
+  plan: QueuedTask,
+  { from, body, subject }: ReceivedMessage,
+): Promise<void> {
+  const [other] = await findUnfinishedTaskOfThread(tx.db, { thread_id })
   const task: QueuedTask = {
     ...plan,
-    client_id: position.client_id,
-    thread_id: position.id,
-    input: JSON.stringify({ from, body, subject, thread_id: position.id }),
-    actor: JSON.stringify({ kind: 'client', id: position.client_id }),
+    client_id,
+    thread_id,
+    input: JSON.stringify({ from, body, subject, thread_id }),
+    actor: JSON.stringify({ kind: 'client', id: client_id }),
+    ready_at: settledAt(tx, channel, plan.created_at),
   }
-  await queueTask(tx, task, actor)
-  return message
+  await queueTask(tx, task, actor, { mayStart: !other && task.ready_at === null })
 }
 
 type MessageContent = Partial<MessageRow> & Pick<MessageRow, 'direction' | 'body' | 'subject' | 'task_id'>
@@ -61,6 +110,8 @@ export function newMessage(tx: Tx, position: MessagePosition, content: MessageCo
     address: null,
     delivery: null,
     delivery_error: null,
+    is_automatic: 0,
+    verdict: null,
     created_at: isoNow(tx),
     ...content,
   }

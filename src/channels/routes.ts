@@ -1,10 +1,17 @@
 import { z } from 'zod'
 import { pageQueryById, pageSchema, toPage } from '../http/page.ts'
 import { createdResponse, defineRead, defineWrite, findInScope, nameRoutes, noContentResponse } from '../http/route.ts'
-import { ChannelInput, createChannel, removeChannel } from './channels.ts'
+import {
+  ChannelChange,
+  ChannelInput,
+  changeChannel,
+  createChannel,
+  removeChannel,
+  writeChannelSecret,
+} from './channels.ts'
 import { InboundMessage, receiveInbound } from './inbound.ts'
 import { findChannel, listChannels } from './rows.ts'
-import { ChannelView, InboundReceiptView, toChannelView } from './view.ts'
+import { ChannelView, InboundReceiptView, readChannelView, readChannelViews } from './view.ts'
 
 const channelInScope = findInScope('channel', findChannel)
 
@@ -14,7 +21,14 @@ export const channelRoutes = nameRoutes({
     query: z.object(pageQueryById('chan')),
     responses: { 200: pageSchema(ChannelView) },
     async handle({ ctx, scope, query }) {
-      return toPage(await listChannels(ctx.db, scope.projectIds, query), query.limit, (row) => row.id, toChannelView)
+      const rows = await listChannels(ctx.db, scope.projectIds, query)
+      const views = await readChannelViews(ctx, rows)
+      return toPage(
+        views,
+        query.limit,
+        (view) => view.id,
+        (view) => view,
+      )
     },
   }),
 
@@ -26,7 +40,7 @@ export const channelRoutes = nameRoutes({
     responses: { 201: ChannelView },
     async handle({ ctx, scope, body }) {
       const channel = await createChannel(ctx, scope, body)
-      return createdResponse(`/v1/channels/${channel.id}`, toChannelView(channel))
+      return createdResponse(`/v1/channels/${channel.id}`, await readChannelView(ctx, channel))
     },
   }),
 
@@ -34,7 +48,31 @@ export const channelRoutes = nameRoutes({
     summary: 'Read a channel',
     responses: { 200: ChannelView },
     find: channelInScope,
-    handle: async ({ subject }) => toChannelView(subject),
+    handle: ({ ctx, subject }) => readChannelView(ctx, subject),
+  }),
+
+  updateChannel: defineWrite('PUT', '/v1/channels/:id', {
+    summary: 'Change a channel',
+    description: 'Changes the fields that are given. Its threads and queued tasks stay as they are.',
+    role: 'admin',
+    body: ChannelChange,
+    responses: { 200: ChannelView },
+    find: channelInScope,
+    handle: async ({ ctx, scope, subject, body }) =>
+      readChannelView(ctx, await changeChannel(ctx, scope, subject, body)),
+  }),
+
+  setChannelSecret: defineWrite('POST', '/v1/channels/:id/secret', {
+    summary: 'Set the secret of a channel',
+    description: 'The secret with which the provider signs its calls. It is sealed; no endpoint returns it.',
+    role: 'admin',
+    body: z.object({ value: z.string().min(1).max(65_536) }),
+    responses: { 200: ChannelView },
+    find: channelInScope,
+    async handle({ ctx, scope, subject, body }) {
+      await writeChannelSecret(ctx, scope, subject, body.value)
+      return readChannelView(ctx, subject)
+    },
   }),
 
   deleteChannel: defineWrite('DELETE', '/v1/channels/:id', {

@@ -23,10 +23,48 @@ export function listChannels(db: Db, projectIds: readonly string[], page: PageQu
   )
 }
 
+export type ChannelChanges = Partial<Omit<ChannelRow, 'id' | 'project_id' | 'created_at'>>
+
+/** Undefined if the channel does not exist any more. */
+export async function updateChannel(db: Db, id: string, changes: ChannelChanges): Promise<ChannelRow | undefined> {
+  return db.updateTable('channels').set(changes).where('id', '=', id).returningAll().executeTakeFirst()
+}
+
+/** Not limited to a scope: never show what it returns to a caller without a signature. */
+export async function findChannelUnscoped(db: Db, id: string): Promise<ChannelRow | undefined> {
+  return (await channelById(db, { id }))[0]
+}
+
+/** Notes why a message could not be received, at most once in a while: a caller without a signature must not cause many writes. */
+export async function updateChannelError(
+  db: Db,
+  failure: { id: string; error: string; now: string; unlessSince: string },
+): Promise<void> {
+  await db
+    .updateTable('channels')
+    .set({ last_error: failure.error, last_error_at: failure.now })
+    .where('id', '=', failure.id)
+    .where((row) => row.or([row('last_error_at', 'is', null), row('last_error_at', '<', failure.unlessSince)]))
+    .execute()
+}
+
 /** False if the channel did not exist any more. */
 export async function deleteChannel(db: Db, id: string): Promise<boolean> {
   return (await db.deleteFrom('channels').where('id', '=', id).returning('id').execute()).length > 0
 }
+
+/** Like `lockChannel`, for a message that is received: it also notes the time and that the channel works. */
+export async function lockReceivingChannel(db: Db, id: string, now: string): Promise<boolean> {
+  return (await touchReceivingChannel(db, { id, now })).length > 0
+}
+
+const touchReceivingChannel = prepareQuery<{ id: string; now: string }, { id: string }>((db, arg) =>
+  db
+    .updateTable('channels')
+    .set({ last_received_at: arg('now'), last_error: null, last_error_at: null })
+    .where('id', '=', arg('id'))
+    .returning('id'),
+)
 
 /**
  * Locks the channel until the commit, so that one transaction at a time opens a thread or detects a repeated delivery.

@@ -43,7 +43,7 @@ export type NewThread = Pick<
   | 'updated_at'
 >
 
-/** Inserts nothing if the client has an open thread on the channel: a unique index allows one. */
+/** Inserts nothing if the client has this conversation open on the channel: a unique index allows one. */
 export const insertOpenThread = prepareQuery<NewThread>((db, arg) =>
   db
     .insertInto('threads')
@@ -65,21 +65,68 @@ export const insertOpenThread = prepareQuery<NewThread>((db, arg) =>
     .$castTo<never>(),
 )
 
-const MESSAGE_POSITION_COLUMNS = ['id', 'project_id', 'channel_id', 'client_id', 'status', 'message_count'] as const
+const MESSAGE_POSITION_COLUMNS = [
+  'id',
+  'project_id',
+  'channel_id',
+  'client_id',
+  'status',
+  'message_count',
+  'held_by_kind',
+] as const
 
 /** A reserved position in a thread. `message_count` is the number of the message that comes there. */
 export type MessagePosition = Pick<ThreadRow, (typeof MESSAGE_POSITION_COLUMNS)[number]>
 
-/** Reserves the next position in the client's open thread on a channel, and locks the thread until the commit. */
-export const updateOpenThreadPosition = prepareQuery<
-  { channel_id: string; client_id: string; now: string },
-  MessagePosition
+/** The client's open conversation on a channel. */
+export const findOpenThreadId = prepareQuery<
+  { channel_id: string; client_id: string; conversation_key: string },
+  { id: string }
 >((db, arg) =>
+  db
+    .selectFrom('threads')
+    .select('id')
+    .where('channel_id', '=', arg('channel_id'))
+    .where('client_id', '=', arg('client_id'))
+    .where('conversation_key', '=', arg('conversation_key'))
+    .where('status', '=', 'open'),
+)
+
+/** The client's open thread with this reply token. A token that another client sends leads nowhere. */
+export const findThreadIdByReplyToken = prepareQuery<
+  { channel_id: string; client_id: string; reply_token: string },
+  { id: string }
+>((db, arg) =>
+  db
+    .selectFrom('threads')
+    .select('id')
+    .where('reply_token', '=', arg('reply_token'))
+    .where('channel_id', '=', arg('channel_id'))
+    .where('client_id', '=', arg('client_id'))
+    .where('status', '=', 'open'),
+)
+
+/** The client's open thread that has a message with this id of the provider. */
+export const findThreadIdByExternalId = prepareQuery<
+  { channel_id: string; client_id: string; external_id: string },
+  { id: string }
+>((db, arg) =>
+  db
+    .selectFrom('messages')
+    .innerJoin('threads', 'threads.id', 'messages.thread_id')
+    .select('threads.id')
+    .where('messages.channel_id', '=', arg('channel_id'))
+    .where('messages.external_id', '=', arg('external_id'))
+    .where('threads.client_id', '=', arg('client_id'))
+    .where('threads.status', '=', 'open'),
+)
+
+/** Reserves the next position in a thread, if it is open, and locks the thread until the commit. */
+export const updateOpenThreadPosition = prepareQuery<{ id: string; now: string }, MessagePosition>((db, arg) =>
   db
     .updateTable('threads')
     .set((row) => ({ message_count: row('message_count', '+', 1), updated_at: arg('now') }))
-    .where('channel_id', '=', arg('channel_id'))
-    .where('client_id', '=', arg('client_id'))
+    .where('id', '=', arg('id'))
     .where('status', '=', 'open')
     .returning(MESSAGE_POSITION_COLUMNS),
 )
@@ -115,6 +162,8 @@ export const insertMessage = prepareQuery<MessageRow>((db, arg) =>
       address: arg('address'),
       delivery: arg('delivery'),
       delivery_error: arg('delivery_error'),
+      is_automatic: arg('is_automatic'),
+      verdict: arg('verdict'),
       created_at: arg('created_at'),
     })
     .$castTo<never>(),
@@ -167,20 +216,36 @@ export const findInboundByExternalId = prepareQuery<
     .where('messages.external_id', '=', arg('external_id')),
 )
 
+/** Marks a thread as unanswered. The first reason stays until the client gets an answer or a person dismisses the mark. */
+export const updateThreadUnanswered = prepareQuery<{
+  id: string
+  at: string
+  reason: string
+  task_id: string | null
+}>((db, arg) =>
+  db
+    .updateTable('threads')
+    .set({ unanswered_at: arg('at'), unanswered_reason: arg('reason'), unanswered_task_id: arg('task_id') })
+    .where('id', '=', arg('id'))
+    .where('unanswered_at', 'is', null)
+    .$castTo<never>(),
+)
+
 /** False if the thread was already closed. */
 export async function updateThreadClosed(db: Db, id: string, now: string): Promise<boolean> {
   const query = db.updateTable('threads').set({ status: 'closed', updated_at: now }).where('id', '=', id)
   return (await query.where('status', '=', 'open').returning('id').execute()).length > 0
 }
 
-/** Call it only after `lockChannel`. False if the client has an open thread on the channel, which may be this one. */
+/** Call it only after `lockChannel`. False if the client has the conversation open on the channel, maybe in this thread. */
 export async function updateThreadReopened(db: Db, thread: ThreadRow, now: string): Promise<boolean> {
-  const { id, channel_id, client_id } = thread
+  const { id, channel_id, client_id, conversation_key } = thread
   const others = db
     .selectFrom('threads')
     .select('id')
     .where('channel_id', '=', channel_id)
     .where('client_id', '=', client_id)
+    .where('conversation_key', '=', conversation_key)
     .where('status', '=', 'open')
   const changed = await db
     .updateTable('threads')

@@ -1,5 +1,10 @@
 import { z } from 'zod'
+import { serviceUrl } from '../config/service-url.ts'
+import type { Ctx } from '../ctx/ctx.ts'
+import { jsonObject } from '../http/validate.ts'
 import type { ChannelRow, MessageRow, ThreadRow } from '../store/tables.ts'
+import { listConnectionsWithSecret } from '../vault/secrets.ts'
+import { findAdapter, toAdapterChannel } from './adapters/adapter-table.ts'
 import { parseRecipients } from './messages.ts'
 import { THREAD_STATUSES } from './threads.ts'
 
@@ -11,11 +16,34 @@ export const ChannelView = z
     address: z.string(),
     wedge: z.string(),
     task_type: z.string(),
+    adapter: z
+      .string()
+      .nullable()
+      .meta({ description: 'The service that carries the messages; null: `/inbound` only.' }),
+    config: jsonObject,
+    settle_s: z.number().int(),
+    has_secret: z.boolean(),
+    hook_url: z
+      .string()
+      .nullable()
+      .meta({ description: 'The address to register with the provider; null: it has none.' }),
+    last_received_at: z.string().nullable(),
+    last_error: z.string().nullable().meta({ description: 'Why the last message could not be received.' }),
+    last_error_at: z.string().nullable(),
     created_at: z.string(),
   })
   .meta({ id: 'Channel' })
 
-export const InboundReceiptView = z.object({ task_id: z.string(), thread_id: z.string(), client_id: z.string() })
+export const InboundReceiptView = z.object({
+  task_id: z
+    .string()
+    .nullable()
+    .meta({ description: 'Null if no task starts, because a person has the conversation.' }),
+  thread_id: z.string(),
+  client_id: z.string(),
+})
+
+export const HookResultView = InboundReceiptView.partial().extend({ ok: z.literal(true) })
 
 export const MessageSenderView = z
   .object({ handle: z.string().nullable(), name: z.string().nullable() })
@@ -54,9 +82,40 @@ export const ThreadSummaryView = z
 
 export const ThreadView = ThreadSummaryView.extend({ messages: z.array(MessageView) }).meta({ id: 'Thread' })
 
-export function toChannelView(row: ChannelRow) {
+/** Channels with the field that needs the vault. No secret is opened. */
+export async function readChannelViews(ctx: Ctx, rows: readonly ChannelRow[]) {
+  const withSecret = await listConnectionsWithSecret(
+    ctx,
+    rows.map((row) => ({ ...row, secret_ref: null })),
+  )
+  return rows.map((row) => toChannelView(ctx, row, withSecret.has(row.id)))
+}
+
+export async function readChannelView(ctx: Ctx, row: ChannelRow) {
+  const [view] = await readChannelViews(ctx, [row])
+  return view
+}
+
+function toChannelView({ config }: Ctx, row: ChannelRow, has_secret: boolean) {
   const { id, project_id, connection_id, address, wedge, task_type, created_at } = row
-  return { id, project_id, connection_id, address, wedge, task_type, created_at }
+  const { adapter, settle_s, last_received_at, last_error, last_error_at } = row
+  return {
+    id,
+    project_id,
+    connection_id,
+    address,
+    wedge,
+    task_type,
+    adapter,
+    config: toAdapterChannel(row).config,
+    settle_s,
+    has_secret,
+    hook_url: findAdapter(adapter)?.hook ? serviceUrl(config, `/v1/hooks/${id}`) : null,
+    last_received_at,
+    last_error,
+    last_error_at,
+    created_at,
+  }
 }
 
 export function toThreadSummaryView(row: ThreadRow) {

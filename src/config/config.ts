@@ -51,6 +51,8 @@ export interface Config {
   /** What one run, or one project, may store as records, events and files; 0: no limit. */
   maxRunMb: number
   maxProjectMb: number
+  /** The limit for one uploaded file. */
+  fileMaxMb: number
   /** How long an approval waits for a decision, unless its wedge says so; at most `approvalTtlMaxS`. */
   approvalTtlS: number
   approvalTtlMaxS: number
@@ -111,6 +113,7 @@ export function loadConfig(given: Variables, cwd = process.cwd()): Config {
     taskRatePerMin: integerSetting(env, 'SVC_TASK_RATE_PER_MIN', 120, 1),
     maxRunMb: integerSetting(env, 'SVC_MAX_RUN_MB', 256, 0),
     maxProjectMb: integerSetting(env, 'SVC_MAX_PROJECT_MB', 10_240, 0),
+    fileMaxMb: integerSetting(env, 'SVC_FILE_MAX_MB', 100, 1),
     ...approvalTtlSettings(env),
     readMaxPerTask: integerSetting(env, 'SVC_READ_MAX_PER_TASK', 200, 0),
     workflowTimeoutMs: integerSetting(env, 'SVC_WORKFLOW_TIMEOUT_MS', 5000, 1),

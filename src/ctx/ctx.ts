@@ -3,6 +3,7 @@ import type { Config } from '../config/config.ts'
 import type { GroupCommitState } from '../store/group-commit-state.ts'
 import type { Db, Store, TransactionWork } from '../store/store.ts'
 import type { QueuedTask } from '../store/tables.ts'
+import type { ByteBudget } from './byte-budget.ts'
 import type { Counts } from './counts.ts'
 import type { LiveRuns } from './live-runs.ts'
 import type { LogFollowers } from './log-followers.ts'
@@ -30,6 +31,8 @@ export interface Ctx {
   programStarter: { start: StartProgram }
   /** The projects that have reached their storage limit; refreshed every few seconds. */
   fullProjects: Set<string>
+  /** The bodies of channel hooks that are in memory. */
+  hookBodies: ByteBudget
   /** The wedges of the folder, re-read when a file changes. */
   wedges: WedgeLibrary
   /** Seals and opens the secrets of connections. */
@@ -115,6 +118,7 @@ async function commit<T>(
       taskStarter: ctx.taskStarter,
       programStarter: ctx.programStarter,
       fullProjects: ctx.fullProjects,
+      hookBodies: ctx.hookBodies,
       wedges: ctx.wedges,
       vault: ctx.vault,
       counts: ctx.counts,

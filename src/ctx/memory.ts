@@ -1,3 +1,4 @@
+import { ByteBudget } from './byte-budget.ts'
 import { createCounts } from './counts.ts'
 import { type Ctx, neverStart } from './ctx.ts'
 import { LiveRuns } from './live-runs.ts'
@@ -5,10 +6,20 @@ import { LogFollowers } from './log-followers.ts'
 import { Notifications } from './notifications.ts'
 import { refuseToStart } from './program-starter.ts'
 
+/** Two of the largest mails that a provider sends. */
+const MAX_HOOK_BYTES = 128 * 1024 * 1024
+
 /** The parts of a context that live in memory, in their initial state. */
 export function createMemoryState(): Pick<
   Ctx,
-  'notifications' | 'logFollowers' | 'liveRuns' | 'taskStarter' | 'programStarter' | 'fullProjects' | 'counts'
+  | 'notifications'
+  | 'logFollowers'
+  | 'liveRuns'
+  | 'taskStarter'
+  | 'programStarter'
+  | 'fullProjects'
+  | 'hookBodies'
+  | 'counts'
 > {
   return {
     notifications: new Notifications(),
@@ -17,6 +28,7 @@ export function createMemoryState(): Pick<
     taskStarter: { tryStart: neverStart },
     programStarter: { start: refuseToStart },
     fullProjects: new Set(),
+    hookBodies: new ByteBudget(MAX_HOOK_BYTES),
     counts: createCounts(),
   }
 }

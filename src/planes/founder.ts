@@ -80,6 +80,8 @@ export const founderPlaneRoutes: Record<string, FounderRoute[]> = {
     channelRoutes.createChannel,
     channelRoutes.listChannels,
     channelRoutes.getChannel,
+    channelRoutes.updateChannel,
+    channelRoutes.setChannelSecret,
     channelRoutes.deleteChannel,
     channelRoutes.receiveMessage,
   ],

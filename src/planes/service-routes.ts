@@ -1,4 +1,5 @@
 import { authRoutes } from '../accounts/auth-routes.ts'
+import { hookRoutes } from '../channels/hook-routes.ts'
 import { oauthCallbackRoutes } from '../connections/auth/oauth-routes.ts'
 import { defineRead, HttpResponse, nameRoutes, openRoute, type Route } from '../http/route.ts'
 import { portalSessionRoutes } from '../portal/routes.ts'
@@ -30,6 +31,7 @@ export const openPlaneRoutes = (isDraining: () => boolean): Record<string, Route
   Health: Object.values(healthRoutes(isDraining)),
   'Sign-in': Object.values(authRoutes),
   Connections: Object.values(oauthCallbackRoutes),
+  Channels: Object.values(hookRoutes),
   Portal: Object.values(portalSessionRoutes),
 })
 

@@ -2,6 +2,7 @@ import { appendAuditEntry } from '../audit/append.ts'
 import { newToken, tokenHash } from '../base/tokens.ts'
 import type { ClientWithHandles } from '../clients/rows.ts'
 import type { Config } from '../config/config.ts'
+import { serviceUrl } from '../config/service-url.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
 import type { ProjectScope } from '../ctx/scope.ts'
 import { isoNow, toIsoTime } from '../ctx/world.ts'
@@ -47,7 +48,4 @@ export async function revokePortalAccess(ctx: Ctx, scope: ProjectScope, client: 
 }
 
 /** The token is in the fragment, which browsers do not send, so it never appears in server or proxy logs. */
-function portalUrl({ publicUrl, host, port }: Config, token: string): string {
-  const localUrl = `http://${host.includes(':') ? `[${host}]` : host}:${port}`
-  return `${(publicUrl ?? localUrl).replace(/\/+$/, '')}/portal#${token}`
-}
+const portalUrl = (config: Config, token: string): string => serviceUrl(config, `/portal#${token}`)

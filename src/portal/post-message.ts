@@ -2,13 +2,12 @@ import { appendAuditEntry } from '../audit/append.ts'
 import { badRequest, conflict, Problem, tooLarge } from '../base/problem.ts'
 import { planInboundTask } from '../channels/inbound.ts'
 import { receiveMessage } from '../channels/messages.ts'
-import { findChannel } from '../channels/rows.ts'
-import { updateThreadPosition } from '../channels/thread-rows.ts'
+import { findChannel, lockReceivingChannel } from '../channels/rows.ts'
 import { findClient } from '../clients/rows.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
 import type { ClientScope } from '../ctx/scope.ts'
 import { isoNow } from '../ctx/world.ts'
-import type { MessageRow, QueuedTask, ThreadRow } from '../store/tables.ts'
+import type { ChannelRow, MessageRow, QueuedTask, ThreadRow } from '../store/tables.ts'
 import { enforceRateLimit } from '../tasks/rate-limit.ts'
 
 const MAX_MESSAGE_CHARACTERS = 10_000
@@ -22,19 +21,19 @@ export async function postPortalMessage(
   body: string,
 ): Promise<MessageRow> {
   checkMessageLength(body)
-  const plan = await planMessageTask(ctx, thread)
+  const { channel, plan } = await planMessageTask(ctx, thread)
   return inTx(ctx, async (tx) => {
     // The rate limit counts by client id here, and by project id for tasks.
     await enforceRateLimit(tx, scope.clientId, MAX_MESSAGES_PER_MINUTE, 'messages')
     const client = await findClient(tx.db, [scope.projectId], scope.clientId)
-    const [position] = await updateThreadPosition(tx.db, { id: thread.id, now: isoNow(tx) })
-    if (position?.status !== 'open') throw conflict('thread is closed')
+    if (!(await lockReceivingChannel(tx.db, channel.id, isoNow(tx)))) throw threadClosedToMessages()
     const from = { handle: client?.handles[0] ?? null, name: client?.display_name ?? null }
     const received = { from, body, subject: null, external_id: null }
-    const message = await receiveMessage(tx, scope.actor, position, plan, received)
+    const message = await receiveMessage(tx, scope.actor, { channel, threadId: thread.id }, plan, received)
+    if (!message) throw conflict('thread is closed')
     await appendAuditEntry(tx, scope.projectId, scope.actor, 'message.posted', message.id, {
       thread_id: thread.id,
-      task_id: plan.id,
+      task_id: message.task_id,
     })
     return message
   })
@@ -49,12 +48,13 @@ function checkMessageLength(body: string): void {
 }
 
 /** The client is not told why the channel accepts no messages: the reason concerns the founder only. */
-async function planMessageTask(ctx: Ctx, thread: ThreadRow): Promise<QueuedTask> {
+async function planMessageTask(ctx: Ctx, thread: ThreadRow): Promise<{ channel: ChannelRow; plan: QueuedTask }> {
   const channel = await findChannel(ctx.db, [thread.project_id], thread.channel_id)
   if (!channel) throw threadClosedToMessages()
-  return planInboundTask(ctx, channel).catch((error: unknown) => {
+  const plan = await planInboundTask(ctx, channel).catch((error: unknown) => {
     throw error instanceof Problem ? threadClosedToMessages() : error
   })
+  return { channel, plan }
 }
 
 const threadClosedToMessages = () => conflict('thread does not accept messages')

@@ -355,9 +355,11 @@ export interface FileRow {
   content_type: string
   size: number
   sha256: string
-  /** `uploading` until all bytes are stored; such a file does not exist for callers. */
-  state: 'uploading' | 'stored'
+  /** Callers see only `stored` files: the bytes of the others are still arriving, or are about to be removed. */
+  state: 'uploading' | 'stored' | 'deleted'
   storage: 'database' | 's3'
+  /** The id of the multipart upload, while the bytes go to S3 in several parts. */
+  upload_id: string | null
   /** JSON of the actor. */
   created_by: string
   created_at: string
@@ -473,6 +475,10 @@ export interface MessageRow {
   /** How the message left the service; null: it did not, and is shown in the portal only. */
   delivery: 'sending' | 'sent' | 'failed' | 'unknown' | null
   delivery_error: string | null
+  /** 1: an automatic reply or a bounce, which starts no task and is never answered. */
+  is_automatic: Flag
+  /** JSON: whether the sender of a mail is proved (SPF, DKIM, DMARC); null: the channel does not say. */
+  verdict: string | null
   created_at: string
 }
 

@@ -136,10 +136,16 @@ export function requireValidInput({ input_schema }: TaskType, input: Json): void
 
 /**
  * Inserts a planned task, with its audit entry. If this replica can start the task at once, the task starts in the same
- * transaction; otherwise the commit notifies the runners of all replicas.
+ * transaction; otherwise the commit notifies the runners of all replicas. A thread has one run at a time, so a task with a
+ * thread may start at once only if the caller has locked the thread and knows that it has no other task.
  */
-export async function queueTask(tx: Tx, plan: QueuedTask, actor: Actor): Promise<void> {
-  const started = tx.taskStarter.tryStart(tx, plan)
+export async function queueTask(
+  tx: Tx,
+  plan: QueuedTask,
+  actor: Actor,
+  { mayStart = plan.thread_id === null } = {},
+): Promise<void> {
+  const started = mayStart ? tx.taskStarter.tryStart(tx, plan) : null
   await insertTask(tx.db, started?.task ?? plan)
   // Followers see `queued` first, as in the response, and then `running`.
   notifyProjectChange(tx, plan.project_id, { kind: 'task', id: plan.id, status: plan.status })

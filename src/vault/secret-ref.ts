@@ -20,8 +20,9 @@ export function requireSecretRef(text: string, envSecrets: readonly string[] | n
   return ref
 }
 
-/** A vault key that is a connection id belongs to that connection alone; any other key may be shared. */
-export const isOtherConnectionsKey = (key: string, id: string | null): boolean => key.startsWith('conn_') && key !== id
+/** A vault key that is the id of a connection or a channel belongs to it alone; any other key may be shared. */
+export const isOtherConnectionsKey = (key: string, id: string | null): boolean =>
+  /^(?:conn|chan)_/.test(key) && key !== id
 
 /** A connection must not read settings of the service or the system: its owner could send them to any address. */
 export function canReadEnv(name: string, envSecrets: readonly string[] | null): boolean {

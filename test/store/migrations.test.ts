@@ -47,6 +47,8 @@ const UNDO_STORAGE_USAGE_AND_LATER = [
   'drop index cases_thread',
   'alter table cases drop column assignee_id',
   'alter table cases drop column thread_id',
+  'alter table messages drop column verdict',
+  'alter table messages drop column is_automatic',
   'drop index tasks_thread',
   'alter table tasks drop column ready_at',
   ...['delivery_error', 'delivery', 'address', 'author_id', 'author_kind'].map(

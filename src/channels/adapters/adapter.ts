@@ -68,6 +68,8 @@ export interface IncomingMessage {
   files: IncomingFile[]
   /** An automatic reply or a bounce: it is stored in its thread, starts no task and is never answered. */
   isAutomatic?: boolean
+  /** Whether the sender of a mail is proved, such as `{spf: "pass", dkim: "pass", dmarc: "pass"}`. */
+  verdict?: JsonObject
 }
 
 /** A file that came with a message. */

@@ -80,6 +80,11 @@ const MIGRATIONS: Record<string, Migration> = {
       for (const statement of CASE_STATEMENTS) await sql.raw(statement).execute(db)
     },
   },
+  '0015_message_origin': {
+    async up(db) {
+      for (const statement of MESSAGE_ORIGIN_STATEMENTS) await sql.raw(statement).execute(db)
+    },
+  },
 }
 
 /** The conversation and the responsible member of a case; what waits for a person is found without reading all rows. */
@@ -90,6 +95,12 @@ const CASE_STATEMENTS = [
   'create index connections_failing on connections (project_id, id) where last_error is not null',
   `create index intake_questions_open on intake_questions (project_id, created_at)
     where status = 'open' and asked > 0`,
+]
+
+/** What the mail server of a sender proved, and whether a program wrote the message. */
+const MESSAGE_ORIGIN_STATEMENTS = [
+  'alter table messages add column is_automatic bigint not null default 0',
+  'alter table messages add column verdict text',
 ]
 
 /** The tools of MCP servers, as they were when they were last listed, with the class that an admin gave them. */

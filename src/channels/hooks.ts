@@ -1,0 +1,84 @@
+import type { IncomingMessage as HttpRequest } from 'node:http'
+import { notFound, Problem } from '../base/problem.ts'
+import { serviceUrl } from '../config/service-url.ts'
+import { findConnection } from '../connections/rows.ts'
+import { type Ctx, inTx } from '../ctx/ctx.ts'
+import { isoNow, toIsoTime } from '../ctx/world.ts'
+import { readRequestBytes } from '../http/request-bytes.ts'
+import type { ChannelRow } from '../store/tables.ts'
+import { openSecret } from '../vault/secrets.ts'
+import type { ChannelHook, HookCall, HookContent } from './adapters/adapter.ts'
+import { findAdapter, toAdapterChannel } from './adapters/adapter-table.ts'
+import type { Receipt } from './inbound.ts'
+import { receiveIncoming } from './incoming.ts'
+import { findChannelUnscoped, updateChannelError } from './rows.ts'
+
+export interface HookResult {
+  receipts: Receipt[]
+  response: HookContent['response']
+}
+
+/** Handles a call of a provider: checks its signature over the raw bytes, then receives its messages. */
+export async function receiveHook(ctx: Ctx, { channel, hook }: HookChannel, request: HttpRequest): Promise<HookResult> {
+  const release = ctx.hookBodies.take(expectedBytes(request, hook))
+  if (!release) throw new Problem(503, 'too many calls at once', { headers: { 'retry-after': '5' } })
+  try {
+    const call = await readHookCall(ctx, channel, request, hook)
+    await hook.verify(ctx, call)
+    const { messages, response } = await hook.parse(ctx, call)
+    const receipts: Receipt[] = []
+    for (const message of messages) receipts.push(await receiveIncoming(ctx, channel, message))
+    return { receipts, response }
+  } catch (error) {
+    await noteChannelError(ctx, channel, error)
+    throw error
+  } finally {
+    release()
+  }
+}
+
+export interface HookChannel {
+  channel: ChannelRow
+  hook: ChannelHook
+}
+
+/** The channel that a provider calls; 404 if it does not exist or its adapter takes no calls. */
+export async function requireHookChannel({ db }: Pick<Ctx, 'db'>, id: string): Promise<HookChannel> {
+  const channel = await findChannelUnscoped(db, id)
+  const hook = channel && findAdapter(channel.adapter)?.hook
+  if (!hook) throw notFound('channel')
+  return { channel, hook }
+}
+
+const expectedBytes = ({ headers }: HttpRequest, { maxBytes }: ChannelHook): number =>
+  Math.min(headers['content-length'] === undefined ? maxBytes : Number(headers['content-length']) || 0, maxBytes)
+
+async function readHookCall(
+  ctx: Ctx,
+  channel: ChannelRow,
+  request: HttpRequest,
+  { maxBytes }: ChannelHook,
+): Promise<HookCall> {
+  const body = await readRequestBytes(request, maxBytes)
+  const connection = await findConnection(ctx.db, channel.connection_id)
+  if (!connection) throw notFound('channel')
+  return {
+    channel: toAdapterChannel(channel),
+    connection,
+    secret: await openSecret(ctx, { ...channel, secret_ref: null }),
+    url: serviceUrl(ctx.config, request.url ?? ''),
+    headers: request.headers,
+    body,
+  }
+}
+
+const ERROR_INTERVAL_MS = 60_000
+
+/** Shown with the channel, because the provider rarely tells the founder why its calls were refused. */
+export async function noteChannelError(ctx: Ctx, { id }: Pick<ChannelRow, 'id'>, error: unknown): Promise<void> {
+  const text = error instanceof Problem ? error.message : 'internal error'
+  const unlessSince = toIsoTime(ctx.world.clock.now() - ERROR_INTERVAL_MS)
+  await inTx(ctx, (tx) => updateChannelError(tx.db, { id, error: text, now: isoNow(tx), unlessSince })).catch(
+    (err: unknown) => ctx.world.log.warn({ err, channel: id }, 'the error of a channel was not stored'),
+  )
+}

@@ -1,0 +1,46 @@
+import type { Tx } from '../ctx/ctx.ts'
+import { isoNow, toIsoTime } from '../ctx/world.ts'
+import type { ChannelRow } from '../store/tables.ts'
+import { updateWaitingTask, type WaitingTask } from '../tasks/thread-task-rows.ts'
+import type { ReceivedMessage } from './messages.ts'
+
+/** The input of a task that messages have started. `messages` is there once a second message has joined. */
+interface MessageInput {
+  from: ReceivedMessage['from']
+  body: string
+  subject: string | null
+  thread_id: string
+  messages?: JoinedMessage[]
+}
+
+interface JoinedMessage extends Pick<ReceivedMessage, 'from' | 'body' | 'subject'> {
+  at: string
+}
+
+/** Every message extends the wait, up to this many settle times after the first one. */
+const MAX_SETTLE_TIMES = 5
+const MAX_JOINED_CHARACTERS = 200_000
+
+/** When the task of a message may start; null: at once. */
+export function settledAt(tx: Tx, { settle_s }: ChannelRow, firstAt: string): string | null {
+  if (settle_s === 0) return null
+  const afterThis = tx.world.clock.now() + settle_s * 1000
+  const latest = Date.parse(firstAt) + MAX_SETTLE_TIMES * settle_s * 1000
+  return toIsoTime(Math.min(afterThis, latest))
+}
+
+/** Adds a message to the input of a task that waits. False if the input would be too long. */
+export async function joinWaitingTask(
+  tx: Tx,
+  channel: ChannelRow,
+  { id, input: text, created_at }: WaitingTask,
+  { from, body, subject }: ReceivedMessage,
+): Promise<boolean> {
+  const input: MessageInput = JSON.parse(text)
+  const earlier = input.messages ?? [{ from: input.from, body: input.body, subject: input.subject, at: created_at }]
+  const messages = [...earlier, { from, body, subject, at: isoNow(tx) }]
+  const joined: MessageInput = { ...input, body: messages.map((message) => message.body).join('\n\n'), messages }
+  if (joined.body.length > MAX_JOINED_CHARACTERS) return false
+  await updateWaitingTask(tx.db, { id, input: JSON.stringify(joined), ready_at: settledAt(tx, channel, created_at) })
+  return true
+}

@@ -1,0 +1,153 @@
+import type { PageQuery } from '../http/page.ts'
+import { listNewestPage, matchColumns, mergeNewest } from '../store/newest-page.ts'
+import { prepareQuery } from '../store/prepared-query.ts'
+import type { Db } from '../store/store.ts'
+import type { FileChunkRow, FileRow } from '../store/tables.ts'
+
+/** The first bytes arrive with the row, so `size` is never 0 for lack of a write. */
+export const insertFile = prepareQuery<FileRow>((db, arg) =>
+  db
+    .insertInto('files')
+    .values({
+      id: arg('id'),
+      project_id: arg('project_id'),
+      client_id: arg('client_id'),
+      name: arg('name'),
+      content_type: arg('content_type'),
+      size: arg('size'),
+      sha256: arg('sha256'),
+      state: arg('state'),
+      storage: arg('storage'),
+      upload_id: arg('upload_id'),
+      created_by: arg('created_by'),
+      created_at: arg('created_at'),
+    })
+    .$castTo<never>(),
+)
+
+/** No row if the upload was given up meanwhile. */
+export const addFileSize = prepareQuery<{ id: string; bytes: number }, { id: string }>((db, arg) =>
+  db
+    .updateTable('files')
+    .set((eb) => ({ size: eb('size', '+', arg('bytes')) }))
+    .where('id', '=', arg('id'))
+    .where('state', '=', 'uploading')
+    .returning('id'),
+)
+
+/** No row if the upload was given up meanwhile. */
+export const updateFileStored = prepareQuery<{ id: string; sha256: string }, FileRow>((db, arg) =>
+  db
+    .updateTable('files')
+    .set({ state: 'stored', sha256: arg('sha256'), upload_id: null })
+    .where('id', '=', arg('id'))
+    .where('state', '=', 'uploading')
+    .returningAll(),
+)
+
+const storedFileById = prepareQuery<{ id: string }, FileRow>((db, arg) =>
+  db.selectFrom('files').selectAll().where('id', '=', arg('id')).where('state', '=', 'stored'),
+)
+
+export async function findFile(db: Db, projectIds: readonly string[], id: string): Promise<FileRow | undefined> {
+  const [file] = await storedFileById(db, { id })
+  return file && projectIds.includes(file.project_id) ? file : undefined
+}
+
+export interface FileFilter extends PageQuery {
+  client_id?: string | undefined
+}
+
+/** Newest first, one more than a page. */
+export function listFiles(db: Db, projectIds: readonly string[], filter: FileFilter): Promise<FileRow[]> {
+  const { client_id } = filter
+  return mergeNewest(projectIds, filter, (project_id) => {
+    const files = db.selectFrom('files').selectAll()
+    if (client_id === undefined)
+      return listNewestPage(files.where('project_id', '=', project_id), filter, matchColumns({ state: 'stored' }))
+    return listNewestPage(
+      files.where('client_id', '=', client_id),
+      filter,
+      matchColumns({ project_id, state: 'stored' }),
+    )
+  })
+}
+
+/** The files of a task that still exist, in their order. */
+export const listFilesOfTask = prepareQuery<{ task_id: string }, FileRow>((db, arg) =>
+  db
+    .selectFrom('task_files')
+    .innerJoin('files', 'files.id', 'task_files.file_id')
+    .selectAll('files')
+    .where('task_files.task_id', '=', arg('task_id'))
+    .where('files.state', '=', 'stored')
+    .orderBy('task_files.n'),
+)
+
+export const listTaskFiles = (db: Db, taskId: string): Promise<FileRow[]> => listFilesOfTask(db, { task_id: taskId })
+
+/** The files of messages that still exist, in the order of each message. */
+export async function listMessageFiles(
+  db: Db,
+  messageIds: readonly string[],
+): Promise<(FileRow & { message_id: string })[]> {
+  if (messageIds.length === 0) return []
+  return db
+    .selectFrom('message_files')
+    .innerJoin('files', 'files.id', 'message_files.file_id')
+    .selectAll('files')
+    .select('message_files.message_id')
+    .where('message_files.message_id', 'in', messageIds)
+    .where('files.state', '=', 'stored')
+    .orderBy('message_files.message_id')
+    .orderBy('message_files.n')
+    .execute()
+}
+
+export async function insertTaskFiles(db: Db, taskId: string, fileIds: readonly string[]): Promise<void> {
+  if (fileIds.length === 0) return
+  const rows = fileIds.map((file_id, n) => ({ task_id: taskId, n, file_id }))
+  await db.insertInto('task_files').values(rows).execute()
+}
+
+export async function insertMessageFiles(db: Db, messageId: string, fileIds: readonly string[]): Promise<void> {
+  if (fileIds.length === 0) return
+  const rows = fileIds.map((file_id, n) => ({ message_id: messageId, n, file_id }))
+  await db.insertInto('message_files').values(rows).execute()
+}
+
+export const insertFileChunk = prepareQuery<FileChunkRow>((db, arg) =>
+  db
+    .insertInto('file_chunks')
+    .values({ file_id: arg('file_id'), n: arg('n'), content: arg('content') })
+    .$castTo<never>(),
+)
+
+export const findFileChunk = prepareQuery<{ file_id: string; n: number }, Pick<FileChunkRow, 'content'>>((db, arg) =>
+  db.selectFrom('file_chunks').select('content').where('file_id', '=', arg('file_id')).where('n', '=', arg('n')),
+)
+
+export const deleteFileChunks = prepareQuery<{ file_id: string }>((db, arg) =>
+  db.deleteFrom('file_chunks').where('file_id', '=', arg('file_id')).$castTo<never>(),
+)
+
+/** Hides a file until its bytes are removed. Returns no row if another call was first. */
+export const updateFileDeleted = prepareQuery<{ id: string }, FileRow>((db, arg) =>
+  db
+    .updateTable('files')
+    .set({ state: 'deleted' })
+    .where('id', '=', arg('id'))
+    .where('state', '<>', 'deleted')
+    .returningAll(),
+)
+
+/** Returns no row if another replica was first. */
+export const deleteFileRow = prepareQuery<{ id: string }, Pick<FileRow, 'project_id' | 'size'>>((db, arg) =>
+  db.deleteFrom('files').where('id', '=', arg('id')).where('state', '=', 'deleted').returning(['project_id', 'size']),
+)
+
+/** Removes what says that a task or a message uses the file. */
+export async function deleteFileUses(db: Db, fileId: string): Promise<void> {
+  await db.deleteFrom('task_files').where('file_id', '=', fileId).execute()
+  await db.deleteFrom('message_files').where('file_id', '=', fileId).execute()
+}

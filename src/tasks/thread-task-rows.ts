@@ -1,0 +1,39 @@
+import { isPostgres } from '../store/dialect.ts'
+import { prepareQuery } from '../store/prepared-query.ts'
+import type { TaskRow } from '../store/tables.ts'
+import { CLAIMED_STATUSES } from './status.ts'
+
+export type WaitingTask = Pick<TaskRow, 'id' | 'input' | 'created_at'>
+
+/** The newest task of a thread that still waits for its run, and that a message started; locks it until the commit. */
+export const lockWaitingTask = prepareQuery<{ thread_id: string }, WaitingTask>((db, arg) =>
+  db
+    .selectFrom('tasks')
+    .select(['id', 'input', 'created_at'])
+    .where('thread_id', '=', arg('thread_id'))
+    .where('status', '=', 'queued')
+    .where('channel_id', 'is not', null)
+    .where('retry_of', 'is', null)
+    .orderBy('id', 'desc')
+    .limit(1)
+    .$if(isPostgres(db), (query) => query.forNoKeyUpdate()),
+)
+
+/** Changes a task that `lockWaitingTask` has locked. */
+export const updateWaitingTask = prepareQuery<Pick<TaskRow, 'id' | 'input' | 'ready_at'>>((db, arg) =>
+  db
+    .updateTable('tasks')
+    .set({ input: arg('input'), ready_at: arg('ready_at') })
+    .where('id', '=', arg('id'))
+    .$castTo<never>(),
+)
+
+/** A task of the thread that has begun and not ended, or that waits in the queue. One is enough. */
+export const findUnfinishedTaskOfThread = prepareQuery<{ thread_id: string }, Pick<TaskRow, 'id'>>((db, arg) =>
+  db
+    .selectFrom('tasks')
+    .select('id')
+    .where('thread_id', '=', arg('thread_id'))
+    .where('status', 'in', ['queued', ...CLAIMED_STATUSES])
+    .limit(1),
+)
