@@ -167,6 +167,12 @@ const cases = createRoute({
   component: lazyPage(() => import('./pages/cases/cases-page.tsx'), 'CasesPage'),
 })
 
+const caseRoute = createRoute({
+  getParentRoute: () => shell,
+  path: '/cases/$caseId',
+  component: lazyPage(() => import('./pages/cases/case-page.tsx'), 'CasePage'),
+})
+
 const SETTINGS_VIEWS: SettingsTab[] = ['keys', 'members', 'projects', 'service']
 
 const settings = createRoute({
@@ -240,7 +246,7 @@ const audit = createRoute({
 /** Inside the shell, so that the navigation stays. */
 const notFound = createRoute({ getParentRoute: () => shell, path: '$', component: NotFoundPage })
 
-const work = [home, approvals, tasks, task, run, cases, clients, client, thread, records, notFound] as const
+const work = [home, approvals, tasks, task, run, cases, caseRoute, clients, client, thread, records, notFound] as const
 const setup = [
   wedges,
   wedge,

@@ -3,7 +3,7 @@ import { callApi } from './http.ts'
 import { fetchList } from './paging.ts'
 import type { Schemas } from './types.ts'
 
-/** Types and queries of clients, channels, threads and cases. */
+/** Types and queries of clients, channels and threads. */
 export type Client = Schemas['Client']
 
 export type Channel = Schemas['Channel']
@@ -13,8 +13,6 @@ export type ThreadSummary = Schemas['ThreadSummary']
 export type Message = Schemas['Message']
 
 export type Thread = Schemas['Thread']
-
-export type Case = Schemas['Case']
 
 export const channelsQuery = queryOptions({
   queryKey: ['channels'],
@@ -44,10 +42,4 @@ export const threadQuery = (id: string) =>
   queryOptions({
     queryKey: ['tasks', 'thread', id],
     queryFn: ({ signal }) => callApi<Thread>(`/v1/threads/${id}`, { signal }),
-  })
-
-export const casesQuery = (wedge: string | undefined, status: 'open' | 'closed') =>
-  queryOptions({
-    queryKey: ['cases', wedge ?? 'all', status],
-    queryFn: ({ signal }) => fetchList<Case>('/v1/cases', { signal }, { wedge, status }),
   })

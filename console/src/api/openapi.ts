@@ -331,12 +331,24 @@ export interface components {
             password: string;
         };
         Channel: {
+            /** @description The service that carries the messages; null: `/inbound` only. */
+            adapter: string | null;
             address: string;
+            /** @description Any JSON object. */
+            config: JsonObject;
             connection_id: string;
             /** Format: date-time */
             created_at: string;
+            has_secret: boolean;
+            /** @description The address to register with the provider; null: it has none. */
+            hook_url: string | null;
             id: string;
+            /** @description Why the last message could not be received. */
+            last_error: string | null;
+            last_error_at: string | null;
+            last_received_at: string | null;
             project_id: string;
+            settle_s: number;
             task_type: string;
             wedge: string;
         };
@@ -496,8 +508,16 @@ export interface components {
             tools?: string[];
         };
         CreateChannelRequest: {
+            /** @description The service that carries the messages; null: `/inbound` only. */
+            adapter?: string | null;
             address: string;
+            /** @description In the form of the adapter. */
+            config?: {
+                [key: string]: unknown;
+            };
             connection_id: string;
+            /** @description How long the task of a message waits for more messages, which then become part of it. */
+            settle_s?: number;
             task_type: string;
             wedge: string;
         };
@@ -1175,6 +1195,14 @@ export interface components {
             kind: "wedge" | "provision" | "connection" | "config" | "secret" | "authorisation" | "schedule" | "model";
             ok: boolean;
         };
+        ReceiveHookResponse: {
+            client_id?: string;
+            /** @constant */
+            ok: true;
+            /** @description Null if no task starts, because a person has the conversation. */
+            task_id?: string | null;
+            thread_id?: string;
+        };
         ReceiveMessageRequest: {
             body: string;
             external_id?: string | null;
@@ -1186,7 +1214,8 @@ export interface components {
         };
         ReceiveMessageResponse: {
             client_id: string;
-            task_id: string;
+            /** @description Null if no task starts, because a person has the conversation. */
+            task_id: string | null;
             thread_id: string;
         };
         Record: {
@@ -1306,6 +1335,9 @@ export interface components {
             jsonrpc: "2.0";
             /** @description Any JSON value. */
             result?: Json;
+        };
+        SetChannelSecretRequest: {
+            value: string;
         };
         SetConnectionSecretRequest: {
             value: string;
@@ -1571,6 +1603,20 @@ export interface components {
             status?: "open" | "closed";
             thread_id?: string | null;
             title?: string | null;
+        };
+        UpdateChannelRequest: {
+            /** @description The service that carries the messages; null: `/inbound` only. */
+            adapter?: string | null;
+            address?: string;
+            /** @description In the form of the adapter. */
+            config?: {
+                [key: string]: unknown;
+            };
+            connection_id?: string;
+            /** @description How long the task of a message waits for more messages, which then become part of it. */
+            settle_s?: number;
+            task_type?: string;
+            wedge?: string;
         };
         UpdateClientRequest: {
             display_name?: string | null;

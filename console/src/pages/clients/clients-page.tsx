@@ -48,7 +48,7 @@ export function ClientsPage() {
             <NoClients searched={handle !== ''} onNew={() => setOpen(true)} />
           ) : (
             <Table label={clientsText.title} columns={clientsText.columns}>
-              {list.map(({ id, display_name, handles, created_at }) => (
+              {list.map(({ id, display_name, handles, open_threads, last_activity_at, created_at }) => (
                 <tr key={id}>
                   <td className="font-medium">
                     <Link to="/clients/$clientId" params={{ clientId: id }} className="text-accent underline">
@@ -56,6 +56,8 @@ export function ClientsPage() {
                     </Link>
                   </td>
                   <td className="text-muted">{handles.join(', ')}</td>
+                  <td className="tabular-nums">{open_threads}</td>
+                  <td className="text-muted">{last_activity_at ? <TimeAgo ts={last_activity_at} /> : '—'}</td>
                   <td className="text-muted">
                     <TimeAgo ts={created_at} />
                   </td>

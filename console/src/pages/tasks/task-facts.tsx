@@ -45,8 +45,8 @@ export function TaskFacts({ task, timeline }: { task: Task; timeline: TaskTimeli
         )}
         {task.case_id && (
           <FactRow name={text.case}>
-            <Link to="/tasks" search={{ case_id: task.case_id }} className="text-accent underline">
-              {text.caseTasks}
+            <Link to="/cases/$caseId" params={{ caseId: task.case_id }} className="text-accent underline">
+              {text.openCase}
             </Link>
           </FactRow>
         )}

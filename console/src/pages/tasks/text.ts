@@ -63,7 +63,7 @@ export const tasksText = {
     retryOf: 'Retry of',
     earlierTask: 'Earlier task',
     case: 'Case',
-    caseTasks: 'All tasks of the case',
+    openCase: 'Open case',
     client: 'Client',
     conversation: 'Conversation',
     artifacts: 'Artifacts',
