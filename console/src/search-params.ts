@@ -1,9 +1,15 @@
+import type { ConversationFilter } from './api/conversation-queries.ts'
 import type { ApprovalStatus, TaskStatus } from './api/types.ts'
 
 /** The search parameters of the page URLs. */
 export interface ApprovalsSearch {
   status?: ApprovalStatus
   id?: string
+}
+
+export interface ConversationsSearch {
+  filter?: ConversationFilter
+  q?: string
 }
 
 export interface TasksSearch {

@@ -12,6 +12,7 @@ export class ApiError extends Error {
 
 export interface ApiRequest {
   method?: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  /** Sent as JSON, except a Blob, which is sent as it is. */
   body?: unknown
   headers?: Record<string, string>
   signal?: AbortSignal | undefined
@@ -26,6 +27,14 @@ export async function callApi<T>(path: string, options: ApiRequest = {}): Promis
   return (response.status === 204 ? null : await response.json()) as T
 }
 
+/** Sends the bytes of a file and parses the JSON response. */
+export async function uploadFile<T>(path: string, file: Blob): Promise<T> {
+  const headers = { 'content-type': file.type || 'application/octet-stream' }
+  const response = await fetchResponse(path, { method: 'POST', body: file, headers })
+  // The response type is not checked at run time.
+  return (await response.json()) as T
+}
+
 /** Sends a request and returns the raw response, for streams and files. An error response throws an ApiError. */
 export async function fetchResponse(path: string, options: ApiRequest = {}): Promise<Response> {
   const { method = 'GET', body, headers, signal, allProjects = false } = options
@@ -37,7 +46,7 @@ export async function fetchResponse(path: string, options: ApiRequest = {}): Pro
       ...(body !== undefined && { 'content-type': 'application/json' }),
       ...headers,
     },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
+    ...(body !== undefined && { body: body instanceof Blob ? body : JSON.stringify(body) }),
     ...(signal && { signal }),
   })
   updateClockOffset(response)

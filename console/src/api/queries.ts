@@ -1,6 +1,5 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import * as credential from './credential.ts'
-import type { Thread } from './client-queries.ts'
 import { callApi } from './http.ts'
 import { fetchList, pagedQuery, queryString } from './paging.ts'
 import type {
@@ -110,18 +109,7 @@ export const needsYouQuery = queryOptions({
   queryFn: ({ signal }) => callApi<Schemas['NeedsYou']>('/v1/needs-you', { signal }),
 })
 
-/** The tasks of a thread that expired and were not run again. */
-export const expiredThreadTasksQuery = ({ id, client_id, created_at }: Thread) =>
-  queryOptions({
-    queryKey: ['tasks', 'expired', id],
-    queryFn: async ({ signal }) => {
-      const { data } = await fetchTaskPage({ client_id, expired_since: created_at, limit: 50 }, signal)
-      return data.filter(({ thread_id }) => thread_id === id)
-    },
-  })
-
 interface TaskPageQuery extends TaskFilter {
-  expired_since?: string
   limit: number
   cursor?: string
 }

@@ -39,7 +39,7 @@ export function CaseFacts({ found }: { found: Case }) {
         )}
         {thread_id && (
           <FactRow name={casesText.conversation}>
-            <Link to="/threads/$threadId" params={{ threadId: thread_id }} className="text-accent underline">
+            <Link to="/conversations/$threadId" params={{ threadId: thread_id }} className="text-accent underline">
               {casesText.openConversation}
             </Link>
           </FactRow>

@@ -1,7 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { type Client, clientQuery, threadsQuery } from '../../api/client-queries.ts'
+import { type Client, clientQuery } from '../../api/client-queries.ts'
+import { clientThreadsQuery } from '../../api/conversation-queries.ts'
 import { callApi } from '../../api/http.ts'
 import { useApiMutation } from '../../api/mutation.ts'
 import { clientCasesQuery } from '../../api/case-queries.ts'
@@ -27,7 +28,7 @@ const route = getRouteApi('/shell/clients/$clientId')
 export function ClientPage() {
   const { clientId } = route.useParams()
   const query = useQuery(clientQuery(clientId))
-  const threads = useQuery(threadsQuery(clientId))
+  const threads = useQuery(clientThreadsQuery(clientId))
   return (
     <Page
       title={query.data?.display_name ?? query.data?.handles[0] ?? clientsText.client}

@@ -86,7 +86,7 @@ const colourOf = ({ kind }: NeedsYouItem) =>
 
 function targetOf({ kind, id, wedge }: NeedsYouItem) {
   if (kind === 'approval' || kind === 'question') return { to: '/approvals', search: { id } } as const
-  if (kind === 'conversation') return { to: '/threads/$threadId', params: { threadId: id } } as const
+  if (kind === 'conversation') return { to: '/conversations/$threadId', params: { threadId: id } } as const
   if (kind === 'expired_task') return { to: '/tasks/$taskId', params: { taskId: id } } as const
   if (kind === 'connection') return { to: '/connections/$connectionId', params: { connectionId: id } } as const
   if (kind === 'channel') return { to: '/channels' } as const

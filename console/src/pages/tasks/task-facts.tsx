@@ -59,7 +59,7 @@ export function TaskFacts({ task, timeline }: { task: Task; timeline: TaskTimeli
         )}
         {task.thread_id && (
           <FactRow name={text.conversation}>
-            <Link to="/threads/$threadId" params={{ threadId: task.thread_id }} className="text-accent underline">
+            <Link to="/conversations/$threadId" params={{ threadId: task.thread_id }} className="text-accent underline">
               {task.thread_id.slice(-8)}
             </Link>
           </FactRow>
