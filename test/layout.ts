@@ -10,7 +10,7 @@ const IMPORT_ORDER = [
   'vault · knowledge · broker · connections · records',
   'tasks · cases · clients · channels',
   'lifecycle',
-  'approvals · portal · schedules · webhooks · erasure',
+  'approvals · conversations · portal · schedules · webhooks · erasure',
   'sandbox · models · workflows · runs · blueprints · reports',
   'mcp',
   'telemetry',

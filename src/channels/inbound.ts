@@ -6,6 +6,7 @@ import { clientHandle } from '../clients/handles.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { Actor, ProjectScope } from '../ctx/scope.ts'
 import { isoNow } from '../ctx/world.ts'
+import { fileIds, requireUsableFiles } from '../files/usable-files.ts'
 import type { ChannelRow, MessageRow, QueuedTask } from '../store/tables.ts'
 import { planTask } from '../tasks/create-task.ts'
 import type { IncomingMessage } from './adapters/adapter.ts'
@@ -19,6 +20,7 @@ export const InboundMessage = z.object({
   body: z.string(),
   subject: z.string().max(2000).nullish(),
   external_id: z.string().min(1).max(512).nullish(),
+  files: fileIds.optional(),
 })
 
 export interface InboundResult {
@@ -37,6 +39,7 @@ export interface Receipt {
 export type ChannelMessage = Omit<IncomingMessage, 'externalId' | 'address' | 'files'> & {
   externalId: string | null
   address: IncomingMessage['address'] | null
+  fileIds: readonly string[]
 }
 
 /** Receives a message that the founder's own server posts to `/inbound`. */
@@ -44,11 +47,11 @@ export function receiveInbound(
   ctx: Ctx,
   scope: ProjectScope,
   channel: ChannelRow,
-  { from, body, subject = null, external_id = null }: z.infer<typeof InboundMessage>,
+  { from, body, subject = null, external_id = null, files = [] }: z.infer<typeof InboundMessage>,
 ): Promise<Receipt> {
   const sender = { handle: from.handle, name: from.name ?? null }
-  const message = { from: sender, body, subject, externalId: external_id, conversationKey: '', address: null }
-  return receiveFromChannel(ctx, scope.actor, channel, message)
+  const content = { from: sender, body, subject, externalId: external_id, fileIds: files }
+  return receiveFromChannel(ctx, scope.actor, channel, { ...content, conversationKey: '', address: null })
 }
 
 /**
@@ -98,6 +101,7 @@ async function storeInbound(
 ): Promise<InboundResult> {
   const { project_id } = channel
   const client = await findOrCreateClient(tx, project_id, message.from)
+  await requireUsableFiles(tx.db, { projectId: project_id, clientId: client.id }, message.fileIds)
   const stored = await appendToOpenThread(tx, actor, channel, client.id, plan, message)
   const delivered = { task_id: stored.task_id, thread_id: stored.thread_id, client_id: client.id }
   if (client.isNew) await appendAuditEntry(tx, project_id, actor, 'client.created', client.id, { by: 'inbound' })

@@ -1,10 +1,61 @@
-import type { Ctx } from '../ctx/ctx.ts'
+import { appendAuditEntry } from '../audit/append.ts'
+import { Problem } from '../base/problem.ts'
+import { findOrCreateClient } from '../clients/clients.ts'
+import { type Ctx, inTx } from '../ctx/ctx.ts'
 import { SYSTEM_ACTOR } from '../ctx/scope.ts'
+import { type FileOwner, storeFile } from '../files/store-file.ts'
 import type { ChannelRow } from '../store/tables.ts'
-import type { IncomingMessage } from './adapters/adapter.ts'
-import { type Receipt, receiveFromChannel } from './inbound.ts'
+import type { IncomingFile, IncomingMessage } from './adapters/adapter.ts'
+import { findEarlierInbound, type Receipt, receiveFromChannel } from './inbound.ts'
 
-/** Receives a message that an adapter has parsed, from a hook or from a mailbox. */
+/** More than anybody sends on purpose. */
+const MAX_FILES = 20
+
+/**
+ * Receives a message that an adapter has parsed, from a hook or from a mailbox. Its files are stored first; if the process
+ * dies before the message is received, the provider delivers it again and the cleanup removes the unused files.
+ */
 export async function receiveIncoming(ctx: Ctx, channel: ChannelRow, message: IncomingMessage): Promise<Receipt> {
-  return receiveFromChannel(ctx, SYSTEM_ACTOR, channel, message)
+  const { files, ...content } = message
+  if (files.length === 0) return receiveFromChannel(ctx, SYSTEM_ACTOR, channel, { ...content, fileIds: [] })
+  const earlier = await findEarlierInbound(ctx, channel, message)
+  if (earlier) return { delivered: earlier, replayed: true }
+  const { fileIds, notes } = await storeIncomingFiles(ctx, channel, message)
+  const body = [content.body, ...notes].filter((text) => text !== '').join('\n\n')
+  return receiveFromChannel(ctx, SYSTEM_ACTOR, channel, { ...content, body, fileIds })
+}
+
+/** A file that cannot be stored does not stop the message: a line in the text says why the file is missing. */
+async function storeIncomingFiles(
+  ctx: Ctx,
+  channel: ChannelRow,
+  { files, from }: IncomingMessage,
+): Promise<{ fileIds: string[]; notes: string[] }> {
+  const owner = { projectId: channel.project_id, clientId: await ensureClient(ctx, channel, from), actor: SYSTEM_ACTOR }
+  const fileIds: string[] = []
+  const notes = files.length > MAX_FILES ? [`[${files.length - MAX_FILES} more files were not stored]`] : []
+  for (const file of files.slice(0, MAX_FILES)) {
+    const stored = await storeOrRefuse(ctx, owner, file)
+    if (stored instanceof Problem) notes.push(`[the file "${file.name}" was not stored: ${stored.message}]`)
+    else fileIds.push(stored.id)
+  }
+  return { fileIds, notes }
+}
+
+function storeOrRefuse(ctx: Ctx, owner: FileOwner, file: IncomingFile) {
+  return storeFile(ctx, owner, file, file.open()).catch((error: unknown) => {
+    // Everything else may succeed when the provider delivers the message again.
+    if (error instanceof Problem && error.status < 500) return error
+    throw error
+  })
+}
+
+/** A file belongs to its client from the first byte, so the client is created before the message is received. */
+function ensureClient(ctx: Ctx, { project_id }: ChannelRow, from: IncomingMessage['from']): Promise<string> {
+  return inTx(ctx, async (tx) => {
+    const client = await findOrCreateClient(tx, project_id, from)
+    if (client.isNew)
+      await appendAuditEntry(tx, project_id, SYSTEM_ACTOR, 'client.created', client.id, { by: 'inbound' })
+    return client.id
+  })
 }

@@ -4,6 +4,7 @@ import type { Tx } from '../ctx/ctx.ts'
 import type { Actor } from '../ctx/scope.ts'
 import { isoNow } from '../ctx/world.ts'
 import { notifyProjectChange } from '../events/project-changes.ts'
+import { appendTaskFiles, insertMessageFiles } from '../files/rows.ts'
 import type { ChannelRow, MessageRow, QueuedTask } from '../store/tables.ts'
 import { queueTask } from '../tasks/create-task.ts'
 import { findUnfinishedTaskOfThread, lockWaitingTask } from '../tasks/thread-task-rows.ts'
@@ -18,6 +19,8 @@ export interface ReceivedMessage {
   address?: JsonObject | null
   verdict?: JsonObject | null
   isAutomatic?: boolean
+  /** Files that the sender may use; the caller has checked it. */
+  fileIds?: readonly string[]
 }
 
 /**
@@ -42,11 +45,13 @@ export async function receiveMessage(
   const task_id = startsTask ? (joined && waiting ? waiting.id : plan.id) : null
   const message = toInboundMessage(tx, position, received, task_id)
   await insertMessage(tx.db, message)
+  await insertMessageFiles(tx.db, message.id, received.fileIds ?? [])
   if (isHeld && !received.isAutomatic) {
     await updateThreadUnanswered(tx.db, { id: threadId, at: message.created_at, reason: 'held', task_id: null })
   }
   notifyProjectChange(tx, position.project_id, { kind: 'thread', id: threadId, status: position.status })
   if (startsTask && !joined) await queueMessageTask(tx, actor, channel, position, plan, received)
+  if (task_id !== null) await appendTaskFiles(tx.db, task_id, received.fileIds ?? [])
   return message
 }
 

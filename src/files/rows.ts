@@ -110,6 +110,19 @@ export async function insertTaskFiles(db: Db, taskId: string, fileIds: readonly 
   await db.insertInto('task_files').values(rows).execute()
 }
 
+/** Adds files to a task that may have some already. Call it after the task is locked. */
+export async function appendTaskFiles(db: Db, taskId: string, fileIds: readonly string[]): Promise<void> {
+  if (fileIds.length === 0) return
+  const query = db
+    .selectFrom('task_files')
+    .select((eb) => eb.fn.max('n').as('last'))
+    .where('task_id', '=', taskId)
+  const { last } = (await query.$castTo<{ last: number | null }>().executeTakeFirst()) ?? { last: null }
+  const first = (last ?? -1) + 1
+  const rows = fileIds.map((file_id, index) => ({ task_id: taskId, n: first + index, file_id }))
+  await db.insertInto('task_files').values(rows).execute()
+}
+
 export async function insertMessageFiles(db: Db, messageId: string, fileIds: readonly string[]): Promise<void> {
   if (fileIds.length === 0) return
   const rows = fileIds.map((file_id, n) => ({ message_id: messageId, n, file_id }))

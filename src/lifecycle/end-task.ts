@@ -1,6 +1,9 @@
+import { updateThreadUnanswered } from '../channels/thread-rows.ts'
 import type { Tx } from '../ctx/ctx.ts'
 import type { RunEndReason } from '../ctx/live-runs.ts'
 import { SYSTEM_ACTOR } from '../ctx/scope.ts'
+import { isoNow } from '../ctx/world.ts'
+import { notifyProjectChange } from '../events/project-changes.ts'
 import { lockTask } from '../tasks/rows.ts'
 import { closeApprovalsOfTask } from './close-approvals.ts'
 import { deleteRunState } from './run-state-rows.ts'
@@ -26,11 +29,19 @@ async function withClosedApprovals(tx: Tx, taskId: string, ending: TaskEnding, e
   const [task] = await lockTask(tx.db, { id: taskId })
   if (!task || !statusesBefore(ending.status).some((status) => status === task.status)) return ending
   if (epoch !== undefined && epoch !== task.epoch) return ending
+  // Before the approvals are closed, because every writer locks a thread before the audit log.
+  if (task.thread_id !== null) await markUnanswered(tx, task.thread_id, taskId, ending.status)
   const approvalStatus = ending.status === 'rejected' ? 'rejected' : 'expired'
   // The API has no status for an approval whose task failed before its time was over, so the reason says it.
   const reason = ending.status === 'failed' ? `the task failed before a decision: ${ending.error.message}` : null
   const closed = await closeApprovalsOfTask(tx, taskId, approvalStatus, SYSTEM_ACTOR, reason)
   return { ...ending, events: [...(ending.events ?? []), ...closed] }
+}
+
+/** No run will answer the client, so a person has to. */
+async function markUnanswered(tx: Tx, id: string, task_id: string, reason: string): Promise<void> {
+  const [thread] = await updateThreadUnanswered(tx.db, { id, at: isoNow(tx), reason, task_id })
+  if (thread) notifyProjectChange(tx, thread.project_id, { kind: 'thread', id, status: thread.status })
 }
 
 function toEndReason({ status }: TaskEnding): RunEndReason {

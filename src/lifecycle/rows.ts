@@ -96,7 +96,15 @@ export type EndedTask = Pick<TaskRow, (typeof ENDED_TASK_COLUMNS)[number]> & {
   event_bytes: number
 }
 
-const ENDED_TASK_COLUMNS = ['project_id', 'wedge', 'task_type', 'last_event_id', 'created_at', 'started_at'] as const
+const ENDED_TASK_COLUMNS = [
+  'project_id',
+  'thread_id',
+  'wedge',
+  'task_type',
+  'last_event_id',
+  'created_at',
+  'started_at',
+] as const
 
 /**
  * Ends a task from every status that can come before, and for a run only in its own epoch. A task that never ran gets

@@ -43,6 +43,8 @@ export async function writeTaskEnding(
   if (task.has_subscribed_webhook) await queueWebhookDeliveries(tx, task.project_id, 'task.finished', id)
   tx.notify({ topic: 'task-ended', id })
   notifyProjectChange(tx, task.project_id, { kind: 'task', id, status: ending.status })
+  // The next task of the thread may start on any replica.
+  if (task.thread_id !== null) tx.notify({ topic: 'task-queued' })
   return true
 }
 

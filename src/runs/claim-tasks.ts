@@ -6,14 +6,8 @@ import { type ClaimedTask, type RunStarter, toClaimedTask } from '../lifecycle/c
 import { countResume } from '../lifecycle/run-state-rows.ts'
 import { retryUntilAvailable } from '../store/errors.ts'
 import type { QueuedTask } from '../store/tables.ts'
-import {
-  findNextQueuedProject,
-  hasClaimableTask,
-  lockQueuedTasks,
-  lockReleasedTasks,
-  updateTaskToClaimed,
-  updateTaskToResumed,
-} from './rows.ts'
+import { findNextQueuedProject, hasClaimableTask, lockQueuedTasks, lockThreadForRun } from './claim-rows.ts'
+import { lockReleasedTasks, updateTaskToClaimed, updateTaskToResumed } from './rows.ts'
 
 export interface Claim {
   /** The project that was served last. */
@@ -39,25 +33,26 @@ export async function claimTasks(
   signal: AbortSignal,
 ): Promise<{ tasks: ClaimedTask[]; lastProject: string }> {
   // An idle replica polls without a transaction.
-  const [first] = await retryUntilAvailable(() => hasClaimableTask(ctx.db, {}), signal)
+  const [first] = await retryUntilAvailable(() => hasClaimableTask(ctx.db, { now: isoNow(ctx) }), signal)
   if (!first?.claimable) return { tasks: [], lastProject }
   const claimSome = async (tx: Tx) => {
     await renewLease(tx)
+    const now = isoNow(tx)
     // A person has already waited for these.
     const tasks = await claimReleasedTasks(tx, max)
     let last = lastProject
     const emptied = new Set<string>()
     while (tasks.length < max) {
-      const [next] = await findNextQueuedProject(tx.db, { after: last })
+      const [next] = await findNextQueuedProject(tx.db, { after: last, now })
       if (!next?.project_id) break
       last = next.project_id
-      const queued = canTake(last) ? await queuedReader(max)(tx.db, { project_id: last }) : []
+      const queued = canTake(last) ? await queuedReader(max)(tx.db, { project_id: last, now }) : []
+      const claimed = await claimQueuedTasks(tx, queued.slice(0, max - tasks.length), starter)
+      tasks.push(...claimed)
       // Other replicas may claim the same tasks meanwhile. After one round without a task, this replica can claim no more.
-      if (queued.length === 0 && emptied.has(last)) break
-      if (queued.length === 0) emptied.add(last)
+      if (claimed.length === 0 && emptied.has(last)) break
+      if (claimed.length === 0) emptied.add(last)
       else emptied.clear()
-      for (const task of queued.slice(0, max - tasks.length))
-        tasks.push(await claimTask(tx, task, starter.canStart(task)))
     }
     await starter.writeStarted(
       tx,
@@ -83,6 +78,15 @@ async function claimReleasedTasks(tx: Tx, max: number): Promise<ClaimedTask[]> {
       hasStarted: true,
       isResumed: true,
     })
+  }
+  return claimed
+}
+
+async function claimQueuedTasks(tx: Tx, queued: readonly QueuedTask[], starter: RunStarter): Promise<ClaimedTask[]> {
+  const claimed: ClaimedTask[] = []
+  for (const task of queued) {
+    if (task.thread_id !== null && !(await lockThreadForRun(tx.db, task.thread_id))) continue
+    claimed.push(await claimTask(tx, task, starter.canStart(task)))
   }
   return claimed
 }

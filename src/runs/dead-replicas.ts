@@ -1,5 +1,6 @@
 import { listOpenEffects, type OpenEffect, updateEffectOutcome } from '../approvals/effect-rows.ts'
 import { appendAuditEntry } from '../audit/append.ts'
+import { lockThreadsOfTasks } from '../channels/thread-rows.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import { SYSTEM_ACTOR } from '../ctx/scope.ts'
 import { isoNow, toIsoTime } from '../ctx/world.ts'
@@ -69,8 +70,12 @@ export function toBatches(tasks: readonly HeldTask[]): HeldTask[][] {
 
 /** Releases or ends tasks in one transaction, because a transaction for each takes too long for a replica that stops. */
 export async function releaseOrEndTasks(tx: Tx, tasks: readonly HeldTask[]): Promise<void> {
-  // All tasks are locked before the audit chains, as in every other transaction.
+  // All tasks and then all threads are locked before the audit chains, as in every other transaction.
   for (const { id } of tasks) await lockTask(tx.db, { id })
+  await lockThreadsOfTasks(
+    tx.db,
+    tasks.map(({ id }) => id),
+  )
   for (const task of tasks) {
     if (!(await tryReleaseTask(tx, task))) await endTask(tx, task.id, INTERRUPTED_ENDING, task.epoch)
   }

@@ -1,59 +1,7 @@
 import { isPostgres } from '../store/dialect.ts'
 import { excluded, prepareBatchedRead, prepareQuery } from '../store/prepared-query.ts'
-import type { Db } from '../store/store.ts'
 import type { QueuedTask, ReplicaRow, TaskRow } from '../store/tables.ts'
 import { CLAIMED_STATUSES } from '../tasks/status.ts'
-
-/**
- * The next project with queued tasks after the one that was served last, in a circle; null if nothing is queued. Uses
- * `order by` instead of `min`, so that both databases read one entry of the queue index.
- */
-export const findNextQueuedProject = prepareQuery<{ after: string }, { project_id: string | null }>((db, arg) =>
-  db.selectNoFrom((eb) =>
-    eb.fn
-      .coalesce(firstQueuedProject(db).where('project_id', '>', arg('after')), firstQueuedProject(db))
-      .as('project_id'),
-  ),
-)
-
-/** Whether a task can be claimed: a queued one, or one that was released. */
-export const hasClaimableTask = prepareQuery<object, { claimable: string | null }>((db) =>
-  db.selectNoFrom((eb) => eb.fn.coalesce(firstReleasedTask(db), firstQueuedProject(db)).as('claimable')),
-)
-
-const firstReleasedTask = (db: Db) =>
-  db
-    .selectFrom('tasks')
-    .innerJoin('run_states', 'run_states.task_id', 'tasks.id')
-    .select('tasks.id')
-    .where('tasks.status', '=', 'running')
-    .where('tasks.replica', 'is', null)
-    .limit(1)
-
-const firstQueuedProject = (db: Db) =>
-  db
-    .selectFrom('tasks')
-    .select('project_id')
-    .where('status', '=', 'queued')
-    .orderBy('project_id')
-    .orderBy('id')
-    .limit(1)
-
-/** The oldest queued tasks of a project. */
-export const lockQueuedTasks = (limit: number) =>
-  prepareQuery<{ project_id: string }, QueuedTask>((db, arg) =>
-    db
-      .selectFrom('tasks')
-      .innerJoin('projects', 'projects.id', 'tasks.project_id')
-      .selectAll('tasks')
-      .select('projects.tier')
-      .where('tasks.status', '=', 'queued')
-      .where('tasks.project_id', '=', arg('project_id'))
-      .orderBy('tasks.id')
-      .limit(limit)
-      // Replicas that claim at the same time get different tasks instead of waiting for each other.
-      .$if(isPostgres(db), (query) => query.forUpdate('tasks').skipLocked()),
-  )
 
 /** Tasks that can continue and that no replica executes, the oldest first. */
 export const lockReleasedTasks = prepareQuery<{ limit: number }, QueuedTask>((db, arg) =>

@@ -37,3 +37,14 @@ export const findUnfinishedTaskOfThread = prepareQuery<{ thread_id: string }, Pi
     .where('status', 'in', ['queued', ...CLAIMED_STATUSES])
     .limit(1),
 )
+
+/** The tasks of a thread that wait for their run; locks them until the commit. */
+export const lockQueuedTasksOfThread = prepareQuery<{ thread_id: string }, Pick<TaskRow, 'id'>>((db, arg) =>
+  db
+    .selectFrom('tasks')
+    .select('id')
+    .where('thread_id', '=', arg('thread_id'))
+    .where('status', '=', 'queued')
+    .orderBy('id')
+    .$if(isPostgres(db), (query) => query.forNoKeyUpdate()),
+)

@@ -85,12 +85,12 @@ export interface ChannelReply {
   /** The JSON Schema of the payload. */
   schema: JsonObject
   /** The whole payload as it will be sent, with the recipient that the thread has. The agent chooses only text and files. */
-  compose(conversation: Conversation, draft: ReplyDraft): JsonObject
+  compose(conversation: ChannelConversation, draft: ReplyDraft): JsonObject
   /** Sends the payload once. Throws an `EgressError` like an executor. */
   send(ctx: Ctx, call: ReplyCall): Promise<ReplyResult>
 }
 
-export interface Conversation {
+export interface ChannelConversation {
   channel: AdapterChannel
   thread: ThreadRow
   /** The newest inbound message that has an address. */

@@ -1,0 +1,29 @@
+import type { Db } from '../store/store.ts'
+
+/** Somebody who did something: a member, an API key or another kind of actor, which has no name. */
+export interface NamedActor {
+  kind: string
+  id: string
+  name: string | null
+}
+
+/** Finds the names of members and API keys. Removed ones have none. */
+export async function nameActors(
+  db: Db,
+  actors: readonly { kind: string | null; id: string | null }[],
+): Promise<(kind: string | null, id: string | null) => NamedActor | null> {
+  const idsOf = (kind: string) => [...new Set(actors.flatMap((one) => (one.kind === kind && one.id ? [one.id] : [])))]
+  const members = await listMemberNames(db, idsOf('member'))
+  const keys = await listKeyNames(db, idsOf('key'))
+  const names = new Map<string, string>([
+    ...members.map((member) => [`member ${member.id}`, member.name ?? member.email] as const),
+    ...keys.map((key) => [`key ${key.id}`, key.name] as const),
+  ])
+  return (kind, id) => (kind && id ? { kind, id, name: names.get(`${kind} ${id}`) ?? null } : null)
+}
+
+const listMemberNames = async (db: Db, ids: string[]) =>
+  ids.length === 0 ? [] : db.selectFrom('members').select(['id', 'name', 'email']).where('id', 'in', ids).execute()
+
+const listKeyNames = async (db: Db, ids: string[]) =>
+  ids.length === 0 ? [] : db.selectFrom('keys').select(['id', 'name']).where('id', 'in', ids).execute()

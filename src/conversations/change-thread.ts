@@ -1,0 +1,84 @@
+import { z } from 'zod'
+import { appendAuditEntry } from '../audit/append.ts'
+import { conflict, notFound } from '../base/problem.ts'
+import { lockChannel } from '../channels/rows.ts'
+import {
+  findThread,
+  updateThreadAnswered,
+  updateThreadClosed,
+  updateThreadHolder,
+  updateThreadRead,
+  updateThreadReopened,
+  updateThreadUnanswered,
+} from '../channels/thread-rows.ts'
+import { THREAD_STATUSES } from '../channels/threads.ts'
+import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
+import type { ProjectScope } from '../ctx/scope.ts'
+import { isoNow } from '../ctx/world.ts'
+import { notifyProjectChange } from '../events/project-changes.ts'
+import { endTask } from '../lifecycle/end-task.ts'
+import type { ThreadRow } from '../store/tables.ts'
+import { lockQueuedTasksOfThread } from '../tasks/thread-task-rows.ts'
+
+export const ThreadChange = z.object({
+  status: z.enum(THREAD_STATUSES).optional(),
+  held_by: z
+    .literal('me')
+    .nullish()
+    .meta({ description: '`"me"`: the caller takes the conversation over from the agent; null: gives it back.' }),
+  read: z.literal(true).optional().meta({ description: 'The team has read every message.' }),
+  unanswered: z.literal(false).optional().meta({ description: 'Dismisses the mark that the client waits.' }),
+})
+
+type ThreadChange = z.infer<typeof ThreadChange>
+
+/**
+ * Changes a thread in one transaction. The locks are taken in the order of every writer: channel, tasks, thread, audit
+ * log. Reading leaves no audit entry, because it changes nothing that others rely on.
+ */
+export function changeThread(ctx: Ctx, scope: ProjectScope, was: ThreadRow, change: ThreadChange): Promise<ThreadRow> {
+  return inTx(ctx, async (tx) => {
+    const hasChannel = needsChannel(change) ? await lockChannel(tx.db, was.channel_id) : true
+    if (change.status === 'open' && !hasChannel) throw conflict('the channel of this thread was removed')
+    const queued = change.held_by === 'me' ? await lockQueuedTasksOfThread(tx.db, { thread_id: was.id }) : []
+    const actions = await updateThread(tx, scope, was, change, queued.length > 0)
+    const thread = await findThread(tx.db, [scope.projectId], was.id)
+    if (!thread) throw notFound('thread')
+    if (change.status !== undefined && thread.status !== change.status)
+      throw conflict('client has another open thread on this channel')
+    for (const { id } of queued) await cancelForPerson(tx, scope, id)
+    for (const action of actions) await appendAuditEntry(tx, scope.projectId, scope.actor, action, was.id)
+    notifyProjectChange(tx, scope.projectId, { kind: 'thread', id: was.id, status: thread.status })
+    return thread
+  })
+}
+
+const needsChannel = ({ status, held_by }: ThreadChange): boolean => status === 'open' || held_by === 'me'
+
+/** Writes the changes and returns the names of their audit entries. */
+async function updateThread(
+  tx: Tx,
+  { actor }: ProjectScope,
+  was: ThreadRow,
+  { status, held_by, read, unanswered }: ThreadChange,
+  hasQueuedTasks: boolean,
+): Promise<string[]> {
+  const { id } = was
+  const now = isoNow(tx)
+  const actions: string[] = []
+  if (status === 'closed' && (await updateThreadClosed(tx.db, id, now))) actions.push('thread.closed')
+  if (status === 'open' && (await updateThreadReopened(tx.db, was, now))) actions.push('thread.reopened')
+  if (held_by === 'me' && (await updateThreadHolder(tx.db, id, actor))) actions.push('thread.held')
+  if (held_by === null && (await updateThreadHolder(tx.db, id, null))) actions.push('thread.given_back')
+  if (read) await updateThreadRead(tx.db, id)
+  // The messages of the cancelled tasks have no answer yet.
+  if (hasQueuedTasks) await updateThreadUnanswered(tx.db, { id, at: now, reason: 'held', task_id: null })
+  if (unanswered === false && (await updateThreadAnswered(tx.db, id))) actions.push('thread.dismissed')
+  return actions
+}
+
+async function cancelForPerson(tx: Tx, scope: ProjectScope, taskId: string): Promise<void> {
+  const error = { reason: 'cancelled', message: 'a person has taken the conversation over' } as const
+  if (!(await endTask(tx, taskId, { status: 'cancelled', error }))) return
+  await appendAuditEntry(tx, scope.projectId, scope.actor, 'task.cancelled', taskId)
+}

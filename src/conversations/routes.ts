@@ -1,0 +1,94 @@
+import { z } from 'zod'
+import { idPattern } from '../base/ids.ts'
+import { badRequest } from '../base/problem.ts'
+import { replyToThread } from '../channels/reply.ts'
+import { findThread } from '../channels/thread-rows.ts'
+import { readThreadMessages, THREAD_STATUSES } from '../channels/threads.ts'
+import { filterParam, pageQuery, pageSchema, toPage } from '../http/page.ts'
+import { createdResponse, defineRead, defineWrite, findInScope, nameRoutes } from '../http/route.ts'
+import { changeThread, ThreadChange } from './change-thread.ts'
+import { activityCursor, listActiveConversations, listConversations } from './rows.ts'
+import {
+  MessageView,
+  readMessageViews,
+  readThreadSummaries,
+  readThreadSummary,
+  readThreadView,
+  ThreadSummaryView,
+  ThreadView,
+} from './view.ts'
+
+const threadInScope = findInScope('thread', findThread)
+
+const ID_CURSOR = idPattern('thr').source.slice(1, -1)
+const ACTIVITY_CURSOR = `\\d{4}-\\d{2}-\\d{2}T[\\d:.]{8,12}Z~${ID_CURSOR}`
+
+const flagParam = z.literal('true').optional()
+
+export const threadRoutes = nameRoutes({
+  listThreads: defineRead('/v1/threads', {
+    summary: 'List threads, newest first',
+    query: z.object({
+      order: z
+        .enum(['created', 'activity'])
+        .default('created')
+        .meta({ description: '`activity`: the thread with the newest activity comes first.' }),
+      client_id: filterParam,
+      channel_id: filterParam,
+      status: z.enum(THREAD_STATUSES).optional(),
+      unread: flagParam.meta({ description: 'Only threads with messages that the team has not read.' }),
+      unanswered: flagParam.meta({
+        description: 'Only threads whose client waits for an answer that no run will give.',
+      }),
+      held_by: z.literal('me').optional().meta({ description: 'Only threads that the caller has taken over.' }),
+      q: z.string().trim().min(1).max(200).optional().meta({ description: 'Text in the subject, client or messages.' }),
+      ...pageQuery(new RegExp(`^(?:${ID_CURSOR}|${ACTIVITY_CURSOR})$`)),
+    }),
+    responses: { 200: pageSchema(ThreadSummaryView) },
+    async handle({ ctx, scope, query }) {
+      const { order, unread, unanswered, held_by, ...rest } = query
+      const isByActivity = order === 'activity'
+      if (rest.cursor !== undefined && rest.cursor.includes('~') !== isByActivity)
+        throw badRequest("field 'cursor' must be a next_cursor of this list")
+      const flags = { unread: unread === 'true', unanswered: unanswered === 'true' }
+      const filter = { ...rest, ...flags, ...(held_by && { held_by: scope.actor }) }
+      const list = isByActivity ? listActiveConversations : listConversations
+      const rows = await list(ctx.db, scope.projectIds, filter)
+      const views = await readThreadSummaries(ctx.db, rows)
+      const page = toPage(rows, query.limit, isByActivity ? activityCursor : (row) => row.id, (row) => row.id)
+      return { data: views.slice(0, page.data.length), next_cursor: page.next_cursor }
+    },
+  }),
+
+  getThread: defineRead('/v1/threads/:id', {
+    summary: 'Read a thread with its messages',
+    description: 'Messages come oldest first, at most the newest 1,000.',
+    responses: { 200: ThreadView },
+    find: threadInScope,
+    handle: async ({ ctx, subject }) => readThreadView(ctx.db, subject, await readThreadMessages(ctx, subject)),
+  }),
+
+  updateThread: defineWrite('PUT', '/v1/threads/:id', {
+    summary: 'Change a thread',
+    description:
+      'Closes or reopens it, takes the conversation over from the agent or gives it back, marks it as read, dismisses that the client waits. While a person has the conversation, messages start no task.',
+    body: ThreadChange,
+    responses: { 200: ThreadSummaryView },
+    find: threadInScope,
+    handle: async ({ ctx, scope, subject, body }) =>
+      readThreadSummary(ctx.db, await changeThread(ctx, scope, subject, body)),
+  }),
+
+  createThreadMessage: defineWrite('POST', '/v1/threads/:id/messages', {
+    summary: 'Reply to the client in a thread',
+    description: 'The client reads it in the portal; no mail is sent. 409 if the thread is closed.',
+    body: z.object({ body: z.string().trim().min(1).max(20_000) }),
+    responses: { 201: MessageView },
+    find: threadInScope,
+    async handle({ ctx, scope, subject, body }) {
+      const message = await replyToThread(ctx, scope, subject, body.body)
+      const [view] = await readMessageViews(ctx.db, [message])
+      return createdResponse(`/v1/threads/${subject.id}`, view)
+    },
+  }),
+})

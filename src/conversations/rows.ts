@@ -1,0 +1,208 @@
+import { setImmediate } from 'node:timers/promises'
+import { type Expression, type SelectQueryBuilder, type SqlBool, sql } from 'kysely'
+import type { PageQuery } from '../http/page.ts'
+import { listNewestPage, MAX_ROWS_PER_STEP, matchColumns, mergeNewest } from '../store/newest-page.ts'
+import { prepareQuery } from '../store/prepared-query.ts'
+import type { Db } from '../store/store.ts'
+import type { ApprovalRow, ChannelRow, MessageRow, Tables, TaskRow, ThreadRow } from '../store/tables.ts'
+
+export interface ConversationFilter extends PageQuery {
+  client_id?: string | undefined
+  channel_id?: string | undefined
+  status?: string | undefined
+  /** The member or key that has taken the conversation over. */
+  held_by?: { kind: string; id: string } | undefined
+  unread?: boolean | undefined
+  unanswered?: boolean | undefined
+  q?: string | undefined
+}
+
+/** Newest first by id, one more than a page. */
+export function listConversations(db: Db, projectIds: readonly string[], filter: ConversationFilter) {
+  return mergeNewest(projectIds, filter, (projectId) => {
+    const { query, filters } = filterThreads(db, projectId, filter)
+    return listNewestPage(query, filter, filters, 'threads.id')
+  })
+}
+
+/** Newest activity first, one more than a page. The cursor is the time and the id of the last row. */
+export async function listActiveConversations(db: Db, projectIds: readonly string[], filter: ConversationFilter) {
+  const pages = await Promise.all(
+    projectIds.map((projectId) => {
+      const { query, filters } = filterThreads(db, projectId, filter)
+      return listActivePage(query, filter, filters)
+    }),
+  )
+  return pages
+    .flat()
+    .toSorted(newestFirst)
+    .slice(0, filter.limit + 1)
+}
+
+const newestFirst = (a: ThreadRow, b: ThreadRow) => (activityCursor(a) < activityCursor(b) ? 1 : -1)
+
+const CURSOR_SEPARATOR = '~'
+export const activityCursor = ({ updated_at, id }: ThreadRow): string => `${updated_at}${CURSOR_SEPARATOR}${id}`
+
+type ThreadQuery = SelectQueryBuilder<Tables, 'threads', ThreadRow>
+
+function filterThreads(db: Db, project_id: string, filter: ConversationFilter) {
+  const { client_id, channel_id, status, held_by, unread, unanswered, q } = filter
+  const threads = db.selectFrom('threads').selectAll('threads')
+  const ofClient = client_id !== undefined
+  const owned: ThreadQuery = ofClient
+    ? threads.where('threads.client_id', '=', client_id)
+    : threads.where('threads.project_id', '=', project_id)
+  // Without an expression around the column, so that the index of unanswered threads can be used.
+  const query = unanswered ? owned.where('threads.unanswered_at', 'is not', null) : owned
+  const columns = {
+    ...(ofClient && { 'threads.project_id': project_id }),
+    'threads.channel_id': channel_id,
+    'threads.status': status,
+    'threads.held_by_kind': held_by?.kind,
+    'threads.held_by_id': held_by?.id,
+  }
+  const filters = [...matchColumns(columns), ...(unread ? [HAS_UNREAD] : []), ...(q ? [containsText(q)] : [])]
+  return { query, filters }
+}
+
+const HAS_UNREAD = sql<SqlBool>`threads.message_count > threads.read_count and exists (
+  select 1 from messages where messages.thread_id = threads.id and messages.n > threads.read_count
+  and messages.direction = 'inbound')`
+
+/** In the subject, in the names and handles of the client, and in the messages. */
+function containsText(text: string): Expression<SqlBool> {
+  const pattern = `%${text.toLowerCase().replaceAll(/[\\%_]/g, '\\$&')}%`
+  const matches = (column: string) => sql<SqlBool>`lower(${sql.ref(column)}) like ${pattern} escape '\\'`
+  return sql<SqlBool>`(${matches('threads.subject')}
+    or exists (select 1 from clients where clients.id = threads.client_id and ${matches('clients.display_name')})
+    or exists (select 1 from client_handles where client_handles.client_id = threads.client_id
+      and ${matches('client_handles.handle')})
+    or exists (select 1 from messages where messages.thread_id = threads.id and ${matches('messages.body')}))`
+}
+
+/** Like `listNewestPage`, in the order of the last activity. */
+async function listActivePage(
+  query: ThreadQuery,
+  { limit, cursor }: PageQuery,
+  filters: readonly Expression<SqlBool>[],
+): Promise<ThreadRow[]> {
+  const newest = query.orderBy('threads.updated_at', 'desc').orderBy('threads.id', 'desc')
+  const [at = '', id = ''] = cursor?.split(CURSOR_SEPARATOR) ?? []
+  const found: ThreadRow[] = []
+  for (let rest = cursor === undefined ? newest : newest.where(isBefore({ updated_at: at, id })); ; ) {
+    const last = await rest
+      .offset(MAX_ROWS_PER_STEP - 1)
+      .limit(1)
+      .executeTakeFirst()
+    const step = last ? rest.where(sql<SqlBool>`not ${isBefore(last)}`) : rest
+    const matching = filters.reduce((rows, filter) => rows.where(filter), step)
+    found.push(...(await matching.limit(limit + 1 - found.length).execute()))
+    if (!last || found.length > limit) return found
+    rest = newest.where(isBefore(last))
+    await setImmediate()
+  }
+}
+
+const isBefore = ({ updated_at, id }: Pick<ThreadRow, 'updated_at' | 'id'>) =>
+  sql<SqlBool>`(threads.updated_at, threads.id) < (${updated_at}, ${id})`
+
+/** What a list shows of a thread beside its own row. */
+export interface ThreadDetails {
+  id: string
+  unread: number
+  client_name: string | null
+  client_handle: string | null
+  channel: Pick<ChannelRow, 'id' | 'address' | 'adapter'> | null
+  last: Pick<MessageRow, 'direction' | 'body' | 'created_at' | 'from_handle' | 'from_name'> | null
+}
+
+const PREVIEW_CHARACTERS = 200
+
+export async function listThreadDetails(db: Db, threadIds: readonly string[]): Promise<Map<string, ThreadDetails>> {
+  if (threadIds.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('threads')
+    .leftJoin('clients', 'clients.id', 'threads.client_id')
+    .leftJoin('channels', 'channels.id', 'threads.channel_id')
+    .leftJoin('messages', (join) =>
+      join.onRef('messages.thread_id', '=', 'threads.id').onRef('messages.n', '=', 'threads.message_count'),
+    )
+    .select(['threads.id', 'clients.display_name', 'channels.id as channel_id', 'channels.address', 'channels.adapter'])
+    .select(['messages.direction', 'messages.created_at', 'messages.from_handle', 'messages.from_name'])
+    .select(sql<string | null>`substr(messages.body, 1, ${sql.lit(PREVIEW_CHARACTERS)})`.as('body'))
+    .select((eb) => [
+      eb
+        .selectFrom('messages as unread')
+        .select(sql<number>`count(*)`.as('n'))
+        .whereRef('unread.thread_id', '=', 'threads.id')
+        .whereRef('unread.n', '>', 'threads.read_count')
+        .where('unread.direction', '=', 'inbound')
+        .as('unread'),
+      eb
+        .selectFrom('client_handles')
+        .select('shown')
+        .whereRef('client_handles.client_id', '=', 'threads.client_id')
+        .orderBy('handle')
+        .limit(1)
+        .as('handle'),
+    ])
+    .where('threads.id', 'in', threadIds)
+    .execute()
+  return new Map(rows.map((row) => [row.id, toDetails(row)]))
+}
+
+interface DetailsRow {
+  id: string
+  display_name: string | null
+  channel_id: string | null
+  address: string | null
+  adapter: string | null
+  direction: string | null
+  created_at: string | null
+  from_handle: string | null
+  from_name: string | null
+  body: string | null
+  unread: number | null
+  handle: string | null
+}
+
+function toDetails(row: DetailsRow): ThreadDetails {
+  const { direction, created_at, from_handle, from_name, body, channel_id, address, adapter } = row
+  return {
+    id: row.id,
+    unread: row.unread ?? 0,
+    client_name: row.display_name,
+    client_handle: row.handle,
+    channel: channel_id !== null && address !== null ? { id: channel_id, address, adapter } : null,
+    last:
+      direction !== null && created_at !== null && body !== null
+        ? { direction, body, created_at, from_handle, from_name }
+        : null,
+  }
+}
+
+/** The newest tasks of a thread, newest first. */
+export const listTasksOfThread = prepareQuery<
+  { thread_id: string },
+  Pick<TaskRow, 'id' | 'task_type' | 'status' | 'created_at'>
+>((db, arg) =>
+  db
+    .selectFrom('tasks')
+    .select(['id', 'task_type', 'status', 'created_at'])
+    .where('thread_id', '=', arg('thread_id'))
+    .orderBy('id', 'desc')
+    .limit(50),
+)
+
+/** The approvals of a thread's tasks that wait for the team, oldest first. */
+export const listPendingApprovalsOfThread = prepareQuery<{ thread_id: string }, Pick<ApprovalRow, 'id'>>((db, arg) =>
+  db
+    .selectFrom('tasks')
+    .innerJoin('approvals', 'approvals.task_id', 'tasks.id')
+    .select('approvals.id')
+    .where('tasks.thread_id', '=', arg('thread_id'))
+    .where('tasks.status', '=', 'awaiting_approval')
+    .where('approvals.status', '=', 'pending')
+    .orderBy('approvals.id'),
+)
