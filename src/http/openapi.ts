@@ -172,8 +172,7 @@ function operationOf({ plane, section, route }: DescribedRoute, named: NamedSche
     tags: [section],
     security: plane === 'open' ? [] : [{ [plane]: [] }],
     ...(parameters.length > 0 && { parameters }),
-    ...(route.body && { requestBody: requestBody(route.body, operation, named) }),
-    ...(route.streamsBody && { requestBody: BYTES_BODY }),
+    ...((route.body || route.streamsBody) && { requestBody: requestBody(route, operation, named) }),
     responses: { ...errorsOf(plane, route), ...responsesOf(route.responses, route.headers, operation, named) },
   }
 }
@@ -183,17 +182,13 @@ function operationId({ operation, method, path }: DescribedRoute['route']): stri
   return operation
 }
 
-const BYTES_BODY = {
-  required: true,
-  content: { '*/*': { schema: { type: 'string', format: 'binary' } } },
-} satisfies OpenApiOperation['requestBody']
-
 /** If no field is required, the body may be left out. */
 function requestBody(
-  body: z.ZodType,
+  { body }: Pick<DescribedRoute['route'], 'body'>,
   operation: string,
   named: NamedSchemas,
 ): NonNullable<OpenApiOperation['requestBody']> {
+  if (!body) return { required: true, content: { '*/*': { schema: { type: 'string', format: 'binary' } } } }
   const schema = toOpenApiSchema(body, 'input', named)
   const reference = nameSchema(schema, `${capitalized(operation)}Request`, named)
   return { required: Array.isArray(schema.required), content: { 'application/json': { schema: reference } } }

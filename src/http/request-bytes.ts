@@ -1,5 +1,10 @@
 import type { IncomingMessage } from 'node:http'
 import { badRequest, tooLarge } from '../base/problem.ts'
+import type { Clock } from '../ctx/world.ts'
+import { respondToMalformedRequest } from './malformed-request.ts'
+
+/** How long the sender of a large body may pause. */
+const MAX_PAUSE_MS = 60_000
 
 /** The whole body of a route with `streamsBody`; a 413 as soon as it is larger than the limit. */
 export async function readRequestBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
@@ -8,18 +13,46 @@ export async function readRequestBytes(request: IncomingMessage, maxBytes: numbe
   return Buffer.concat(pieces)
 }
 
-/** The body of a route with `streamsBody`, piece by piece; throws a 413 after the limit and a 400 if it breaks off. */
-export async function* streamRequestBytes(request: IncomingMessage, maxBytes: number): AsyncGenerator<Buffer> {
+/**
+ * The body of a route with `streamsBody`, piece by piece; throws a 413 after the limit and a 400 if it breaks off. With a
+ * clock, a sender that pauses for a minute is disconnected; the time that the reader takes does not count.
+ */
+export async function* streamRequestBytes(
+  request: IncomingMessage,
+  maxBytes: number,
+  clock?: Clock,
+): AsyncGenerator<Buffer> {
   const declared = Number(request.headers['content-length'] ?? 0)
   if (declared > maxBytes) throw tooLarge(describeLimit(maxBytes))
+  const pieces = request.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Buffer>
   let size = 0
-  for await (const piece of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-    size += piece.length
+  for (;;) {
+    const next = await nextPiece(request, pieces, clock)
+    if (next.done) break
+    size += next.value.length
     if (size > maxBytes) throw tooLarge(describeLimit(maxBytes))
-    yield piece
+    yield next.value
   }
-  if (!request.complete) throw badRequest('the request ended before its body was complete')
+  if (!request.complete) throw brokenOff()
 }
+
+async function nextPiece(
+  request: IncomingMessage,
+  pieces: AsyncIterableIterator<Buffer>,
+  clock: Clock | undefined,
+): Promise<IteratorResult<Buffer>> {
+  const disconnect = () => respondToMalformedRequest({ code: 'ERR_HTTP_REQUEST_TIMEOUT' }, request.socket)
+  const cancel = clock?.after(MAX_PAUSE_MS, disconnect)
+  try {
+    return await pieces.next()
+  } catch {
+    throw brokenOff()
+  } finally {
+    cancel?.()
+  }
+}
+
+const brokenOff = () => badRequest('the request ended before its body was complete')
 
 const describeLimit = (maxBytes: number) =>
   `the body is larger than ${maxBytes >= 1024 * 1024 ? `${Math.floor(maxBytes / 1024 / 1024)} MiB` : `${maxBytes} bytes`}`

@@ -66,6 +66,8 @@ interface HandlerInput<ScopeT, Query, Body, Subject, Request> {
   body: Body
   subject: Subject
   request: Request
+  /** Throws a 401, 403 or 404 if the credential was revoked since. A route with `streamsBody` calls it after the body. */
+  reauthenticate: () => Promise<unknown>
 }
 
 /** Path parameters by name; a route that names a parameter always has it. */
@@ -82,6 +84,8 @@ interface RunInput<ScopeT, Request = FastifyRequest> {
   scope: ScopeT
   params: PathParams
   request: Request
+  /** Over HTTP only: checks the credential again, as it was before the body was read. */
+  reauthenticate?: () => Promise<ScopeT>
   /** Validates query and body against the schemas of the route; called after `find`. */
   validate: () => { query: unknown; body: unknown }
 }
@@ -116,10 +120,10 @@ export function defineRoute<ScopeT, Query extends z.ZodType, Body extends z.ZodT
     body: spec.body ?? null,
     streamsBody: spec.streamsBody ?? false,
     responses: spec.responses,
-    async run({ ctx, scope, params, request, validate }) {
+    async run({ ctx, scope, params, request, validate, reauthenticate = async () => scope }) {
       const subject = (await spec.find?.({ ctx, scope, params })) as Subject
       const { query, body } = validate() as { query: z.output<Query>; body: z.output<Body> }
-      return spec.handle({ ctx, scope, params, query, body, subject, request })
+      return spec.handle({ ctx, scope, params, query, body, subject, request, reauthenticate })
     },
   }
 }

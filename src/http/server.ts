@@ -80,6 +80,8 @@ function createNodeServer(onRequest: RequestListener): Server {
 export interface Authentication<ScopeT> {
   /** The scope of the caller; throws a 401, 403 or 404. */
   authenticate: (request: FastifyRequest) => Promise<ScopeT>
+  /** How long a caller with a credential may take to send its body; absent: as long as it wants. */
+  bodyTimeoutMs?: number
   /** Ends a stream when the caller's right is revoked. */
   limitStream?: (scope: ScopeT, request: FastifyRequest, response: StreamResponse) => StreamResponse
 }
@@ -89,7 +91,7 @@ export function bindRoute<ScopeT>(
   app: FastifyInstance,
   ctx: Ctx,
   route: Route<ScopeT>,
-  { authenticate, limitStream }: Authentication<ScopeT>,
+  { authenticate, bodyTimeoutMs, limitStream }: Authentication<ScopeT>,
 ): void {
   const count = responseCountFor(ctx.counts, route.path)
   const calls = new WeakMap<FastifyRequest, AuthenticatedCall<ScopeT>>()
@@ -105,7 +107,7 @@ export function bindRoute<ScopeT>(
       if (request.raw.complete) return
       setImmediate(() => {
         call.isBodyLate = !request.raw.complete
-        if (call.isBodyLate && call.scope === null) limitBodyTime(ctx, request)
+        if (call.isBodyLate) limitLateBody(ctx, route, call.scope, request, bodyTimeoutMs)
       })
     },
     handler: async (request, reply) => {
@@ -117,6 +119,7 @@ export function bindRoute<ScopeT>(
         scope,
         params: request.params as Record<string, string>,
         request,
+        reauthenticate: () => authenticate(request),
         validate: () => ({
           query: validateQuery(route.query, request.query),
           body: route.streamsBody
@@ -221,12 +224,24 @@ function unknownRoute(request: FastifyRequest): Problem | undefined {
 
 const UNAUTHENTICATED_BODY_TIMEOUT_MS = 10_000
 
-/** A caller without a valid credential could otherwise hold many connections open by sending bodies slowly. */
-function limitBodyTime({ world }: Ctx, { raw }: FastifyRequest): void {
+/** Uploads may take long: they are limited only by the pauses between their bytes (`request-bytes.ts`). */
+function limitLateBody(
+  ctx: Ctx,
+  { streamsBody }: { streamsBody: boolean },
+  scope: unknown,
+  request: FastifyRequest,
+  bodyTimeoutMs: number | undefined,
+): void {
+  if (scope === null) limitBodyTime(ctx, request)
+  else if (bodyTimeoutMs !== undefined && !streamsBody) limitBodyTime(ctx, request, bodyTimeoutMs)
+}
+
+/** Slow senders could otherwise hold many connections open, above all those without a valid credential. */
+function limitBodyTime({ world }: Ctx, { raw }: FastifyRequest, ms = UNAUTHENTICATED_BODY_TIMEOUT_MS): void {
   const refuse = () => {
     if (!raw.complete) respondToMalformedRequest({ code: 'ERR_HTTP_REQUEST_TIMEOUT' }, raw.socket)
   }
-  raw.once('close', world.clock.after(UNAUTHENTICATED_BODY_TIMEOUT_MS, refuse))
+  raw.once('close', world.clock.after(ms, refuse))
 }
 
 function sendError(ctx: Ctx, error: FastifyError | Problem, request: FastifyRequest, reply: FastifyReply): void {

@@ -31,6 +31,7 @@ const SECTIONS: Record<string, string> = {
   Health: 'Whether the service is up.',
   'Sign-in': 'Accounts and sessions of members.',
   Tasks: 'Units of agent work: create, follow, cancel, retry.',
+  Files: 'Files for tasks and messages.',
   Stream: 'Live changes for screens.',
   Approvals: 'Human in the loop: decide about actions that stopped at the gate.',
   Connections: 'External services that agents may use. Agents never see the credentials.',

@@ -14,6 +14,7 @@ import { brokerRoutes } from '../connections/broker-routes.ts'
 import { connectionToolRoutes } from '../connections/mcp/tool-routes.ts'
 import { connectionRoutes } from '../connections/routes.ts'
 import { eventRoutes } from '../events/routes.ts'
+import { fileRoutes } from '../files/routes.ts'
 import type { OrganisationRoute, ProjectRoute } from '../http/route.ts'
 import { intakeRoutes } from '../knowledge/intake-routes.ts'
 import { knowledgeRoutes } from '../knowledge/routes.ts'
@@ -46,6 +47,13 @@ export const founderPlaneRoutes: Record<string, FounderRoute[]> = {
     taskRoutes.getArtifact,
   ],
   'Needs you': [reportRoutes.getNeedsYou],
+  Files: [
+    fileRoutes.createFile,
+    fileRoutes.listFiles,
+    fileRoutes.getFile,
+    fileRoutes.getFileMeta,
+    fileRoutes.deleteFile,
+  ],
   Stream: [eventRoutes.followProject],
   Approvals: [
     approvalRoutes.listApprovals,

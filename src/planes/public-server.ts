@@ -16,6 +16,9 @@ import { consoleRoutes } from './console-routes.ts'
 import type { FounderRoute } from './founder.ts'
 import { referenceRoutes } from './reference-routes.ts'
 
+/** The time to receive a whole body. Responses, waits and streams begin after it and are not limited. */
+const BODY_TIMEOUT_MS = 60_000
+
 /** The server on the public port: the open routes, the founder plane, the client plane and the console. */
 export function createPublicServer(
   ctx: Ctx,
@@ -24,8 +27,6 @@ export function createPublicServer(
 ): FastifyInstance {
   const app = createHttpServer(ctx)
   allowOrigins(app, ctx.config.corsOrigins)
-  // The time to receive a whole request. Responses, waits and streams begin after it and are not limited.
-  app.server.requestTimeout = 60_000
   const connections = limitConnections(app.server, ctx)
   const { open, founder, client } = listPublicRoutes(driver, isDraining)
   const reference = referenceRoutes(() => createApiDocument({ open, founder, client }, ctx.config.publicUrl))
@@ -39,6 +40,7 @@ export function createPublicServer(
         connections.release(request.raw.socket)
         return scope
       },
+      bodyTimeoutMs: BODY_TIMEOUT_MS,
       limitStream: (scope, request, response) => revocablePortalStream(ctx, scope, request, response),
     })
   }
@@ -61,9 +63,10 @@ function bindFounderRoute(app: FastifyInstance, ctx: Ctx, route: FounderRoute, c
   }
   const limitStream = (scope: Scope, request: FastifyRequest, response: StreamResponse) =>
     endStreamOnRevocation(ctx, scope, request, response)
-  if (route.level === 'organisation') bindRoute(app, ctx, route, { authenticate, limitStream })
+  const bodyTimeoutMs = BODY_TIMEOUT_MS
+  if (route.level === 'organisation') bindRoute(app, ctx, route, { authenticate, bodyTimeoutMs, limitStream })
   else {
     const inOneProject = async (request: FastifyRequest) => requireOneProject(await authenticate(request))
-    bindRoute(app, ctx, route, { authenticate: inOneProject, limitStream })
+    bindRoute(app, ctx, route, { authenticate: inOneProject, bodyTimeoutMs, limitStream })
   }
 }

@@ -17,6 +17,7 @@ import { serveArtifact } from '../tasks/artifacts.ts'
 import { findArtifact, findTask } from '../tasks/rows.ts'
 import { streamTask, TaskStreamQuery, taskStreamHeaders } from '../tasks/stream.ts'
 import { portalConnectionRoutes } from './connection-routes.ts'
+import { portalFileRoutes } from './file-routes.ts'
 import { postPortalMessage } from './post-message.ts'
 import { answerQuestion } from './answer-question.ts'
 import { listClientCases, listClientQuestions } from './rows.ts'
@@ -88,6 +89,7 @@ const idOf = (row: { id: string }) => row.id
 /** The client plane. A client reaches only its own data; everything else is a 404. */
 export const portalRoutes = nameRoutes({
   ...portalConnectionRoutes,
+  ...portalFileRoutes,
   getPortalClient: portalRoute('GET', '/v1/portal/me', {
     summary: 'Read the current client',
     responses: { 200: PortalClientView },

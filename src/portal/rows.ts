@@ -2,7 +2,7 @@ import type { PageQuery } from '../http/page.ts'
 import { listNewestPage, matchColumns } from '../store/newest-page.ts'
 import { prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
-import type { ApprovalRow, CaseRow, ClientSessionRow, PortalLinkRow, TaskRow } from '../store/tables.ts'
+import type { ApprovalRow, CaseRow, ClientSessionRow, MessageRow, PortalLinkRow, TaskRow } from '../store/tables.ts'
 
 export async function insertPortalLink(db: Db, link: PortalLinkRow): Promise<void> {
   await db.insertInto('portal_links').values(link).execute()
@@ -85,3 +85,17 @@ export function listClientQuestions(
     .where('approvals.status', '=', 'pending')
   return listNewestPage(pending, page, matchColumns({ 'approvals.project_id': projectId }), 'approvals.id')
 }
+
+/** The messages in the threads of a client that have a file. */
+export const listClientMessagesWithFile = prepareQuery<
+  { client_id: string; file_id: string },
+  Pick<MessageRow, 'recipients'>
+>((db, arg) =>
+  db
+    .selectFrom('message_files')
+    .innerJoin('messages', 'messages.id', 'message_files.message_id')
+    .innerJoin('threads', 'threads.id', 'messages.thread_id')
+    .select('messages.recipients')
+    .where('message_files.file_id', '=', arg('file_id'))
+    .where('threads.client_id', '=', arg('client_id')),
+)

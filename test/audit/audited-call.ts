@@ -5,6 +5,8 @@ import { DAILY, MAIL, type PopulatedApp } from './populated-app.ts'
 export interface CallInput {
   /** Path parameters: by the word before `:id`, or by the parameter's own name. */
   ids?: Record<string, string>
+  /** Query parameters, such as `?name=a`. */
+  query?: string
   body?: unknown
   /** The credential; the project's key by default, null for none. */
   key?: string | null
@@ -35,6 +37,7 @@ export const onOrganisation = (leaves: string, call: AuditedCall['call']): Audit
 })
 
 export const createCase = (app: PopulatedApp) => app.createId('/v1/cases', { wedge: 'support' })
+export const createFile = (app: PopulatedApp) => app.createId('/v1/files?name=notes.json')
 export const createSchedule = (app: PopulatedApp) => app.createId('/v1/schedules', { ...DAILY, name: app.uniqueWord() })
 export const createConnection = (app: PopulatedApp, more: object = {}) =>
   app.createId('/v1/connections', { ...MAIL, name: app.uniqueWord(), ...more })

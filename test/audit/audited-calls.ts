@@ -5,6 +5,7 @@ import {
   onProject,
   onOrganisation,
   createCase,
+  createFile,
   createSchedule,
   createConnection,
   OAUTH,
@@ -35,6 +36,16 @@ const TASKS: Record<string, AuditedCall> = {
   'POST /v1/approvals/:id/revise': onProject('approval.rejected', async (app) => ({
     ids: { approvals: (await app.taskAwaitingApproval()).approval },
     body: { note: 'Shorter.' },
+  })),
+}
+
+const FILES: Record<string, AuditedCall> = {
+  'POST /v1/files': onProject('file.created', () => ({ query: '?name=a.json', body: {} })),
+  'DELETE /v1/files/:id': onProject('file.deleted', async (app) => ({ ids: { files: await createFile(app) } })),
+  'POST /v1/portal/files': onProject('file.created', async (app) => ({
+    query: '?name=a.json',
+    body: {},
+    key: (await app.customer()).session,
   })),
 }
 
@@ -231,7 +242,7 @@ const PEOPLE: Record<string, AuditedCall> = {
 }
 
 /** Every route that changes something, by method and path. */
-export const AUDITED_CALLS = { ...TASKS, ...CONNECTIONS, ...CLIENTS, ...WORK, ...WEBHOOKS, ...PEOPLE }
+export const AUDITED_CALLS = { ...TASKS, ...FILES, ...CONNECTIONS, ...CLIENTS, ...WORK, ...WEBHOOKS, ...PEOPLE }
 
 /** Every MCP tool that changes something. */
 export const AUDITED_TOOLS: Record<string, AuditedCall> = {

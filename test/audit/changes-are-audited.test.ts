@@ -83,10 +83,10 @@ async function expectEntry(app: PopulatedApp, name: string, audited: AuditedCall
   expect.soft(matching, `${label}: expected ${action}, got ${JSON.stringify(added)}`).toHaveLength(1)
 }
 
-function send(app: PopulatedApp, name: string, { ids = {}, body, key }: CallInput): Promise<ApiResponse> {
+function send(app: PopulatedApp, name: string, { ids = {}, query = '', body, key }: CallInput): Promise<ApiResponse> {
   const [method = '', path = ''] = name.split(' ')
   const headers = { accept: 'application/json, text/event-stream' }
-  return app.call(method, fillPath(path, ids), body, { ...(key !== undefined && { key }), headers })
+  return app.call(method, fillPath(path, ids) + query, body, { ...(key !== undefined && { key }), headers })
 }
 
 /** The newest entries of a chain. */

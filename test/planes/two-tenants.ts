@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll } from 'vitest'
 import { inTx } from '../../src/ctx/ctx.ts'
 import type { Role } from '../../src/ctx/scope.ts'
+import { insertMessageFiles } from '../../src/files/rows.ts'
 import { reportKnowledgeGap } from '../../src/knowledge/intake.ts'
 import { insertArtifact, insertArtifactFile } from '../../src/tasks/rows.ts'
 import type { ApprovalRow } from '../../src/store/tables.ts'
@@ -112,6 +113,7 @@ async function seedProject(app: TestApp, key: string, owner: string): Promise<Se
     threads: written.thread_id,
     clients: written.client_id,
     cases,
+    files: await create('/v1/files?name=notes.json', {}),
     knowledge: await create('/v1/wedges/desk/knowledge', { name: 'hours', content: 'Nine to five.' }),
     records: await create('/v1/records', { wedge: 'desk', collection: 'orders', key: '7', value: { paid: true } }),
     schedules: await create('/v1/schedules', schedule),
@@ -128,6 +130,7 @@ async function seedProject(app: TestApp, key: string, owner: string): Promise<Se
     slug: 'desk',
   }
   ids.question = await insertRunRows(app, ids)
+  await attachFileToMessages(app, ids)
   return { key, ids }
 }
 
@@ -188,6 +191,14 @@ async function insertRunRows(app: TestApp, ids: RunRowIds) {
     const question = `Only ${ids.projects} asks this?`
     const gap = { projectId: ids.projects, wedge: 'desk', taskId: ids.tasks, question }
     return (await reportKnowledgeGap(tx, gap)).question_id
+  })
+}
+
+/** The client may read the files of its messages. */
+async function attachFileToMessages(app: TestApp, { threads, files }: Record<'threads' | 'files', string>) {
+  const messages = await app.ctx.db.selectFrom('messages').select('id').where('thread_id', '=', threads).execute()
+  await inTx(app.ctx, async (tx) => {
+    for (const { id } of messages) await insertMessageFiles(tx.db, id, [files])
   })
 }
 
