@@ -2,6 +2,7 @@ import { createRootRouteWithContext, createRoute, createRouter, Outlet, redirect
 import type { QueryClient } from '@tanstack/react-query'
 import {
   type ApprovalsSearch,
+  CONVERSATION_FILTERS,
   type ConversationsSearch,
   enumParam,
   type OauthSearch,
@@ -14,7 +15,6 @@ import {
   whereParam,
 } from './search-params.ts'
 import * as credential from './api/credential.ts'
-import { CONVERSATION_FILTERS } from './api/conversation-queries.ts'
 import type { RecordFilter } from './api/history-queries.ts'
 import { sessionQuery, signupQuery } from './api/queries.ts'
 import { type ApprovalStatus, TASK_STATUSES } from './api/types.ts'

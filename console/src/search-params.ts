@@ -1,4 +1,3 @@
-import type { ConversationFilter } from './api/conversation-queries.ts'
 import type { ApprovalStatus, TaskStatus } from './api/types.ts'
 
 /** The search parameters of the page URLs. */
@@ -6,6 +5,9 @@ export interface ApprovalsSearch {
   status?: ApprovalStatus
   id?: string
 }
+
+export const CONVERSATION_FILTERS = ['open', 'unread', 'unanswered', 'mine', 'closed'] as const
+export type ConversationFilter = (typeof CONVERSATION_FILTERS)[number]
 
 export interface ConversationsSearch {
   filter?: ConversationFilter

@@ -32,11 +32,6 @@ export async function listApiKeys(db: Db, projectIds: readonly string[], page: P
   return rows.map((row) => ({ ...row, role: parseRole(row.role) }))
 }
 
-export async function listApiKeyNames(db: Db, ids: readonly string[]): Promise<{ id: string; name: string }[]> {
-  if (ids.length === 0) return []
-  return db.selectFrom('keys').select(['id', 'name']).where('id', 'in', ids).execute()
-}
-
 /** False when the key does not exist any more. */
 export async function deleteApiKey(db: Db, id: string): Promise<boolean> {
   return (await db.deleteFrom('keys').where('id', '=', id).returning('id').execute()).length > 0

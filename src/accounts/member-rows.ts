@@ -23,13 +23,6 @@ export async function findMember(db: Db, orgId: string, id: string): Promise<Mem
   return toMember(await query.executeTakeFirst())
 }
 
-/** The name of each member, or its email if it has none. */
-export async function listMemberNames(db: Db, ids: readonly string[]): Promise<{ id: string; name: string }[]> {
-  if (ids.length === 0) return []
-  const rows = await db.selectFrom('members').select(['id', 'name', 'email']).where('id', 'in', ids).execute()
-  return rows.map(({ id, name, email }) => ({ id, name: name || email }))
-}
-
 /** The member with this email and a password; an open invite does not count. */
 export async function findMemberByEmail(db: Db, email: string): Promise<Member | undefined> {
   const query = db.selectFrom('members').selectAll().where('email', '=', email)

@@ -3,17 +3,19 @@ import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
 import { badRequest, conflict } from '../base/problem.ts'
 import { checkToolArguments, findTool } from '../connections/connection-tools.ts'
 import { findConnection } from '../connections/rows.ts'
+import { listFileReferences } from '../contract/file-reference.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { Actor, ProjectScope } from '../ctx/scope.ts'
 import { isoNow } from '../ctx/world.ts'
 import type { NewEvent } from '../events/event-types.ts'
 import { notifyProjectChange } from '../events/project-changes.ts'
+import { resolvePayloadFiles } from '../files/payload-files.ts'
 import { recordCorrection } from '../knowledge/corrections.ts'
 import { endTask } from '../lifecycle/end-task.ts'
 import { resumeTask } from '../lifecycle/wait-and-resume.ts'
 import type { TaskEnding } from '../lifecycle/task-ending.ts'
 import { findApprovalDecision } from '../lifecycle/rows.ts'
-import { type LockedTask, lockTask } from '../tasks/rows.ts'
+import { findTaskUnscoped, type LockedTask, lockTask } from '../tasks/rows.ts'
 import { type AlsoWrite, hashPayload } from './ask-approval.ts'
 import { toAnswer } from './question.ts'
 import { type DecidableApproval, updateApprovalDecision } from './rows.ts'
@@ -28,7 +30,7 @@ export async function approveApproval(
   alsoWrite: AlsoWrite = async () => {},
 ): Promise<void> {
   const payload = parseProposedPayload(approval)
-  const edit = acceptedEdit(approval, payload, edited)
+  const edit = await resolveEditedFiles(ctx, approval, acceptedEdit(approval, payload, edited))
   const row = { ...approval }
   row.edited = edit && JSON.stringify(edit)
   if (edit && row.path === 'action') await checkEditedPayload(ctx, row)
@@ -57,6 +59,17 @@ function acceptedEdit({ path }: DecidableApproval, payload: Json, edited: JsonOb
   if (path !== 'action' || !edited) return null
   if (!isJsonObject(payload)) throw badRequest("field 'edited' needs a payload that is an object")
   return edited
+}
+
+/** An approver may add files of the team and of the task's client. */
+async function resolveEditedFiles(
+  ctx: Ctx,
+  { path, project_id: projectId, task_id }: DecidableApproval,
+  edit: JsonObject | null,
+): Promise<JsonObject | null> {
+  if (edit === null || path !== 'action' || listFileReferences(edit).length === 0) return edit
+  const task = await findTaskUnscoped(ctx.db, task_id)
+  return resolvePayloadFiles(ctx.db, { projectId, clientId: task?.client_id ?? null }, edit)
 }
 
 /** An edited payload must match the tool like the proposed one. Without the tool, the action fails when it is sent. */

@@ -20,7 +20,7 @@ export async function createCaseTask(
   const plan = await planTask(ctx, { projectId: found.project_id }, { ...input, wedge: found.wedge }, origin)
   return inTx(ctx, async (tx) => {
     await requireOpenCase(tx, found.id)
-    await queueTask(tx, plan, actor)
+    await queueTask(tx, plan, actor, { files: input.files })
     return plan
   })
 }

@@ -1,7 +1,6 @@
-import { readActorNames } from '../accounts/actor-names.ts'
-import type { Actor, ActorKind } from '../ctx/scope.ts'
+import { nameActors } from '../accounts/actor-name-rows.ts'
 import type { Db } from '../store/store.ts'
-import type { CaseHistoryRow, CaseRow } from '../store/tables.ts'
+import type { CaseRow } from '../store/tables.ts'
 import { listCaseHistory, listCaseTaskIds } from './rows.ts'
 import { type CaseView, toCaseView } from './view.ts'
 
@@ -9,22 +8,20 @@ import { type CaseView, toCaseView } from './view.ts'
 export async function readCaseViews(db: Db, rows: readonly CaseRow[]): Promise<CaseView[]> {
   const ids = rows.map((row) => row.id)
   const [history, tasks] = await Promise.all([listCaseHistory(db, ids), listCaseTaskIds(db, ids)])
-  const names = await readActorNames(db, actorsOf(rows, history))
+  const nameOf = await nameActors(db, [
+    ...rows.map(({ assignee_id }) => ({ kind: 'member', id: assignee_id })),
+    ...history.map(({ by_kind, by_id }) => ({ kind: by_kind, id: by_id })),
+  ])
   const entriesByCase = groupByCase(history)
   const tasksByCase = groupByCase(tasks)
   return rows.map((row) =>
     toCaseView(row, {
       history: entriesByCase.get(row.id) ?? [],
       taskIds: (tasksByCase.get(row.id) ?? []).map((task) => task.id),
-      names,
+      nameOf,
     }),
   )
 }
-
-const actorsOf = (rows: readonly CaseRow[], history: readonly CaseHistoryRow[]): Actor[] => [
-  ...rows.flatMap(({ assignee_id }) => (assignee_id === null ? [] : [{ kind: 'member' as const, id: assignee_id }])),
-  ...history.map(({ by_kind, by_id }) => ({ kind: by_kind as ActorKind, id: by_id })),
-]
 
 export async function readCaseView(db: Db, row: CaseRow): Promise<CaseView> {
   const [view] = await readCaseViews(db, [row])

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { filterParam, pageQueryById, pageSchema } from '../http/page.ts'
 import { createdResponse, defineRead, defineWrite, findInScope, nameRoutes } from '../http/route.ts'
-import { TaskView, toTaskView } from '../tasks/view.ts'
+import { readNewTaskView } from '../tasks/routes.ts'
+import { TaskView } from '../tasks/view.ts'
 import { CaseUpdate, changeCaseByFounder } from './change-case.ts'
 import { CaseTaskInput, createCaseTask } from './create-case-task.ts'
 import { CaseInput, openCase } from './open-case.ts'
@@ -67,7 +68,7 @@ export const caseRoutes = nameRoutes({
     find: caseInScope,
     async handle({ ctx, scope, subject, body }) {
       const task = await createCaseTask(ctx, subject, body, scope.actor)
-      return createdResponse(`/v1/tasks/${task.id}`, toTaskView(task, []))
+      return createdResponse(`/v1/tasks/${task.id}`, await readNewTaskView(ctx, task, body.files))
     },
   }),
 })

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { JsonObject } from '../base/json.ts'
+import type { NamedActor } from '../accounts/actor-name-rows.ts'
 import { jsonObject } from '../http/validate.ts'
 import type { CaseHistoryRow, CaseRow } from '../store/tables.ts'
 import { MAX_SHOWN_PER_CASE } from './rows.ts'
@@ -49,12 +50,11 @@ export type CaseView = z.infer<typeof CaseView>
 export interface CaseParts {
   history: readonly CaseHistoryRow[]
   taskIds: readonly string[]
-  /** The names of members and API keys by their ids. */
-  names: ReadonlyMap<string, string>
+  nameOf: (kind: string, id: string | null) => NamedActor | null
 }
 
-export function toCaseView(row: CaseRow, { history, taskIds, names }: CaseParts): CaseView {
-  const assignee = row.assignee_id === null ? undefined : names.get(row.assignee_id)
+export function toCaseView(row: CaseRow, { history, taskIds, nameOf }: CaseParts): CaseView {
+  const assignee = nameOf('member', row.assignee_id)
   return {
     id: row.id,
     project_id: row.project_id,
@@ -65,13 +65,13 @@ export function toCaseView(row: CaseRow, { history, taskIds, names }: CaseParts)
     client_id: row.client_id,
     thread_id: row.thread_id,
     // Null after the member was removed.
-    assignee: row.assignee_id !== null && assignee !== undefined ? { id: row.assignee_id, name: assignee } : null,
+    assignee: assignee?.name ? { id: assignee.id, name: assignee.name } : null,
     data: JSON.parse(row.data) as JsonObject,
     history: history.map((entry) => ({
       from: entry.from_stage,
       to: entry.to_stage,
       at: entry.at,
-      by: { kind: entry.by_kind, id: entry.by_id, name: names.get(entry.by_id) ?? null },
+      by: { kind: entry.by_kind, id: entry.by_id, name: nameOf(entry.by_kind, entry.by_id)?.name ?? null },
       note: entry.note,
     })),
     task_ids: [...taskIds],

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json } from '../base/json.ts'
 import { badRequest } from '../base/problem.ts'
-import { schemaErrors } from '../contract/output-schema.ts'
+import { argumentErrors } from '../contract/output-schema.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import { findExecutor } from './executors/executor-table.ts'
 import type { Connection } from './rows.ts'
@@ -48,7 +48,7 @@ export async function checkToolCall(
 
 /** Throws a 400 that names the field if the arguments do not match the tool. */
 export function checkToolArguments(connection: Connection, tool: ConnectionTool, args: Json, field: string): void {
-  const [error] = schemaErrors(tool.inputSchema, args)
+  const [error] = argumentErrors(tool.inputSchema, args)
   if (error) throw badRequest(`field '${field}${error.path.slice(1)}' ${error.message}`)
   const capability = capabilityOf(connection, tool.name)
   findExecutor(connection.kind)?.checkArguments?.(connection, capability, args)

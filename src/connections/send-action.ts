@@ -3,6 +3,7 @@ import { notFound, Problem } from '../base/problem.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import { SecretUnavailable } from '../ctx/vault.ts'
 import { EgressError } from '../egress/http-client.ts'
+import { loadPayloadFiles } from '../files/payload-files.ts'
 import { retryUntilAvailable } from '../store/errors.ts'
 import { createSecretMask } from '../vault/mask-secrets.ts'
 import { openSecret } from '../vault/secrets.ts'
@@ -86,11 +87,12 @@ async function attemptAction(
   // The tool may have been changed or switched off while the approval waited.
   const { capability, payload } = action
   await checkToolCall(ctx, connection, { capability, use: 'act', arguments: payload })
+  const files = await retryUntilAvailable(() => loadPayloadFiles(ctx, connection.project_id, payload), runSignal)
   const secret = await retryUntilAvailable(() => openSecret(ctx, connection), runSignal)
   // The task may have been cancelled and retried meanwhile; sending now could do the action twice.
   if (runSignal.aborted) return WITHDRAWN_RESULT
   progress.mayBeSent = true
-  const response = await act(ctx, { connection, secret, ...action })
+  const response = await act(ctx, { connection, secret, files, ...action })
   const mask = createSecretMask([secret, ...(response.secrets ?? [])])
   return toActionResult({
     ...response,

@@ -12,6 +12,7 @@ export interface Brief {
   skills: NamedText[]
   knowledge: NamedText[]
   history: HistoryMessage[]
+  files: BriefFile[]
   output_schema: JsonObject | null
   strict_output: boolean
   /** The names of the tools that the model may use. */
@@ -52,6 +53,8 @@ export type HarnessShape = 'agent' | 'decide' | 'workflow'
 export type ModelProvider = 'anthropic' | 'openai'
 export type NamedText = { name: string; content: string }
 export type HistoryMessage = { direction: 'inbound' | 'outbound'; from: string; body: string; at: string }
+/** A file of the task or of its thread. `path` is where the agent can read it; it cannot be changed there. */
+export type BriefFile = { id: string; name: string; content_type: string; size: number; path: string }
 export type BriefConnection = {
   name: string
   kind: string

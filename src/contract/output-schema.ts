@@ -1,4 +1,5 @@
 import { canonicalJson, isJsonObject, type Json, type JsonObject, isNestedDeeperThan, ownField } from '../base/json.ts'
+import { isFileReference } from './file-reference.ts'
 
 export type SchemaError = { path: string; message: string }
 
@@ -9,8 +10,13 @@ const MAX_DEPTH = 128
  * Checks `type`, `properties`, `required`, `items` and `enum`; ignores every other keyword and every invalid one.
  * Schemas and values are untrusted: it never throws, and takes time proportional to the sum of their sizes.
  */
-export function schemaErrors(schema: JsonObject, value: Json): SchemaError[] {
-  const check: SchemaCheck = { rules: new Map(), errors: [] }
+export const schemaErrors = (schema: JsonObject, value: Json): SchemaError[] => checkSchema(schema, value, false)
+
+/** The same for the arguments of an action, in which a file may stand for a text: its content is sent in its place. */
+export const argumentErrors = (schema: JsonObject, value: Json): SchemaError[] => checkSchema(schema, value, true)
+
+function checkSchema(schema: JsonObject, value: Json, takesFiles: boolean): SchemaError[] {
+  const check: SchemaCheck = { rules: new Map(), errors: [], takesFiles }
   visit(check, schema, value, '$', 0)
   return check.errors
 }
@@ -25,12 +31,13 @@ type SchemaRules = {
   enum: { texts: Set<string>; message: string } | null
 }
 
-type SchemaCheck = { rules: Map<JsonObject, SchemaRules>; errors: SchemaError[] }
+type SchemaCheck = { rules: Map<JsonObject, SchemaRules>; errors: SchemaError[]; takesFiles: boolean }
 
 function visit(check: SchemaCheck, schema: Json | undefined, value: Json, path: string, depth: number): void {
   if (!isJsonObject(schema) || check.errors.length >= MAX_ERRORS) return
   if (depth > MAX_DEPTH) return report(check, path, 'is nested too deeply')
   const rules = rulesOf(check, schema)
+  if (check.takesFiles && rules.types?.has('string') && isFileReference(value)) return
   if (rules.types && !hasType(rules.types, value)) {
     return report(check, path, `must be ${[...rules.types].join(' or ')}, not ${typeName(value)}`)
   }

@@ -10,12 +10,16 @@ export const COMMON_TOOLS = [
   'case_update',
   'report_gap',
   'ask_person',
+  'file_read',
   'progress',
   'finish',
 ] as const
 
 /** Tools that a wedge opts into, by the name that its manifest lists in `tools`. */
-export const OPTIONAL_TOOLS = { files: ['write_file', 'read_file', 'list_files'], shell: ['run_command'] } as const
+export const OPTIONAL_TOOLS = {
+  files: ['write_file', 'read_file', 'list_files', 'file_attach'],
+  shell: ['run_command'],
+} as const
 
 export const TOOL_GROUPS = ['files', 'shell'] as const satisfies (keyof typeof OPTIONAL_TOOLS)[]
 export type ToolGroup = (typeof TOOL_GROUPS)[number]

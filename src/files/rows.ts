@@ -86,6 +86,35 @@ export const listFilesOfTask = prepareQuery<{ task_id: string }, FileRow>((db, a
 
 export const listTaskFiles = (db: Db, taskId: string): Promise<FileRow[]> => listFilesOfTask(db, { task_id: taskId })
 
+/** The files of a thread's messages, those of the newest message first. */
+export const listThreadFiles = prepareQuery<{ thread_id: string; limit: number }, FileRow>((db, arg) =>
+  db
+    .selectFrom('messages')
+    .innerJoin('message_files', 'message_files.message_id', 'messages.id')
+    .innerJoin('files', 'files.id', 'message_files.file_id')
+    .selectAll('files')
+    .where('messages.thread_id', '=', arg('thread_id'))
+    .where('files.state', '=', 'stored')
+    .orderBy('messages.n', 'desc')
+    .orderBy('message_files.n')
+    .limit(arg('limit')),
+)
+
+/** The files of several tasks. */
+export async function listFilesOfTasks(db: Db, taskIds: readonly string[]): Promise<(FileRow & { task_id: string })[]> {
+  if (taskIds.length === 0) return []
+  return db
+    .selectFrom('task_files')
+    .innerJoin('files', 'files.id', 'task_files.file_id')
+    .selectAll('files')
+    .select('task_files.task_id')
+    .where('task_files.task_id', 'in', taskIds)
+    .where('files.state', '=', 'stored')
+    .orderBy('task_files.task_id')
+    .orderBy('task_files.n')
+    .execute()
+}
+
 /** The files of messages that still exist, in the order of each message. */
 export async function listMessageFiles(
   db: Db,

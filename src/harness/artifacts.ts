@@ -3,7 +3,7 @@ import path from 'node:path'
 import type { AgentLine } from '../contract/agent-protocol.ts'
 
 const MAX_FILES = 50
-const MAX_FILE_BYTES = 10 * 1024 * 1024
+export const MAX_FILE_BYTES = 10 * 1024 * 1024
 
 const CONTENT_TYPES: Record<string, string> = {
   '.txt': 'text/plain; charset=utf-8',
@@ -49,7 +49,7 @@ export async function emitArtifacts(folder: string, emit: (line: AgentLine) => P
   if (more > 0) await emit(toProgressLine(`Left out ${more} files: only ${MAX_FILES} can be delivered`))
 }
 
-function contentTypeOf(name: string): string {
+export function contentTypeOf(name: string): string {
   return CONTENT_TYPES[path.extname(name).toLowerCase()] ?? 'application/octet-stream'
 }
 

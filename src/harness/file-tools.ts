@@ -1,8 +1,9 @@
 import { promises as fs } from 'node:fs'
 import path from 'node:path'
-import { listFilesBelow } from './artifacts.ts'
+import { contentTypeOf, listFilesBelow, MAX_FILE_BYTES } from './artifacts.ts'
 import { truncateText } from './agent-events.ts'
 import { textField } from '../base/json-fields.ts'
+import { postFile } from './plane-tools.ts'
 import { resolveInRunFolder } from './run-folder.ts'
 import { toolFailure, type HarnessTool } from './tool.ts'
 
@@ -50,4 +51,20 @@ const listFilesTool: HarnessTool = {
   },
 }
 
-export const fileTools: HarnessTool[] = [writeFileTool, readFileTool, listFilesTool]
+const fileAttachTool: HarnessTool = {
+  name: 'file_attach',
+  description:
+    'Makes a file of this task ready to be sent. Write {"$file": id} with the id of the result where an action takes the file.',
+  properties: { path: pathProperty },
+  required: ['path'],
+  async run(run, input) {
+    const full = resolveInRunFolder(run.folder, textField(input, 'path'))
+    if (full === null) return toolFailure(OUTSIDE_FOLDER)
+    const { size } = await fs.stat(full)
+    if (size > MAX_FILE_BYTES) return toolFailure('the file is larger than 10 MiB')
+    const content = await fs.readFile(full, 'base64')
+    return postFile(run, { name: path.basename(full), content_type: contentTypeOf(full), content })
+  },
+}
+
+export const fileTools: HarnessTool[] = [writeFileTool, readFileTool, listFilesTool, fileAttachTool]

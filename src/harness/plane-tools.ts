@@ -189,6 +189,11 @@ export async function postRead(run: HarnessRun, capability: string, body: JsonOb
   return toToolOutcome(await postInternal(run, `reads/${encodeURIComponent(capability)}`, body))
 }
 
+/** Stores a file, so that an action can send it. */
+export async function postFile(run: HarnessRun, file: JsonObject): Promise<ToolOutcome> {
+  return toToolOutcome(await postInternal(run, 'files', file))
+}
+
 function postInternal(run: HarnessRun, path: string, body: JsonObject): Promise<PlaneCallResult> {
   return callInternal(run, 'POST', path, body)
 }

@@ -5,7 +5,7 @@ import { emitStepStarted, emitTokenDelta } from './agent-events.ts'
 import type { ModelMessage } from '../contract/providers/provider-format.ts'
 import { callModel } from './call-model.ts'
 import { acceptLastOutput, type OutputProposal, parseFinishCall, parseOutputText } from './output.ts'
-import { taskPrompt, repairPrompt, systemPrompt } from './prompt.ts'
+import { taskTurn, repairPrompt, systemPrompt } from './prompt.ts'
 import { type HarnessRun, RunFailure } from './harness-run.ts'
 import { listToolSpecs, executeToolCall } from './tools.ts'
 
@@ -50,7 +50,7 @@ function startConversation({ brief }: HarnessRun, turns: ConversationTurn[]): Co
   return {
     model: brief.model.name,
     system: systemPrompt(brief),
-    turns: [{ by: 'user', text: taskPrompt(brief) }, ...turns],
+    turns: [taskTurn(brief), ...turns],
     tools: [...listToolSpecs(brief), finishSpec(brief)],
     requiredTool: null,
     strictOutput: null,

@@ -3,7 +3,7 @@ import type { Conversation } from '../contract/providers/conversation.ts'
 import { emitStepStarted, emitTokenDelta } from './agent-events.ts'
 import { callModel } from './call-model.ts'
 import { acceptLastOutput, type OutputProposal, parseOutputText } from './output.ts'
-import { taskPrompt, repairPrompt, systemPrompt } from './prompt.ts'
+import { taskTurn, repairPrompt, systemPrompt } from './prompt.ts'
 import type { HarnessRun } from './harness-run.ts'
 
 /**
@@ -15,7 +15,7 @@ export async function runDecideShape(run: HarnessRun): Promise<Json> {
   const conversation: Conversation = {
     model: brief.model.name,
     system: systemPrompt(brief),
-    turns: [{ by: 'user', text: taskPrompt(brief) }],
+    turns: [taskTurn(brief)],
     tools: [],
     requiredTool: null,
     strictOutput: brief.strict_output ? brief.output_schema : null,

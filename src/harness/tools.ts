@@ -2,13 +2,14 @@ import type { Json, JsonObject } from '../base/json.ts'
 import { errorMessage } from '../base/error-message.ts'
 import type { Brief } from '../contract/agent-protocol.ts'
 import type { NamedTool } from '../contract/connection-tool-names.ts'
-import { schemaErrors } from '../contract/output-schema.ts'
+import { argumentErrors } from '../contract/output-schema.ts'
 import { commandTool } from './command-tool.ts'
 import type { ToolCall, ToolCallResult, ToolSpec } from '../contract/providers/conversation.ts'
 import { truncateText, emitProgress, emitToolCalled, emitToolResult } from './agent-events.ts'
 import { pickFields, textField } from '../base/json-fields.ts'
 import { connectionToolsOf, needsGeneralTools } from './connection-tools.ts'
 import { fileTools } from './file-tools.ts'
+import { fileReadTool } from './input-files.ts'
 import { requiredGateCheck, passGate } from './tool-gate.ts'
 import { planeTools } from './plane-tools.ts'
 import { type GateCheck, type HarnessRun, RunFailure } from './harness-run.ts'
@@ -28,7 +29,7 @@ const progressTool: HarnessTool = {
   },
 }
 
-const TOOLS: HarnessTool[] = [...planeTools, ...fileTools, commandTool, progressTool]
+const TOOLS: HarnessTool[] = [...planeTools, fileReadTool, ...fileTools, commandTool, progressTool]
 
 export function listToolSpecs(brief: Brief): ToolSpec[] {
   const builtIn = TOOLS.filter(({ name }) => brief.tools.includes(name))
@@ -84,7 +85,7 @@ async function runGuarded(
   gateCheck: GateCheck | null,
 ): Promise<ToolOutcome> {
   if (call.inputError !== null) return toolFailure(call.inputError)
-  const errors = schemaErrors(inputSchemaOf(tool), call.input)
+  const errors = argumentErrors(inputSchemaOf(tool), call.input)
   if (errors.length > 0) return toolFailure(errors.map(({ path, message }) => `${path} ${message}`).join('; '))
   try {
     return await runGated(run, tool, call.input, gateCheck)

@@ -30,6 +30,8 @@ export interface Route<ScopeT, Request = FastifyRequest> {
   body: z.ZodType | null
   /** The handler reads the body from `request.raw` itself, and nothing limits its size before. */
   streamsBody: boolean
+  /** The limit for the body, if it is not the usual one. */
+  maxBodyBytes?: number
   /** The response schema by status, for the reference. */
   responses: RouteResponses
   run: (input: RunInput<ScopeT, Request>) => Promise<unknown>
@@ -99,6 +101,7 @@ export interface RouteSpec<ScopeT, Query extends z.ZodType, Body extends z.ZodTy
   body?: Body
   /** The handler reads the body from `request.raw`; see `http/request-bytes.ts`. */
   streamsBody?: true
+  maxBodyBytes?: number
   responses: RouteResponses
   find?: (input: FindInput<ScopeT>) => Promise<Subject>
   handle: (input: HandlerInput<ScopeT, z.output<Query>, z.output<Body>, Subject, Request>) => Promise<unknown>
@@ -119,6 +122,7 @@ export function defineRoute<ScopeT, Query extends z.ZodType, Body extends z.ZodT
     query: spec.query ?? null,
     body: spec.body ?? null,
     streamsBody: spec.streamsBody ?? false,
+    ...(spec.maxBodyBytes !== undefined && { maxBodyBytes: spec.maxBodyBytes }),
     responses: spec.responses,
     async run({ ctx, scope, params, request, validate, reauthenticate = async () => scope }) {
       const subject = (await spec.find?.({ ctx, scope, params })) as Subject

@@ -98,6 +98,7 @@ export function bindRoute<ScopeT>(
   addRoute(app, route, {
     method: route.method,
     url: route.path,
+    bodyLimit: route.maxBodyBytes ?? MAX_BODY_BYTES,
     // Pages and probes answer HEAD; below /v1 it would open streams without a reader.
     exposeHeadRoute: route.method === 'GET' && !route.path.startsWith('/v1/') && route.path !== '/mcp',
     onRequest: async (request) => {
@@ -245,7 +246,7 @@ function limitBodyTime({ world }: Ctx, { raw }: FastifyRequest, ms = UNAUTHENTIC
 }
 
 function sendError(ctx: Ctx, error: FastifyError | Problem, request: FastifyRequest, reply: FastifyReply): void {
-  const problem = toProblem(error)
+  const problem = toProblem(error, request.routeOptions.bodyLimit)
   if (!request.raw.complete) limitBodyTime(ctx, request)
   if (!problem) {
     ctx.world.log.error({ err: error, request: request.id, route: request.routeOptions.url }, 'request failed')

@@ -2,6 +2,7 @@ import { conflict } from '../base/problem.ts'
 import { requireOpenCase } from '../cases/create-case-task.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
 import type { Actor } from '../ctx/scope.ts'
+import { listTaskFiles } from '../files/rows.ts'
 import type { TaskRow } from '../store/tables.ts'
 import { planTask, queueTask } from '../tasks/create-task.ts'
 import { enforceRateLimit } from '../tasks/rate-limit.ts'
@@ -9,20 +10,26 @@ import { isTerminalStatus } from '../tasks/status.ts'
 import { toTaskView } from '../tasks/view.ts'
 
 /**
- * Creates a new task with the request of a finished one. It counts against the rate limit and belongs to the same case,
+ * Creates a new task with the request and the files of a finished one. It counts against the rate limit and belongs to the same case,
  * which must be open.
  */
-export async function retryTask(ctx: Ctx, finished: TaskRow, actor: Actor): Promise<TaskRow> {
+export async function retryTask(
+  ctx: Ctx,
+  finished: TaskRow,
+  actor: Actor,
+): Promise<{ task: TaskRow; files: string[] }> {
   if (!isTerminalStatus(finished.status)) throw conflict('task is not finished')
   const { wedge, task_type, input, actor: requester, constraints, tools, output_schema } = toTaskView(finished, [])
   const { client_id, thread_id, channel_id, case_id } = finished
-  const request = { wedge, task_type, input, actor: requester, constraints, tools, output_schema }
+  // A file that was deleted since is left out.
+  const files = (await listTaskFiles(ctx.db, finished.id)).map(({ id }) => id)
+  const request = { wedge, task_type, input, actor: requester, constraints, tools, output_schema, files }
   const origin = { client_id, thread_id, channel_id, case_id, retry_of: finished.id }
   const plan = await planTask(ctx, { projectId: finished.project_id }, request, origin)
   return inTx(ctx, async (tx) => {
     if (case_id !== null) await requireOpenCase(tx, case_id)
     await enforceRateLimit(tx, plan.project_id, ctx.config.taskRatePerMin, 'tasks')
-    await queueTask(tx, plan, actor)
-    return plan
+    await queueTask(tx, plan, actor, { files })
+    return { task: plan, files }
   })
 }

@@ -1,6 +1,6 @@
 import { createdResponse, defineWrite, nameRoutes } from '../http/route.ts'
-import { readTaskView, taskInScope } from '../tasks/routes.ts'
-import { TaskView, toTaskView } from '../tasks/view.ts'
+import { readNewTaskView, readTaskView, taskInScope } from '../tasks/routes.ts'
+import { TaskView } from '../tasks/view.ts'
 import { cancelTask } from './cancel-task.ts'
 import { retryTask } from './retry-task.ts'
 
@@ -19,8 +19,8 @@ export const lifecycleRoutes = nameRoutes({
     responses: { 201: TaskView },
     find: taskInScope,
     async handle({ ctx, scope, subject }) {
-      const task = await retryTask(ctx, subject, scope.actor)
-      return createdResponse(`/v1/tasks/${task.id}`, toTaskView(task, []))
+      const { task, files } = await retryTask(ctx, subject, scope.actor)
+      return createdResponse(`/v1/tasks/${task.id}`, await readNewTaskView(ctx, task, files))
     },
   }),
 })

@@ -19,17 +19,17 @@ export interface CostReservation {
 /**
  * Reserves the worst-case cost before the call is sent, so that concurrent calls together cannot exceed the ceiling. If
  * the answer could cost too much, its token limit is lowered; if too little is left for any answer, the call is refused.
+ * `fileTokens` are those of files that are not yet in the request.
  */
 export function reserveCost(
   run: ModelRun,
   price: ModelPrice & { priced: boolean },
   request: ModelRequest,
+  fileTokens = 0,
 ): CostReservation {
   let text = JSON.stringify(request.body)
-  const input = worstCaseInput(run.model.wire, request.body, text)
-  const left = run.maxCostMicros - run.spentMicros - run.reservedMicros
-  const perToken = costInMicros(price, { ...input, output: 1_000_000 }) - costInMicros(price, input)
-  const affordable = Math.floor(((left - costInMicros(price, input)) / perToken) * 1_000_000)
+  const input = worstCaseInput(run.model.wire, request.body, text, fileTokens)
+  const affordable = affordableTokens(run, price, input)
   if (affordable < request.minTokens) throw noteCostExceeded(run, ceilingMessage(run, price.priced))
   const isAnswerShortened = affordable < request.maxTokens
   if (isAnswerShortened) {
@@ -42,6 +42,19 @@ export function reserveCost(
   return { text, worstCase: worst, micros, isAnswerShortened }
 }
 
+/** Whether the call can be paid with these files and with an answer of full length. */
+export function canAffordFiles(run: ModelRun, price: ModelPrice, request: ModelRequest, fileTokens: number): boolean {
+  const input = worstCaseInput(run.model.wire, request.body, JSON.stringify(request.body), fileTokens)
+  return affordableTokens(run, price, input) >= request.maxTokens
+}
+
+/** The length of the answer that the rest of the budget pays for. */
+function affordableTokens(run: ModelRun, price: ModelPrice, input: TokenUsage): number {
+  const left = run.maxCostMicros - run.spentMicros - run.reservedMicros
+  const perToken = costInMicros(price, { ...input, output: 1_000_000 }) - costInMicros(price, input)
+  return Math.floor(((left - costInMicros(price, input)) / perToken) * 1_000_000)
+}
+
 /** May be called more than once for the same reservation. */
 export function releaseCost(run: ModelRun, reserved: CostReservation): void {
   run.reservedMicros -= reserved.micros
@@ -50,9 +63,9 @@ export function releaseCost(run: ModelRun, reserved: CostReservation): void {
 }
 
 /** Ordinary text has about four bytes per token, dense text two; the provider adds text about the tools. */
-function worstCaseInput(wire: ModelProvider, body: JsonObject, text: string): TokenUsage {
+function worstCaseInput(wire: ModelProvider, body: JsonObject, text: string, fileTokens: number): TokenUsage {
   const textTokens = Math.ceil(Buffer.byteLength(text) / 2) + 1000
-  const tokens = Math.min(textTokens + maxMediaTokens(wire, body), MAX_CONTEXT_TOKENS)
+  const tokens = Math.min(textTokens + maxMediaTokens(wire, body) + fileTokens, MAX_CONTEXT_TOKENS)
   const writesCache = text.includes('"cache_control"')
   const none = { input: 0, cacheRead: 0, cacheWrite: 0, cacheWriteLong: 0, output: 0 }
   return writesCache ? { ...none, cacheWriteLong: tokens } : { ...none, input: tokens }

@@ -17,6 +17,7 @@ import { costInMicros, countInputTokens, type ModelPrice, priceOfModel } from '.
 import { recordRehearsal } from './record-rehearsal.ts'
 import { playModelRehearsal } from './play-rehearsal.ts'
 import { toModelRequest } from './model-request.ts'
+import { chooseShownFiles, createFileText, readRequestFiles } from './shown-files.ts'
 import { noteModelFailure, type ModelRun } from './model-run.ts'
 import { createResponseReader, describeStreamProblem } from './read-response.ts'
 import { callProviderWithRetry } from './retry.ts'
@@ -44,11 +45,16 @@ export async function forwardModelCall(
   if (run.model.provider === 'rehearsal') return playModelRehearsal(run, wire, body)
   const request = toModelRequest(run, wire, body, ctx.config.modelMaxTokens)
   const price = priceOfModel(run.model.name)
-  const reserved = reserveCost(run, price, request)
+  const shown = chooseShownFiles(run, price, request, await readRequestFiles(ctx, run, request.body))
+  const reserved = reserveCost(run, price, request, shown.tokens)
   const call: ModelCall = { run, wire, body: request.body, reserved, price }
   try {
-    const response = await callProviderWithRetry(ctx, run, () =>
-      toProviderRequest(ctx, wire, request.streams, reserved.text, headers),
+    const sent = createFileText(run, request.body, shown, reserved.text)
+    const response = await callProviderWithRetry(
+      ctx,
+      run,
+      () => toProviderRequest(ctx, wire, request.streams, sent.text, headers),
+      () => sent.dropFiles(),
     )
     if (!request.streams) return await forwardWholeResponse(ctx, call, response)
     requireEventStream(run, response)

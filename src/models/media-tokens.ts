@@ -8,8 +8,18 @@ import type { ModelProvider } from '../contract/agent-protocol.ts'
  */
 const MAX_MEDIA_BLOCK_TOKENS: Record<ModelProvider, number> = { anthropic: 10_000, openai: 50_000 }
 
+/** A page of a PDF is sent as an image and as its text. */
+const MAX_PAGE_TEXT_TOKENS = 3_000
+
 /** The largest context window of any model: providers refuse longer prompts without charging for them. */
 export const MAX_CONTEXT_TOKENS = 1_050_000
+
+/** The most tokens of a file: an image, or a PDF with at most this many pages. */
+export function maxFileTokens(wire: ModelProvider, pages: number | null): number {
+  // A PDF of a few kilobytes can have hundreds of pages, so only the context window limits one that cannot be read.
+  if (pages === null) return MAX_CONTEXT_TOKENS
+  return Math.min(pages * (MAX_MEDIA_BLOCK_TOKENS[wire] + MAX_PAGE_TEXT_TOKENS), MAX_CONTEXT_TOKENS)
+}
 
 /**
  * The most tokens that the images, audio and documents in a request can have. Only `content` is searched: the input of a

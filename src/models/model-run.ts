@@ -2,6 +2,7 @@ import type { Json } from '../base/json.ts'
 import type { LazyAbort } from '../base/lazy-abort.ts'
 import { Problem } from '../base/problem.ts'
 import type { Wedge } from '../contract/wedge-manifest.ts'
+import type { FileRow } from '../store/tables.ts'
 import type { ModelChoice } from './choose-model.ts'
 
 /** What the model proxy knows about a run. The costs are for the ceiling only; the task row holds what was charged. */
@@ -13,6 +14,10 @@ export interface ModelRun {
   taskType: string
   input: Json
   model: ModelChoice
+  /** The files that the model may see. */
+  files: FileRow[]
+  /** The provider refused a call because of its files, so the next calls have none. */
+  refusesFiles: boolean
   maxCostMicros: number
   /** Cost of the finished calls; a model without a known price counts at the assumed price. */
   spentMicros: number

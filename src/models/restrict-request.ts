@@ -1,5 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
 import { badRequest } from '../base/problem.ts'
+import { FILE_BLOCK_TYPE } from '../contract/providers/conversation.ts'
 import { objectField, objectListField, textField } from '../base/json-fields.ts'
 
 /**
@@ -50,6 +51,7 @@ function refersOutside(type: string, block: JsonObject): boolean {
 }
 
 const INLINE_BLOCKS = [
+  FILE_BLOCK_TYPE,
   'text',
   'tool_use',
   'tool_result',

@@ -17,20 +17,29 @@ const FIRST_RETRY_WAIT_MS = 500
 /** If a provider asks for a longer wait, the call is not retried. */
 const MAX_RETRY_WAIT_MS = 60_000
 
+/** A request that is too large, or has content that the model does not take. */
+const REFUSED_CONTENT: ReadonlySet<number | null> = new Set([400, 413, 415, 422])
+
 /**
  * Calls the provider and retries failures that may pass. A failure after the first byte is not retried: by then the
- * agent has received a part of the answer.
+ * agent has received a part of the answer. A model that takes no images or PDFs refuses the call: it is then made once
+ * more without them.
  */
 export async function callProviderWithRetry(
   ctx: Ctx,
   run: ModelRun,
   createRequest: () => ProviderRequest,
+  dropFiles: () => boolean,
 ): Promise<ProviderResponse> {
   for (let attempts = 1; ; attempts++) {
     if (run.over.isAborted) throw new RunEndedError()
     const outcome = await attemptProviderCall(ctx.world.clock, createRequest(), run.over.signal)
     if (!isProviderFailure(outcome)) return outcome
     if (run.over.isAborted) throw new RunEndedError()
+    if (REFUSED_CONTENT.has(outcome.status) && dropFiles()) {
+      ctx.world.log.warn({ task: run.taskId, status: outcome.status }, `files not shown to the model${outcome.reason}`)
+      continue
+    }
     const waitMs = outcome.retryAfterMs ?? retryDelay(ctx, attempts)
     const { provider, name } = run.model
     const last = !outcome.isRetryable || attempts === MAX_ATTEMPTS || waitMs > MAX_RETRY_WAIT_MS

@@ -6,6 +6,7 @@ import { type PipePlane, createPipePlane } from '../http/pipe-plane.ts'
 import { bindRoute, createHttpServer } from '../http/server.ts'
 import type { TaskRun } from '../runs/task-run.ts'
 import type { Runner } from '../runs/runner.ts'
+import { runFileRoutes } from '../runs/file-routes.ts'
 import { questionRoutes } from '../runs/question-routes.ts'
 import { agentRecordRoutes } from '../runs/record-routes.ts'
 import { refusedReads, type SandboxRoute, sandboxRoutes, workflowRoutes } from '../runs/sandbox-routes.ts'
@@ -16,6 +17,7 @@ export const sandboxPlaneRoutes = (workflows: WorkflowRunner): SandboxRoute[] =>
   ...Object.values(sandboxRoutes),
   ...Object.values(agentRecordRoutes),
   ...Object.values(questionRoutes),
+  ...Object.values(runFileRoutes),
   ...refusedReads,
   ...Object.values(workflowRoutes(workflows)),
 ]

@@ -3,6 +3,7 @@ import type { JsonObject } from '../base/json.ts'
 import { type Brief, CELL_AGENT_DIR, type PipeResponsePart } from '../contract/agent-protocol.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { SandboxCell, CellExit, CellLimits, CellSpec, SandboxDriver } from '../sandbox/driver.ts'
+import type { FilesFolder } from '../sandbox/files-folder.ts'
 import { type CellSocket, type CellSocketHandler, NO_CELL_SOCKET, openCellSocket } from './cell-socket.ts'
 
 /** Receives the lines of a run and the exit of its cell. */
@@ -17,6 +18,8 @@ export interface AgentCell {
   kind: CellKind
   /** The path of the socket inside the cell; null if the cell has no socket. */
   socketPathInside: string | null
+  /** The files of the runs in the cell. */
+  files: FilesFolder | null
   listeners: Map<string, CellListener>
   /** Resolves when the process has exited. */
   exited: Promise<unknown>
@@ -67,6 +70,7 @@ function waitUntilReady(cell: SandboxCell, id: string, kind: CellKind, socket: C
     id,
     kind,
     socketPathInside: socket.pathInside,
+    files: cell.files,
     listeners,
     exited: cell.exited,
     startedRuns: 0,
@@ -111,7 +115,7 @@ const joinJsonObjects = (head: object, rest: object): string =>
 
 function toCellSpec({ ctx, agentDir, driver }: AgentCellOptions, kind: CellKind, socket: string | null): CellSpec {
   const harness = `${driver.agentDirInside(agentDir) || CELL_AGENT_DIR}/harness.cjs`
-  const base = { agentDir, socket }
+  const base = { agentDir, socket, hasFilesFolder: true } as const
   const { agentCommand, agentDir: customDir } = ctx.config
   if (kind === 'harness') return { ...base, profile: 'sealed', command: ['node', harness], limits: SHARED_CELL_LIMITS }
   if (kind === 'workshop' || !agentCommand) {

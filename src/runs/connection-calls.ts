@@ -3,18 +3,21 @@ import { askApproval, waitForApproval } from '../approvals/ask-approval.ts'
 import { requestKey } from '../approvals/gated-request.ts'
 import { appendAuditEntry } from '../audit/append.ts'
 import type { Json } from '../base/json.ts'
-import { Problem, problemOrThrow, tooManyRequests } from '../base/problem.ts'
+import { badRequest, Problem, problemOrThrow, tooManyRequests } from '../base/problem.ts'
 import { requireExecutor } from '../connections/executors/executor-table.ts'
 import { pickConnection } from '../connections/grants.ts'
 import { type ConnectionReadResult, readThroughConnection } from '../connections/read-through.ts'
 import { prepareAction } from '../connections/send-action.ts'
+import { listFileReferences } from '../contract/file-reference.ts'
 import { type Ctx, inDurableTx, type Tx } from '../ctx/ctx.ts'
+import { resolvePayloadFiles } from '../files/payload-files.ts'
 import {
   type ActionResponse,
   performApprovedAction,
   pickApprovedConnection,
   revisionOrThrow,
 } from './perform-approved-action.ts'
+import { fileUserOf } from './run-files.ts'
 import { noteAnswer } from './run-state.ts'
 import type { TaskRun } from './task-run.ts'
 
@@ -52,7 +55,8 @@ async function askForAction(ctx: Ctx, run: TaskRun, capability: string, body: Ac
   const connection = pickConnection(run.grant, capability, body.connection)
   requireExecutor(ctx, connection.kind, 'act')
   await run.flushLog()
-  const action = { capability, payload: body.payload ?? {}, runSignal: run.over.signal }
+  const given = await resolvePayloadFiles(ctx.db, fileUserOf(run), body.payload ?? {})
+  const action = { capability, payload: given, runSignal: run.over.signal }
   const { payload, tool } = await run.workingTime.whileWorking(() => prepareAction(ctx, connection, action))
   const asked = { payload, connection, tool: tool && toActionTool(tool) }
   const request = { key, action: capability, path: 'action', risk: 'high', ...asked } as const
@@ -67,6 +71,7 @@ export async function executeRead(
   read: ReadBody,
 ): Promise<ConnectionReadResult> {
   const connection = pickConnection(run.grant, capability, read.connection)
+  if (listFileReferences(read.arguments ?? {}).length > 0) throw badRequest('a read cannot send files: use an action')
   if (run.readCount >= ctx.config.readMaxPerTask)
     throw tooManyRequests(`more than ${ctx.config.readMaxPerTask} reads in one task`, 60)
   run.readCount++

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../base/json.ts'
-import type { Brief, BriefConnection, HistoryMessage, NamedText } from '../contract/agent-protocol.ts'
+import type { Brief, BriefConnection, BriefFile, HistoryMessage, NamedText } from '../contract/agent-protocol.ts'
 import { readCaseForAgent } from '../cases/agent-access.ts'
 import { readThreadHistory } from '../channels/thread-history.ts'
 import { toBriefConnections } from '../connections/grants.ts'
@@ -18,22 +18,28 @@ import type { TaskRun } from './task-run.ts'
 export async function createOrContinueBrief(
   ctx: Ctx,
   run: TaskRun,
-  socket: string | null,
+  cell: BriefCell,
   earlier: EarlierRun | null,
 ): Promise<Brief> {
-  if (!earlier) return createBrief(ctx, run, socket)
+  if (!earlier) return createBrief(ctx, run, cell)
   const brief: Omit<Brief, 'service'> = JSON.parse(earlier.state.brief)
   // The wedge may have lost a tool meanwhile.
   const usable = listUsableTools(run)
   const tools = brief.tools.filter((tool) => usable.includes(tool))
-  const continued = { ...brief, tools, model: modelOf(run), service: serviceOf(run, socket) }
+  const continued = { ...brief, files: cell.files, tools, model: modelOf(run), service: serviceOf(run, cell) }
   if (run.cellKind === 'custom') return { ...continued, resume: await createBriefResume(ctx, run, earlier) }
   const { entries, logged } = earlier
   return { ...continued, transcript: { entries, logged, lost_files: hasFiles(run) } }
 }
 
+/** What the agent finds in its cell: the socket of the service, if there is one, and its files. */
+interface BriefCell {
+  socket: string | null
+  files: BriefFile[]
+}
+
 /** Everything that the agent gets. The tokens of the run are the only credentials in it. */
-async function createBrief(ctx: Ctx, run: TaskRun, socket: string | null): Promise<Brief> {
+async function createBrief(ctx: Ctx, run: TaskRun, cell: BriefCell): Promise<Brief> {
   const { task, wedge, type, constraints } = run
   const input = parseTaskInput(task)
   const { task_type, client_id } = task
@@ -46,6 +52,7 @@ async function createBrief(ctx: Ctx, run: TaskRun, socket: string | null): Promi
     skills: skillsForTaskType(wedge, type),
     knowledge: [...grounding.knowledge, ...leftOutKnowledge(grounding.left_out)],
     history: await threadHistory(ctx, run),
+    files: cell.files,
     output_schema: outputSchemaOfRun(run),
     strict_output,
     tools: listUsableTools(run),
@@ -57,13 +64,13 @@ async function createBrief(ctx: Ctx, run: TaskRun, socket: string | null): Promi
     steps,
     temperature: temperature ?? null,
     model: modelOf(run),
-    service: serviceOf(run, socket),
+    service: serviceOf(run, cell),
   }
 }
 
 const modelOf = ({ model: { model } }: TaskRun): Brief['model'] => ({ wire: model.wire, name: model.name })
 
-const serviceOf = (run: TaskRun, socket: string | null): Brief['service'] => ({
+const serviceOf = (run: TaskRun, { socket }: BriefCell): Brief['service'] => ({
   socket,
   base_url: 'http://service',
   task_token: run.taskToken,
@@ -71,13 +78,14 @@ const serviceOf = (run: TaskRun, socket: string | null): Brief['service'] => ({
 })
 
 /** Tools that cannot work in this run are left out, because they cost tokens and the model might call them. */
-function listUsableTools({ task, wedge: { manifest } }: TaskRun): string[] {
+function listUsableTools({ task, files, wedge: { manifest } }: TaskRun): string[] {
   const tools = new Set(toolsOfTask(manifest, parseTaskTools(task)))
   const without = (missing: boolean, names: ToolName[]) => {
     if (missing) for (const name of names) tools.delete(name)
   }
   without(manifest.connections.length === 0, ['act', 'read'])
   without(manifest.workflows.length === 0, ['workflow'])
+  without(files.length === 0, ['file_read'])
   without(task.case_id === null, ['case_get', 'case_update'])
   return [...tools]
 }

@@ -20,6 +20,7 @@ import type { CellPool } from './cell-pool.ts'
 import type { AgentCell } from './agent-cell.ts'
 import { INTERRUPTED_ERROR } from './dead-replicas.ts'
 import { finishRun, failRun } from './finish-run.ts'
+import { listRunFiles, removeRunFiles, writeRunFiles } from './run-files.ts'
 import { runAgentSession } from './agent-session.ts'
 import { type EarlierRun, readEarlierRun, saveRunState } from './run-state.ts'
 import { createTaskRun, type TaskRun, type TaskRunParts } from './task-run.ts'
@@ -71,14 +72,16 @@ async function executeInCell(
   const unregister = environment.registerRun(run)
   let cell: AgentCell | null = null
   try {
-    cell = await acquireCell(ctx, pool, task)
-    const { id, kind, socketPathInside } = cell
+    const agentCell = await acquireCell(ctx, pool, task)
+    cell = agentCell
+    const { id, kind, socketPathInside } = agentCell
     run.cellId = id
     run.cellKind = kind
     if (earlier && (kind === 'custom') !== (earlier.state.checkpoint !== null))
       return await failRun(ctx, run, INTERRUPTED_ERROR)
+    const files = await retryUntilAvailable(() => writeRunFiles(ctx, run, agentCell), environment.stopping)
     const brief = await retryUntilAvailable(
-      () => createOrContinueBrief(ctx, run, socketPathInside, earlier),
+      () => createOrContinueBrief(ctx, run, { socket: socketPathInside, files }, earlier),
       environment.stopping,
     )
     const { service: _, transcript: __, resume: ___, ...lasting } = brief
@@ -96,7 +99,10 @@ async function executeInCell(
     await finishRun(ctx, run, outcome)
   } finally {
     unregister()
-    if (cell) await pool.release(cell, run.cellRunId)
+    if (cell) {
+      await pool.release(cell, run.cellRunId)
+      await removeRunFiles(run, cell)
+    }
   }
 }
 
@@ -115,9 +121,11 @@ async function gatherRunParts(ctx: Ctx, task: QueuedTask): Promise<TaskRunParts 
     }
   }
   const constraints = parseTaskConstraints(task)
+  const files = await listRunFiles(ctx.db, task)
   return {
     wedge,
     type,
+    files,
     grant: await resolveGrant(ctx.db, { projectId, clientId, manifest: wedge.manifest }),
     model: {
       taskId: task.id,
@@ -127,6 +135,8 @@ async function gatherRunParts(ctx: Ctx, task: QueuedTask): Promise<TaskRunParts 
       taskType: task.task_type,
       input: parseTaskInput(task),
       model: chooseModel(ctx.config, task.tier),
+      files,
+      refusesFiles: false,
       maxCostMicros: Math.round(constraints.max_cost_usd * 1e6),
       spentMicros: 0,
       reservedMicros: 0,

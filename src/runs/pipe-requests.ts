@@ -2,6 +2,7 @@ import { type Problem, tooLarge, tooManyRequests } from '../base/problem.ts'
 import type { PipeRequest } from '../contract/agent-protocol.ts'
 import { MAX_BODY_BYTES } from '../http/server.ts'
 import { type PipeCaller, type PipePlane, problemResponse } from '../http/pipe-plane.ts'
+import { MAX_FILE_BODY_BYTES, RUN_FILES_PATH } from './file-routes.ts'
 import type { AgentCell } from './agent-cell.ts'
 import type { TaskRun } from './task-run.ts'
 
@@ -29,9 +30,10 @@ export function createPipeRequestHandler(
   }
 }
 
-function refuseRequest(open: number, length: number, { first }: PipeRequest): Problem | null {
+function refuseRequest(open: number, length: number, { first, path }: PipeRequest): Problem | null {
+  const limit = path === RUN_FILES_PATH ? MAX_FILE_BODY_BYTES : MAX_BODY_BYTES
   // A line with two requests may have two bodies of the maximum size.
-  const before = first && length > MAX_BODY_BYTES ? JSON.stringify(first).length : 0
-  if (Math.max(before, length - before) > MAX_BODY_BYTES) return tooLarge('body is larger than 1 MiB')
+  const before = first && length > limit ? JSON.stringify(first).length : 0
+  if (Math.max(before, length - before) > limit) return tooLarge(`body is larger than ${limit / 1024 / 1024} MiB`)
   return open < MAX_CONCURRENT_REQUESTS ? null : tooManyRequests('too many requests at once', 1)
 }

@@ -1,12 +1,13 @@
 import type { GatedRun } from '../approvals/gated-request.ts'
 import { LazyAbort } from '../base/lazy-abort.ts'
 import { newToken } from '../base/tokens.ts'
+import type { Brief } from '../contract/agent-protocol.ts'
 import type { TaskType, Wedge, WedgeManifest } from '../contract/wedge-manifest.ts'
 import type { Grant } from '../connections/grants.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { RunEndReason, LiveRun } from '../ctx/live-runs.ts'
 import type { ModelRun } from '../models/model-run.ts'
-import type { RunStateRow, TaskRow } from '../store/tables.ts'
+import type { FileRow, RunStateRow, TaskRow } from '../store/tables.ts'
 import { parseTaskConstraints } from '../tasks/view.ts'
 import type { TaskError } from '../tasks/status.ts'
 import { askForServer } from './ask-for-server.ts'
@@ -23,6 +24,8 @@ export interface TaskRun extends GatedRun, LiveRun {
   task: TaskRow
   type: TaskType
   grant: Grant
+  /** The files that the agent may read. */
+  files: FileRow[]
   model: ModelRun
   taskToken: string
   gateToken: string
@@ -66,6 +69,7 @@ export interface TaskRunParts {
   wedge: Wedge
   type: TaskType
   grant: Grant
+  files: FileRow[]
   model: ModelRun
 }
 
@@ -74,12 +78,14 @@ const RUN_IS_OVER = 'the run is over'
 export function createTaskRun(
   ctx: Ctx,
   task: TaskRow,
-  { wedge, type, grant, model }: TaskRunParts,
+  { wedge, type, grant, files, model }: TaskRunParts,
   earlier: EarlierRun | null = null,
 ): TaskRun {
   const over = new LazyAbort()
   const workingTime = new WorkingTime(ctx.world.clock)
   const state = earlier?.state
+  const stored = toStoredRun(earlier)
+  model.files = stored.brief ? filesOfBrief(stored.brief, files) : files
   model.spentMicros = state ? Math.max(state.spent_micros, task.cost_micros) : 0
   const run: TaskRun = {
     task,
@@ -90,6 +96,7 @@ export function createTaskRun(
     wedge,
     type,
     grant,
+    files: model.files,
     constraints: parseTaskConstraints(task),
     model,
     taskToken: newToken('task', ctx.world.random),
@@ -98,7 +105,7 @@ export function createTaskRun(
     cellRunId: `${task.id}.${task.epoch}`,
     cellKind: null,
     ...earlierCounts(state),
-    stored: toStoredRun(earlier),
+    stored,
     isResumable: type.harness.resume,
     answeredAt: new Map(),
     openServerQuestions: 0,
@@ -125,6 +132,11 @@ export function createTaskRun(
     },
   }
   return run
+}
+
+/** A run that continues keeps the files that it knew. The brief of an earlier version of the service has none. */
+function filesOfBrief({ files: known }: Partial<Pick<Brief, 'files'>>, files: FileRow[]): FileRow[] {
+  return files.filter(({ id }) => known?.some((file) => file.id === id))
 }
 
 async function stopModelCalls(model: TaskRun['model']): Promise<void> {

@@ -6,6 +6,8 @@ import { dataLimitMb } from './cell-limits.ts'
 import type { HostProgram } from './host-programs.ts'
 
 export const CELL_CUSTOM_DIR = '/custom'
+/** Below the home folder of every cell, which is /tmp. */
+export const CELL_FILES_DIR = '/tmp/in'
 
 /** What all cells of the driver share, looked up once. */
 export interface BwrapSetup {
@@ -29,11 +31,12 @@ const MEGABYTE = 1024 * 1024
  * All arguments of bwrap. They contain no secret: the host shows them in its process list. The cell cannot see them,
  * because the first process of bwrap becomes the program of the cell.
  */
-export function bwrapArguments(spec: CellSpec, setup: BwrapSetup): string[] {
+export function bwrapArguments(spec: CellSpec, setup: BwrapSetup, filesFolder: string | null): string[] {
   return [
     NAMESPACE_ARGUMENTS,
     environmentArguments(spec.profile, setup),
     [...DEVICE_ARGUMENTS, ...tmpfsArguments('/tmp', spec.limits.tmp_mb)],
+    filesFolder === null ? [] : ['--ro-bind', filesFolder, CELL_FILES_DIR],
     spec.profile === 'workshop' ? workshopMounts(setup, spec.limits) : [],
     programMounts(spec.profile, setup),
     usesLoader(spec, setup) ? ['--perms', '0111', '--file', String(LOADER_DESCRIPTOR), CELL_LOADER] : [],

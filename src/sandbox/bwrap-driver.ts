@@ -3,7 +3,7 @@ import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs
 import { constants, tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { CELL_AGENT_DIR, CELL_SOCKET } from '../contract/agent-protocol.ts'
-import { bwrapArguments, CELL_CUSTOM_DIR, type BwrapSetup, usesLoader } from './bwrap-arguments.ts'
+import { bwrapArguments, CELL_CUSTOM_DIR, CELL_FILES_DIR, type BwrapSetup, usesLoader } from './bwrap-arguments.ts'
 import { type CellProcess, wrapCellProcess, type CellTermination, hasStdioPipes } from './cell-process.ts'
 import type { CellSpec, SandboxDriver, SandboxIsolation } from './driver.ts'
 import { workshopMemoryMb } from './cell-limits.ts'
@@ -16,6 +16,7 @@ import {
   withDescriptorsCovered,
 } from './host-programs.ts'
 import { parseCpuArchitecture, buildSeccompFilter } from './seccomp-filter.ts'
+import { createFilesFolder, removeFilesFolder, removeOrphanedFilesFolders } from './files-folder.ts'
 import { giveSocketToCellUser, createSocketFolder, cellUserOfSocket } from './socket-folder.ts'
 import { createStaging, type Staging } from './staging.ts'
 import { type CellUser, createCellUserAllocator } from './cell-users.ts'
@@ -28,6 +29,7 @@ export function bwrapDriver(hide: string[]): SandboxDriver {
   const filters = openSeccompFilters()
   const users = createCellUserAllocator()
   const inherited = listInheritedDescriptors()
+  removeOrphanedFilesFolders()
   return {
     kind: 'bwrap',
     isolation: bwrapIsolation(),
@@ -39,12 +41,15 @@ export function bwrapDriver(hide: string[]): SandboxDriver {
     prepareSocket: giveSocketToCellUser,
     start(spec) {
       const user = cellUserOfSocket(spec.socket, users)
+      const filesFolder = spec.hasFilesFolder ? createFilesFolder(user) : null
       // Opened for each cell: a shared descriptor also shares its read position, and the first cell reads to the end.
       const given = [`/proc/self/fd/${filters[spec.profile]}`, ...(usesLoader(spec, setup) ? [setup.loader ?? ''] : [])]
       const child = withOpenFiles(given, (descriptors) =>
-        spawnBwrap(bwrap, bwrapArguments(spec, setup), user, descriptors, inherited),
+        spawnBwrap(bwrap, bwrapArguments(spec, setup, filesFolder), user, descriptors, inherited),
       )
-      const cell = wrapCellProcess(child, spec.limits, BWRAP_TERMINATION)
+      const termination = { ...BWRAP_TERMINATION, afterExit: () => filesFolder && removeFilesFolder(filesFolder) }
+      const files = filesFolder === null ? null : { host: filesFolder, inside: CELL_FILES_DIR }
+      const cell = wrapCellProcess(child, spec.limits, termination, files)
       monitorCell(cell, spec.profile === 'workshop' ? workshopMemoryMb(spec.limits) : null)
       return cell
     },
@@ -119,7 +124,7 @@ function withOpenFiles<T>(paths: string[], use: (descriptors: number[]) => T): T
   }
 }
 
-const BWRAP_TERMINATION: CellTermination = {
+const BWRAP_TERMINATION: Omit<CellTermination, 'afterExit'> = {
   /**
    * Kills the first process of the cell and not bwrap, which waits for it: the kernel ends the first process of a
    * namespace only after all others, so when bwrap exits no process of the cell is left.
@@ -134,7 +139,6 @@ const BWRAP_TERMINATION: CellTermination = {
     const programSignal = code === null ? undefined : SIGNAL_NAMES.get(code - 128)
     return programSignal === undefined ? { code, signal } : { code: null, signal: programSignal }
   },
-  afterExit() {},
 }
 
 const SIGNAL_NAMES = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name] as const))

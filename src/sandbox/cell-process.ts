@@ -1,6 +1,7 @@
 import type { ChildProcess, ChildProcessByStdio } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
 import type { SandboxCell, CellExit, CellLimits } from './driver.ts'
+import type { FilesFolder } from './files-folder.ts'
 import { createLineSplitter } from '../base/lines.ts'
 
 export type CellProcess = ChildProcessByStdio<Writable, Readable, Readable>
@@ -16,14 +17,19 @@ export interface CellTermination {
   kill(pid: number): void
   /** How the program inside ended, from the exit of the process that ran it. */
   parseExit(code: number | null, signal: string | null): { code: number | null; signal: string | null }
-  /** Called once, after the exit. */
+  /** Called once, after the exit; with 0 if the process could not be started. */
   afterExit(pid: number): void
 }
 
 /** How long children that outlive their cell may keep its pipes open. */
 const PIPE_LINGER_TIMEOUT_MS = 1000
 
-export function wrapCellProcess(child: CellProcess, limits: CellLimits, termination: CellTermination): SandboxCell {
+export function wrapCellProcess(
+  child: CellProcess,
+  limits: CellLimits,
+  termination: CellTermination,
+  files: FilesFolder | null,
+): SandboxCell {
   const pid = child.pid ?? 0
   const errors = createStderrTail(limits.stderr_bytes)
   let deliver: (line: string) => void = ignore
@@ -54,6 +60,7 @@ export function wrapCellProcess(child: CellProcess, limits: CellLimits, terminat
   const exited = waitForExit(child, termination, errors)
   return {
     pid,
+    files,
     write: createBatchedLineWriter(child.stdin),
     whenDrained: createDrainNotifier(child.stdin),
     closeInput: () => void child.stdin.end(),
@@ -104,6 +111,7 @@ function waitForExit(child: CellProcess, termination: CellTermination, errors: S
   return new Promise((resolve) => {
     child.once('error', (error) => {
       if (child.pid !== undefined) return
+      termination.afterExit(0)
       errors.note(`could not start: ${error.message}`)
       resolve({ code: null, signal: null, stderr: errors.text() })
     })

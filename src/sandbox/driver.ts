@@ -1,3 +1,4 @@
+import type { FilesFolder } from './files-folder.ts'
 import type { StagedFolder } from './staging.ts'
 
 export interface CellSpec {
@@ -14,6 +15,8 @@ export interface CellSpec {
   customDir?: string
   /** Host path of the Unix socket that the cell sees at /run/svc.sock, after `prepareSocket`; null: no socket. */
   socket: string | null
+  /** The cell gets a folder for the files of its runs, which it sees read-only at `$HOME/in`. */
+  hasFilesFolder?: true
   limits: CellLimits
 }
 
@@ -40,6 +43,8 @@ export interface CellExit {
 
 export interface SandboxCell {
   readonly pid: number
+  /** Removed with the cell; null if the cell was started without one. */
+  readonly files: FilesFolder | null
   /** Writes one line to the cell's stdin. False when the pipe is full (back-pressure). */
   write(line: string): boolean
   /** Calls back when the pipe can take more lines, or is closed. */

@@ -5,6 +5,7 @@ import { cellNodeFlags } from './bwrap-arguments.ts'
 import { type CellProcess, wrapCellProcess, type CellTermination } from './cell-process.ts'
 import type { CellLimits, CellSpec, SandboxDriver, SandboxIsolation, SandboxLog } from './driver.ts'
 import { dataLimitMb } from './cell-limits.ts'
+import { createFilesFolder, linkFilesFolder, removeFilesFolder, removeOrphanedFilesFolders } from './files-folder.ts'
 import { giveSocketToCellUser, createSocketFolder, cellUserOfSocket } from './socket-folder.ts'
 import { type Staging, createStaging, cellTemporaryFolder } from './staging.ts'
 import { createCellUserAllocator } from './cell-users.ts'
@@ -16,6 +17,7 @@ import { createCellUserAllocator } from './cell-users.ts'
 export function processDriver(log: SandboxLog): SandboxDriver {
   const staging = createStaging()
   const users = createCellUserAllocator()
+  removeOrphanedFilesFolders()
   return {
     kind: 'process',
     isolation: processIsolation(),
@@ -31,9 +33,11 @@ export function processDriver(log: SandboxLog): SandboxDriver {
       const user = cellUserOfSocket(spec.socket, users)
       const folder = mkdtempSync(join(cellTemporaryFolder(), 'svc-cell-'))
       if (user) chownSync(folder, user.uid, user.gid)
+      const filesFolder = spec.hasFilesFolder ? createFilesFolder(user) : null
+      if (filesFolder !== null) linkFilesFolder(filesFolder, folder)
       const child: CellProcess = spawn(
         '/bin/sh',
-        ['-c', LIMIT_AND_EXEC_SCRIPT, 'sh', ...scriptArguments(spec, folder, staging)],
+        ['-c', LIMIT_AND_EXEC_SCRIPT, 'sh', ...scriptArguments(spec, folder, filesFolder, staging)],
         {
           env: processEnvironment(spec, folder),
           cwd: spec.customDir === undefined ? folder : staging.readablePath(spec.customDir),
@@ -42,7 +46,8 @@ export function processDriver(log: SandboxLog): SandboxDriver {
           ...user,
         },
       )
-      return wrapCellProcess(child, spec.limits, processTermination(folder))
+      const files = filesFolder === null ? null : { host: filesFolder, inside: filesFolder }
+      return wrapCellProcess(child, spec.limits, processTermination(folder, filesFolder), files)
     },
   }
 }
@@ -54,7 +59,7 @@ ulimit -f "$1" 2>/dev/null; ulimit -d "$2" 2>/dev/null
 [ "$3" = 0 ] || ulimit -t "$3"
 shift 4; exec "$@"`
 
-function scriptArguments(spec: CellSpec, folder: string, staging: Staging): string[] {
+function scriptArguments(spec: CellSpec, folder: string, filesFolder: string | null, staging: Staging): string[] {
   const [program, ...rest] = spec.command
   if (program === undefined) throw new Error('a cell needs a command')
   const limits = ulimitArguments(spec.limits)
@@ -63,6 +68,7 @@ function scriptArguments(spec: CellSpec, folder: string, staging: Staging): stri
     return [...limits, program, ...rest]
   }
   const readable = [spec.agentDir, ...(spec.customDir === undefined ? [] : [spec.customDir])].map(staging.readablePath)
+  if (filesFolder !== null) readable.push(filesFolder)
   const permissionFlags =
     spec.profile === 'sealed'
       ? nodePermissionFlags(process.versions.node, [...readable, folder], folder, spec.socket !== null)
@@ -104,13 +110,14 @@ function processEnvironment({ profile, customDir }: CellSpec, folder: string): R
 }
 
 /** Every cell leads its own process group, so its children are killed with it. */
-function processTermination(folder: string): CellTermination {
+function processTermination(folder: string, filesFolder: string | null): CellTermination {
   return {
     kill: terminateGroup,
     parseExit: (code, signal) => ({ code, signal }),
     afterExit(pid) {
       killGroup(pid)
       rmSync(folder, { recursive: true, force: true })
+      if (filesFolder !== null) removeFilesFolder(filesFolder)
     },
   }
 }

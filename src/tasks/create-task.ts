@@ -9,6 +9,8 @@ import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { Actor, ProjectScope } from '../ctx/scope.ts'
 import { isoNow } from '../ctx/world.ts'
 import { notifyProjectChange } from '../events/project-changes.ts'
+import { insertTaskFiles } from '../files/rows.ts'
+import { fileIds, requireUsableFiles } from '../files/usable-files.ts'
 import { jsonObject, jsonValue } from '../http/validate.ts'
 import type { QueuedTask, TaskRow } from '../store/tables.ts'
 import { requireWedgeAndTier } from '../wedges/enabled-wedges.ts'
@@ -34,6 +36,7 @@ export const TaskRequest = z.object({
     .optional(),
   tools: z.array(z.string()).optional(),
   output_schema: jsonObject.nullish(),
+  files: fileIds.optional(),
 })
 
 export type TaskRequest = z.infer<typeof TaskRequest>
@@ -61,7 +64,7 @@ export async function createTask(
     const bound = key ? await bindIdempotencyKey(tx, scope.projectId, key, plan.id) : plan.id
     if (bound !== plan.id) return { task: await requireBoundTask(tx, bound), replayed: true }
     await enforceRateLimit(tx, scope.projectId, ctx.config.taskRatePerMin, 'tasks')
-    await queueTask(tx, plan, scope.actor)
+    await queueTask(tx, plan, scope.actor, { files: request.files })
     return { task: plan, replayed: false }
   }
   // All creations of a project wait for its rate counter and its audit chain, so they share commits. Creations with an
@@ -80,8 +83,9 @@ async function replayOrThrow(error: unknown, ctx: Ctx, { projectId }: ProjectSco
 }
 
 /**
- * Validates a request and returns the row to insert. 400 for an unknown wedge, type or tool, and for an input that does
- * not match the schema of the task type; 403 for a disabled wedge; 429 if the storage is full.
+ * Validates a request and returns the row to insert. 400 for an unknown wedge, type, tool or file, for the file of
+ * another client, and for an input that does not match the schema of the task type; 403 for a disabled wedge; 429 if the
+ * storage is full.
  */
 export async function planTask(
   ctx: Ctx,
@@ -93,6 +97,8 @@ export async function planTask(
   const { wedge, tier } = await requireWedgeAndTier(ctx, scope, request.wedge)
   const taskType = requireTaskType(wedge, request.task_type)
   checkToolNames(request.tools ?? [])
+  const { projectId } = scope
+  await requireUsableFiles(ctx.db, { projectId, clientId: origin.client_id ?? null }, request.files ?? [])
   // The input of a message is filled in when the message is stored, in the format of the service.
   if (!origin.channel_id) requireValidInput(taskType, request.input ?? null)
   return {
@@ -135,7 +141,7 @@ export function requireValidInput({ input_schema }: TaskType, input: Json): void
 }
 
 /**
- * Inserts a planned task, with its audit entry. If this replica can start the task at once, the task starts in the same
+ * Inserts a planned task, with its files and its audit entry. If this replica can start the task at once, the task starts in the same
  * transaction; otherwise the commit notifies the runners of all replicas. A thread has one run at a time, so a task with a
  * thread may start at once only if the caller has locked the thread and knows that it has no other task.
  */
@@ -143,10 +149,11 @@ export async function queueTask(
   tx: Tx,
   plan: QueuedTask,
   actor: Actor,
-  { mayStart = plan.thread_id === null } = {},
+  { mayStart = plan.thread_id === null, files = [] }: { mayStart?: boolean; files?: readonly string[] } = {},
 ): Promise<void> {
   const started = mayStart ? tx.taskStarter.tryStart(tx, plan) : null
   await insertTask(tx.db, started?.task ?? plan)
+  await insertTaskFiles(tx.db, plan.id, files)
   // Followers see `queued` first, as in the response, and then `running`.
   notifyProjectChange(tx, plan.project_id, { kind: 'task', id: plan.id, status: plan.status })
   if (started) await started.appendFirstEvent()

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Ctx } from '../ctx/ctx.ts'
 import { EventView } from '../events/event-types.ts'
+import { listFilesOfTasks, listTaskFiles } from '../files/rows.ts'
 import { filterParam, pageQueryById, pageSchema, timeParam, toPage } from '../http/page.ts'
 import { createdResponse, defineRead, defineWrite, findInScope, HttpResponse, nameRoutes } from '../http/route.ts'
 import type { TaskRow } from '../store/tables.ts'
@@ -21,7 +22,13 @@ const artifactInScope = findInScope('artifact', findArtifact)
 
 export async function readTaskView(ctx: Ctx, task: TaskRow) {
   const reasons = await readQueueReasons(ctx, [task])
-  return toTaskView(task, await listArtifacts(ctx.db, [task.id]), reasons.get(task.project_id))
+  const artifacts = await listArtifacts(ctx.db, [task.id])
+  return toTaskView(task, artifacts, reasons.get(task.project_id), await listTaskFiles(ctx.db, task.id))
+}
+
+/** A task that was just created. Most have no files, so that nothing more is read for them. */
+export async function readNewTaskView(ctx: Ctx, task: TaskRow, fileIds: readonly string[] = []) {
+  return toTaskView(task, [], null, fileIds.length === 0 ? [] : await listTaskFiles(ctx.db, task.id))
 }
 
 export const taskRoutes = nameRoutes({
@@ -42,7 +49,7 @@ export const taskRoutes = nameRoutes({
     async handle({ ctx, scope, body, request }) {
       const key = readIdempotencyKey(request)
       const { task, replayed } = await createTask(ctx, scope, body, key)
-      const shown = replayed ? await readTaskView(ctx, task) : toTaskView(task, [])
+      const shown = replayed ? await readTaskView(ctx, task) : await readNewTaskView(ctx, task, body.files)
       return createdResponse(`/v1/tasks/${task.id}`, shown, replayed ? { 'idempotency-replayed': 'true' } : {})
     },
   }),
@@ -62,10 +69,9 @@ export const taskRoutes = nameRoutes({
     responses: { 200: pageSchema(TaskView) },
     async handle({ ctx, scope, query }) {
       const rows = await listTasks(ctx.db, scope.projectIds, query)
-      const artifacts = await listArtifacts(
-        ctx.db,
-        rows.map((row) => row.id),
-      )
+      const ids = rows.map((row) => row.id)
+      const artifacts = await listArtifacts(ctx.db, ids)
+      const files = await listFilesOfTasks(ctx.db, ids)
       const reasons = await readQueueReasons(ctx, rows)
       return toPage(
         rows,
@@ -76,6 +82,7 @@ export const taskRoutes = nameRoutes({
             row,
             artifacts.filter((a) => a.task_id === row.id),
             reasons.get(row.project_id),
+            files.filter((file) => file.task_id === row.id),
           ),
       )
     },

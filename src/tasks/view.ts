@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import type { Json, JsonObject } from '../base/json.ts'
+import { FileView, toFileView } from '../files/view.ts'
 import { jsonObject, jsonValue } from '../http/validate.ts'
-import type { ArtifactRow, TaskRow } from '../store/tables.ts'
+import type { ArtifactRow, FileRow, TaskRow } from '../store/tables.ts'
 import type { TaskConstraints } from './constraints.ts'
 import { TASK_STATUSES, type TaskError, type TaskStatus } from './status.ts'
 
@@ -31,6 +32,7 @@ export const TaskView = z
     error: z.object({ reason: z.string(), message: z.string() }).nullable(),
     cost_usd: z.number(),
     artifacts: z.array(ArtifactSummaryView),
+    files: z.array(FileView).meta({ description: 'The files that the task was given.' }),
     client_id: z.string().nullable(),
     thread_id: z.string().nullable(),
     channel_id: z.string().nullable(),
@@ -63,6 +65,7 @@ export function toTaskView(
   row: TaskRow,
   artifacts: readonly ArtifactHead[],
   queueReason: string | null = null,
+  files: readonly FileRow[] = [],
 ): TaskView {
   return {
     id: row.id,
@@ -80,6 +83,7 @@ export function toTaskView(
     error: row.error === null ? null : (JSON.parse(row.error) as TaskError),
     cost_usd: row.cost_micros / 1e6,
     artifacts: artifacts.map(({ id, name, content_type, size }) => ({ id, name, content_type, size })),
+    files: files.map(toFileView),
     client_id: row.client_id,
     thread_id: row.thread_id,
     channel_id: row.channel_id,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { buildOperationRequest } from '../../src/connections/operations/build-request.ts'
+import { NO_FILES } from '../../src/files/payload-files.ts'
 import { parseOperations } from '../../src/connections/operations/connection-operations.ts'
 import type { JsonObject } from '../../src/base/json.ts'
 import { findConnection } from '../../src/connections/rows.ts'
@@ -16,13 +17,13 @@ const configOf = (operation: JsonObject): JsonObject => ({
 describe('fixed fields of the body', () => {
   test('are sent together with the payload', () => {
     const { baseUrl, operations } = parseOperations(configOf({ fixed: { query: '{ me }' } }))
-    const request = buildOperationRequest(baseUrl, operations[0] as never, { variables: { id: 1 } })
+    const request = buildOperationRequest(baseUrl, operations[0] as never, { variables: { id: 1 } }, NO_FILES)
     expect(JSON.parse(String(request.body))).toEqual({ query: '{ me }', variables: { id: 1 } })
   })
 
   test('cannot be replaced by the payload', () => {
     const { baseUrl, operations } = parseOperations(configOf({ fixed: { query: '{ me }' } }))
-    const build = () => buildOperationRequest(baseUrl, operations[0] as never, { query: '{ secrets }' })
+    const build = () => buildOperationRequest(baseUrl, operations[0] as never, { query: '{ secrets }' }, NO_FILES)
     expect(build).toThrow("field 'query' is set by the operation 'ask'")
   })
 

@@ -130,6 +130,7 @@ export function testBrief(more: Partial<Brief> = {}): Brief {
     skills: [],
     knowledge: [],
     history: [],
+    files: [],
     output_schema: null,
     strict_output: false,
     tools: [],

@@ -52,6 +52,7 @@ describe('payloads', () => {
       text: 'Hi',
       html: '<p>',
       headers: { References: '<1@x.test>' },
+      attachments: [],
     })
   })
 
@@ -72,7 +73,8 @@ describe('payloads', () => {
     [{ headers: { 'Content-Type': 'text/html' } }, /must not be a header that the service writes/],
     [{ to: Array(51).fill('kim@example.com') }, /at most 50 addresses/],
     [{ body: 'Hi' }, /body/],
-    [{ attachments: [] }, /attachments/],
+    [{ attachments: ['file_1'] }, /field 'attachments.0' must be a file/],
+    [{ attachments: { $file: 'file_1' } }, /attachments/],
   ])('%j is refused', (change, message) => {
     expect(() => parseMail(JSON.parse(JSON.stringify({ ...mail, ...change })))).toThrow(message)
   })

@@ -104,6 +104,8 @@ export async function openModelProxy(env: Record<string, string>, more: Partial<
     taskType: 'triage',
     input: { order: 7 },
     model: chooseModel(config, 'free'),
+    files: [],
+    refusesFiles: false,
     maxCostMicros: 1_000_000,
     spentMicros: 0,
     reservedMicros: 0,

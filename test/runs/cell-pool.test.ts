@@ -40,6 +40,7 @@ function fakeCell(failsAtStart: boolean): FakeCell {
   })
   const cell: FakeCell = {
     pid: 0,
+    files: null,
     killed: false,
     write: () => true,
     whenDrained: (call) => call(),

@@ -1,4 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
+import type { ConversationFilter } from '../search-params.ts'
 import { callApi } from './http.ts'
 import { pagedQuery, fetchList } from './paging.ts'
 import type { Schemas } from './types.ts'
@@ -7,9 +8,6 @@ import type { Schemas } from './types.ts'
 export type ThreadSummary = Schemas['ThreadSummary']
 export type Thread = Schemas['Thread']
 export type Message = Schemas['Message']
-
-export const CONVERSATION_FILTERS = ['open', 'unread', 'unanswered', 'mine', 'closed'] as const
-export type ConversationFilter = (typeof CONVERSATION_FILTERS)[number]
 
 const FILTER_PARAMS: Record<ConversationFilter, Record<string, string>> = {
   open: { status: 'open' },

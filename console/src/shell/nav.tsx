@@ -58,7 +58,11 @@ function NavLink({ item, onNavigate }: { item: NavItem; onNavigate: () => void }
       {item.label}
       {count > 0 && (
         <span className="ml-auto">
-          <CountBadge value={count} max={200} urgent={item.counter === 'approvals' || item.counter === 'conversations'} />
+          <CountBadge
+            value={count}
+            max={200}
+            urgent={item.counter === 'approvals' || item.counter === 'conversations'}
+          />
         </span>
       )}
     </Link>

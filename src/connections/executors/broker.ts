@@ -4,6 +4,7 @@ import type { Broker } from '../../broker/broker.ts'
 import { createBroker, requireBroker } from '../../broker/rest-client.ts'
 import type { Ctx } from '../../ctx/ctx.ts'
 import { EgressError } from '../../egress/http-client.ts'
+import { inlinePayloadFiles } from '../../files/payload-files.ts'
 import { brokerUserId, connectedAccountId, refreshBrokerAccount } from '../broker-account.ts'
 import type { Connection } from '../rows.ts'
 import type { ConnectionExecutor, ConnectionTestResult, ConnectionUse, ReadCall, UpstreamResponse } from './executor.ts'
@@ -13,7 +14,7 @@ export const brokerExecutor: ConnectionExecutor = {
   requiredConfig: ['toolkit'],
   credential: 'broker_account',
   isConfigured: (ctx) => createBroker(ctx) !== null,
-  act: (ctx, action) => runTool(ctx, action, action.payload, action.idempotencyKey),
+  act: (ctx, action) => runTool(ctx, action, inlinePayloadFiles(action.payload, action.files), action.idempotencyKey),
   async read(ctx, read) {
     requireReadTool(read)
     return runTool(ctx, read, read.arguments ?? {}, null)

@@ -28,7 +28,9 @@ export const emailExecutor: ConnectionExecutor = {
   checkArguments: (_connection, _capability, payload) => void parseMail(payload),
   async act(ctx, action) {
     const provider = findMailProvider(action.connection)
-    return provider ? provider.send(ctx, { ...action, mail: parseMail(action.payload) }) : postPayload(ctx, action)
+    return provider
+      ? provider.send(ctx, { ...action, mail: parseMail(action.payload, action.files) })
+      : postPayload(ctx, action)
   },
   async test(ctx, connection) {
     const provider = findMailProvider(connection)

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../../base/json.ts'
 import type { Ctx } from '../../ctx/ctx.ts'
+import type { PayloadFiles } from '../../files/payload-files.ts'
 import type { Connection } from '../rows.ts'
 import type { ConnectionTool } from '../tool.ts'
 
@@ -58,6 +59,8 @@ export interface ServerQuestion {
 
 export interface ActionCall extends ConnectionUse {
   payload: Json
+  /** The content of the files that the payload refers to. */
+  files: PayloadFiles
   /** Sent along, so that the server can recognise a repeated request. */
   idempotencyKey: string
 }

@@ -3,6 +3,7 @@ import { badRequest } from '../../base/problem.ts'
 import { parseStrictJson } from '../../base/strict-json.ts'
 import type { Ctx } from '../../ctx/ctx.ts'
 import { CALL_TIMEOUT_MS, createEgressClient, type EgressResponse, MAX_CALL_BYTES } from '../../egress/http-client.ts'
+import { inlinePayloadFiles } from '../../files/payload-files.ts'
 import { authorizeRequest, type OutgoingRequest, renewAuthorization } from '../auth/authorize-request.ts'
 import type { Connection } from '../rows.ts'
 import type { ActionCall, UpstreamResponse } from './executor.ts'
@@ -14,7 +15,7 @@ export async function postPayload(ctx: Ctx, action: ActionCall): Promise<Upstrea
     method: 'POST',
     url: new URL(requireConfigUrl(connection, 'api_url')),
     headers: { 'content-type': 'application/json', accept: 'application/json', 'idempotency-key': idempotencyKey },
-    body: JSON.stringify(action.payload),
+    body: JSON.stringify(inlinePayloadFiles(action.payload, action.files)),
   })
 }
 

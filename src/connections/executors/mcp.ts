@@ -3,6 +3,7 @@ import { badRequest } from '../../base/problem.ts'
 import type { Ctx } from '../../ctx/ctx.ts'
 import { EgressError } from '../../egress/http-client.ts'
 import type { ConnectionToolRow } from '../../store/tables.ts'
+import { inlinePayloadFiles } from '../../files/payload-files.ts'
 import { openSecret } from '../../vault/secrets.ts'
 import { callMcpTool } from '../mcp/call-tool.ts'
 import { refreshTools } from '../mcp/refresh-tools.ts'
@@ -25,7 +26,8 @@ export const mcpExecutor: ConnectionExecutor = {
   async listTools(ctx, connection) {
     return (await listToolRows(ctx.db, connection.id)).map(toConnectionTool)
   },
-  act: (ctx, action) => callMcpTool(ctx, action, requireToolName(action), action.payload),
+  act: (ctx, action) =>
+    callMcpTool(ctx, action, requireToolName(action), inlinePayloadFiles(action.payload, action.files)),
   read: (ctx, read) => callMcpTool(ctx, read, requireToolName(read), read.arguments),
   test: testServer,
 }

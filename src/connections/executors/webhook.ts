@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
 import type { Ctx } from '../../ctx/ctx.ts'
+import { inlinePayloadFiles } from '../../files/payload-files.ts'
 import { openSecret } from '../../vault/secrets.ts'
 import type { ActionCall, ConnectionExecutor, UpstreamResponse } from './executor.ts'
 import { requireConfigUrl, sendOutgoing } from './http-request.ts'
@@ -20,9 +21,9 @@ export const webhookExecutor: ConnectionExecutor = {
 
 async function postSigned(
   ctx: Ctx,
-  { connection, secret, payload, idempotencyKey }: ActionCall,
+  { connection, secret, payload, files, idempotencyKey }: ActionCall,
 ): Promise<UpstreamResponse> {
-  const body = JSON.stringify(payload)
+  const body = JSON.stringify(inlinePayloadFiles(payload, files))
   const timestamp = Math.floor(ctx.world.clock.now() / 1000)
   const signature = secret === null ? {} : webhookSignatureHeaders(secret, idempotencyKey, timestamp, body)
   return sendOutgoing(ctx, {

@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts'
 import { badRequest } from '../../base/problem.ts'
+import { type FileReference, isFileReference } from '../../contract/file-reference.ts'
+import { NO_FILES, type PayloadFile, type PayloadFiles } from '../../files/payload-files.ts'
 import { validateFields } from '../../http/validate.ts'
 import type { Connection } from '../rows.ts'
 import type { ConnectionTool } from '../tool.ts'
@@ -17,6 +19,7 @@ export interface Mail {
   text: string | null
   html: string | null
   headers: Record<string, string>
+  attachments: PayloadFile[]
 }
 
 const MAX_RECIPIENTS = 50
@@ -29,6 +32,7 @@ const MAX_HEADER_CHARACTERS = 900
 const RESERVED_HEADER =
   /^(?:from|sender|to|cc|bcc|subject|reply-to|date|message-id|mime-version|content-.*|return-path|received|dkim-signature|resent-.*|arc-.*|authentication-results)$/i
 
+const NOT_A_FILE = 'must be a file, such as {"$file": "file_…"}'
 const NOT_A_MAILBOX = 'must be one mail address, such as Kim <kim@example.com>'
 
 const mailbox = z.string().transform((text, issues) => {
@@ -76,17 +80,32 @@ const MailPayload = z.strictObject({
     .record(headerName, headerText)
     .refine((headers) => Object.keys(headers).length <= MAX_HEADERS, `must have at most ${MAX_HEADERS} headers`)
     .optional(),
+  attachments: z.array(z.custom<FileReference>(isFileReference, NOT_A_FILE)).optional(),
 })
 
-/** The mail of a payload that `completeMailPayload` made; a 400 names the first invalid field. */
-export function parseMail(payload: Json): Mail {
+/**
+ * The mail of a payload that `completeMailPayload` made; a 400 names the first invalid field. `files` has the content of
+ * the attachments; a mail that is only checked needs none.
+ */
+export function parseMail(payload: Json, files: PayloadFiles = NO_FILES): Mail {
   if (!isJsonObject(payload)) throw badRequest('the payload of a mail must be an object')
   const { reply_to, ...given } = validateFields(MailPayload, payload, 'field')
-  const { from, to, cc = [], bcc = [], subject, text = null, html = null, headers = {} } = given
+  const {
+    from,
+    to,
+    cc = [],
+    bcc = [],
+    subject,
+    text = null,
+    html = null,
+    headers = {},
+    attachments: references = [],
+  } = given
   if (text === null && html === null) throw badRequest("field 'text' or 'html' is required")
   if (to.length + cc.length + bcc.length > MAX_RECIPIENTS)
     throw badRequest(`fields 'to', 'cc' and 'bcc' together must have at most ${MAX_RECIPIENTS} addresses`)
-  return { from, to, cc, bcc, replyTo: reply_to ?? null, subject, text, html, headers }
+  const attachments = references.flatMap(({ $file }) => files.get($file) ?? [])
+  return { from, to, cc, bcc, replyTo: reply_to ?? null, subject, text, html, headers, attachments }
 }
 
 /** Sets the sender from the connection's config, so that an agent cannot choose it. */
@@ -120,6 +139,11 @@ export const SEND_MAIL_TOOL: ConnectionTool = {
         type: 'object',
         description: 'More headers, such as In-Reply-To and References.',
         additionalProperties: { type: 'string' },
+      },
+      attachments: {
+        type: 'array',
+        description: 'Files to attach, each as {"$file": id}.',
+        items: { type: 'object', properties: { $file: { type: 'string' } }, required: ['$file'] },
       },
     },
     required: ['to', 'subject'],

@@ -45,7 +45,7 @@ export interface MailApi {
 export interface MailApiRequest {
   path: string
   headers: Record<string, string>
-  body: string
+  body: string | Buffer
 }
 
 export function createApiProvider(api: MailApi): MailProvider {

@@ -1,8 +1,9 @@
 import { badRequest } from '../../base/problem.ts'
 import type { JsonObject } from '../../base/json.ts'
+import { encodeMultipart } from '../operations/multipart.ts'
 import { formatMailAddress } from './mail-address.ts'
 import type { Mail } from './mail-payload.ts'
-import { createApiProvider } from './mail-provider.ts'
+import { createApiProvider, type MailApiRequest } from './mail-provider.ts'
 
 /** Mailgun has no idempotency key. For its European region, set `config.base_url` to https://api.eu.mailgun.net. */
 export const mailgunProvider = createApiProvider({
@@ -10,14 +11,24 @@ export const mailgunProvider = createApiProvider({
   requiredConfig: ['domain'],
   auth: { type: 'basic', username: 'api' },
   buildRequest(mail, config) {
-    return {
-      path: `/v3/${requireDomain(config)}/messages`,
-      headers: { 'content-type': 'application/x-www-form-urlencoded' },
-      body: new URLSearchParams(formFields(mail)).toString(),
-    }
+    return { path: `/v3/${requireDomain(config)}/messages`, ...formBody(mail) }
   },
   testPath: (config) => `/v4/domains/${requireDomain(config)}`,
 })
+
+/** Only a multipart body can have attachments. */
+function formBody(mail: Mail): Pick<MailApiRequest, 'headers' | 'body'> {
+  const fields = formFields(mail)
+  if (mail.attachments.length === 0) {
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+    return { headers, body: new URLSearchParams(fields).toString() }
+  }
+  const { body, contentType } = encodeMultipart([
+    ...fields.map(([name, content]) => ({ name, content })),
+    ...mail.attachments.map((file) => ({ ...file, name: 'attachment', filename: file.name })),
+  ])
+  return { headers: { 'content-type': contentType }, body }
+}
 
 /** A field is repeated for each of several addresses. */
 function formFields(mail: Mail): [string, string][] {

@@ -19,6 +19,13 @@ export const postmarkProvider = createApiProvider({
       ...(Object.keys(mail.headers).length > 0 && {
         Headers: Object.entries(mail.headers).map(([Name, Value]) => ({ Name, Value })),
       }),
+      ...(mail.attachments.length > 0 && {
+        Attachments: mail.attachments.map(({ name, contentType, content }) => ({
+          Name: name,
+          ContentType: contentType,
+          Content: content.toString('base64'),
+        })),
+      }),
       ...(typeof message_stream === 'string' && { MessageStream: message_stream }),
     }
     return { path: '/email', ...jsonBody(body) }

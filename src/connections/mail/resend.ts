@@ -16,6 +16,13 @@ export const resendProvider = createApiProvider({
       ...(mail.html !== null && { html: mail.html }),
       ...(mail.replyTo && { reply_to: formatMailAddress(mail.replyTo) }),
       ...(Object.keys(mail.headers).length > 0 && { headers: mail.headers }),
+      ...(mail.attachments.length > 0 && {
+        attachments: mail.attachments.map(({ name, contentType, content }) => ({
+          filename: name,
+          content_type: contentType,
+          content: content.toString('base64'),
+        })),
+      }),
     }
     return { path: '/emails', ...jsonBody(body, { 'idempotency-key': idempotencyKey }) }
   },

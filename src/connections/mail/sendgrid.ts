@@ -22,6 +22,14 @@ export const sendgridProvider = createApiProvider({
         ...(mail.html === null ? [] : [{ type: 'text/html', value: mail.html }]),
       ],
       ...(Object.keys(mail.headers).length > 0 && { headers: mail.headers }),
+      ...(mail.attachments.length > 0 && {
+        attachments: mail.attachments.map(({ name, contentType, content }) => ({
+          filename: name,
+          type: contentType,
+          content: content.toString('base64'),
+          disposition: 'attachment',
+        })),
+      }),
     }
     return { path: '/v3/mail/send', ...jsonBody(body) }
   },

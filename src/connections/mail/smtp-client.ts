@@ -155,6 +155,7 @@ async function composeMail({ mail, messageId, date }: SmtpMessage): Promise<Comp
     headers: mail.headers,
     ...(mail.text !== null && { text: mail.text }),
     ...(mail.html !== null && { html: mail.html }),
+    attachments: mail.attachments.map(({ name, contentType, content }) => ({ filename: name, contentType, content })),
     disableFileAccess: true,
     disableUrlAccess: true,
     newline: 'win',

@@ -1,10 +1,12 @@
 import { isJsonObject, isNestedDeeperThan, type Json, type JsonObject, ownField } from '../../base/json.ts'
 import { badRequest } from '../../base/problem.ts'
+import { listFileReferences } from '../../contract/file-reference.ts'
+import { inlinePayloadFiles, type PayloadFiles } from '../../files/payload-files.ts'
 import type { OutgoingRequest } from '../auth/authorize-request.ts'
 import { refuseAmbiguousFields } from './ambiguous-fields.ts'
-import { encodeForm, toFormFields } from './form-encoding.ts'
+import { encodeForm, type FormField, toFormFields } from './form-encoding.ts'
 import { isHeaderText } from './header-rules.ts'
-import { encodeMultipart } from './multipart.ts'
+import { encodeMultipart, type MultipartPart } from './multipart.ts'
 import type { Operation, ValueMap } from './operation.ts'
 import { encodePathPart } from './path-part.ts'
 import { fieldOf, fieldsOfPath, fillPath } from './placeholders.ts'
@@ -15,13 +17,20 @@ const MAX_DEPTH = 32
 
 /**
  * The request of an operation, without credential. Throws a 400 if the arguments cannot be sent exactly as they are:
- * every field goes into the path, the query, a header or the body.
+ * every field goes into the path, the query, a header or the body. `files` has the content of the files in the
+ * arguments; a request that is only checked needs none.
  */
-export function buildOperationRequest(baseUrl: string, operation: Operation, args: Json): OutgoingRequest {
+export function buildOperationRequest(
+  baseUrl: string,
+  operation: Operation,
+  args: Json,
+  files: PayloadFiles,
+): OutgoingRequest {
   if (!isJsonObject(args)) throw badRequest('the arguments of an operation must be an object')
   if (isNestedDeeperThan(args, MAX_DEPTH)) throw badRequest(`the arguments must not have more than ${MAX_DEPTH} levels`)
   refuseAmbiguousFields(operation, args)
-  const { headers: contentHeaders, body } = buildBody(operation, fieldsOfBody(operation, args))
+  refuseFilesOutsideBody(operation, args)
+  const { headers: contentHeaders, body } = buildBody(operation, fieldsOfBody(operation, args), files)
   return {
     method: operation.method,
     url: buildUrl(operation.base_url ?? baseUrl, operation, args),
@@ -34,6 +43,13 @@ export function buildOperationRequest(baseUrl: string, operation: Operation, arg
 export function fieldsOutsideBody({ path, query = {}, headers = {} }: Operation): Set<string> {
   const mapped = [...Object.values(query), ...Object.values(headers)].map(fieldOf)
   return new Set([...fieldsOfPath(path), ...mapped.filter((field) => field !== null)])
+}
+
+function refuseFilesOutsideBody(operation: Operation, args: JsonObject): void {
+  for (const field of fieldsOutsideBody(operation)) {
+    if (listFileReferences([ownField(args, field) ?? null]).length > 0)
+      throw badRequest(`field '${field}' must not be a file: it is not part of the body`)
+  }
 }
 
 function buildUrl(baseUrl: string, { path, query = {} }: Operation, args: JsonObject): URL {
@@ -90,19 +106,31 @@ function fieldsOfBody(operation: Operation, args: JsonObject): JsonObject {
   return Object.fromEntries([...Object.entries(fixed), ...fields])
 }
 
-function buildBody({ name, body }: Operation, fields: JsonObject): Pick<OutgoingRequest, 'headers' | 'body'> {
-  if (body === 'json') return { headers: { 'content-type': 'application/json' }, body: JSON.stringify(fields) }
+function buildBody(
+  { name, body }: Operation,
+  fields: JsonObject,
+  files: PayloadFiles,
+): Pick<OutgoingRequest, 'headers' | 'body'> {
+  if (body === 'json') {
+    const headers = { 'content-type': 'application/json' }
+    return { headers, body: JSON.stringify(inlinePayloadFiles(fields, files)) }
+  }
   if (body === 'form') {
     const headers = { 'content-type': 'application/x-www-form-urlencoded' }
-    return { headers, body: encodeForm(toFormFields(fields)) }
+    return { headers, body: encodeForm(toFormFields(inlinePayloadFiles(fields, files))) }
   }
   if (body === 'multipart') {
-    const parts = toFormFields(fields).map((field) => ({ name: field.name, content: field.value }))
-    const encoded = encodeMultipart(parts)
+    const encoded = encodeMultipart(toFormFields(fields).map((field) => toPart(field, files)))
     return { headers: { 'content-type': encoded.contentType }, body: encoded.body }
   }
   const [unused] = Object.keys(fields)
   // A person must not approve a field that is not sent.
   if (unused !== undefined) throw badRequest(`field '${unused}' is not used by the operation '${name}'`)
   return { headers: {} }
+}
+
+function toPart({ name, value, file }: FormField, files: PayloadFiles): MultipartPart {
+  const found = file && files.get(file.$file)
+  if (!found) return { name, content: value }
+  return { name, content: found.content, filename: found.name, contentType: found.contentType }
 }

@@ -2,6 +2,7 @@ import { isJsonObject, type Json, type JsonObject, ownField } from '../../base/j
 import { badRequest } from '../../base/problem.ts'
 import type { Ctx } from '../../ctx/ctx.ts'
 import { EgressError } from '../../egress/http-client.ts'
+import { NO_FILES, type PayloadFiles } from '../../files/payload-files.ts'
 import { validateFields } from '../../http/validate.ts'
 import type { OutgoingRequest } from '../auth/authorize-request.ts'
 import type { ActionCall, ReadCall, UpstreamResponse } from '../executors/executor.ts'
@@ -32,13 +33,13 @@ export function listOperationTools({ config }: Pick<Connection, 'config'>): Conn
 
 /** Throws a 400 if the operation cannot be sent with these arguments. */
 export function checkOperationArguments(connection: Connection, capability: string, args: Json): void {
-  buildRequest(connection, capability, args)
+  buildRequest(connection, capability, args, NO_FILES)
 }
 
 /** Sends the operation once, with the approval's id as idempotency key. */
 export async function performOperation(ctx: Ctx, action: ActionCall): Promise<UpstreamResponse> {
-  const { connection, secret, capability, payload, idempotencyKey } = action
-  const { operation, request } = buildRequest(connection, capability, payload)
+  const { connection, secret, capability, payload, files, idempotencyKey } = action
+  const { operation, request } = buildRequest(connection, capability, payload, files)
   const header = operation.idempotency_header ?? (operation.method === 'GET' ? null : 'idempotency-key')
   const headers = { ...request.headers, ...(header && { [header.toLowerCase()]: idempotencyKey }) }
   const response = await sendAuthorized(ctx, connection, secret, { ...request, headers }).catch(toUnreadableResponse)
@@ -47,7 +48,7 @@ export async function performOperation(ctx: Ctx, action: ActionCall): Promise<Up
 
 export async function readOperation(ctx: Ctx, read: ReadCall): Promise<UpstreamResponse> {
   if (read.path !== null) throw badRequest("field 'path' must not be set: the operation has its own path")
-  const { operation, request } = buildRequest(read.connection, read.capability, read.arguments)
+  const { operation, request } = buildRequest(read.connection, read.capability, read.arguments, NO_FILES)
   return withSuccess(operation, await sendAuthorized(ctx, read.connection, read.secret, request))
 }
 
@@ -55,12 +56,13 @@ function buildRequest(
   connection: Connection,
   capability: string,
   args: Json,
+  files: PayloadFiles,
 ): { operation: Operation; request: OutgoingRequest } {
   const { baseUrl, operations } = parseOperations(connection.config)
   const name = toolNameIn(connection, capability)
   const operation = operations.find((one) => one.name === name)
   if (!operation) throw badRequest(`connection '${connection.name}' has no operation '${capability}'`)
-  return { operation, request: buildOperationRequest(baseUrl, operation, args) }
+  return { operation, request: buildOperationRequest(baseUrl, operation, args, files) }
 }
 
 /** The status says whether the action succeeded, even if the body is too large or cannot be read. */

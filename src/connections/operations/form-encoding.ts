@@ -1,7 +1,9 @@
 import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts'
 import { badRequest } from '../../base/problem.ts'
+import { type FileReference, isFileReference } from '../../contract/file-reference.ts'
 
-export type FormField = { name: string; value: string }
+/** `file` is set for a file, which only a multipart body can send as one. */
+export type FormField = { name: string; value: string; file?: FileReference }
 
 /**
  * Nested values as fields, in the form that Stripe and others take: `meta[k]`, `tags[0]`. An empty object or list has no
@@ -20,6 +22,7 @@ export function toFormFields(values: JsonObject): FormField[] {
 
 function flattenField(name: string, value: Json): FormField[] {
   if (Array.isArray(value)) return value.flatMap((item, index) => flattenField(`${name}[${index}]`, item))
+  if (isFileReference(value)) return [{ name, value: '', file: value }]
   if (isJsonObject(value)) return Object.entries(value).flatMap(([key, item]) => flattenField(`${name}[${key}]`, item))
   return [{ name, value: value === null ? '' : String(value) }]
 }

@@ -1,9 +1,17 @@
 import { countField, objectField, objectListField, textField } from '../../base/json-fields.ts'
 import type { Json, JsonObject } from '../../base/json.ts'
-import { closeSchema, type Conversation, type ConversationTurn, hasContent, type ToolSpec } from './conversation.ts'
+import {
+  closeSchema,
+  type Conversation,
+  type ConversationTurn,
+  hasContent,
+  type ToolSpec,
+  userContent,
+} from './conversation.ts'
 import {
   contentValue,
   createStreamedReply,
+  type MediaFile,
   type ModelMessage,
   parseStreamEvent,
   type PartialToolCall,
@@ -20,6 +28,7 @@ export const anthropicFormat: ProviderFormat = {
   paths: ['v1/messages'],
   headers: { 'anthropic-version': '2023-06-01' },
   toRequest,
+  toMediaBlock,
   hasTool: (request, name) => objectListField(request, 'tools').some((tool) => textField(tool, 'name') === name),
   lastToolResult,
   parseMessage,
@@ -50,7 +59,7 @@ function toTool({ name, description, schema, strict }: ToolSpec): JsonObject {
 }
 
 function toMessage(turn: ConversationTurn): JsonObject {
-  if (turn.by === 'user') return { role: 'user', content: turn.text }
+  if (turn.by === 'user') return { role: 'user', content: userContent(turn) }
   if (turn.by === 'tools') {
     const content = turn.results.map((result) => ({
       type: 'tool_result',
@@ -64,6 +73,11 @@ function toMessage(turn: ConversationTurn): JsonObject {
   const text = turn.text.trim() === '' ? [] : [{ type: 'text', text: turn.text }]
   const calls = turn.calls.map(({ id, name, input }) => ({ type: 'tool_use', id, name, input }))
   return { role: 'assistant', content: [...text, ...calls] }
+}
+
+function toMediaBlock({ name, contentType, base64 }: MediaFile): JsonObject {
+  const source = { type: 'base64', media_type: contentType, data: base64 }
+  return contentType === 'application/pdf' ? { type: 'document', title: name, source } : { type: 'image', source }
 }
 
 function lastToolResult(messages: JsonObject[]): Json {

@@ -13,8 +13,9 @@ export interface Conversation {
   temperature: number | null
 }
 
+/** `files`: the ids of images and PDFs that the model sees before the text. */
 export type ConversationTurn =
-  | { by: 'user'; text: string }
+  | { by: 'user'; text: string; files?: string[] }
   | { by: 'model'; text: string; calls: ToolCall[] }
   | { by: 'tools'; results: ToolCallResult[] }
 
@@ -24,6 +25,27 @@ export type ToolSpec = { name: string; description: string; schema: JsonObject; 
 export type ToolCall = { id: string; name: string; input: JsonObject; inputError: string | null }
 
 export type ToolCallResult = { id: string; ok: boolean; content: string }
+
+/**
+ * Stands for a file of the run in the content of a message. The model proxy puts the content there in the format of the
+ * provider, so that it is neither in the memory of the cell nor in a transcript.
+ */
+export const FILE_BLOCK_TYPE = 'svc_file'
+
+/** The content of a message of the user, in both formats. Providers recommend files before the text. */
+export function userContent({ text, files = [] }: Extract<ConversationTurn, { by: 'user' }>): Json {
+  if (files.length === 0) return text
+  return [...files.map((file_id) => ({ type: FILE_BLOCK_TYPE, file_id })), { type: 'text', text }]
+}
+
+/** Types of files that models can look at. */
+export const VISIBLE_TYPES: readonly string[] = [
+  'image/png',
+  'image/jpeg',
+  'image/gif',
+  'image/webp',
+  'application/pdf',
+]
 
 /** Providers refuse a message without content, so an empty turn of the model is not sent back to them. */
 export function hasContent(turn: ConversationTurn): boolean {

@@ -1,9 +1,17 @@
 import { countField, objectField, objectListField, textField } from '../../base/json-fields.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts'
-import { closeSchema, type Conversation, type ConversationTurn, hasContent, type ToolSpec } from './conversation.ts'
+import {
+  closeSchema,
+  type Conversation,
+  type ConversationTurn,
+  hasContent,
+  type ToolSpec,
+  userContent,
+} from './conversation.ts'
 import {
   contentValue,
   createStreamedReply,
+  type MediaFile,
   type ModelMessage,
   parseStreamEvent,
   type PartialToolCall,
@@ -21,6 +29,7 @@ export const openaiFormat: ProviderFormat = {
   paths: ['v1/chat/completions', 'chat/completions'],
   headers: {},
   toRequest,
+  toMediaBlock,
   hasTool: (request, name) =>
     objectListField(request, 'tools').some((tool) => textField(objectField(tool, 'function'), 'name') === name),
   lastToolResult,
@@ -61,7 +70,7 @@ function toTool({ name, description, schema, strict }: ToolSpec): JsonObject {
 }
 
 function toMessages(turn: ConversationTurn): JsonObject[] {
-  if (turn.by === 'user') return [{ role: 'user', content: turn.text }]
+  if (turn.by === 'user') return [{ role: 'user', content: userContent(turn) }]
   if (turn.by === 'tools') {
     return turn.results.map((result) => ({ role: 'tool', tool_call_id: result.id, content: result.content }))
   }
@@ -72,6 +81,13 @@ function toMessages(turn: ConversationTurn): JsonObject[] {
     function: { name, arguments: JSON.stringify(input) },
   }))
   return [{ role: 'assistant', content: turn.text === '' ? null : turn.text, tool_calls }]
+}
+
+function toMediaBlock({ name, contentType, base64 }: MediaFile): JsonObject {
+  const url = `data:${contentType};base64,${base64}`
+  return contentType === 'application/pdf'
+    ? { type: 'file', file: { filename: name, file_data: url } }
+    : { type: 'image_url', image_url: { url } }
 }
 
 function lastToolResult(messages: JsonObject[]): Json {

@@ -11,6 +11,8 @@ export interface ProviderFormat {
   paths: readonly [string, ...string[]]
   headers: Record<string, string>
   toRequest: (conversation: Conversation) => JsonObject
+  /** The content block that shows an image or a PDF. */
+  toMediaBlock: (file: MediaFile) => JsonObject
   /** Whether a request offers the model a tool of this name. */
   hasTool(request: JsonObject, name: string): boolean
   /** The newest tool result in the messages of a request: its value if it is JSON, else its text; null without one. */
@@ -20,6 +22,12 @@ export interface ProviderFormat {
   /** Reads a reply that was not streamed. */
   parseResponse(body: JsonObject): ModelMessage & { usage: TokenUsage | null }
   createStreamReader: () => StreamReader
+}
+
+export interface MediaFile {
+  name: string
+  contentType: string
+  base64: string
 }
 
 export interface ModelMessage {

@@ -25,7 +25,9 @@ export function ConversationPage() {
   const { data: thread, error } = useQuery(threadQuery(threadId))
   if (!thread) {
     return (
-      <div className="p-4">{error ? <ErrorMessage message={errorMessage(error)} /> : <Placeholder className="h-96" />}</div>
+      <div className="p-4">
+        {error ? <ErrorMessage message={errorMessage(error)} /> : <Placeholder className="h-96" />}
+      </div>
     )
   }
   return <Conversation key={thread.id} thread={thread} />
@@ -40,7 +42,11 @@ function Conversation({ thread }: { thread: Thread }) {
       <section aria-label={thread.subject || conversationsText.noSubject} className="flex min-w-0 grow flex-col">
         {/* The list, which has the heading of the page, is hidden on a phone. */}
         <h1 className="sr-only lg:hidden">{conversationsText.title}</h1>
-        <ConversationHeader thread={thread} showsDetails={showsDetails} onDetails={() => setShowsDetails(!showsDetails)} />
+        <ConversationHeader
+          thread={thread}
+          showsDetails={showsDetails}
+          onDetails={() => setShowsDetails(!showsDetails)}
+        />
         {showsDetails && (
           <div className="min-h-0 grow overflow-y-auto xl:hidden">
             <SidePanel thread={thread} />

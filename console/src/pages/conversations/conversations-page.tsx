@@ -1,12 +1,8 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { getRouteApi, Link, Outlet, useNavigate, useParams } from '@tanstack/react-router'
 import { useDeferredValue } from 'react'
-import {
-  CONVERSATION_FILTERS,
-  type ConversationFilter,
-  conversationsQuery,
-  type ThreadSummary,
-} from '../../api/conversation-queries.ts'
+import { conversationsQuery, type ThreadSummary } from '../../api/conversation-queries.ts'
+import { CONVERSATION_FILTERS, type ConversationFilter } from '../../search-params.ts'
 import { useShortcuts } from '../../shell/shortcuts.ts'
 import { QueryResult } from '../../ui/query-result.tsx'
 import { ShowMore } from '../../ui/show-more.tsx'

@@ -11,8 +11,7 @@ interface ThreadChange {
 
 /** Closes, reopens, takes over, gives back, marks as read, or dismisses that the client waits. */
 export function useChangeThread(id: string) {
-  return useApiMutation(
-    (body: ThreadChange) => callApi<ThreadSummary>(`/v1/threads/${id}`, { method: 'PUT', body }),
-    { invalidates: ['tasks', 'work', 'approvals'] },
-  )
+  return useApiMutation((body: ThreadChange) => callApi<ThreadSummary>(`/v1/threads/${id}`, { method: 'PUT', body }), {
+    invalidates: ['tasks', 'work', 'approvals'],
+  })
 }
