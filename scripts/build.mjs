@@ -37,6 +37,8 @@ const englishOnly = {
 
 /** Files with a large library that few deployments use. The service loads their bundles at first use, so they cost no start. */
 const loadedAtFirstUse = [
+  'src/channels/mail/imap-client.ts',
+  'src/channels/mail/parse-mime.ts',
   'src/cli/connection/parse-yaml.ts',
   'src/connections/mail/smtp-client.ts',
   'src/connections/mcp/mcp-client.ts',

@@ -10,6 +10,7 @@ import { expireDueApprovals } from './lifecycle/expire-approvals.ts'
 import { signDueCheckpoints } from './audit/sign-checkpoints.ts'
 import { logBlueprintProblems } from './blueprints/read-blueprints.ts'
 import { removeExpiredPortalAccess } from './portal/session.ts'
+import { createChannelPollLoop } from './channels/poll-channels.ts'
 import type { Config } from './config/config.ts'
 import { parseAllowedHosts } from './egress/address-rules.ts'
 import { warnAboutUnreadableSecrets } from './vault/secrets.ts'
@@ -232,6 +233,7 @@ function createSweeps(ctx: Ctx, runner: Runner, lease: ReplicaLease): Loop[] {
     sweep('new report rows', CHANGED_PROJECTS_MS, () => rollUpNewRowsOf(ctx, changedProjects.list())),
     sweep('reports', REPORT_MS, () => rollUpReports(ctx)),
     createWebhookDeliveryLoop(ctx),
+    createChannelPollLoop(ctx),
     sweep('expired rows', CLEANUP_MS, () => deleteExpiredRows(ctx)),
     ...(ctx.config.maxProjectMb === 0 ? [] : [sweep('storage limit', STORAGE_MS, () => refreshFullProjects(ctx))]),
     ...(retentionDays === null ? [] : [sweep('retention', SWEEP_MS, () => pruneOldLogs(ctx, retentionDays))]),

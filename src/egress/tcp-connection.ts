@@ -59,3 +59,20 @@ export function openTcpConnection(
     })
   })
 }
+
+/**
+ * The address of a host for a library that opens its connections itself. It must connect to the address and not to the name,
+ * which may lead elsewhere by then. Throws for an address outside the public internet that SVC_EGRESS_ALLOW does not list.
+ */
+export function resolveAllowedAddress(ctx: Pick<Ctx, 'config'>, host: string): Promise<string> {
+  const allowed = parseAllowedHosts(ctx.config.egressAllow)
+  return new Promise((resolve, reject) => {
+    if (isIP(host) > 0 && !isAllowedAddress(allowed, host, host))
+      throw new EgressError('blocked', 'destination is not allowed: its address is private or reserved')
+    if (isIP(host) > 0) return resolve(host)
+    guardedLookup(allowed, systemLookup)(host, { all: false }, (error, address) => {
+      if (error || typeof address !== 'string') reject(toEgressError(error))
+      else resolve(address)
+    })
+  })
+}

@@ -1,11 +1,11 @@
 import { WebClient } from '@slack/web-api'
 import StripeClient from 'stripe'
-import twilio from 'twilio'
 import { expect, test } from 'vitest'
 import type { JsonObject } from '../../src/base/json.ts'
 import { type FakeUpstream, type ReceivedRequest, respondJson } from '../fake-upstream.ts'
 import { loadPreset, openPresetConnection, PRESET_SECRET } from './preset-connection.ts'
 import { openUpstreamServer } from './test-context.ts'
+import { twilioClientAt } from './twilio-client.ts'
 
 /** One operation with its arguments, and the call of the vendor's own client that does the same. */
 type Comparison = [
@@ -27,15 +27,7 @@ const postToSlack = (server: FakeUpstream, message: { channel: string; text: str
 
 const ACCOUNT = 'AC00000000000000000000000000000000'
 
-/** The client has no setting for the address, so its requests are sent to the recorder. */
-function twilioAt({ url }: FakeUpstream) {
-  class Recorded extends twilio.RequestClient {
-    override request<T>(options: Parameters<InstanceType<typeof twilio.RequestClient>['request']>[0]) {
-      return super.request<T>({ ...options, uri: options.uri.replace('https://api.twilio.com', url) } as never)
-    }
-  }
-  return twilio(ACCOUNT, PRESET_SECRET, { httpClient: new Recorded() })
-}
+const twilioAt = ({ url }: FakeUpstream) => twilioClientAt(url, ACCOUNT, PRESET_SECRET)
 
 const refund = {
   payment_intent: 'pi_1',

@@ -1,9 +1,18 @@
 import { isJsonObject } from '../../base/json.ts'
 import type { ChannelRow } from '../../store/tables.ts'
 import type { AdapterChannel, ChannelAdapter } from './adapter.ts'
+import { mailAdapter } from './mail.ts'
+import { mailgunAdapter } from './mailgun.ts'
+import { postmarkAdapter } from './postmark.ts'
+import { resendAdapter } from './resend.ts'
 
 /** The services that carry messages, by the name that a channel has in its field `adapter`. */
-export const CHANNEL_ADAPTERS: Record<string, ChannelAdapter> = {}
+export const CHANNEL_ADAPTERS: Record<string, ChannelAdapter> = {
+  mail: mailAdapter,
+  mailgun: mailgunAdapter,
+  postmark: postmarkAdapter,
+  resend: resendAdapter,
+}
 
 export const findAdapter = (name: string | null): ChannelAdapter | null =>
   name !== null && Object.hasOwn(CHANNEL_ADAPTERS, name) ? (CHANNEL_ADAPTERS[name] ?? null) : null

@@ -17,7 +17,7 @@ export interface ChannelAdapter {
   /** Receives the calls of the provider at `/v1/hooks/:channel_id`. */
   hook?: ChannelHook
   /** Fetches messages until the signal is aborted. One replica at a time does it for a channel. */
-  poll?(ctx: Ctx, channel: AdapterChannel, signal: AbortSignal): Promise<void>
+  poll?(ctx: Ctx, call: PollCall, signal: AbortSignal): Promise<void>
   /** How answers go back; absent if clients read them only through the service, as in the widget. */
   reply?: ChannelReply
 }
@@ -44,6 +44,18 @@ export interface HookCall {
   headers: Readonly<Record<string, string | string[] | undefined>>
   /** The bytes as they were received. */
   body: Buffer
+}
+
+export interface PollCall {
+  channel: AdapterChannel
+  /** The channel's secret. */
+  secret: string | null
+  /** Stores a message, with the task that it starts. A second delivery of the same message changes nothing. */
+  receive(message: IncomingMessage): Promise<void>
+  /** Stores what was read so far. It is `channel.progress` when the next replica goes on. */
+  saveProgress(progress: JsonObject): Promise<void>
+  /** Notes on the channel that a message could not be read. */
+  reportError(error: unknown): Promise<void>
 }
 
 export interface HookContent {

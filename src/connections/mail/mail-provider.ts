@@ -17,6 +17,8 @@ export interface MailProvider {
   /** Throws a 400 if the config cannot work, before a person is asked to approve a mail. */
   checkConfig(connection: Connection): void
   send(ctx: Ctx, call: SendMailCall): Promise<UpstreamResponse>
+  /** The headers with which the provider keeps a Message-ID that the service has chosen; absent: it writes its own. */
+  messageIdHeaders?(messageId: string): Record<string, string>
   /** Shows whether address and credential work, and sends nothing. */
   test(ctx: Ctx, connection: Connection): Promise<ConnectionTestResult>
 }
@@ -40,6 +42,7 @@ export interface MailApi {
   buildRequest(mail: Mail, config: JsonObject, idempotencyKey: string): MailApiRequest
   /** The path of a GET that needs the credential and changes nothing. */
   testPath(config: JsonObject): string
+  messageIdHeaders?: MailProvider['messageIdHeaders']
 }
 
 export interface MailApiRequest {
@@ -51,6 +54,7 @@ export interface MailApiRequest {
 export function createApiProvider(api: MailApi): MailProvider {
   return {
     requiredConfig: api.requiredConfig ?? [],
+    ...(api.messageIdHeaders && { messageIdHeaders: api.messageIdHeaders }),
     checkConfig: (connection) => void apiUrl(api, connection, api.testPath(connection.config)),
     async send(ctx, { connection, secret, mail, idempotencyKey }) {
       const { path, headers, body } = api.buildRequest(mail, connection.config, idempotencyKey)

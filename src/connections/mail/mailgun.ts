@@ -14,6 +14,7 @@ export const mailgunProvider = createApiProvider({
     return { path: `/v3/${requireDomain(config)}/messages`, ...formBody(mail) }
   },
   testPath: (config) => `/v4/domains/${requireDomain(config)}`,
+  messageIdHeaders: (messageId) => ({ 'Message-Id': messageId }),
 })
 
 /** Only a multipart body can have attachments. */

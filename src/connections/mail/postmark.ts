@@ -31,6 +31,7 @@ export const postmarkProvider = createApiProvider({
     return { path: '/email', ...jsonBody(body) }
   },
   testPath: () => '/server',
+  messageIdHeaders: (messageId) => ({ 'Message-ID': messageId, 'X-PM-KeepID': 'true' }),
 })
 
 const joinAddresses = (list: readonly MailAddress[]): string => list.map(formatMailAddress).join(', ')

@@ -16,6 +16,8 @@ export const smtpProvider: MailProvider = {
   requiredConfig: ['host'],
   checkConfig: (connection) => void readSmtpConfig(connection),
   send: sendBySmtp,
+  // Every mail by SMTP has a Message-ID of its idempotency key.
+  messageIdHeaders: () => ({}),
   test: testLogin,
 }
 

@@ -1,0 +1,78 @@
+import type { JsonObject } from '../../base/json.ts'
+import { textField, tryParseJsonObject } from '../../base/json-fields.ts'
+import { Problem } from '../../base/problem.ts'
+import { authorizeRequest } from '../../connections/auth/authorize-request.ts'
+import { isRedirect, requireConfigUrl } from '../../connections/executors/http-request.ts'
+import type { Connection } from '../../connections/rows.ts'
+import type { Ctx } from '../../ctx/ctx.ts'
+import { createEgressClient, type EgressStream } from '../../egress/http-client.ts'
+import { openSecret } from '../../vault/secrets.ts'
+import type { ChannelConversation } from './adapter.ts'
+
+const DOWNLOAD_TIMEOUT_MS = 60_000
+const MAX_DOWNLOAD_BYTES = 100 * 1024 * 1024
+const MAX_REDIRECTS = 3
+
+/** Where the answer goes: what the adapter kept on the client's last message. */
+export const parseReplyAddress = ({ lastInbound }: ChannelConversation): JsonObject =>
+  tryParseJsonObject(lastInbound.address ?? '') ?? {}
+
+/** An address of the provider's API: below `config.base_url` of the connection if it is set. */
+export function providerUrl(connection: Connection, defaultBase: string, path: string): URL {
+  const base = connection.config.base_url === undefined ? defaultBase : requireConfigUrl(connection, 'base_url')
+  return new URL(`${base.replace(/\/+$/, '')}${path}`)
+}
+
+/** True for an address of the provider itself. The connection's credential must not be sent to any other server. */
+export function isProviderAddress({ config }: Connection, address: string, domain: string): boolean {
+  const url = URL.canParse(address) ? new URL(address) : null
+  if (url?.protocol === 'https:' && `.${url.hostname}`.endsWith(`.${domain}`)) return true
+  const base = textField(config, 'base_url')
+  return url !== null && URL.canParse(base) && new URL(base).origin === url.origin
+}
+
+/**
+ * Downloads a file with the connection's credential. A redirect is followed only if the provider is known to redirect,
+ * and without the credential: it leads to another server.
+ */
+export async function* downloadFile(
+  ctx: Ctx,
+  connection: Connection,
+  url: URL,
+  redirects: 'follow' | 'refuse',
+): AsyncGenerator<Buffer> {
+  const request = { method: 'GET', url, headers: {} }
+  const authorized = await authorizeRequest(ctx, connection, await openSecret(ctx, connection), request)
+  yield* downloadUrl(ctx, authorized.url, authorized.headers, redirects === 'follow' ? MAX_REDIRECTS : 0)
+}
+
+/** Downloads a file whose address is its credential. */
+export async function* downloadUrl(
+  ctx: Ctx,
+  url: URL,
+  headers: Record<string, string> = {},
+  maxRedirects = 0,
+): AsyncGenerator<Buffer> {
+  const ended = new AbortController()
+  const stopTimeout = ctx.world.clock.after(DOWNLOAD_TIMEOUT_MS, () => ended.abort())
+  try {
+    yield* (await openDownload(ctx, { url, headers, signal: ended.signal }, maxRedirects)).body
+  } finally {
+    stopTimeout()
+  }
+}
+
+async function openDownload(
+  ctx: Ctx,
+  request: { url: URL; headers: Record<string, string>; signal: AbortSignal },
+  maxRedirects: number,
+): Promise<EgressStream> {
+  const response = await createEgressClient(ctx).stream({ ...request, method: 'GET', maxBytes: MAX_DOWNLOAD_BYTES })
+  if (response.status === 200) return response
+  const { location } = response.headers
+  if (maxRedirects === 0 || !isRedirect(response.status) || !URL.canParse(location ?? '', request.url.href)) {
+    throw new Problem(502, `the file could not be downloaded: the server answered ${response.status}`)
+  }
+  const target = new URL(location ?? '', request.url)
+  return openDownload(ctx, { ...request, url: target, headers: {} }, maxRedirects - 1)
+}

@@ -1,0 +1,96 @@
+import { createHmac } from 'node:crypto'
+import { z } from 'zod'
+import type { JsonObject } from '../../base/json.ts'
+import { listField, objectField, objectListField, textField, tryParseJsonObject } from '../../base/json-fields.ts'
+import { badRequest, Problem } from '../../base/problem.ts'
+import type { Connection } from '../../connections/rows.ts'
+import type { Ctx } from '../../ctx/ctx.ts'
+import { mailReply } from '../mail/mail-reply.ts'
+import { readAuthenticationResults } from '../mail/mail-verdict.ts'
+import { isInlineLogo, parseHeaderMailbox, type ReceivedMail, toMailContent } from '../mail/received-mail.ts'
+import type { ChannelAdapter, HookCall, HookContent, IncomingFile } from './adapter.ts'
+import { hookHeader, parseCallObject, requireHookSecret, requireRecentCall, requireSignature } from './check-call.ts'
+import { downloadFile, downloadUrl, providerUrl } from './provider-api.ts'
+
+/** The webhook `email.received` of Resend. It has no content: the mail is read from the API of the connection. */
+export const resendAdapter: ChannelAdapter = {
+  config: z.strictObject({}),
+  secret: 'the signing secret of the Resend webhook, such as whsec_…',
+  hook: { maxBytes: 1024 * 1024, verify: verifyResendCall, parse: parseResendCall },
+  reply: mailReply,
+}
+
+/** Resend signs with Svix: an HMAC over the id, the time and the body. After a change of the secret there are two. */
+function verifyResendCall(ctx: Ctx, call: HookCall): void {
+  const [id, timestamp, signatures] = ['id', 'timestamp', 'signature'].map((name) => hookHeader(call, `svix-${name}`))
+  const key = Buffer.from(requireHookSecret(call).replace(/^whsec_/, ''), 'base64')
+  const signed = Buffer.concat([Buffer.from(`${id}.${timestamp}.`), call.body])
+  const expected = `v1,${createHmac('sha256', key).update(signed).digest('base64')}`
+  requireSignature(expected, ...(signatures ?? '').split(' '))
+  requireRecentCall(ctx, timestamp ?? '')
+}
+
+async function parseResendCall(ctx: Ctx, call: HookCall): Promise<HookContent> {
+  const event = parseCallObject(call)
+  if (textField(event, 'type') !== 'email.received') return { messages: [] }
+  const id = textField(objectField(event, 'data'), 'email_id')
+  if (!/^[A-Za-z0-9-]{1,64}$/.test(id)) throw badRequest("field 'data.email_id' must be the id of a mail")
+  const mail = await readApi(ctx, call.connection, `/emails/receiving/${id}?html_format=cid`)
+  return toMailContent(call.channel, readResendMail(mail, await listFiles(ctx, call.connection, id, mail)))
+}
+
+const MAX_RESPONSE_BYTES = 20 * 1024 * 1024
+
+async function readApi(ctx: Ctx, connection: Connection, path: string): Promise<JsonObject> {
+  const withAuth = { ...connection, config: { ...connection.config, auth: { type: 'bearer' } } }
+  const pieces: Buffer[] = []
+  let size = 0
+  for await (const piece of downloadFile(ctx, withAuth, providerUrl(connection, BASE_URL, path), 'refuse')) {
+    size += piece.length
+    if (size > MAX_RESPONSE_BYTES) throw new Problem(502, 'the mail is larger than 20 MiB without its attachments')
+    pieces.push(piece)
+  }
+  return tryParseJsonObject(Buffer.concat(pieces).toString('utf8')) ?? {}
+}
+
+const BASE_URL = 'https://api.resend.com'
+
+function readResendMail(mail: JsonObject, files: IncomingFile[]): ReceivedMail {
+  const given = Object.entries(objectField(mail, 'headers')).flatMap(([name, value]) =>
+    [value].flat().flatMap((one) => (typeof one === 'string' ? [{ name: name.toLowerCase(), value: one }] : [])),
+  )
+  const headers = [{ name: 'message-id', value: textField(mail, 'message_id') }, ...given]
+  const recipients = ['received_for', 'to', 'cc', 'bcc'].flatMap((key) => listField(mail, key).map(String))
+  const [replyTo] = listField(mail, 'reply_to').map(String)
+  return {
+    headers,
+    from: parseHeaderMailbox(textField(mail, 'from')),
+    replyTo: parseHeaderMailbox(replyTo ?? ''),
+    recipients: recipients.map((one) => parseHeaderMailbox(one)?.address ?? ''),
+    subject: textField(mail, 'subject'),
+    text: textField(mail, 'text'),
+    html: textField(mail, 'html'),
+    files,
+    reportedIds: [],
+    verdict: readAuthenticationResults(headers, 'amazonses.com'),
+  }
+}
+
+/** The addresses of attachments are valid for an hour, so they are asked for once the mail is known to have some. */
+async function listFiles(ctx: Ctx, connection: Connection, id: string, mail: JsonObject): Promise<IncomingFile[]> {
+  if (objectListField(mail, 'attachments').length === 0) return []
+  const { data } = await readApi(ctx, connection, `/emails/receiving/${id}/attachments?limit=100`)
+  return objectListField({ data: data ?? null }, 'data').flatMap((attachment) => {
+    const [contentType, url] = ['content_type', 'download_url'].map((key) => textField(attachment, key))
+    const size = Number(attachment.size)
+    if (!URL.canParse(url ?? '')) return []
+    if (textField(attachment, 'content_disposition') === 'inline' && isInlineLogo(contentType ?? '', size)) return []
+    return [
+      {
+        name: textField(attachment, 'filename') || 'attachment',
+        contentType: contentType || 'application/octet-stream',
+        open: () => downloadUrl(ctx, new URL(url ?? '')),
+      },
+    ]
+  })
+}

@@ -1,0 +1,18 @@
+/** The headers of a mail in their order. Names are in lower case, values are unfolded. */
+export type MailHeaders = readonly { name: string; value: string }[]
+
+/** The first header of this name; null if there is none. */
+export const findHeader = (headers: MailHeaders, name: string): string | null =>
+  headers.find((header) => header.name === name)?.value ?? null
+
+/** The header if it occurs once. A repeated one may be the sender's own, so it proves nothing. */
+export function findSingleHeader(headers: MailHeaders, name: string): string | null {
+  const [value, ...others] = headers.filter((header) => header.name === name)
+  return value && others.length === 0 ? value.value : null
+}
+
+const MAX_MESSAGE_IDS = 100
+
+/** The ids such as `<a@b>` in Message-ID, In-Reply-To or References. */
+export const parseMessageIds = (value: string | null): string[] =>
+  (value ?? '').match(/<[^<>\s]{1,500}@[^<>\s]{1,255}>/g)?.slice(-MAX_MESSAGE_IDS) ?? []

@@ -1,0 +1,75 @@
+import type { JsonObject } from '../../base/json.ts'
+import { textField } from '../../base/json-fields.ts'
+import { badRequest } from '../../base/problem.ts'
+import { formatMailAddress, mailDomain } from '../../connections/mail/mail-address.ts'
+import { completeMailPayload, parseMail, SEND_MAIL_TOOL } from '../../connections/mail/mail-payload.ts'
+import { findMailProvider } from '../../connections/mail/provider-table.ts'
+import type { Ctx } from '../../ctx/ctx.ts'
+import type { ChannelReply, ChannelConversation, ReplyCall, ReplyDraft, ReplyResult } from '../adapters/adapter.ts'
+import { parseReplyAddress } from '../adapters/provider-api.ts'
+import { parseMessageIds } from './mail-headers.ts'
+import { makeReplyAddress } from './reply-address.ts'
+
+/** Answers of every mail channel: a mail through the channel's connection, whichever provider it has. */
+export const mailReply: ChannelReply = {
+  schema: SEND_MAIL_TOOL.inputSchema,
+  compose: composeMailReply,
+  send: sendMailReply,
+}
+
+function composeMailReply(conversation: ChannelConversation, draft: ReplyDraft): JsonObject {
+  const { channel, thread, lastInbound, externalIds } = conversation
+  const address = parseReplyAddress(conversation)
+  const to = textField(address, 'to')
+  if (to === '') throw badRequest('the last message of the conversation has no mail address')
+  const replyTo = thread.reply_token === null ? null : makeReplyAddress(channel.address, thread.reply_token)
+  const answered = textField(address, 'message_id')
+  return {
+    to,
+    subject: toReplySubject(lastInbound.subject ?? thread.subject ?? ''),
+    text: draft.text,
+    ...(replyTo && { reply_to: formatMailAddress(replyTo) }),
+    headers: {
+      ...(answered !== '' && { 'In-Reply-To': answered }),
+      ...joinReferences(externalIds, answered),
+      // RFC 3834: programs do not answer such a mail, so two of them cannot write to each other without end.
+      'Auto-Submitted': 'auto-replied',
+    },
+    ...(draft.files.length > 0 && { attachments: draft.files }),
+  }
+}
+
+const MAX_SUBJECT_CHARACTERS = 200
+
+const toReplySubject = (subject: string): string => {
+  const line = subject.replaceAll(/\s+/g, ' ').trim().slice(0, MAX_SUBJECT_CHARACTERS)
+  return /^(?:re|aw|sv|antw)\s*:/i.test(line) ? line : `Re: ${line}`.trim()
+}
+
+const MAX_REFERENCES_CHARACTERS = 800
+
+/** The first mail and as many of the newest ones as one header line can have. */
+function joinReferences(externalIds: readonly string[], answered: string): JsonObject {
+  const [first, ...others] = [...new Set(parseMessageIds([...externalIds, answered].join(' ')))]
+  if (first === undefined) return {}
+  const newest: string[] = []
+  let size = first.length
+  for (const id of others.toReversed()) {
+    size += id.length + 1
+    if (size > MAX_REFERENCES_CHARACTERS) break
+    newest.unshift(id)
+  }
+  return { References: [first, ...newest].join(' ') }
+}
+
+/** The Message-ID is made of the idempotency key, so that a mail that was sent twice can be recognised. */
+async function sendMailReply(ctx: Ctx, call: ReplyCall): Promise<ReplyResult> {
+  const { connection, secret, payload, idempotencyKey } = call
+  const provider = findMailProvider(connection)
+  if (!provider) throw badRequest(`connection '${connection.name}' must have a config.provider to answer mails`)
+  const mail = parseMail(completeMailPayload(connection, payload))
+  const messageId = `<${idempotencyKey}@${mailDomain(mail.from)}>`
+  const headers = { ...mail.headers, ...provider.messageIdHeaders?.(messageId) }
+  const response = await provider.send(ctx, { connection, secret, mail: { ...mail, headers }, idempotencyKey })
+  return { ...response, externalId: provider.messageIdHeaders ? messageId : null }
+}

@@ -1,0 +1,129 @@
+import { createHash } from 'node:crypto'
+import { formatMailAddress, type MailAddress, parseMailAddress } from '../../connections/mail/mail-address.ts'
+import type { AdapterChannel, HookContent, IncomingFile, IncomingMessage } from '../adapters/adapter.ts'
+import { isAutomaticMail } from './automatic-mail.ts'
+import { htmlToText } from './html-to-text.ts'
+import { findHeader, type MailHeaders, parseMessageIds } from './mail-headers.ts'
+import { type MailVerdict, toVerdictJson } from './mail-verdict.ts'
+import { findReplyToken, isChannelAddress } from './reply-address.ts'
+import { cutQuotedText } from './reply-text.ts'
+
+/** A mail as it was received, the same for every provider. */
+export interface ReceivedMail {
+  headers: MailHeaders
+  from: MailAddress | null
+  replyTo: MailAddress | null
+  /** Where it was sent to: the recipients of the headers and of the envelope, as far as known. */
+  recipients: string[]
+  subject: string | null
+  text: string | null
+  html: string | null
+  files: IncomingFile[]
+  /** The Message-IDs of the mail that a bounce is about. */
+  reportedIds: string[]
+  verdict: MailVerdict | null
+}
+
+const MAX_BODY_CHARACTERS = 100_000
+const MAX_SUBJECT_CHARACTERS = 2000
+const MAX_EXTERNAL_ID_CHARACTERS = 512
+const MAX_NAME_CHARACTERS = 200
+
+/** What a call of a mail provider contains. A mail that cannot be answered is left out. */
+export function toMailContent({ address }: AdapterChannel, mail: ReceivedMail): HookContent {
+  const message = toIncomingMessage(address, mail)
+  return { messages: message ? [message] : [] }
+}
+
+/** The mailbox in a header, also if its name has a form that `parseMailAddress` refuses. */
+export function parseHeaderMailbox(text: string): MailAddress | null {
+  const [, name = '', bracketed] = /^([^<]*)<([^<>]*)>/.exec(text) ?? []
+  return parseMailAddress(text) ?? toNamed(name, parseMailAddress(bracketed ?? ''))
+}
+
+const toNamed = (name: string, mailbox: MailAddress | null): MailAddress | null =>
+  mailbox && { ...mailbox, name: name.replaceAll('"', '').trim() }
+
+/** Images that the text of a mail shows are left out if they are small: they are logos and counters. */
+export const isInlineLogo = (contentType: string, size: number): boolean =>
+  /^image\//i.test(contentType) && size < MIN_INLINE_IMAGE_BYTES
+
+const MIN_INLINE_IMAGE_BYTES = 8 * 1024
+
+/** The message of a mail; null for a mail without a valid sender, which cannot be answered. */
+export function toIncomingMessage(channelAddress: string, mail: ReceivedMail): IncomingMessage | null {
+  const found = findSender(channelAddress, mail)
+  if (!found || !parseMailAddress(found.address)) return null
+  const sender = { address: found.address, name: toStorableText(found.name).slice(0, MAX_NAME_CHARACTERS) }
+  const subject =
+    toStorableText(mail.subject ?? '')
+      .trim()
+      .slice(0, MAX_SUBJECT_CHARACTERS) || null
+  const messageId = parseMessageIds(findHeader(mail.headers, 'message-id'))[0] ?? null
+  const body = readBody(mail)
+  const isOwn = isChannelAddress(channelAddress, sender.address)
+  return {
+    externalId: toExternalId(messageId, mail, sender, body.text),
+    from: { handle: sender.address, name: sender.name || null },
+    body: body.text,
+    subject,
+    conversationKey: toConversationKey(subject),
+    continues: { externalIds: findEarlierIds(mail), replyToken: findReplyToken(mail.recipients) },
+    address: { to: formatMailAddress(sender), ...(messageId !== null && { message_id: messageId }) },
+    files: [...body.files, ...mail.files],
+    ...(mail.verdict && { verdict: toVerdictJson(mail.verdict) }),
+    isAutomatic: isOwn || isAutomaticMail(mail.headers, mail.from?.address ?? '', subject),
+  }
+}
+
+/**
+ * The person who wrote the mail, who also gets the answer. A mailing list or a form writes in its own name and puts the
+ * person into Reply-To. Otherwise Reply-To does not count: it could lead answers away from the client who seems to ask.
+ */
+function findSender(channelAddress: string, { from, replyTo }: ReceivedMail): MailAddress | null {
+  if (!from || !replyTo) return from
+  const isRelay = isChannelAddress(channelAddress, from.address) || /^no-?reply@/i.test(from.address)
+  return isRelay ? replyTo : from
+}
+
+/** A text that is too long is cut, and is attached as a whole. */
+function readBody({ text, html }: ReceivedMail): { text: string; files: IncomingFile[] } {
+  const whole = toStorableText(text !== null && text.trim() !== '' ? text : html === null ? '' : htmlToText(html))
+  const body = cutQuotedText(whole)
+  if (body.length <= MAX_BODY_CHARACTERS) return { text: body, files: [] }
+  const file: IncomingFile = {
+    name: 'message.txt',
+    contentType: 'text/plain; charset=utf-8',
+    async *open() {
+      yield Buffer.from(body)
+    },
+  }
+  return { text: `${body.slice(0, MAX_BODY_CHARACTERS)}\n[The whole text is in message.txt.]`, files: [file] }
+}
+
+/** PostgreSQL cannot store NUL, and invisible characters can hide instructions for the agent. */
+const toStorableText = (text: string): string =>
+  text
+    .toWellFormed()
+    .replaceAll('\r\n', '\n')
+    .replaceAll(/(?![\n\t\u200c\u200d])[\p{Cc}\p{Cf}]/gu, '')
+
+/** The Message-ID. A mail without one is recognised by what it contains. */
+function toExternalId(messageId: string | null, mail: ReceivedMail, sender: MailAddress, body: string): string {
+  if (messageId !== null && messageId.length <= MAX_EXTERNAL_ID_CHARACTERS) return messageId
+  const date = findHeader(mail.headers, 'date')
+  const content = JSON.stringify([messageId, sender.address, date, mail.subject, body])
+  return `sha256:${createHash('sha256').update(content).digest('hex')}`
+}
+
+/** Oldest first. */
+function findEarlierIds({ headers, reportedIds }: ReceivedMail): string[] {
+  const references = parseMessageIds(findHeader(headers, 'references'))
+  return [...references, ...parseMessageIds(findHeader(headers, 'in-reply-to')), ...reportedIds]
+}
+
+/** Mails with the same subject, apart from `Re:` and the like, are one conversation. */
+function toConversationKey(subject: string | null): string {
+  const base = (subject ?? '').replace(/^(?:\s*(?:re|aw|antw|sv|r|fwd?|wg|tr|rv|enc)\s*(?:\[\d+\])?\s*:)+/i, '')
+  return base.trim().replaceAll(/\s+/g, ' ').toLowerCase().slice(0, 200)
+}

@@ -1,0 +1,121 @@
+import type { JsonObject } from '../base/json.ts'
+import { type Ctx, inTx } from '../ctx/ctx.ts'
+import { createLoop, type Loop } from '../ctx/loop.ts'
+import { isoNow, toIsoTime } from '../ctx/world.ts'
+import type { ChannelRow } from '../store/tables.ts'
+import { openSecret } from '../vault/secrets.ts'
+import type { ChannelAdapter, PollCall } from './adapters/adapter.ts'
+import { CHANNEL_ADAPTERS, findAdapter, toAdapterChannel } from './adapters/adapter-table.ts'
+import { noteChannelError } from './hooks.ts'
+import { receiveIncoming } from './incoming.ts'
+import { claimPolledChannels, releasePolledChannels, updateChannelProgress } from './poll-rows.ts'
+
+const CLAIM_INTERVAL_MS = 5_000
+/** Another replica takes over the channels of one that has not renewed its claim for so long. */
+const CLAIM_MS = 30_000
+const MIN_RETRY_MS = 5_000
+const MAX_RETRY_MS = 5 * 60_000
+
+/** A channel whose messages this replica fetches. */
+interface PolledChannel {
+  /** What the poll was started with. After a change it is started again. */
+  settings: string
+  abort: AbortController
+  ended: Promise<void>
+}
+
+/** The channels of one replica: what it polls now, and when it may try again what failed. */
+interface PollState {
+  polled: Map<string, PolledChannel>
+  retries: Map<string, { failures: number; at: number }>
+}
+
+/**
+ * Fetches the messages of the channels whose adapter has no hook, such as mailboxes. One replica at a time claims a channel;
+ * if it dies, its claim expires and another one goes on from the stored progress.
+ */
+export function createChannelPollLoop(ctx: Ctx): Loop {
+  const state: PollState = { polled: new Map(), retries: new Map() }
+  const { clock, log } = ctx.world
+  const loop = createLoop(
+    clock,
+    CLAIM_INTERVAL_MS,
+    () => claimAndPoll(ctx, state),
+    (err) => log.error({ err }, 'polling of channels failed'),
+  )
+  return {
+    start: () => loop.start(),
+    async stop() {
+      await loop.stop()
+      await Promise.all([...state.polled.keys()].map((id) => stopPolling(state, id)))
+      await inTx(ctx, (tx) => releasePolledChannels(tx.db, ctx.replica)).catch((err: unknown) =>
+        log.warn({ err }, 'the claims of polled channels were not released'),
+      )
+    },
+  }
+}
+
+const POLLED_ADAPTERS = Object.entries(CHANNEL_ADAPTERS).flatMap(([name, adapter]) => ('poll' in adapter ? [name] : []))
+
+async function claimAndPoll(ctx: Ctx, state: PollState): Promise<void> {
+  const now = ctx.world.clock.now()
+  const until = toIsoTime(now + CLAIM_MS)
+  const claim = { replica: ctx.replica, now: toIsoTime(now), until, adapters: POLLED_ADAPTERS }
+  const channels = await inTx(ctx, (tx) => claimPolledChannels(tx.db, claim))
+  const settings = new Map(channels.map((channel) => [channel.id, settingsOf(channel)]))
+  for (const [id, polled] of state.polled) if (settings.get(id) !== polled.settings) await stopPolling(state, id)
+  for (const channel of channels) {
+    const retry = state.retries.get(channel.id)
+    if (!state.polled.has(channel.id) && (retry?.at ?? 0) <= now) startPolling(ctx, state, channel)
+  }
+}
+
+const settingsOf = ({ adapter, config, address, connection_id }: ChannelRow): string =>
+  JSON.stringify([adapter, config, address, connection_id])
+
+function startPolling(ctx: Ctx, state: PollState, channel: ChannelRow): void {
+  const adapter = findAdapter(channel.adapter)
+  if (!adapter) return
+  const abort = new AbortController()
+  const startedAt = ctx.world.clock.now()
+  const ended = pollOnce(ctx, adapter, channel, abort.signal).then(
+    () => void state.retries.delete(channel.id),
+    async (error: unknown) => {
+      // A connection that broke after a long time is not a setting that never works.
+      const wasStable = ctx.world.clock.now() - startedAt > MAX_RETRY_MS
+      const failures = wasStable ? 1 : (state.retries.get(channel.id)?.failures ?? 0) + 1
+      const pause = Math.min(MIN_RETRY_MS * 2 ** (failures - 1), MAX_RETRY_MS)
+      state.retries.set(channel.id, { failures, at: ctx.world.clock.now() + pause })
+      ctx.world.log.warn({ err: error, channel: channel.id }, 'a channel could not be polled')
+      await noteChannelError(ctx, channel, error)
+    },
+  )
+  const polled = { settings: settingsOf(channel), abort, ended }
+  state.polled.set(channel.id, polled)
+  void ended.then(() => state.polled.get(channel.id) === polled && state.polled.delete(channel.id))
+}
+
+async function pollOnce(ctx: Ctx, adapter: ChannelAdapter, channel: ChannelRow, signal: AbortSignal): Promise<void> {
+  const call: PollCall = {
+    channel: toAdapterChannel(channel),
+    secret: await openSecret(ctx, { ...channel, secret_ref: null }),
+    receive: async (message) => void (await receiveIncoming(ctx, channel, message)),
+    saveProgress: (progress) => saveProgress(ctx, channel, progress),
+    reportError: (error) => noteChannelError(ctx, channel, error),
+  }
+  await adapter.poll?.(ctx, call, signal)
+}
+
+/** Only the replica that still has the claim stores progress, so that an old one cannot set it back. */
+async function saveProgress(ctx: Ctx, { id }: ChannelRow, progress: JsonObject): Promise<void> {
+  const row = { id, replica: ctx.replica, progress: JSON.stringify(progress), now: isoNow(ctx) }
+  const isSaved = await inTx(ctx, (tx) => updateChannelProgress(tx.db, row))
+  if (!isSaved) throw new Error('another replica polls the channel now')
+}
+
+async function stopPolling({ polled }: PollState, id: string): Promise<void> {
+  const one = polled.get(id)
+  one?.abort.abort()
+  await one?.ended
+  polled.delete(id)
+}
