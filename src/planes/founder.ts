@@ -87,6 +87,7 @@ export const founderPlaneRoutes: Record<string, FounderRoute[]> = {
   Channels: [
     channelRoutes.createChannel,
     channelRoutes.listChannels,
+    channelRoutes.listChannelAdapters,
     channelRoutes.getChannel,
     channelRoutes.updateChannel,
     channelRoutes.setChannelSecret,

@@ -149,7 +149,10 @@ export async function queueTask(
   tx: Tx,
   plan: QueuedTask,
   actor: Actor,
-  { mayStart = plan.thread_id === null, files = [] }: { mayStart?: boolean; files?: readonly string[] | undefined } = {},
+  {
+    mayStart = plan.thread_id === null,
+    files = [],
+  }: { mayStart?: boolean; files?: readonly string[] | undefined } = {},
 ): Promise<void> {
   const started = mayStart ? tx.taskStarter.tryStart(tx, plan) : null
   await insertTask(tx.db, started?.task ?? plan)

@@ -13,6 +13,15 @@ export const channelsQuery = queryOptions({
   queryFn: ({ signal }) => fetchList<Channel>('/v1/channels', { signal }),
 })
 
+export type ChannelAdapter = Schemas['ChannelAdapter']
+
+/** The services that can carry the messages of a channel. They change only with the version of the service. */
+export const channelAdaptersQuery = queryOptions({
+  queryKey: ['channel-adapters'],
+  queryFn: async ({ signal }) => (await callApi<{ data: ChannelAdapter[] }>('/v1/channel-adapters', { signal })).data,
+  staleTime: Infinity,
+})
+
 export const clientsQuery = (handle: string) =>
   queryOptions({
     queryKey: ['clients', 'list', handle],

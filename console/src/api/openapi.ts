@@ -352,6 +352,17 @@ export interface components {
             task_type: string;
             wedge: string;
         };
+        ChannelAdapter: {
+            adapter: string;
+            /** @description Answers are sent through the connection of the channel. */
+            can_reply: boolean;
+            /** @description Any JSON object. */
+            config_schema: JsonObject;
+            /** @description The provider calls the `hook_url` of a channel. */
+            has_hook: boolean;
+            /** @description What the secret of a channel is; null: it has none. */
+            secret: string | null;
+        };
         ChannelList: {
             data: components["schemas"]["Channel"][];
             next_cursor: string | null;
@@ -501,6 +512,8 @@ export interface components {
                 max_cost_usd?: number;
                 max_runtime_s?: number;
             };
+            /** @description Ids of files that were uploaded before. */
+            files?: string[];
             /** @description Any JSON value. */
             input?: Json;
             output_schema?: JsonObject | null;
@@ -659,6 +672,8 @@ export interface components {
                 max_cost_usd?: number;
                 max_runtime_s?: number;
             };
+            /** @description Ids of files that were uploaded before. */
+            files?: string[];
             /** @description Any JSON value. */
             input?: Json;
             output_schema?: JsonObject | null;
@@ -719,6 +734,19 @@ export interface components {
             ts: string;
             /** @constant */
             type: "feedback.recorded";
+        };
+        File: {
+            content_type: string;
+            /** Format: date-time */
+            created_at: string;
+            id: string;
+            name: string;
+            sha256: string;
+            size: number;
+        };
+        FileList: {
+            data: components["schemas"]["File"][];
+            next_cursor: string | null;
         };
         GetAccountStatusResponse: {
             active: boolean;
@@ -884,6 +912,9 @@ export interface components {
                 problem: string;
             }[];
         };
+        ListChannelAdaptersResponse: {
+            data: components["schemas"]["ChannelAdapter"][];
+        };
         ListConnectionToolsResponse: {
             data: components["schemas"]["ConnectionTool"][];
         };
@@ -903,22 +934,38 @@ export interface components {
             next_cursor: string | null;
         };
         Message: {
+            /** @description The member or key that wrote an answer; null: an agent. */
+            author: components["schemas"]["NamedActor"] | null;
             body: string;
             /** Format: date-time */
             created_at: string;
+            /** @description How the message left the service; null: the client reads it in the portal only. */
+            delivery: ("sending" | "sent" | "failed" | "unknown") | null;
+            delivery_error: string | null;
             /** @enum {string} */
             direction: "inbound" | "outbound";
             external_id: string | null;
+            files: components["schemas"]["File"][];
             /** @description The sender; null if the agent or a member wrote it. */
             from: components["schemas"]["MessageSender"] | null;
             id: string;
+            /** @description An automatic reply or a bounce. */
+            is_automatic: boolean;
             subject: string | null;
             task_id: string | null;
             /** @description The recipients of a mail; null for a message in the thread. */
             to: string[] | null;
+            /** @description Whether the sender of a mail is proved: SPF, DKIM, DMARC. */
+            verdict: JsonObject | null;
         };
         MessageSender: {
             handle: string | null;
+            name: string | null;
+        };
+        /** @description A member or an API key. */
+        NamedActor: {
+            id: string;
+            kind: string;
             name: string | null;
         };
         NamedText: {
@@ -1206,6 +1253,8 @@ export interface components {
         ReceiveMessageRequest: {
             body: string;
             external_id?: string | null;
+            /** @description Ids of files that were uploaded before. */
+            files?: string[];
             from: {
                 handle: string;
                 name?: string | null;
@@ -1425,6 +1474,8 @@ export interface components {
                 message: string;
                 reason: string;
             } | null;
+            /** @description The files that the task was given. */
+            files: components["schemas"]["File"][];
             finished_at: string | null;
             id: string;
             /** @description Any JSON value. */
@@ -1497,37 +1548,101 @@ export interface components {
             status: number | null;
         };
         Thread: {
+            /** @description Null if the channel was deleted. */
+            channel: {
+                adapter: string | null;
+                address: string;
+                id: string;
+            } | null;
             channel_id: string;
             client_id: string;
+            client_name: string | null;
             /** Format: date-time */
             created_at: string;
+            /** @description Who has taken the conversation over from the agent. */
+            held_by: components["schemas"]["NamedActor"] | null;
             id: string;
+            /** @description The newest message, with the first 200 characters of its text. */
+            last_message: {
+                /** Format: date-time */
+                at: string;
+                body: string;
+                /** @enum {string} */
+                direction: "inbound" | "outbound";
+                from: components["schemas"]["MessageSender"] | null;
+            } | null;
             message_count: number;
             messages: components["schemas"]["Message"][];
+            /** @description The approvals of the thread that wait for the team. */
+            pending: string[];
             project_id: string;
             /** @enum {string} */
             status: "open" | "closed";
             subject: string | null;
+            /** @description The newest 50 tasks of the thread, newest first. */
+            tasks: components["schemas"]["ThreadTask"][];
+            /** @description Since when the client waits for an answer that no run will give, and why. */
+            unanswered: {
+                reason: string;
+                since: string;
+                task_id: string | null;
+            } | null;
+            /** @description Messages of the client that the team has not read. */
+            unread: number;
             /** Format: date-time */
             updated_at: string;
         };
         ThreadSummary: {
+            /** @description Null if the channel was deleted. */
+            channel: {
+                adapter: string | null;
+                address: string;
+                id: string;
+            } | null;
             channel_id: string;
             client_id: string;
+            client_name: string | null;
             /** Format: date-time */
             created_at: string;
+            /** @description Who has taken the conversation over from the agent. */
+            held_by: components["schemas"]["NamedActor"] | null;
             id: string;
+            /** @description The newest message, with the first 200 characters of its text. */
+            last_message: {
+                /** Format: date-time */
+                at: string;
+                body: string;
+                /** @enum {string} */
+                direction: "inbound" | "outbound";
+                from: components["schemas"]["MessageSender"] | null;
+            } | null;
             message_count: number;
             project_id: string;
             /** @enum {string} */
             status: "open" | "closed";
             subject: string | null;
+            /** @description Since when the client waits for an answer that no run will give, and why. */
+            unanswered: {
+                reason: string;
+                since: string;
+                task_id: string | null;
+            } | null;
+            /** @description Messages of the client that the team has not read. */
+            unread: number;
             /** Format: date-time */
             updated_at: string;
         };
         ThreadSummaryList: {
             data: components["schemas"]["ThreadSummary"][];
             next_cursor: string | null;
+        };
+        ThreadTask: {
+            /** Format: date-time */
+            created_at: string;
+            id: string;
+            /** @enum {string} */
+            status: "queued" | "provisioning" | "running" | "awaiting_approval" | "succeeded" | "failed" | "rejected" | "expired" | "cancelled";
+            task_type: string;
         };
         TokenDeltaEvent: {
             data: {
@@ -1699,8 +1814,20 @@ export interface components {
             wedge?: string;
         };
         UpdateThreadRequest: {
+            /** @description `"me"`: the caller takes the conversation over from the agent; null: gives it back. */
+            held_by?: "me" | null;
+            /**
+             * @description The team has read every message.
+             * @constant
+             */
+            read?: true;
             /** @enum {string} */
-            status: "open" | "closed";
+            status?: "open" | "closed";
+            /**
+             * @description Dismisses the mark that the client waits.
+             * @constant
+             */
+            unanswered?: false;
         };
         UpdateWebhookRequest: {
             enabled?: boolean;

@@ -9,7 +9,7 @@ import { humanize } from '../../ui/humanize.ts'
 import { EmptyState } from '../../ui/page-states.tsx'
 import { QueryResult } from '../../ui/query-result.tsx'
 import { CountBadge } from '../../ui/tabs.tsx'
-import { CaseCard, DRAGGED_CASE } from './case-card.tsx'
+import { CaseCard, DRAGGED_CASE, moveHandleId } from './case-card.tsx'
 import { casesText } from './text.ts'
 import { useChangeCase } from './use-change-case.ts'
 
@@ -65,7 +65,7 @@ function Columns({ cases, stages }: { cases: Case[]; stages: string[] }) {
                     found={found}
                     stages={stages}
                     onMoved={(name, to) => {
-                      focusNext.current = `move-${found.id}`
+                      focusNext.current = moveHandleId(found.id)
                       setAnnouncement(casesText.movedTo(name, humanize(to)))
                     }}
                   />

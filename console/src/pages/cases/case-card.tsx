@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { GripVertical } from 'lucide-react'
-import type { KeyboardEvent } from 'react'
+import type { DragEvent, KeyboardEvent } from 'react'
 import type { Case } from '../../api/case-queries.ts'
 import { humanize } from '../../ui/humanize.ts'
 import { RequireRole, useHasRole } from '../../ui/role.tsx'
@@ -32,34 +32,20 @@ export function CaseCard({
     change.mutate({ id, stage: to })
     onMoved(name, to)
   }
-  const onKeyDown = (event: KeyboardEvent) => {
-    const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0
-    if (step === 0) return
-    event.preventDefault()
-    move(stages[stages.indexOf(stage) + step])
+  const startDrag = ({ dataTransfer }: DragEvent) => {
+    dataTransfer.setData(DRAGGED_CASE, id)
+    dataTransfer.effectAllowed = 'move'
   }
   return (
     <article
       aria-label={name}
       draggable={canMove}
-      onDragStart={(event) => {
-        event.dataTransfer.setData(DRAGGED_CASE, id)
-        event.dataTransfer.effectAllowed = 'move'
-      }}
+      onDragStart={startDrag}
       className={`panel flex flex-col gap-2 p-3 ${canMove ? 'cursor-grab active:cursor-grabbing' : ''}`}
     >
       <div className="flex items-start gap-1">
         <RequireRole minRole="operator">
-          <button
-            type="button"
-            id={`move-${id}`}
-            aria-label={casesText.moveCase(name)}
-            title={casesText.moveHint}
-            onKeyDown={onKeyDown}
-            className="-ml-1.5 cursor-grab rounded text-muted"
-          >
-            <GripVertical size={16} aria-hidden />
-          </button>
+          <MoveHandle id={id} name={name} onStep={(by) => move(stages[stages.indexOf(stage) + by])} />
         </RequireRole>
         <h3 className="min-w-0 font-medium break-words">
           <Link to="/cases/$caseId" params={{ caseId: id }} className="hover:underline" draggable={false}>
@@ -75,20 +61,61 @@ export function CaseCard({
         </span>
       </p>
       <RequireRole minRole="operator">
-        <select
-          aria-label={casesText.stageOf(name)}
-          className="field h-7 py-0 text-xs"
-          value={stage}
-          disabled={change.isPending}
-          onChange={(event) => move(event.target.value)}
-        >
-          {stages.map((option) => (
-            <option key={option} value={option}>
-              {humanize(option)}
-            </option>
-          ))}
-        </select>
+        <StageList name={name} stage={stage} stages={stages} disabled={change.isPending} onChange={move} />
       </RequireRole>
     </article>
+  )
+}
+
+/** The arrow keys move the card to the stage before or after its own. */
+function MoveHandle({ id, name, onStep }: { id: string; name: string; onStep: (by: 1 | -1) => void }) {
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== 'ArrowRight' && event.key !== 'ArrowLeft') return
+    event.preventDefault()
+    onStep(event.key === 'ArrowRight' ? 1 : -1)
+  }
+  return (
+    <button
+      type="button"
+      id={moveHandleId(id)}
+      aria-label={casesText.moveCase(name)}
+      title={casesText.moveHint}
+      onKeyDown={onKeyDown}
+      className="-ml-1.5 cursor-grab rounded text-muted"
+    >
+      <GripVertical size={16} aria-hidden />
+    </button>
+  )
+}
+
+export const moveHandleId = (caseId: string) => `move-${caseId}`
+
+function StageList({
+  name,
+  stage,
+  stages,
+  disabled,
+  onChange,
+}: {
+  name: string
+  stage: string
+  stages: string[]
+  disabled: boolean
+  onChange: (stage: string) => void
+}) {
+  return (
+    <select
+      aria-label={casesText.stageOf(name)}
+      className="field h-7 py-0 text-xs"
+      value={stage}
+      disabled={disabled}
+      onChange={(event) => onChange(event.target.value)}
+    >
+      {stages.map((option) => (
+        <option key={option} value={option}>
+          {humanize(option)}
+        </option>
+      ))}
+    </select>
   )
 }

@@ -5,33 +5,17 @@ import { callApi } from '../../api/http.ts'
 import { useApiMutation } from '../../api/mutation.ts'
 import { useShortcuts } from '../../shell/shortcuts.ts'
 import { Button, KeyCap } from '../../ui/button.tsx'
-import { AttachButton, AttachmentList, useAttachments } from '../files/file-picker.tsx'
+import { AttachButton, AttachmentList, type Attachments, useAttachments } from '../files/file-picker.tsx'
 import { conversationsText } from './text.ts'
 
 /** The field for an answer of a person. It is sent at once, without an approval: the person has decided. */
-export function Composer({ thread: { id, status, channel } }: { thread: Thread }) {
-  const [body, setBody] = useState('')
+export function Composer({ thread }: { thread: Thread }) {
   const field = useRef<HTMLTextAreaElement>(null)
   const attachments = useAttachments()
-  const send = useApiMutation(
-    () => {
-      const files = attachments.files.map((file) => file.id)
-      const message = { body: body.trim(), ...(files.length > 0 && { files }) }
-      return callApi<Message>(`/v1/threads/${id}/messages`, { method: 'POST', body: message })
-    },
-    {
-      invalidates: ['tasks', 'work'],
-      onSuccess: () => {
-        setBody('')
-        attachments.clear()
-      },
-    },
-  )
+  const { body, setBody, canSend, submit } = useReply(thread.id, attachments)
   useShortcuts({ c: () => field.current?.focus() })
-  if (status === 'closed')
+  if (thread.status === 'closed')
     return <p className="border-t border-line bg-surface p-4 text-muted">{conversationsText.closedHint}</p>
-  const canSend = body.trim() !== '' && !attachments.isUploading && !send.isPending
-  const submit = () => canSend && send.mutate()
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) submit()
     if (event.key === 'Escape') field.current?.blur()
@@ -63,19 +47,40 @@ export function Composer({ thread: { id, status, channel } }: { thread: Thread }
       <AttachmentList attachments={attachments} />
       <div className="flex items-center gap-2">
         <AttachButton attachments={attachments} />
-        <span className="min-w-0 text-xs text-muted">
-          {channel?.adapter ? conversationsText.sentThrough(channel.address) : conversationsText.portalOnly}
-        </span>
-        <Button
-          type="submit"
-          variant="primary"
-          className="ml-auto"
-          disabled={!canSend}
-          icon={<Send size={14} aria-hidden />}
-        >
+        <DeliveryHint thread={thread} />
+        <Button type="submit" variant="primary" className="ml-auto" disabled={!canSend} icon={<Send size={14} />}>
           {conversationsText.send} <KeyCap>{conversationsText.sendShortcut}</KeyCap>
         </Button>
       </div>
     </form>
+  )
+}
+
+function useReply(threadId: string, attachments: Attachments) {
+  const [body, setBody] = useState('')
+  const send = useApiMutation(
+    () => {
+      const files = attachments.files.map((file) => file.id)
+      const message = { body: body.trim(), ...(files.length > 0 && { files }) }
+      return callApi<Message>(`/v1/threads/${threadId}/messages`, { method: 'POST', body: message })
+    },
+    {
+      invalidates: ['tasks', 'work'],
+      onSuccess: () => {
+        setBody('')
+        attachments.clear()
+      },
+    },
+  )
+  const canSend = body.trim() !== '' && !attachments.isUploading && !send.isPending
+  return { body, setBody, canSend, submit: () => canSend && send.mutate() }
+}
+
+/** How the client gets the answer. */
+function DeliveryHint({ thread: { channel } }: { thread: Thread }) {
+  return (
+    <span className="min-w-0 text-xs text-muted">
+      {channel?.adapter ? conversationsText.sentThrough(channel.address) : conversationsText.portalOnly}
+    </span>
   )
 }

@@ -2,6 +2,7 @@ import { useQueries } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useLayoutEffect, useRef } from 'react'
 import type { Message, Thread } from '../../api/conversation-queries.ts'
+import { toText } from '../../api/json.ts'
 import { approvalQuery } from '../../api/queries.ts'
 import type { Approval } from '../../api/types.ts'
 import { TimeAgo } from '../../ui/time.tsx'
@@ -93,7 +94,7 @@ function MessageBubble({ message }: { message: Message }) {
 
 /** Whether the message was delivered, and whether its sender is proved. */
 function MessageFooter({ message: { delivery, delivery_error, verdict } }: { message: Message }) {
-  const check = verdict && Object.entries(verdict).map(([name, result]) => `${name} ${String(result)}`)
+  const check = verdict && Object.entries(verdict).map(([name, result]) => `${name} ${toText(result)}`)
   if (!delivery && !check) return null
   const isBad = delivery === 'failed' || delivery === 'unknown'
   return (

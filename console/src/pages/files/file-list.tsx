@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { Download, File as FileIcon, FileImage, FileText } from 'lucide-react'
 import { lazy, Suspense, useState } from 'react'
-import type { StoredFile } from '../../api/file-queries.ts'
+import { contentPath, type ShownFile } from '../../api/file-queries.ts'
 import { fetchResponse } from '../../api/http.ts'
 import { formatBytes } from '../../ui/format.ts'
 import { MutationButton } from '../../ui/mutation-button.tsx'
@@ -12,8 +12,8 @@ import { filesText } from './text.ts'
 const FilePreview = lazy(async () => ({ default: (await import('./file-preview.tsx')).FilePreview }))
 
 /** Files with their size. A file that can be shown opens in a dialog; every file can be downloaded. */
-export function FileList({ files, label = filesText.files }: { files: StoredFile[]; label?: string }) {
-  const [open, setOpen] = useState<StoredFile | null>(null)
+export function FileList({ files, label = filesText.files }: { files: ShownFile[]; label?: string }) {
+  const [open, setOpen] = useState<ShownFile | null>(null)
   return (
     <>
       <ul aria-label={label} className="flex flex-col gap-1">
@@ -46,14 +46,15 @@ export function FileList({ files, label = filesText.files }: { files: StoredFile
   )
 }
 
-function FileKindIcon({ file }: { file: StoredFile }) {
+function FileKindIcon({ file }: { file: ShownFile }) {
   const kind = previewKind(file)
   const Icon = kind === 'image' ? FileImage : kind === null ? FileIcon : FileText
   return <Icon size={14} aria-hidden className="shrink-0 text-muted" />
 }
 
-export function DownloadButton({ file: { id, name } }: { file: StoredFile }) {
-  const download = useMutation({ mutationFn: () => saveFile(fetchResponse(`/v1/files/${id}`), name) })
+export function DownloadButton({ file }: { file: ShownFile }) {
+  const { name } = file
+  const download = useMutation({ mutationFn: () => saveFile(fetchResponse(contentPath(file)), name) })
   return (
     <MutationButton
       small

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useMemo, useState } from 'react'
-import { fileContentQuery, type StoredFile } from '../../api/file-queries.ts'
+import { fileContentQuery, type ShownFile } from '../../api/file-queries.ts'
 import type { Json } from '../../api/types.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
@@ -15,8 +15,8 @@ import { filesText } from './text.ts'
 const MAX_CSV_ROWS = 200
 
 /** Shows a file: an image, a PDF, or text in its form. */
-export function FilePreview({ file, onClose }: { file: StoredFile; onClose: () => void }) {
-  const query = useQuery(fileContentQuery(file.id))
+export function FilePreview({ file, onClose }: { file: ShownFile; onClose: () => void }) {
+  const query = useQuery(fileContentQuery(file))
   return (
     <Dialog label={filesText.previewOf(file.name)} onClose={onClose} className="max-w-4xl">
       <div className="flex max-h-[85dvh] flex-col gap-3 p-4">
@@ -37,7 +37,7 @@ export function FilePreview({ file, onClose }: { file: StoredFile; onClose: () =
   )
 }
 
-function FileContent({ file, blob }: { file: StoredFile; blob: Blob }) {
+function FileContent({ file, blob }: { file: ShownFile; blob: Blob }) {
   const kind = previewKind(file)
   if (kind === 'image') return <ImageContent name={file.name} blob={blob} />
   if (kind === 'pdf') return <PdfContent name={file.name} blob={blob} />
@@ -65,7 +65,7 @@ function PdfContent({ name, blob }: { name: string; blob: Blob }) {
   return url && <iframe src={url} title={name} className="h-[70dvh] w-full rounded-md bg-sunken" />
 }
 
-function TextContent({ file, blob }: { file: StoredFile; blob: Blob }) {
+function TextContent({ file, blob }: { file: ShownFile; blob: Blob }) {
   const { data: text } = useQuery({
     queryKey: ['file-content', file.id, 'text'],
     queryFn: () => blob.text(),

@@ -64,11 +64,11 @@ export const tasksText = {
     earlierTask: 'Earlier task',
     case: 'Case',
     openCase: 'Open case',
+    files: 'Files',
     client: 'Client',
     conversation: 'Conversation',
     artifacts: 'Artifacts',
     noArtifacts: 'None yet',
-    download: (name: string) => `Download ${name}`,
   },
   effects: {
     label: 'External actions',
