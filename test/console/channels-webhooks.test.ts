@@ -32,8 +32,8 @@ describe('channels and webhooks pages', () => {
     await page.getByLabel('Message', { exact: true }).fill('I cannot log in.')
     expect(await accessibilityViolations(page)).toEqual([])
     await page.getByRole('button', { name: 'Send', exact: true }).click()
-    await page.waitForURL('**/threads/*')
-    await page.getByText('I cannot log in.').waitFor()
+    await page.waitForURL('**/conversations/*')
+    await page.getByRole('log').getByText('I cannot log in.').waitFor()
 
     await page.goto(`${console().url}/channels`)
     await page.getByRole('button', { name: 'Delete help@example.com' }).click()

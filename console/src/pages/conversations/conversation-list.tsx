@@ -43,7 +43,7 @@ function ConversationRow({ thread, isOpen }: { thread: ThreadSummary; isOpen: bo
         {unanswered && <Tag tone="wait">{conversationsText.unansweredTag}</Tag>}
         {held_by && <Tag tone="run">{conversationsText.heldBy(held_by.name ?? conversationsText.aPerson)}</Tag>}
         <span className="truncate">
-          {last_message?.direction === 'outbound' && conversationsText.you}
+          {last_message?.direction === 'outbound' && conversationsText.reply}
           {last_message?.body}
         </span>
       </span>

@@ -169,7 +169,11 @@ function StateBanner({ thread: { id, held_by, unanswered } }: { thread: Thread }
                 <RunAgainButton
                   small
                   taskId={unanswered.task_id}
-                  onStarted={() => showToast(conversationsText.started)}
+                  onStarted={() => {
+                    showToast(conversationsText.started)
+                    // The new run answers. If it fails too, the service marks the conversation again.
+                    change.mutate({ unanswered: false })
+                  }}
                 />
               )}
               <MutationButton

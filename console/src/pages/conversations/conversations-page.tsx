@@ -36,7 +36,7 @@ export function ConversationsPage() {
     <div className="flex h-[calc(100dvh-3rem)] lg:h-dvh">
       <section
         aria-label={conversationsText.list}
-        className={`flex w-full flex-col border-line bg-surface lg:w-84 lg:shrink-0 lg:border-r ${threadId ? 'max-lg:hidden' : ''}`}
+        className={`flex w-full flex-col border-line bg-surface lg:w-92 lg:shrink-0 lg:border-r ${threadId ? 'max-lg:hidden' : ''}`}
       >
         <header className="flex flex-col gap-2 border-b border-line p-3">
           {/* On a phone with an open conversation, the conversation has the heading of the page. */}

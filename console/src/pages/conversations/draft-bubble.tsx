@@ -1,7 +1,7 @@
 import { Pencil, Undo2 } from 'lucide-react'
 import { useState } from 'react'
 import { toObject, toText } from '../../api/json.ts'
-import type { Approval } from '../../api/types.ts'
+import type { Approval, JsonObject } from '../../api/types.ts'
 import { useShortcuts } from '../../shell/shortcuts.ts'
 import { Button, KeyCap } from '../../ui/button.tsx'
 import { RequireRole } from '../../ui/role.tsx'
@@ -11,16 +11,18 @@ import { ReviseForm } from '../approvals/note-form.tsx'
 import { useDecision } from '../approvals/use-decision.ts'
 import { conversationsText } from './text.ts'
 
-/** The field of the text in the payload of a reply, for every channel. */
-const TEXT_FIELD = 'text'
+/** `text` is the field of every channel; a workflow of a wedge that publishes a reply has `reply`. */
+const TEXT_FIELDS = ['text', 'reply']
 
-/** Whether an approval is for a reply to the client. */
-export const isReply = ({ action, path, preview }: Approval): boolean =>
-  path !== 'question' && action.endsWith(':reply') && typeof toObject(preview)[TEXT_FIELD] === 'string'
+/** The field with the text of a reply to the client; undefined if the approval is for something else. */
+export function replyField({ action, path, preview }: Approval): string | undefined {
+  if (path === 'question' || !/(?:^|[:_])reply$/.test(action)) return undefined
+  return TEXT_FIELDS.find((field) => typeof toObject(preview)[field] === 'string')
+}
 
 /** The agent's draft of an answer, in the place where the answer will be. */
-export function DraftBubble({ approval }: { approval: Approval }) {
-  const proposed = toText(toObject(approval.preview)[TEXT_FIELD])
+export function DraftBubble({ approval, field }: { approval: Approval; field: string }) {
+  const proposed = toText(toObject(approval.preview)[field])
   const [mode, setMode] = useState<'view' | 'edit' | 'revise'>('view')
   const [text, setText] = useState(proposed)
   return (
@@ -51,7 +53,7 @@ export function DraftBubble({ approval }: { approval: Approval }) {
         <DraftDecision
           approval={approval}
           mode={mode}
-          edited={text === proposed ? null : text}
+          edited={text === proposed ? null : { [field]: text }}
           onMode={setMode}
           onDiscard={() => (setText(proposed), setMode('view'))}
         />
@@ -70,18 +72,18 @@ function DraftDecision({
 }: {
   approval: Approval
   mode: 'view' | 'edit' | 'revise'
-  /** The changed text; null if it is the proposed one. */
-  edited: string | null
+  /** The changed text in its field; null if it is the proposed one. */
+  edited: JsonObject | null
   onMode: (mode: 'view' | 'edit' | 'revise') => void
   onDiscard: () => void
 }) {
   const [asking, setAsking] = useState(false)
+  const canEdit = approval.allowed_decisions.includes('edit')
   const decide = useDecision(approval, () => {})
-  const approve = () =>
-    decide.mutate({ to: 'approve', body: edited === null ? {} : { edited: { [TEXT_FIELD]: edited } } })
+  const approve = () => decide.mutate({ to: 'approve', body: edited === null ? {} : { edited } })
   useShortcuts({
     a: () => mode !== 'revise' && (asking ? approve() : setAsking(true)),
-    e: () => onMode('edit'),
+    e: () => canEdit && onMode('edit'),
     v: () => onMode('revise'),
     Escape: () => (asking ? setAsking(false) : onDiscard()),
   })
@@ -94,7 +96,7 @@ function DraftDecision({
       <ApproveButton
         asking={asking}
         label={edited === null ? conversationsText.approve : conversationsText.approveEdited}
-        busy={decide.isPending || edited === ''}
+        busy={decide.isPending || Object.values(edited ?? {}).includes('')}
         onAsk={() => setAsking(true)}
         onApprove={approve}
       />
@@ -103,9 +105,11 @@ function DraftDecision({
           {conversationsText.discard}
         </Button>
       ) : (
-        <Button onClick={() => onMode('edit')} icon={<Pencil size={14} />}>
-          {conversationsText.edit} <KeyCap>e</KeyCap>
-        </Button>
+        canEdit && (
+          <Button onClick={() => onMode('edit')} icon={<Pencil size={14} />}>
+            {conversationsText.edit} <KeyCap>e</KeyCap>
+          </Button>
+        )
       )}
       <Button onClick={() => onMode('revise')} icon={<Undo2 size={14} />}>
         {conversationsText.revise} <KeyCap>v</KeyCap>

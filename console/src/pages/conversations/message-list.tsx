@@ -8,7 +8,7 @@ import type { Approval } from '../../api/types.ts'
 import { TimeAgo } from '../../ui/time.tsx'
 import { ApprovalCard } from '../approvals/approval-card.tsx'
 import { FileList } from '../files/file-list.tsx'
-import { DraftBubble, isReply } from './draft-bubble.tsx'
+import { DraftBubble, replyField } from './draft-bubble.tsx'
 import { conversationsText } from './text.ts'
 
 /** How far from the end somebody may have scrolled and still follow new messages. */
@@ -61,7 +61,8 @@ function useFollowEnd(content: string) {
 }
 
 function PendingApproval({ approval }: { approval: Approval }) {
-  if (isReply(approval)) return <DraftBubble approval={approval} />
+  const field = replyField(approval)
+  if (field !== undefined) return <DraftBubble approval={approval} field={field} />
   return <ApprovalCard approval={approval} onDecided={() => {}} />
 }
 

@@ -25,7 +25,7 @@ export const conversationsText = {
   unansweredTag: 'Unanswered',
   heldBy: (name: string) => `With ${name}`,
   aPerson: 'a person',
-  you: 'You: ',
+  reply: 'Reply: ',
   back: 'All conversations',
   takeOver: 'Take over',
   giveBack: 'Give back',
