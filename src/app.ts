@@ -9,6 +9,7 @@ import { deleteOldPolicyCounters } from './approvals/policy-counter-rows.ts'
 import { expireDueApprovals } from './lifecycle/expire-approvals.ts'
 import { signDueCheckpoints } from './audit/sign-checkpoints.ts'
 import { logBlueprintProblems } from './blueprints/read-blueprints.ts'
+import { mailDueNotices } from './portal/notices.ts'
 import { removeExpiredPortalAccess } from './portal/session.ts'
 import { createChannelPollLoop } from './channels/poll-channels.ts'
 import type { Config } from './config/config.ts'
@@ -195,6 +196,7 @@ const STORAGE_MS = 5_000
 const REPORT_MS = 60_000
 const CLOCK_SKEW_CHECK_MS = 30_000
 const STREAM_RECHECK_MS = 30_000
+const NOTICE_MS = 5_000
 const CLEANUP_MS = 10 * 60_000
 const DAY_MS = 24 * 60 * 60_000
 
@@ -234,6 +236,7 @@ function createSweeps(ctx: Ctx, runner: Runner, lease: ReplicaLease): Loop[] {
     sweep('reports', REPORT_MS, () => rollUpReports(ctx)),
     createWebhookDeliveryLoop(ctx),
     createChannelPollLoop(ctx),
+    sweep('mails about answers', NOTICE_MS, () => mailDueNotices(ctx)),
     sweep('expired rows', CLEANUP_MS, () => deleteExpiredRows(ctx)),
     ...(ctx.config.maxProjectMb === 0 ? [] : [sweep('storage limit', STORAGE_MS, () => refreshFullProjects(ctx))]),
     ...(retentionDays === null ? [] : [sweep('retention', SWEEP_MS, () => pruneOldLogs(ctx, retentionDays))]),

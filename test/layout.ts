@@ -8,9 +8,9 @@ const IMPORT_ORDER = [
   'base · contract · config · store · ctx · http · egress',
   'audit · accounts · wedges · events · transcripts · files',
   'vault · knowledge · broker · connections · records',
-  'tasks · cases · clients · channels',
+  'tasks · cases · clients · brand · channels',
   'lifecycle',
-  'approvals · conversations · portal · schedules · webhooks · erasure',
+  'approvals · conversations · portal · widget · schedules · webhooks · erasure',
   'sandbox · models · workflows · runs · blueprints · reports',
   'mcp',
   'telemetry',
@@ -116,7 +116,8 @@ export function misplacedSql(sources: Sources): string[] {
   })
 }
 
-const ROUTE_IMPORT = /^import \{[^}]*\b(?:define(?:Route|Read|Write)|openRoute|portalRoute|writeOrganisation)\b/m
+const ROUTE_IMPORT =
+  /^import \{[^}]*\b(?:define(?:Route|ProjectRead|Read|Write)|openRoute|portalRoute|writeOrganisation)\b/m
 const RESPONSE_SCHEMA = /\bz\s*\.(?:object|strictObject|looseObject|record|union|discriminatedUnion|enum)\(/
 
 /** Routes outside of `routes.ts` and `*-routes.ts`, and response schemas that are not in a `*view.ts`. */

@@ -62,6 +62,22 @@ export async function clearLoginFailures(tx: Tx, attempt: LoginAttempt, start: s
   for (const { subject } of others) await decrementLoginFailures(tx.db, subject, start)
 }
 
+/**
+ * Counts a call that needs no credential; a 429 after this many calls of one subject in 15 minutes. The counters are those
+ * of failed sign-ins, so they are shared by all replicas and cleaned up.
+ */
+export function limitOpenCalls(ctx: Ctx, subject: string, max: number): Promise<void> {
+  return inTx(ctx, async (tx) => {
+    const start = toIsoTime(failureWindowStart(tx))
+    // Checks before writing, as above.
+    if ((await countLoginFailures(tx.db, subject, start)) < max) {
+      if ((await incrementLoginFailures(tx.db, subject, start)) <= max) return
+    }
+    const msLeft = failureWindowStart(tx) + FAILURE_WINDOW_MS - tx.world.clock.now()
+    throw tooManyRequests('too many messages: try again later', msLeft / 1000)
+  })
+}
+
 export function failureWindowStart({ world }: Pick<Ctx, 'world'>): number {
   const now = world.clock.now()
   return now - (now % FAILURE_WINDOW_MS)

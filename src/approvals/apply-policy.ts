@@ -9,6 +9,8 @@ import {
 import type { PolicyRule } from '../contract/wedge-manifest.ts'
 import type { Tx } from '../ctx/ctx.ts'
 import { isoNow } from '../ctx/world.ts'
+import { lockThreadHolder } from '../channels/thread-state-rows.ts'
+import { lockTask } from '../tasks/rows.ts'
 import type { GatedRequest, GatedRun } from './gated-request.ts'
 import { countPolicyUses, undoPolicyUse, upsertPolicyUse } from './policy-counter-rows.ts'
 
@@ -28,6 +30,7 @@ export async function applyPolicy(tx: Tx, run: GatedRun, request: GatedRequest):
   // No rule knows the answer.
   if (path === 'question') return { rule: null, reason: 'a question needs the answer of a person' }
   if (run.constraints.approval_required) return { rule: null, reason: APPROVAL_REQUIRED_REASON }
+  if (request.threadId && (await isHeldByPerson(tx, run, request.threadId))) return HELD_BY_PERSON
   const rules = run.wedge.manifest.policy.auto_approve
   const evaluate = (counts: PolicyCounts) => evaluatePolicy(rules, { action, payload, amount }, () => counts)
   const rule = rules[firstMatchingRule(rules, action) ?? -1]
@@ -42,6 +45,15 @@ export async function applyPolicy(tx: Tx, run: GatedRun, request: GatedRequest):
   if ('reached' in uses) return { rule: null, reason: capReachedReason(rule, uses.reached) }
   // Other requests may have used the rule since it was counted. The stored reason counts this use.
   return { rule, reason: evaluate(uses).reason }
+}
+
+const HELD_BY_PERSON: AppliedPolicy = { rule: null, reason: 'a person has taken the conversation over' }
+
+/** Locks the thread, so that a person who takes it over comes before this request or after it. */
+async function isHeldByPerson(tx: Tx, { taskId }: GatedRun, threadId: string): Promise<boolean> {
+  await lockTask(tx.db, { id: taskId })
+  const [thread] = await lockThreadHolder(tx.db, { id: threadId })
+  return thread !== undefined && thread.held_by_kind !== null
 }
 
 interface PolicyCounterKeys {

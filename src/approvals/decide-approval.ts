@@ -1,6 +1,7 @@
 import { appendAuditEntry } from '../audit/append.ts'
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
 import { badRequest, conflict } from '../base/problem.ts'
+import { checkReplyPayload, findReplyRoute } from '../channels/reply-route.ts'
 import { checkToolArguments, findTool } from '../connections/connection-tools.ts'
 import { findConnection } from '../connections/rows.ts'
 import { listFileReferences } from '../contract/file-reference.ts'
@@ -74,9 +75,18 @@ async function resolveEditedFiles(
 
 /** An edited payload must match the tool like the proposed one. Without the tool, the action fails when it is sent. */
 async function checkEditedPayload(ctx: Ctx, row: DecidableApproval): Promise<void> {
+  const reply = await findReplyOfApproval(ctx, row)
+  if (reply) return checkReplyPayload(reply, approvedPayload(row), 'edited')
   const connection = row.connection_id === null ? null : await findConnection(ctx.db, row.connection_id)
   const tool = connection && (await findTool(ctx, connection, row.action))
   if (tool) checkToolArguments(connection, tool, approvedPayload(row), 'edited')
+}
+
+/** How a reply to the client of a thread is sent; null if the approval is for another action. */
+async function findReplyOfApproval(ctx: Ctx, { task_id, action }: DecidableApproval) {
+  const task = await findTaskUnscoped(ctx.db, task_id)
+  const route = task?.thread_id ? await findReplyRoute(ctx.db, task.thread_id) : null
+  return route?.capability === action ? route.reply : null
 }
 
 /**

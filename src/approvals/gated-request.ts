@@ -73,4 +73,6 @@ export interface GatedRequest {
   tool?: ActionTool | null
   /** The client who may answer a question. */
   clientId?: string | null
+  /** The thread that the action replies to. No rule approves a reply while a person has taken the conversation over. */
+  threadId?: string | null
 }

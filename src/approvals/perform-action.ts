@@ -1,6 +1,6 @@
 import { appendAuditEntry } from '../audit/append.ts'
 import type { Connection } from '../connections/rows.ts'
-import { type ActionResult, isWithdrawn, sendAction } from '../connections/send-action.ts'
+import { type ActionResult, type ActionSender, isWithdrawn, sendAction } from '../connections/send-action.ts'
 import { type Ctx, inDurableTx, type Tx } from '../ctx/ctx.ts'
 import { isoNow, sleep } from '../ctx/world.ts'
 import { updateLastEventId } from '../events/rows.ts'
@@ -17,6 +17,10 @@ export interface ApprovedAction {
   run: GatedRun
   approval: ApprovalRow
   connection: Connection
+  /** Sends the action instead of the connection's own executor. */
+  send?: ActionSender | undefined
+  /** Stores more in the transaction that claims the effect, before the action is sent. */
+  onClaim?: ((tx: Tx) => Promise<void>) | undefined
   /** Stores more in the transaction that stores the outcome. */
   onOutcome: (tx: Tx, result: ActionResult) => Promise<void>
 }
@@ -47,6 +51,7 @@ async function sendAndRecord(ctx: Ctx, action: ApprovedAction): Promise<ActionRe
     idempotencyKey: approval.id,
     runSignal: run.over.signal,
     askPerson: run.askForServer(approval.id, connection),
+    send: action.send,
   }
   const result = await sendAction(ctx, connection, request)
   // The action was sent, so its outcome is written as soon as the store is available.
@@ -69,6 +74,7 @@ async function claimApprovedEffect(tx: Tx, action: ApprovedAction): Promise<bool
     replica: tx.replica,
     created_at: isoNow(tx),
   })
+  if (claimed) await action.onClaim?.(tx)
   return claimed !== undefined
 }
 
@@ -105,6 +111,7 @@ async function sendAgain(ctx: Ctx, action: ApprovedAction, effect: EffectRow): P
       await requireApproved(tx, action)
       const [claimed] = await updateEffectSentAgain(tx.db, { approval_id, outcome, finished_at, replica: tx.replica })
       if (!claimed) throw new ApprovalRefusal('was used already')
+      await action.onClaim?.(tx)
     },
     action.run.over.signal,
   )

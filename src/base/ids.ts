@@ -11,6 +11,7 @@ export type IdPrefix =
   | 'cli'
   | 'thr'
   | 'msg'
+  | 'mail'
   | 'kn'
   | 'case'
   | 'rec'

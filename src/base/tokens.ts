@@ -10,6 +10,7 @@ export const TOKEN_PREFIX = {
   task: 'svc_tsk_',
   gate: 'svc_gat_',
   oauthState: 'svc_ost_',
+  unsubscribe: 'svc_uns_',
 } as const
 export type TokenKind = keyof typeof TOKEN_PREFIX
 

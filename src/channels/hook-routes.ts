@@ -12,7 +12,7 @@ export const hookRoutes = nameRoutes({
     responses: { 200: HookResultView },
     find: ({ ctx, params }) => requireHookChannel(ctx, params.channel_id ?? ''),
     async handle({ ctx, subject, request }) {
-      const { receipts, response } = await receiveHook(ctx, subject, request.raw)
+      const { receipts, response } = await receiveHook(ctx, subject, request)
       if (response) return bytesResponse(Buffer.from(response.body), { 'content-type': response.contentType })
       const [first] = receipts
       return first ? { ok: true, ...first.delivered } : { ok: true }

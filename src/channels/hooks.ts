@@ -19,11 +19,15 @@ export interface HookResult {
 }
 
 /** Handles a call of a provider: checks its signature over the raw bytes, then receives its messages. */
-export async function receiveHook(ctx: Ctx, { channel, hook }: HookChannel, request: HttpRequest): Promise<HookResult> {
+export async function receiveHook(
+  ctx: Ctx,
+  { channel, hook }: HookChannel,
+  { raw: request, ip }: HookRequest,
+): Promise<HookResult> {
   const release = ctx.hookBodies.take(expectedBytes(request, hook))
   if (!release) throw new Problem(503, 'too many calls at once', { headers: { 'retry-after': '5' } })
   try {
-    const call = await readHookCall(ctx, channel, request, hook)
+    const call = { ...(await readHookCall(ctx, channel, request, hook)), caller: ip }
     await hook.verify(ctx, call)
     const { messages, response } = await hook.parse(ctx, call)
     const receipts: Receipt[] = []
@@ -35,6 +39,12 @@ export async function receiveHook(ctx: Ctx, { channel, hook }: HookChannel, requ
   } finally {
     release()
   }
+}
+
+interface HookRequest {
+  raw: HttpRequest
+  /** The address of the caller, also behind a proxy. */
+  ip: string
 }
 
 export interface HookChannel {
@@ -58,7 +68,7 @@ async function readHookCall(
   channel: ChannelRow,
   request: HttpRequest,
   { maxBytes }: ChannelHook,
-): Promise<HookCall> {
+): Promise<Omit<HookCall, 'caller'>> {
   const body = await readRequestBytes(request, maxBytes)
   const connection = await findConnection(ctx.db, channel.connection_id)
   if (!connection) throw notFound('channel')

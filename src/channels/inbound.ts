@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { appendAuditEntry } from '../audit/append.ts'
 import { notFound } from '../base/problem.ts'
-import { clientDisplayName, findOrCreateClient } from '../clients/clients.ts'
+import { addClaimedContact, clientDisplayName, findOrCreateClient } from '../clients/clients.ts'
 import { clientHandle } from '../clients/handles.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { Actor, ProjectScope } from '../ctx/scope.ts'
@@ -102,6 +102,8 @@ async function storeInbound(
   const { project_id } = channel
   const client = await findOrCreateClient(tx, project_id, message.from)
   await requireUsableFiles(tx.db, { projectId: project_id, clientId: client.id }, message.fileIds)
+  const { name, claimedAddress: address } = message.from
+  if (address) await addClaimedContact(tx, { id: client.id, projectId: project_id }, { name, address })
   const stored = await appendToOpenThread(tx, actor, channel, client.id, plan, message)
   const delivered = { task_id: stored.task_id, thread_id: stored.thread_id, client_id: client.id }
   if (client.isNew) await appendAuditEntry(tx, project_id, actor, 'client.created', client.id, { by: 'inbound' })

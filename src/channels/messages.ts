@@ -9,7 +9,8 @@ import type { ChannelRow, MessageRow, QueuedTask } from '../store/tables.ts'
 import { queueTask } from '../tasks/create-task.ts'
 import { findUnfinishedTaskOfThread, lockWaitingTask } from '../tasks/thread-task-rows.ts'
 import { joinWaitingTask, settledAt } from './settle.ts'
-import { insertMessage, type MessagePosition, updateOpenThreadPosition, updateThreadUnanswered } from './thread-rows.ts'
+import { insertMessage, type MessagePosition, updateOpenThreadPosition } from './thread-rows.ts'
+import { updateThreadUnanswered } from './thread-state-rows.ts'
 
 export interface ReceivedMessage {
   from: { handle: string | null; name: string | null }

@@ -1,33 +1,19 @@
-import { appendAuditEntry } from '../audit/append.ts'
 import { isJsonObject, type Json } from '../base/json.ts'
-import { conflict } from '../base/problem.ts'
 import { type ClientWithHandles, findClient } from '../clients/rows.ts'
-import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
-import type { ProjectScope } from '../ctx/scope.ts'
+import type { Tx } from '../ctx/ctx.ts'
 import { isoNow } from '../ctx/world.ts'
 import { notifyProjectChange } from '../events/project-changes.ts'
-import type { MessageRow, TaskRow, ThreadRow } from '../store/tables.ts'
+import type { MessageRow, TaskRow } from '../store/tables.ts'
 import { isVisibleToClient, newMessage } from './messages.ts'
 import { insertMessage, listMessagesSentByTask, updateThreadPosition } from './thread-rows.ts'
-
-/** A member's reply to the client. It is shown in the thread and not mailed: outgoing mail needs an approval. */
-export function replyToThread(ctx: Ctx, scope: ProjectScope, { id }: ThreadRow, body: string): Promise<MessageRow> {
-  return inTx(ctx, async (tx) => {
-    const [position] = await updateThreadPosition(tx.db, { id, now: isoNow(tx) })
-    if (position?.status !== 'open') throw conflict('thread is closed')
-    const message = newMessage(tx, position, { direction: 'outbound', body, subject: null, task_id: null })
-    await insertMessage(tx.db, message)
-    await appendAuditEntry(tx, scope.projectId, scope.actor, 'thread.replied', id, { message_id: message.id })
-    notifyProjectChange(tx, scope.projectId, { kind: 'thread', id, status: position.status })
-    return message
-  })
-}
+import { updateThreadAnswered } from './thread-state-rows.ts'
 
 /** Appends the reply of a task to its thread, unless the task has already mailed the same text to the client. */
 export async function appendTaskReply(tx: Tx, task: TaskRow, reply: string): Promise<void> {
   if (task.thread_id === null || reply.trim() === '') return
   if (await hasMailedClient(tx, task, task.thread_id, reply)) return
   await insertOutboundMessage(tx, task.thread_id, { body: reply, subject: null, task_id: task.id })
+  await updateThreadAnswered(tx.db, task.thread_id)
 }
 
 /** Appends a question or a notice for the client to the thread of its task. No mail is sent: that needs an approval. */
@@ -73,6 +59,8 @@ export async function recordSentMail(tx: Tx, task: TaskRow, { body, subject, to 
   if (task.thread_id === null) return
   const recipients = JSON.stringify([to].flat())
   await insertOutboundMessage(tx, task.thread_id, { body, subject, task_id: task.id, recipients })
+  const client = await findClient(tx.db, [task.project_id], task.client_id ?? '')
+  if (client && isVisibleToClient(client.handles, { recipients })) await updateThreadAnswered(tx.db, task.thread_id)
 }
 
 type OutboundMessage = Pick<MessageRow, 'body' | 'subject' | 'task_id'> & { recipients?: string }

@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
 import type { PageQuery } from '../http/page.ts'
-import { isPostgres } from '../store/dialect.ts'
 import { listNewestPage, matchColumns, mergeNewest } from '../store/newest-page.ts'
 import { prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
@@ -10,6 +9,11 @@ export async function findThread(db: Db, projectIds: readonly string[], id: stri
   const query = db.selectFrom('threads').selectAll().where('project_id', 'in', projectIds).where('id', '=', id)
   return query.executeTakeFirst()
 }
+
+/** Not limited to a scope: never pass an id that came from a caller. */
+export const findThreadUnscoped = prepareQuery<{ id: string }, ThreadRow>((db, arg) =>
+  db.selectFrom('threads').selectAll().where('id', '=', arg('id')),
+)
 
 export interface ThreadFilter extends PageQuery {
   client_id?: string | undefined
@@ -59,6 +63,8 @@ export const insertOpenThread = prepareQuery<NewThread>((db, arg) =>
       conversation_key: arg('conversation_key'),
       reply_token: arg('reply_token'),
       read_count: 0,
+      client_read_count: 0,
+      client_told_count: 0,
       created_at: arg('created_at'),
       updated_at: arg('updated_at'),
     })
@@ -194,11 +200,11 @@ export const listNewestMessages = prepareQuery<{ thread_id: string; limit: numbe
 
 export const listMessagesSentByTask = prepareQuery<
   { thread_id: string; task_id: string },
-  Pick<MessageRow, 'body' | 'recipients'>
+  Pick<MessageRow, 'id' | 'body' | 'recipients' | 'delivery'>
 >((db, arg) =>
   db
     .selectFrom('messages')
-    .select(['body', 'recipients'])
+    .select(['id', 'body', 'recipients', 'delivery'])
     .where('thread_id', '=', arg('thread_id'))
     .where('task_id', '=', arg('task_id'))
     .where('direction', '=', 'outbound'),
@@ -216,90 +222,3 @@ export const findInboundByExternalId = prepareQuery<
     .where('messages.channel_id', '=', arg('channel_id'))
     .where('messages.external_id', '=', arg('external_id')),
 )
-
-/** Marks a thread as unanswered. The first reason stays until the client gets an answer or a person dismisses the mark. */
-export const updateThreadUnanswered = prepareQuery<
-  { id: string; at: string; reason: string; task_id: string | null },
-  Pick<ThreadRow, 'project_id' | 'status'>
->((db, arg) =>
-  db
-    .updateTable('threads')
-    .set({ unanswered_at: arg('at'), unanswered_reason: arg('reason'), unanswered_task_id: arg('task_id') })
-    .where('id', '=', arg('id'))
-    .where('unanswered_at', 'is', null)
-    .returning(['project_id', 'status']),
-)
-
-/** Locks the threads of these tasks until the commit. Call it after the tasks are locked. */
-export async function lockThreadsOfTasks(db: Db, taskIds: readonly string[]): Promise<void> {
-  if (!isPostgres(db) || taskIds.length === 0) return
-  const ids = db.selectFrom('tasks').select('thread_id').where('id', 'in', taskIds)
-  await db.selectFrom('threads').select('id').where('id', 'in', ids).orderBy('id').forNoKeyUpdate().execute()
-}
-
-/** Removes the mark, because the client got an answer or a person dismissed it. False if there was none. */
-export async function updateThreadAnswered(db: Db, id: string): Promise<boolean> {
-  return (await clearUnanswered(db, { id })).length > 0
-}
-
-const clearUnanswered = prepareQuery<{ id: string }, { id: string }>((db, arg) =>
-  db
-    .updateTable('threads')
-    .set({ unanswered_at: null, unanswered_reason: null, unanswered_task_id: null })
-    .where('id', '=', arg('id'))
-    .where('unanswered_at', 'is not', null)
-    .returning('id'),
-)
-
-/** The team has read every message. */
-export async function updateThreadRead(db: Db, id: string): Promise<void> {
-  await db
-    .updateTable('threads')
-    .set((row) => ({ read_count: row.ref('message_count') }))
-    .where('id', '=', id)
-    .execute()
-}
-
-/** Notes who has the conversation; null: the agent. False if it is so already. */
-export async function updateThreadHolder(
-  db: Db,
-  id: string,
-  holder: { kind: string; id: string } | null,
-): Promise<boolean> {
-  const query = db
-    .updateTable('threads')
-    .set({ held_by_kind: holder?.kind ?? null, held_by_id: holder?.id ?? null })
-    .where('id', '=', id)
-    .where((row) =>
-      holder === null
-        ? row('held_by_kind', 'is not', null)
-        : row.or([row('held_by_id', 'is', null), row('held_by_id', '<>', holder.id)]),
-    )
-  return (await query.returning('id').execute()).length > 0
-}
-
-/** False if the thread was already closed. */
-export async function updateThreadClosed(db: Db, id: string, now: string): Promise<boolean> {
-  const query = db.updateTable('threads').set({ status: 'closed', updated_at: now }).where('id', '=', id)
-  return (await query.where('status', '=', 'open').returning('id').execute()).length > 0
-}
-
-/** Call it only after `lockChannel`. False if the client has the conversation open on the channel, maybe in this thread. */
-export async function updateThreadReopened(db: Db, thread: ThreadRow, now: string): Promise<boolean> {
-  const { id, channel_id, client_id, conversation_key } = thread
-  const others = db
-    .selectFrom('threads')
-    .select('id')
-    .where('channel_id', '=', channel_id)
-    .where('client_id', '=', client_id)
-    .where('conversation_key', '=', conversation_key)
-    .where('status', '=', 'open')
-  const changed = await db
-    .updateTable('threads')
-    .set({ status: 'open', updated_at: now })
-    .where('id', '=', id)
-    .where((row) => row.not(row.exists(others)))
-    .returning('id')
-    .execute()
-  return changed.length > 0
-}

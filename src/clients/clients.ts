@@ -6,7 +6,15 @@ import type { ProjectScope } from '../ctx/scope.ts'
 import { isoNow } from '../ctx/world.ts'
 import { jsonObject } from '../http/validate.ts'
 import { clientHandle, normalizeHandle } from './handles.ts'
-import { type ClientWithHandles, claimHandle, deleteHandles, findClient, insertClient, updateClient } from './rows.ts'
+import {
+  type ClientWithHandles,
+  claimHandle,
+  deleteHandles,
+  findClient,
+  insertClient,
+  updateClient,
+  updateMissingName,
+} from './rows.ts'
 
 /** A blank name is stored as null. */
 export const clientDisplayName = z
@@ -70,10 +78,25 @@ export async function findOrCreateClient(
     handle: normalizeHandle(from.handle),
     shown: from.handle,
     client_id: client.id,
+    is_verified: 1,
   })
   const isNew = owner === client.id
   if (isNew) await insertClient(tx.db, client)
   return { id: owner, isNew }
+}
+
+/**
+ * Keeps the name and the mail address that a client typed. Nobody has checked the address: it stays with the client that has
+ * it already, and the first message that really comes from it goes to a client of its own.
+ */
+export async function addClaimedContact(
+  tx: Tx,
+  { id, projectId }: { id: string; projectId: string },
+  { name, address }: { name: string | null; address: string },
+): Promise<void> {
+  const handle = { project_id: projectId, handle: normalizeHandle(address), shown: address }
+  await claimHandle(tx.db, { ...handle, client_id: id, is_verified: 0 })
+  if (name !== null) await updateMissingName(tx.db, { id, display_name: name, now: isoNow(tx) })
 }
 
 function newClient(tx: Tx, projectId: string, input: ClientInput): ClientWithHandles {
@@ -94,7 +117,13 @@ async function claimHandles(tx: Tx, client: ClientWithHandles, shown: readonly s
   const wanted = new Map(shown.map((handle) => [normalizeHandle(handle), handle]))
   const inOrder = [...wanted].toSorted(([a], [b]) => (a < b ? -1 : 1))
   for (const [handle, shown] of inOrder) {
-    const owner = await claimHandle(tx.db, { project_id: client.project_id, handle, shown, client_id: client.id })
+    const owner = await claimHandle(tx.db, {
+      project_id: client.project_id,
+      handle,
+      shown,
+      client_id: client.id,
+      is_verified: 1,
+    })
     if (owner !== client.id) throw conflict(`handle '${shown}' is already in use`)
   }
   return inOrder.map(([, handle]) => handle)

@@ -77,25 +77,52 @@ export async function updateClient(db: Db, id: string, { metadata, ...rest }: Cl
     .execute()
 }
 
-const findHandleOwner = prepareQuery<{ project_id: string; handle: string }, { client_id: string }>((db, arg) =>
+type HandleOwner = Pick<ClientHandleRow, 'client_id' | 'is_verified'>
+
+const findHandleOwner = prepareQuery<{ project_id: string; handle: string }, HandleOwner>((db, arg) =>
   db
     .selectFrom('client_handles')
-    .select('client_id')
+    .select(['client_id', 'is_verified'])
     .where('project_id', '=', arg('project_id'))
     .where('handle', '=', arg('handle')),
 )
 
-/** Claims the handle for a client and returns the id of its owner. The first of concurrent claims wins. */
+/**
+ * Claims the handle for a client and returns the id of its owner. The first of concurrent claims wins, but a verified claim
+ * takes the handle from a client that only said to have it.
+ */
 export async function claimHandle(db: Db, row: ClientHandleRow): Promise<string> {
   for (;;) {
     const [inserted] = await insertHandle(db, row)
     const [owner] = inserted ? [inserted] : await findHandleOwner(db, row)
-    if (owner) return owner.client_id
+    const isTaken = owner && owner.is_verified >= row.is_verified
+    if (isTaken) return owner.client_id
+    if (owner && (await updateUnverifiedHandle(db, row)).length > 0) return row.client_id
     // The former owner released the handle after the insert failed, so the insert is tried again.
   }
 }
 
-const insertHandle = prepareQuery<ClientHandleRow, { client_id: string }>((db, arg) =>
+const updateUnverifiedHandle = prepareQuery<ClientHandleRow, { client_id: string }>((db, arg) =>
+  db
+    .updateTable('client_handles')
+    .set({ client_id: arg('client_id'), shown: arg('shown'), is_verified: arg('is_verified') })
+    .where('project_id', '=', arg('project_id'))
+    .where('handle', '=', arg('handle'))
+    .where('is_verified', '=', 0)
+    .returning('client_id'),
+)
+
+/** A name that the client gives later does not replace the one that the team knows. */
+export const updateMissingName = prepareQuery<{ id: string; display_name: string; now: string }>((db, arg) =>
+  db
+    .updateTable('clients')
+    .set({ display_name: arg('display_name'), updated_at: arg('now') })
+    .where('id', '=', arg('id'))
+    .where('display_name', 'is', null)
+    .$castTo<never>(),
+)
+
+const insertHandle = prepareQuery<ClientHandleRow, HandleOwner>((db, arg) =>
   db
     .insertInto('client_handles')
     .values({
@@ -103,9 +130,10 @@ const insertHandle = prepareQuery<ClientHandleRow, { client_id: string }>((db, a
       handle: arg('handle'),
       shown: arg('shown'),
       client_id: arg('client_id'),
+      is_verified: arg('is_verified'),
     })
     .onConflict((conflict) => conflict.doNothing())
-    .returning('client_id'),
+    .returning(['client_id', 'is_verified']),
 )
 
 export async function deleteHandles(db: Db, clientId: string): Promise<void> {

@@ -7,7 +7,7 @@ import { loadPayloadFiles } from '../files/payload-files.ts'
 import { retryUntilAvailable } from '../store/errors.ts'
 import { createSecretMask } from '../vault/mask-secrets.ts'
 import { openSecret } from '../vault/secrets.ts'
-import type { AskPerson, UpstreamResponse } from './executors/executor.ts'
+import type { ActionCall, AskPerson, UpstreamResponse } from './executors/executor.ts'
 import { findExecutor, requireExecutor } from './executors/executor-table.ts'
 import { checkToolCall } from './connection-tools.ts'
 import { recordConnectionHealth, toHealthError } from './health.ts'
@@ -21,7 +21,15 @@ export interface ActionRequest {
   idempotencyKey: string
   runSignal: RunSignal
   askPerson?: AskPerson | undefined
+  /** Sends the action instead of the connection's own executor, such as the reply of a channel. */
+  send?: ActionSender | undefined
 }
+
+/** Sends one action through the connection. Throws like an executor. */
+export type ActionSender = (
+  ctx: Ctx,
+  call: Pick<ActionCall, 'connection' | 'secret' | 'payload' | 'files' | 'idempotencyKey'>,
+) => Promise<UpstreamResponse>
 
 /** Aborted once the run that asked for the action has ended. */
 type RunSignal = { readonly aborted: boolean }
@@ -83,22 +91,31 @@ async function attemptAction(
 ): Promise<ActionResult> {
   const connection = await readConnection(ctx, granted, runSignal)
   progress.connection = connection
-  const act = requireExecutor(ctx, connection.kind, 'act')
-  // The tool may have been changed or switched off while the approval waited.
-  const { capability, payload } = action
-  await checkToolCall(ctx, connection, { capability, use: 'act', arguments: payload })
-  const files = await retryUntilAvailable(() => loadPayloadFiles(ctx, connection.project_id, payload), runSignal)
+  const { send = await findSender(ctx, connection, action), ...call } = action
+  const load = () => loadPayloadFiles(ctx, connection.project_id, action.payload)
+  const files = await retryUntilAvailable(load, runSignal)
   const secret = await retryUntilAvailable(() => openSecret(ctx, connection), runSignal)
   // The task may have been cancelled and retried meanwhile; sending now could do the action twice.
   if (runSignal.aborted) return WITHDRAWN_RESULT
   progress.mayBeSent = true
-  const response = await act(ctx, { connection, secret, files, ...action })
+  const response = await send(ctx, { connection, secret, files, ...call })
   const mask = createSecretMask([secret, ...(response.secrets ?? [])])
   return toActionResult({
     ...response,
     body: mask.json(response.body),
     error: response.error && mask.text(response.error),
   })
+}
+
+/** The executor of the connection. The tool may have been changed or switched off while the approval waited. */
+async function findSender(
+  ctx: Ctx,
+  connection: Connection,
+  { capability, payload, askPerson }: Omit<ActionRequest, 'runSignal' | 'send'>,
+): Promise<ActionSender> {
+  const act = requireExecutor(ctx, connection.kind, 'act')
+  await checkToolCall(ctx, connection, { capability, use: 'act', arguments: payload })
+  return (context, call) => act(context, { ...call, capability, askPerson })
 }
 
 const NO_RESPONSE = { ok: false, status: null, result: null }

@@ -20,6 +20,8 @@ export interface Brief {
   connections: BriefConnection[]
   workflows: WorkflowDeclaration[]
   case: JsonObject | null
+  /** The action that sends the field `reply` of the output to the client; absent if the client reads it in the portal. */
+  reply?: { capability: string } | undefined
   /** A tool whose name contains one of these (case-insensitive) must pass the gate first. */
   gate_patterns: string[]
   shape: HarnessShape

@@ -2,15 +2,15 @@ import { z } from 'zod'
 import { appendAuditEntry } from '../audit/append.ts'
 import { conflict, notFound } from '../base/problem.ts'
 import { lockChannel } from '../channels/rows.ts'
+import { findThread } from '../channels/thread-rows.ts'
 import {
-  findThread,
   updateThreadAnswered,
   updateThreadClosed,
   updateThreadHolder,
   updateThreadRead,
   updateThreadReopened,
   updateThreadUnanswered,
-} from '../channels/thread-rows.ts'
+} from '../channels/thread-state-rows.ts'
 import { THREAD_STATUSES } from '../channels/threads.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { ProjectScope } from '../ctx/scope.ts'

@@ -1,11 +1,12 @@
 import { z } from 'zod'
 import { idPattern } from '../base/ids.ts'
 import { badRequest } from '../base/problem.ts'
-import { replyToThread } from '../channels/reply.ts'
 import { findThread } from '../channels/thread-rows.ts'
 import { readThreadMessages, THREAD_STATUSES } from '../channels/threads.ts'
+import { fileIds } from '../files/usable-files.ts'
 import { filterParam, pageQuery, pageSchema, toPage } from '../http/page.ts'
 import { createdResponse, defineRead, defineWrite, findInScope, nameRoutes } from '../http/route.ts'
+import { answerThread } from './answer-thread.ts'
 import { changeThread, ThreadChange } from './change-thread.ts'
 import { activityCursor, listActiveConversations, listConversations } from './rows.ts'
 import {
@@ -81,12 +82,13 @@ export const threadRoutes = nameRoutes({
 
   createThreadMessage: defineWrite('POST', '/v1/threads/:id/messages', {
     summary: 'Reply to the client in a thread',
-    description: 'The client reads it in the portal; no mail is sent. 409 if the thread is closed.',
-    body: z.object({ body: z.string().trim().min(1).max(20_000) }),
+    description:
+      "Sent at once, the way the client's message came, if the channel has an adapter; `delivery` says how. Otherwise the client reads it in the portal. 409 if the thread is closed.",
+    body: z.object({ body: z.string().trim().min(1).max(20_000), files: fileIds.optional() }),
     responses: { 201: MessageView },
     find: threadInScope,
     async handle({ ctx, scope, subject, body }) {
-      const message = await replyToThread(ctx, scope, subject, body.body)
+      const message = await answerThread(ctx, scope, subject, { body: body.body, files: body.files ?? [] })
       const [view] = await readMessageViews(ctx.db, [message])
       return createdResponse(`/v1/threads/${subject.id}`, view)
     },

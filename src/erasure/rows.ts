@@ -20,9 +20,15 @@ export function listTasksToErase(
     .execute()
 }
 
-/** Closes every way in: handles, links, sessions and schedules. */
+/** Closes every way in and out: handles, links, sessions, unsubscribe links and schedules. */
 export async function deleteClientAccess(db: Db, clientId: string): Promise<void> {
-  for (const table of ['client_handles', 'portal_links', 'client_sessions'] as const)
+  for (const table of [
+    'client_handles',
+    'portal_links',
+    'client_sessions',
+    'notice_tokens',
+    'notice_opt_outs',
+  ] as const)
     await db.deleteFrom(table).where('client_id', '=', clientId).execute()
   const schedules = db.selectFrom('schedules').select('id').where('client_id', '=', clientId)
   await db.deleteFrom('schedule_slots').where('schedule_id', 'in', schedules).execute()

@@ -43,10 +43,14 @@ export function taskPrompt(brief: Brief): string {
 /** The prompt of the repair turn: what is wrong with the output. */
 export function repairPrompt(errors: { path: string; message: string }[], shape: Brief['shape']): string {
   const list = errors.map(({ path, message }) => `- ${path}: ${message}`).join('\n')
-  const again =
-    shape === 'agent' ? 'Call finish again with the corrected output.' : 'Answer again with only the corrected JSON.'
-  return `The output does not match what is asked for:\n${list}\n${again}`
+  return `The output does not match what is asked for:\n${list}\n${askAgain(shape)}`
 }
+
+/** The prompt after a reply was not sent, with the reason. */
+export const revisionPrompt = (note: string, shape: Brief['shape']): string => `${note}\n${askAgain(shape)}`
+
+const askAgain = (shape: Brief['shape']): string =>
+  shape === 'agent' ? 'Call finish again with the corrected output.' : 'Answer again with only the corrected output.'
 
 function lostFiles({ transcript }: Brief): string {
   return transcript?.lost_files
@@ -139,7 +143,14 @@ function files(brief: Brief): string {
   return fence('files', '', lines.join('\n'))
 }
 
-function outputRules({ output_schema, shape }: Brief): string {
+function outputRules({ output_schema, shape, reply }: Brief): string {
+  const sent = reply
+    ? 'If the output is an object with a field "reply", that text is sent to the client when you finish. Do not send the same answer with a tool too.'
+    : ''
+  return [schemaRules({ output_schema, shape }), sent].filter((part) => part !== '').join('\n\n')
+}
+
+function schemaRules({ output_schema, shape }: Pick<Brief, 'output_schema' | 'shape'>): string {
   if (output_schema === null) return shape === 'decide' ? titled('Output', 'Answer with the result only.') : ''
   const how =
     shape === 'decide'

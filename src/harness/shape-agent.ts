@@ -5,7 +5,8 @@ import { emitStepStarted, emitTokenDelta } from './agent-events.ts'
 import type { ModelMessage } from '../contract/providers/provider-format.ts'
 import { callModel } from './call-model.ts'
 import { acceptLastOutput, type OutputProposal, parseFinishCall, parseOutputText } from './output.ts'
-import { taskTurn, repairPrompt, systemPrompt } from './prompt.ts'
+import { taskTurn, repairPrompt, revisionPrompt, systemPrompt } from './prompt.ts'
+import { replyWithOutput } from './reply.ts'
 import { type HarnessRun, RunFailure } from './harness-run.ts'
 import { listToolSpecs, executeToolCall } from './tools.ts'
 
@@ -20,10 +21,13 @@ export async function runAgentShape(run: HarnessRun): Promise<Json> {
   const conversation = startConversation(run, past.turns)
   let { open } = past
   let spare = past.hasRepair ? 1 : 0
-  for (let step = past.steps + (open ? 0 : 1); step <= brief.steps + spare; step++) {
+  let revisions = 0
+  for (let step = past.steps + (open ? 0 : 1); step <= brief.steps + spare + revisions; step++) {
     const turn = open ?? { reply: await requestReply(run, conversation, step), results: [] }
     open = null
     const proposal = await executeTurn(run, conversation, turn)
+    if (proposal === 'revise') revisions++
+    if (proposal === 'revise' || proposal === 'refused') continue
     if (proposal?.errors.length === 0) return proposal.value
     if (proposal && spare > 0) return acceptLastOutput(proposal, brief.output_schema)
     if (proposal) spare = 1
@@ -67,28 +71,31 @@ function finishSpec({ output_schema, strict_output }: HarnessRun['brief']): Tool
   }
 }
 
-/** Executes the calls that have no result yet, in order, and returns the output if the reply has one. */
+type TurnResult = OutputProposal | 'revise' | 'refused'
+
+/**
+ * Executes the calls that have no result yet, in order, and returns the output if the reply has one. `revise`: a person sent
+ * the reply in the output back, which costs no step. `refused`: the reply cannot be sent like this.
+ */
 async function executeTurn(
   run: HarnessRun,
   conversation: Conversation,
   { reply, results }: OpenTurn,
-): Promise<OutputProposal | null> {
+): Promise<TurnResult | null> {
   const { output_schema, shape } = run.brief
-  if (reply.calls.length === 0) {
-    const proposal = parseOutputText(reply.text, output_schema)
-    if (proposal.errors.length > 0)
-      record(run, conversation, { by: 'user', text: repairPrompt(proposal.errors, shape) })
-    return proposal
-  }
-  let proposal: OutputProposal | null = null
+  if (reply.calls.length === 0) return executeText(run, conversation, reply.text)
+  let proposal: TurnResult | null = null
   for (const call of reply.calls.slice(results.length)) {
     let result: ToolCallResult
     if (call.name !== 'finish' || call.inputError !== null) result = await executeToolCall(run, call)
     else {
-      proposal = parseFinishCall(call.input, output_schema)
+      const finished: OutputProposal = parseFinishCall(call.input, output_schema)
+      const replied = finished.errors.length === 0 ? await replyWithOutput(run, finished.value) : null
       // The last result of the run has no reader.
-      if (proposal.errors.length === 0) return proposal
-      result = { id: call.id, ok: false, content: repairPrompt(proposal.errors, shape) }
+      if (replied && 'output' in replied) return { value: replied.output, errors: [] }
+      proposal = replied ? toTurnResult(replied) : finished
+      const content = replied ? revisionPrompt(replied.note, shape) : repairPrompt(finished.errors, shape)
+      result = { id: call.id, ok: false, content }
     }
     results.push(result)
     run.emit({ turn: { by: 'tool', result } })
@@ -96,3 +103,19 @@ async function executeTurn(
   conversation.turns.push({ by: 'tools', results })
   return proposal
 }
+
+/** A reply of the model without a call: its text is the output. */
+async function executeText(run: HarnessRun, conversation: Conversation, text: string): Promise<TurnResult> {
+  const { output_schema, shape } = run.brief
+  const proposal = parseOutputText(text, output_schema)
+  if (proposal.errors.length > 0) {
+    record(run, conversation, { by: 'user', text: repairPrompt(proposal.errors, shape) })
+    return proposal
+  }
+  const replied = await replyWithOutput(run, proposal.value)
+  if ('output' in replied) return { value: replied.output, errors: [] }
+  record(run, conversation, { by: 'user', text: revisionPrompt(replied.note, shape) })
+  return toTurnResult(replied)
+}
+
+const toTurnResult = ({ isFromPerson }: { isFromPerson: boolean }): TurnResult => (isFromPerson ? 'revise' : 'refused')

@@ -3,8 +3,9 @@ import type { Conversation } from '../contract/providers/conversation.ts'
 import { emitStepStarted, emitTokenDelta } from './agent-events.ts'
 import { callModel } from './call-model.ts'
 import { acceptLastOutput, type OutputProposal, parseOutputText } from './output.ts'
-import { taskTurn, repairPrompt, systemPrompt } from './prompt.ts'
-import type { HarnessRun } from './harness-run.ts'
+import { taskTurn, repairPrompt, revisionPrompt, systemPrompt } from './prompt.ts'
+import { replyWithOutput } from './reply.ts'
+import { type HarnessRun, RunFailure } from './harness-run.ts'
 
 /**
  * Asks for one structured answer without tools, and once more if it does not match its schema. A run that continues in
@@ -22,10 +23,25 @@ export async function runDecideShape(run: HarnessRun): Promise<Json> {
     temperature: brief.temperature,
   }
   const replies = (brief.transcript?.entries ?? []).flatMap((entry) => (entry.by === 'model' ? [entry.text] : []))
+  for (let refusals = 0; refusals < MAX_REFUSALS; ) {
+    const proposal = await readAndRepair(run, conversation, replies)
+    if (proposal.errors.length > 0) return acceptLastOutput(proposal, brief.output_schema)
+    const replied = await replyWithOutput(run, proposal.value)
+    if ('output' in replied) return replied.output
+    if (!replied.isFromPerson) refusals++
+    conversation.turns.push({ by: 'user', text: revisionPrompt(replied.note, brief.shape) })
+  }
+  throw new RunFailure('the reply cannot be sent')
+}
+
+/** How often the service may refuse the reply, for example because it is too long for the channel. */
+const MAX_REFUSALS = 3
+
+async function readAndRepair(run: HarnessRun, conversation: Conversation, replies: string[]): Promise<OutputProposal> {
   const first = await readOutput(run, conversation, 'Decide', replies)
-  if (first.errors.length === 0) return first.value
-  conversation.turns.push({ by: 'user', text: repairPrompt(first.errors, brief.shape) })
-  return acceptLastOutput(await readOutput(run, conversation, 'Repair', replies), brief.output_schema)
+  if (first.errors.length === 0) return first
+  conversation.turns.push({ by: 'user', text: repairPrompt(first.errors, run.brief.shape) })
+  return readOutput(run, conversation, 'Repair', replies)
 }
 
 /** The output of the next stored reply, or of a new one. */

@@ -2,6 +2,7 @@ import type { Json } from '../base/json.ts'
 import { emitStepStarted } from './agent-events.ts'
 import { workflowTool } from './plane-tools.ts'
 import { type HarnessRun, RunFailure } from './harness-run.ts'
+import { replyWithOutput } from './reply.ts'
 import { runHarnessTool } from './tools.ts'
 
 const CALL_ID = 'call_1'
@@ -13,5 +14,7 @@ export async function runWorkflowShape(run: HarnessRun): Promise<Json> {
   const call = { id: CALL_ID, name: workflowTool.name, input: { name: task_type, args: input }, inputError: null }
   const outcome = await runHarnessTool(run, workflowTool, call)
   if (!outcome.ok) throw new RunFailure(`workflow failed: ${outcome.error}`)
-  return outcome.output
+  const replied = await replyWithOutput(run, outcome.output)
+  if ('output' in replied) return replied.output
+  throw new RunFailure(`a workflow cannot change its reply. ${replied.note}`)
 }

@@ -42,7 +42,7 @@ export interface OrganisationRoute extends Route<Scope> {
   level: 'organisation'
 }
 
-/** A founder route that writes to exactly one project. */
+/** A founder route that belongs to exactly one project. */
 export interface ProjectRoute extends Route<ProjectScope> {
   level: 'project'
 }
@@ -171,6 +171,14 @@ export function defineRead<Query extends z.ZodType, Subject>(
   spec: RouteSpec<Scope, Query, z.ZodNever, Subject>,
 ): OrganisationRoute {
   return { ...defineRoute('GET', path, spec), level: 'organisation' }
+}
+
+/** A route of the founder plane that reads what one project has, such as its brand. */
+export function defineProjectRead<Query extends z.ZodType, Subject>(
+  path: string,
+  spec: RouteSpec<ProjectScope, Query, z.ZodNever, Subject>,
+): ProjectRoute {
+  return { ...defineRoute('GET', path, spec), level: 'project' }
 }
 
 /** A route of the founder plane that writes to exactly one project. */

@@ -1,4 +1,4 @@
-import { updateThreadUnanswered } from '../channels/thread-rows.ts'
+import { updateThreadUnanswered } from '../channels/thread-state-rows.ts'
 import type { Tx } from '../ctx/ctx.ts'
 import type { RunEndReason } from '../ctx/live-runs.ts'
 import { SYSTEM_ACTOR } from '../ctx/scope.ts'

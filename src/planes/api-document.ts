@@ -38,6 +38,7 @@ const SECTIONS: Record<string, string> = {
   Broker: 'Connections through an integration broker.',
   Channels: 'Inbound addresses and the task that each message starts.',
   Clients: 'The people that the work is done for.',
+  Brand: 'Name, colour, logo and language of what clients see.',
   Threads: 'Conversations with clients.',
   Wedges: 'Lines of work, loaded from folders.',
   Knowledge: 'What runs know, and how it grows from corrections.',

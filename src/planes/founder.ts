@@ -5,6 +5,7 @@ import { approvalRoutes } from '../approvals/routes.ts'
 import { policyRoutes } from '../approvals/policy-routes.ts'
 import { auditRoutes } from '../audit/routes.ts'
 import { blueprintRoutes } from '../blueprints/routes.ts'
+import { brandRoutes } from '../brand/routes.ts'
 import { caseRoutes } from '../cases/routes.ts'
 import { channelRoutes } from '../channels/routes.ts'
 import { clientRoutes } from '../clients/routes.ts'
@@ -103,6 +104,7 @@ export const founderPlaneRoutes: Record<string, FounderRoute[]> = {
     portalLinkRoutes.createPortalLink,
     portalLinkRoutes.revokePortalAccess,
   ],
+  Brand: [brandRoutes.getBrand, brandRoutes.updateBrand],
   Threads: [
     threadRoutes.listThreads,
     threadRoutes.getThread,

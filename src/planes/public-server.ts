@@ -6,7 +6,7 @@ import { authenticateClient } from '../portal/session.ts'
 import { revocablePortalStream } from '../portal/stream.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { Scope } from '../ctx/scope.ts'
-import { allowOrigins } from '../http/cors.ts'
+import { allowEveryOrigin, allowOrigins } from '../http/cors.ts'
 import { type ConnectionLimit, limitConnections } from '../http/connection-limit.ts'
 import type { StreamResponse } from '../http/route.ts'
 import { bindRoute, createHttpServer } from '../http/server.ts'
@@ -27,6 +27,8 @@ export function createPublicServer(
 ): FastifyInstance {
   const app = createHttpServer(ctx)
   allowOrigins(app, ctx.config.corsOrigins)
+  // The widget runs on the founder's own pages.
+  allowEveryOrigin(app, ['/v1/hooks/', '/v1/widgets/'])
   const connections = limitConnections(app.server, ctx)
   const { open, founder, client } = listPublicRoutes(driver, isDraining)
   const reference = referenceRoutes(() => createApiDocument({ open, founder, client }, ctx.config.publicUrl))

@@ -1,10 +1,12 @@
 import { authRoutes } from '../accounts/auth-routes.ts'
+import { publicBrandRoutes } from '../brand/routes.ts'
 import { hookRoutes } from '../channels/hook-routes.ts'
 import { oauthCallbackRoutes } from '../connections/auth/oauth-routes.ts'
 import { defineRead, HttpResponse, nameRoutes, openRoute, type Route } from '../http/route.ts'
-import { portalSessionRoutes } from '../portal/routes.ts'
+import { portalSignInRoutes } from '../portal/access-routes.ts'
 import type { SandboxDriver } from '../sandbox/driver.ts'
 import { StoreUnavailable } from '../store/errors.ts'
+import { widgetRoutes } from '../widget/routes.ts'
 import { HealthView, MetaView, toMetaView, UnhealthyView } from './view.ts'
 
 const healthRoutes = (isDraining: () => boolean) =>
@@ -31,8 +33,8 @@ export const openPlaneRoutes = (isDraining: () => boolean): Record<string, Route
   Health: Object.values(healthRoutes(isDraining)),
   'Sign-in': Object.values(authRoutes),
   Connections: Object.values(oauthCallbackRoutes),
-  Channels: Object.values(hookRoutes),
-  Portal: Object.values(portalSessionRoutes),
+  Channels: [...Object.values(hookRoutes), ...Object.values(widgetRoutes)],
+  Portal: [...Object.values(publicBrandRoutes), ...Object.values(portalSignInRoutes)],
 })
 
 export const metaRoutes = (driver: Promise<Pick<SandboxDriver, 'kind' | 'isolation'>>) =>

@@ -1,11 +1,12 @@
 import { appendAuditEntry } from '../audit/append.ts'
 import { newToken, tokenHash } from '../base/tokens.ts'
+import { projectAddress } from '../brand/public-brand.ts'
+import { portalUrl } from '../brand/view.ts'
 import type { ClientWithHandles } from '../clients/rows.ts'
-import type { Config } from '../config/config.ts'
-import { serviceUrl } from '../config/service-url.ts'
-import { type Ctx, inTx } from '../ctx/ctx.ts'
-import type { ProjectScope } from '../ctx/scope.ts'
+import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
+import type { Actor, ProjectScope } from '../ctx/scope.ts'
 import { isoNow, toIsoTime } from '../ctx/world.ts'
+import type { PortalLinkRow } from '../store/tables.ts'
 import { deleteClientSessions, insertPortalLink, updatePortalLinksRevoked } from './rows.ts'
 
 const LINK_LIFETIME_MS = 7 * 24 * 60 * 60_000
@@ -17,23 +18,34 @@ export interface PortalLink {
   url: string
 }
 
-export async function createPortalLink(ctx: Ctx, scope: ProjectScope, client: ClientWithHandles): Promise<PortalLink> {
+export async function createPortalLink(ctx: Ctx, actor: Actor, client: ClientWithHandles): Promise<PortalLink> {
+  const { link, row } = newPortalLink(ctx, client, await projectAddress(ctx.db, client.project_id))
+  await inTx(ctx, (tx) => insertNewLink(tx, actor, row))
+  return link
+}
+
+/** A link that is not stored yet. `address` is the name of the project in public addresses. */
+export function newPortalLink(ctx: Ctx, client: ClientWithHandles, address: string) {
   const token = newToken('portalLink', ctx.world.random)
   const now = ctx.world.clock.now()
   const expires_at = toIsoTime(now + LINK_LIFETIME_MS)
-  await inTx(ctx, async (tx) => {
-    await insertPortalLink(tx.db, {
-      hash: tokenHash(token),
-      project_id: client.project_id,
-      client_id: client.id,
-      created_at: toIsoTime(now),
-      expires_at,
-      used_at: null,
-      revoked_at: null,
-    })
-    await appendAuditEntry(tx, scope.projectId, scope.actor, 'portal.link_created', client.id, { expires_at })
-  })
-  return { token, expires_at, url: portalUrl(ctx.config, token) }
+  const row: PortalLinkRow = {
+    hash: tokenHash(token),
+    project_id: client.project_id,
+    client_id: client.id,
+    created_at: toIsoTime(now),
+    expires_at,
+    used_at: null,
+    revoked_at: null,
+  }
+  const link: PortalLink = { token, expires_at, url: portalUrl(ctx.config, address, token) }
+  return { link, row }
+}
+
+export async function insertNewLink(tx: Tx, actor: Actor, row: PortalLinkRow, data: { by?: string } = {}) {
+  await insertPortalLink(tx.db, row)
+  const { project_id, client_id, expires_at } = row
+  await appendAuditEntry(tx, project_id, actor, 'portal.link_created', client_id, { expires_at, ...data })
 }
 
 /** Ends the client's access at once: unused links, sessions, and the streams of those sessions. */
@@ -46,6 +58,3 @@ export async function revokePortalAccess(ctx: Ctx, scope: ProjectScope, client: 
     await appendAuditEntry(tx, scope.projectId, scope.actor, 'portal.revoked', client.id)
   })
 }
-
-/** The token is in the fragment, which browsers do not send, so it never appears in server or proxy logs. */
-const portalUrl = (config: Config, token: string): string => serviceUrl(config, `/portal#${token}`)

@@ -1,34 +1,33 @@
 import { z } from 'zod'
 import { rejectApproval } from '../approvals/decide-approval.ts'
 import { findDecidableApproval } from '../approvals/rows.ts'
-import { notFound, unauthorized } from '../base/problem.ts'
+import { notFound } from '../base/problem.ts'
 import { isVisibleToClient } from '../channels/messages.ts'
 import { findThread, listThreads } from '../channels/thread-rows.ts'
 import { readThreadMessages } from '../channels/threads.ts'
-import { findClient } from '../clients/rows.ts'
 import { isClientFile } from '../contract/agent-protocol.ts'
 import type { ClientScope } from '../ctx/scope.ts'
 import { clientFrameText } from '../events/client-frames.ts'
 import { EventView } from '../events/event-types.ts'
 import { pageQueryById, pageSchema, toPage } from '../http/page.ts'
-import { createdResponse, type FindInput, nameRoutes, openRoute, portalRoute } from '../http/route.ts'
+import { createdResponse, type FindInput, nameRoutes, portalRoute } from '../http/route.ts'
 import { jsonValue } from '../http/validate.ts'
 import { serveArtifact } from '../tasks/artifacts.ts'
 import { findArtifact, findTask } from '../tasks/rows.ts'
 import { streamTask, TaskStreamQuery, taskStreamHeaders } from '../tasks/stream.ts'
+import { portalAccessRoutes } from './access-routes.ts'
 import { portalConnectionRoutes } from './connection-routes.ts'
 import { portalFileRoutes } from './file-routes.ts'
 import { postPortalMessage } from './post-message.ts'
 import { answerQuestion } from './answer-question.ts'
 import { listClientCases, listClientQuestions } from './rows.ts'
-import { openPortalSession } from './session.ts'
+import { requireOwnClient } from './session.ts'
 import {
-  PortalAnswerView,
+  PortalOkView,
   PortalCaseView,
   PortalClientView,
   PortalMessageView,
   PortalQuestionView,
-  PortalSessionView,
   PortalThreadSummaryView,
   PortalThreadView,
   toPortalClientView,
@@ -37,27 +36,7 @@ import {
   toPortalThreadView,
 } from './view.ts'
 
-/** Needs no session: the token of the link is the credential. A POST, so that a mail scanner does not use the link up. */
-export const portalSessionRoutes = nameRoutes({
-  createPortalSession: openRoute('POST', '/v1/portal/session', {
-    summary: 'Start a portal session',
-    description: 'Exchanges the token of a portal link for a session, once.',
-    body: z.object({ token: z.string().max(200) }),
-    responses: { 201: PortalSessionView },
-    async handle({ ctx, body }) {
-      const opened = await openPortalSession(ctx, body.token)
-      return createdResponse('/v1/portal/me', { ...opened, client: toPortalClientView(opened.client) })
-    },
-  }),
-})
-
 type ClientFinding = FindInput<ClientScope>
-
-async function requireOwnClient({ ctx, scope }: Pick<ClientFinding, 'ctx' | 'scope'>) {
-  const client = await findClient(ctx.db, [scope.projectId], scope.clientId)
-  if (!client) throw unauthorized()
-  return client
-}
 
 async function requireOwnThread({ ctx, scope, params }: ClientFinding) {
   const thread = await findThread(ctx.db, [scope.projectId], params.id ?? '')
@@ -88,12 +67,13 @@ const idOf = (row: { id: string }) => row.id
 
 /** The client plane. A client reaches only its own data; everything else is a 404. */
 export const portalRoutes = nameRoutes({
+  ...portalAccessRoutes,
   ...portalConnectionRoutes,
   ...portalFileRoutes,
   getPortalClient: portalRoute('GET', '/v1/portal/me', {
     summary: 'Read the current client',
     responses: { 200: PortalClientView },
-    handle: async ({ ctx, scope }) => toPortalClientView(await requireOwnClient({ ctx, scope })),
+    handle: async ({ ctx, scope }) => toPortalClientView(await requireOwnClient(ctx, scope)),
   }),
   listPortalThreads: portalRoute('GET', '/v1/portal/threads', {
     summary: "List the client's threads, newest first",
@@ -109,7 +89,7 @@ export const portalRoutes = nameRoutes({
     responses: { 200: PortalThreadView },
     find: requireOwnThread,
     async handle({ ctx, scope, subject }) {
-      const { handles } = await requireOwnClient({ ctx, scope })
+      const { handles } = await requireOwnClient(ctx, scope)
       const messages = (await readThreadMessages(ctx, subject)).filter((message) => isVisibleToClient(handles, message))
       return { ...toPortalThreadView(subject), messages: messages.map(toPortalMessageView) }
     },
@@ -137,7 +117,7 @@ export const portalRoutes = nameRoutes({
     summary: 'Answer a question',
     description: 'The task continues with the answer, which must match the options or the schema of the question.',
     body: z.object({ answer: jsonValue }),
-    responses: { 200: PortalAnswerView },
+    responses: { 200: PortalOkView },
     find: requireOwnQuestion,
     async handle({ ctx, scope, subject, body }) {
       await answerQuestion(ctx, scope, subject, body.answer)
@@ -147,7 +127,7 @@ export const portalRoutes = nameRoutes({
   declinePortalQuestion: portalRoute('POST', '/v1/portal/questions/:id/decline', {
     summary: 'Decline a question',
     description: 'The task continues without an answer.',
-    responses: { 200: PortalAnswerView },
+    responses: { 200: PortalOkView },
     find: requireOwnQuestion,
     async handle({ ctx, scope, subject }) {
       await rejectApproval(ctx, scope, subject, undefined)

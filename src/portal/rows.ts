@@ -48,6 +48,10 @@ export async function deleteClientSessions(db: Db, clientId: string): Promise<vo
   await db.deleteFrom('client_sessions').where('client_id', '=', clientId).execute()
 }
 
+export async function deleteClientSession(db: Db, hash: string): Promise<void> {
+  await db.deleteFrom('client_sessions').where('hash', '=', hash).execute()
+}
+
 export async function deleteExpiredPortalRows(db: Db, now: string): Promise<void> {
   await db.deleteFrom('portal_links').where('expires_at', '<=', now).execute()
   await db.deleteFrom('client_sessions').where('expires_at', '<=', now).execute()

@@ -7,9 +7,19 @@ import { type ClientWithHandles, findClient } from '../clients/rows.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
 import type { ClientScope } from '../ctx/scope.ts'
 import { isoNow, toIsoTime } from '../ctx/world.ts'
-import { deleteExpiredPortalRows, findClientSession, insertClientSession, updatePortalLinkUsed } from './rows.ts'
+import { deleteNoticeTokensBefore } from './notice-rows.ts'
+import {
+  deleteClientSession,
+  deleteClientSessions,
+  deleteExpiredPortalRows,
+  findClientSession,
+  insertClientSession,
+  updatePortalLinkUsed,
+} from './rows.ts'
 
-const SESSION_LIFETIME_MS = 30 * 24 * 60 * 60_000
+const DAY_MS = 24 * 60 * 60_000
+const SESSION_LIFETIME_MS = 30 * DAY_MS
+const UNSUBSCRIBE_LIFETIME_MS = 365 * DAY_MS
 
 export interface OpenedPortalSession {
   session_token: string
@@ -38,6 +48,29 @@ export function openPortalSession(ctx: Ctx, linkToken: string): Promise<OpenedPo
   })
 }
 
+/** Ends the session of the token, or all sessions of the client, with their streams. */
+export async function endPortalSession(
+  ctx: Ctx,
+  scope: ClientScope,
+  token: string,
+  everywhere: boolean,
+): Promise<void> {
+  await inTx(ctx, async (tx) => {
+    if (everywhere) await deleteClientSessions(tx.db, scope.clientId)
+    else await deleteClientSession(tx.db, tokenHash(token))
+    // Ends the streams of the client's other devices too; these connect again.
+    tx.notify({ topic: 'portal-revoked', id: scope.clientId })
+    await appendAuditEntry(tx, scope.projectId, scope.actor, 'portal.signed_out', scope.clientId, { everywhere })
+  })
+}
+
+/** The client of the session. A client that was erased meanwhile has no session any more. */
+export async function requireOwnClient(ctx: Ctx, scope: ClientScope): Promise<ClientWithHandles> {
+  const client = await findClient(ctx.db, [scope.projectId], scope.clientId)
+  if (!client) throw unauthorized()
+  return client
+}
+
 /** Authenticates a request on the client plane. Only the session of a client is accepted. */
 export async function authenticateClient(ctx: Ctx, request: FastifyRequest): Promise<ClientScope> {
   const token = bearerToken(request)
@@ -48,7 +81,9 @@ export async function authenticateClient(ctx: Ctx, request: FastifyRequest): Pro
   return { actor: { kind: 'client', id: client_id }, projectId: project_id, clientId: client_id }
 }
 
-/** Deletes expired links and sessions. They are refused anyway; this keeps the tables small. */
+/** Deletes expired links, sessions and unsubscribe tokens. They are refused anyway; this keeps the tables small. */
 export async function removeExpiredPortalAccess(ctx: Ctx): Promise<void> {
+  const oldestToken = toIsoTime(ctx.world.clock.now() - UNSUBSCRIBE_LIFETIME_MS)
   await inTx(ctx, (tx) => deleteExpiredPortalRows(tx.db, isoNow(tx)))
+  await inTx(ctx, (tx) => deleteNoticeTokensBefore(tx.db, oldestToken))
 }

@@ -51,7 +51,7 @@ export const PortalQuestionView = z
   })
   .meta({ id: 'PortalQuestion' })
 
-export const PortalAnswerView = z.object({ ok: z.literal(true) })
+export const PortalOkView = z.object({ ok: z.literal(true) })
 
 export const PortalCaseView = z
   .object({
@@ -72,8 +72,6 @@ export const PortalSessionView = z.object({
 })
 
 export const PortalLinkView = z.object({ token: z.string(), expires_at: z.string(), url: z.string() })
-
-export const PortalRevokedView = z.object({ ok: z.literal(true) })
 
 export function toPortalClientView({ id, display_name, handles, created_at }: ClientWithHandles) {
   return { id, display_name, handles, created_at }

@@ -18,6 +18,7 @@ import {
   revisionOrThrow,
 } from './perform-approved-action.ts'
 import { fileUserOf } from './run-files.ts'
+import { askAndReply, findCalledReply } from './reply-calls.ts'
 import { noteAnswer } from './run-state.ts'
 import type { TaskRun } from './task-run.ts'
 
@@ -35,6 +36,8 @@ export interface ReadBody {
 /** An action with an outside effect: approved first, then sent once, exactly as approved. */
 export async function askAndAct(ctx: Ctx, run: TaskRun, capability: string, body: ActionBody): Promise<ActionResponse> {
   const act = async () => {
+    const route = await findCalledReply(ctx, run, capability)
+    if (route) return askAndReply(ctx, run, route, body)
     const { approval, connection } = await askForAction(ctx, run, capability, body)
     return performApprovedAction(ctx, run, approval, connection)
   }

@@ -1,6 +1,14 @@
 import type { JsonObject } from '../base/json.ts'
-import type { Brief, BriefConnection, BriefFile, HistoryMessage, NamedText } from '../contract/agent-protocol.ts'
+import type {
+  Brief,
+  BriefConnection,
+  BriefFile,
+  BriefTool,
+  HistoryMessage,
+  NamedText,
+} from '../contract/agent-protocol.ts'
 import { readCaseForAgent } from '../cases/agent-access.ts'
+import type { ReplyRoute } from '../channels/reply-route.ts'
 import { readThreadHistory } from '../channels/thread-history.ts'
 import { toBriefConnections } from '../connections/grants.ts'
 import type { Ctx } from '../ctx/ctx.ts'
@@ -11,6 +19,7 @@ import { toolsOfTask } from '../tasks/tools.ts'
 import { instructionsForTaskType, skillsForTaskType } from '../wedges/task-type.ts'
 import { createBriefResume } from './continue-custom-agent.ts'
 import { hasFiles } from './park-run.ts'
+import { findReplyOfRun } from './reply-calls.ts'
 import type { EarlierRun } from './run-state.ts'
 import type { TaskRun } from './task-run.ts'
 
@@ -45,6 +54,7 @@ async function createBrief(ctx: Ctx, run: TaskRun, cell: BriefCell): Promise<Bri
   const { task_type, client_id } = task
   const grounding = await buildGrounding(ctx.db, wedge, run.projectId, { task_type, client_id, input })
   const { shape, steps, temperature, strict_output } = type.harness
+  const route = await findReplyOfRun(ctx, run)
   return {
     v: 1,
     task: { id: task.id, wedge: task.wedge, task_type, input, constraints: { ...constraints } },
@@ -56,9 +66,10 @@ async function createBrief(ctx: Ctx, run: TaskRun, cell: BriefCell): Promise<Bri
     output_schema: outputSchemaOfRun(run),
     strict_output,
     tools: listUsableTools(run),
-    connections: await briefConnections(ctx, run),
+    connections: withReplyTool(await briefConnections(ctx, run), route),
     workflows: wedge.manifest.workflows,
     case: task.case_id ? await caseForBrief(ctx, task.case_id) : null,
+    ...(route && { reply: { capability: route.capability } }),
     gate_patterns: run.gatePatterns,
     shape,
     steps,
@@ -99,6 +110,35 @@ async function briefConnections(ctx: Ctx, run: TaskRun): Promise<BriefConnection
     ...(tools && { tools: tools.filter((tool) => usable.includes(tool.class === 'read' ? 'read' : 'act')) }),
   }))
 }
+
+/**
+ * Offers the reply of the channel as a tool. A connection without tools by name keeps its general tools, so the reply then
+ * has an entry of its own.
+ */
+function withReplyTool(connections: BriefConnection[], route: ReplyRoute | null): BriefConnection[] {
+  if (!route) return connections
+  const { name, kind } = route.connection
+  const tool = { ...REPLY_TOOL, capability: route.capability }
+  const granted = connections.find((connection) => connection.name === name && connection.tools)
+  if (!granted) return [...connections, { name, kind, tools: [tool] }]
+  const others = granted.tools?.filter((one) => one.name !== tool.name) ?? []
+  return connections.map((one) => (one === granted ? { ...granted, tools: [...others, tool] } : one))
+}
+
+const REPLY_TOOL = {
+  name: 'reply',
+  description: 'Replies to the client in this conversation, the way the message came.',
+  input_schema: {
+    type: 'object',
+    properties: {
+      text: { type: 'string' },
+      files: { type: 'array', items: { type: 'string' }, description: 'Ids of files to send along.' },
+    },
+    required: ['text'],
+    additionalProperties: false,
+  },
+  class: 'ask',
+} as const satisfies Omit<BriefTool, 'capability'>
 
 /** The schema that the agent knows. The schema of the task replaces the schema of its type. */
 export function outputSchemaOfRun({

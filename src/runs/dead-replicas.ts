@@ -1,6 +1,7 @@
 import { listOpenEffects, type OpenEffect, updateEffectOutcome } from '../approvals/effect-rows.ts'
 import { appendAuditEntry } from '../audit/append.ts'
-import { lockThreadsOfTasks } from '../channels/thread-rows.ts'
+import { lockThreadsOfTasks } from '../channels/thread-state-rows.ts'
+import { messageIdOfEffect, recordReplyDelivery } from '../channels/reply-delivery.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import { SYSTEM_ACTOR } from '../ctx/scope.ts'
 import { isoNow, toIsoTime } from '../ctx/world.ts'
@@ -110,16 +111,11 @@ async function endHeldWork(
 
 function settleEffect(ctx: Ctx, replica: string, effect: OpenEffect): Promise<void> {
   return inTx(ctx, async (tx) => {
-    const [settled] = await updateEffectOutcome(tx.db, {
-      approval_id: effect.approval_id,
-      replica,
-      outcome: 'unknown',
-      status: null,
-      result: null,
-      finished_at: isoNow(tx),
-      error: 'the service stopped before the response arrived',
-    })
+    const error = 'the service stopped before the response arrived'
+    const lost = { outcome: 'unknown', status: null, result: null, finished_at: isoNow(tx), error } as const
+    const [settled] = await updateEffectOutcome(tx.db, { approval_id: effect.approval_id, replica, ...lost })
     if (!settled) return
+    await recordReplyDelivery(tx, messageIdOfEffect(effect.approval_id), lost, null)
     const data = { action: effect.action, task_id: effect.task_id, outcome: 'unknown' }
     await appendAuditEntry(tx, effect.project_id, SYSTEM_ACTOR, 'action.executed', effect.approval_id, data)
   })

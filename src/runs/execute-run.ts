@@ -22,6 +22,7 @@ import { INTERRUPTED_ERROR } from './dead-replicas.ts'
 import { finishRun, failRun } from './finish-run.ts'
 import { listRunFiles, removeRunFiles, writeRunFiles } from './run-files.ts'
 import { runAgentSession } from './agent-session.ts'
+import { sendOutputReply } from './send-output-reply.ts'
 import { type EarlierRun, readEarlierRun, saveRunState } from './run-state.ts'
 import { createTaskRun, type TaskRun, type TaskRunParts } from './task-run.ts'
 
@@ -88,7 +89,7 @@ async function executeInCell(
     run.stored.brief = lasting
     if (!hasStarted) await inDurableTx(ctx, (tx) => moveToRunning(tx, task, environment.sandbox), environment.stopping)
     if (run.isResumable && !earlier) await inDurableTx(ctx, (tx) => saveRunState(tx, run), environment.stopping)
-    const outcome = await runAgentSession(environment, run, cell, brief)
+    const outcome = await sendOutputReply(ctx, run, await runAgentSession(environment, run, cell, brief))
     // From here on the tokens of the run are invalid.
     unregister()
     const { end } = outcome

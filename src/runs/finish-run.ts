@@ -101,6 +101,9 @@ async function finishWithOutput(
   if (!ended) await inDurableTx(ctx, (tx) => failWhileAwaitingApproval(tx, run))
 }
 
+export const isValidOutput = (run: TaskRun, output: Json): boolean =>
+  validateOutput(run, output, Buffer.byteLength(JSON.stringify(output))) === null
+
 /** The errors of an output and a message about them; null if the output is valid. */
 function validateOutput(run: TaskRun, output: Json, size: number): { errors: SchemaError[]; message: string } | null {
   if (size > MAX_OUTPUT_BYTES)

@@ -402,6 +402,8 @@ export interface ClientHandleRow {
   handle: string
   shown: string
   client_id: string
+  /** 0: the client typed it, and nobody has checked that it is the client's. */
+  is_verified: Flag
 }
 
 export interface PortalLinkRow {
@@ -412,6 +414,40 @@ export interface PortalLinkRow {
   expires_at: string
   used_at: string | null
   revoked_at: string | null
+}
+
+/** What clients see of a project. */
+export interface BrandRow {
+  project_id: string
+  name: string | null
+  /** As `#rrggbb`. */
+  color: string | null
+  logo_file_id: string | null
+  favicon_file_id: string | null
+  welcome: string | null
+  language: string
+  /** The channel of the conversations that clients begin in the portal. */
+  portal_channel_id: string | null
+  /** Sends sign-in links and notices. */
+  mail_connection_id: string | null
+  /** Clients get a mail about answers since then; null: they get none. */
+  notify_since: string | null
+  updated_at: string
+}
+
+/** The unsubscribe link of a mail. */
+export interface NoticeTokenRow {
+  hash: string
+  project_id: string
+  client_id: string
+  created_at: string
+}
+
+/** A client who wants no mails about answers. */
+export interface NoticeOptOutRow {
+  client_id: string
+  project_id: string
+  at: string
 }
 
 export interface ClientSessionRow {
@@ -447,6 +483,10 @@ export interface ThreadRow {
   unanswered_at: string | null
   unanswered_reason: string | null
   unanswered_task_id: string | null
+  /** The number of the newest message that the client has read in the portal. */
+  client_read_count: number
+  /** The number of the newest message for which it was decided whether the client gets a mail. */
+  client_told_count: number
   created_at: string
   updated_at: string
 }
@@ -779,6 +819,9 @@ export interface Tables {
   client_handles: ClientHandleRow
   portal_links: PortalLinkRow
   client_sessions: ClientSessionRow
+  brands: BrandRow
+  notice_tokens: NoticeTokenRow
+  notice_opt_outs: NoticeOptOutRow
   threads: ThreadRow
   messages: MessageRow
   knowledge: KnowledgeRow

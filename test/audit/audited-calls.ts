@@ -94,6 +94,7 @@ const CLIENTS: Record<string, AuditedCall> = {
     const { thread, session } = await app.customer()
     return { ids: { threads: thread }, body: { body: 'Hello?' }, key: session }
   }),
+  'PUT /v1/brand': onProject('brand.updated', () => ({ body: { name: 'Teapots' } })),
   'POST /v1/portal/questions/:id/answer': onProject('approval.approved', async (app) => {
     const { question, session } = await app.questionToClient()
     return { ids: { questions: question }, body: { answer: 'large' }, key: session }

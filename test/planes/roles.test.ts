@@ -19,7 +19,7 @@ vi.setConfig({ testTimeout: 300_000, hookTimeout: 120_000 })
 
 /** Paths that operators may not change, and what cannot be undone; except that they may post inbound messages to a channel. */
 const ADMIN_PATHS =
-  /^\/v1\/(connections|broker|channels|keys|members|projects|blueprints|webhooks|secrets)\b(?!\/:id\/inbound)|\/erase$/
+  /^\/v1\/(connections|broker|channels|keys|members|projects|blueprints|webhooks|secrets|brand)\b(?!\/:id\/inbound)|\/erase$/
 
 function leastRole({ method, path }: AnyRoute): Role {
   // The MCP endpoint checks the role for each tool, and every member may change their own password.

@@ -25,6 +25,7 @@ export function sampleBodies({ ids }: SeededProject): Record<string, Record<stri
     },
     'POST /v1/clients': { display_name: 'Cleo', handles: ['cleo@example.com'], metadata: {} },
     'PUT /v1/clients/:id': { display_name: 'Ada', handles: ['ada@example.com'], metadata: {} },
+    'PUT /v1/brand': { name: 'Desk', color: '#1f4fd1', welcome: 'Hello', language: 'en' },
     'PUT /v1/threads/:id': { status: 'open' },
     'POST /v1/threads/:id/messages': { body: 'hello' },
     'POST /v1/wedges/:wedge/knowledge': { name: 'a', content: 'b', kind: 'note', source: null, metadata: {} },

@@ -11,7 +11,7 @@ eachStore((store) => {
     const { status, body } = await linkFor(app, await createAndGetId(app, '/v1/clients', {}))
     expect(status).toBe(201)
     expect(body.token).toMatch(/^svc_plt_[\w-]{43}$/)
-    expect(body.url).toBe(`https://desk.example/portal#${body.token}`)
+    expect(body.url).toBe(`https://desk.example/portal?project=default#${body.token}`)
     expect(Date.parse(body.expires_at)).toBe(app.clock.now() + 7 * DAY)
     const rows = await app.ctx.db.selectFrom('portal_links').selectAll().execute()
     expect(JSON.stringify(rows)).not.toContain(body.token)

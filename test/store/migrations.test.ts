@@ -48,7 +48,13 @@ const UNDO_STORAGE_USAGE_AND_LATER = [
   'alter table cases drop column assignee_id',
   'alter table cases drop column thread_id',
   'alter table messages drop column verdict',
+  'alter table client_handles drop column is_verified',
   'alter table messages drop column is_automatic',
+  ...['notice_opt_outs', 'notice_tokens', 'brands'].map((table) => `drop table ${table}`),
+  'drop index threads_untold',
+  'alter table threads drop column client_told_count',
+  'alter table threads drop column client_read_count',
+  'drop index projects_slug',
   'drop index tasks_thread',
   'alter table tasks drop column ready_at',
   ...['delivery_error', 'delivery', 'address', 'author_id', 'author_kind'].map(

@@ -281,6 +281,28 @@ export interface components {
             knowledge: string[];
             schedules: string[];
         };
+        Brand: {
+            color: string | null;
+            favicon_file_id: string | null;
+            /** @description The path of the image on this server; null: there is none. */
+            favicon_url: string | null;
+            /** @enum {string} */
+            language: "en" | "de" | "fr" | "es";
+            logo_file_id: string | null;
+            /** @description The path of the image on this server; null: there is none. */
+            logo_url: string | null;
+            /** @description The email connection that sends sign-in links and notices. */
+            mail_connection_id: string | null;
+            name: string | null;
+            /** @description Whether clients get a mail about answers that they have not read. */
+            notify: boolean;
+            /** @description The channel of the conversations that clients begin in the portal; null: they cannot begin any. */
+            portal_channel_id: string | null;
+            /** @description The address of the portal for clients of this project. */
+            portal_url: string;
+            project_id: string;
+            welcome: string | null;
+        };
         Case: {
             /** @description The member who takes care of the case. */
             assignee: {
@@ -1222,6 +1244,21 @@ export interface components {
             readiness: components["schemas"]["Readiness"];
             reused: components["schemas"]["BlueprintParts"];
         };
+        PublicBrand: {
+            /** @description Whether clients can ask for a sign-in link by mail. */
+            can_mail_links: boolean;
+            color: string | null;
+            /** @description The path of the image on this server; null: there is none. */
+            favicon_url: string | null;
+            /** @enum {string} */
+            language: "en" | "de" | "fr" | "es";
+            /** @description The path of the image on this server; null: there is none. */
+            logo_url: string | null;
+            name: string | null;
+            /** @description The name of the project in public addresses. */
+            project: string | null;
+            welcome: string | null;
+        };
         Readiness: {
             items: components["schemas"]["ReadinessItem"][];
             ready: boolean;
@@ -1707,6 +1744,18 @@ export interface components {
             ts: string;
             /** @constant */
             type: "tool.result";
+        };
+        UpdateBrandRequest: {
+            color?: string | null;
+            favicon_file_id?: string | null;
+            /** @enum {string} */
+            language?: "en" | "de" | "fr" | "es";
+            logo_file_id?: string | null;
+            mail_connection_id?: string | null;
+            name?: string | null;
+            notify?: boolean;
+            portal_channel_id?: string | null;
+            welcome?: string | null;
         };
         UpdateCaseRequest: {
             assignee_id?: string | null;

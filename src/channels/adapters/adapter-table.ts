@@ -5,6 +5,10 @@ import { mailAdapter } from './mail.ts'
 import { mailgunAdapter } from './mailgun.ts'
 import { postmarkAdapter } from './postmark.ts'
 import { resendAdapter } from './resend.ts'
+import { slackAdapter } from './slack.ts'
+import { telegramAdapter } from './telegram.ts'
+import { twilioAdapter } from './twilio.ts'
+import { widgetAdapter } from './widget.ts'
 
 /** The services that carry messages, by the name that a channel has in its field `adapter`. */
 export const CHANNEL_ADAPTERS: Record<string, ChannelAdapter> = {
@@ -12,6 +16,10 @@ export const CHANNEL_ADAPTERS: Record<string, ChannelAdapter> = {
   mailgun: mailgunAdapter,
   postmark: postmarkAdapter,
   resend: resendAdapter,
+  slack: slackAdapter,
+  telegram: telegramAdapter,
+  twilio: twilioAdapter,
+  widget: widgetAdapter,
 }
 
 export const findAdapter = (name: string | null): ChannelAdapter | null =>

@@ -42,6 +42,8 @@ export interface HookCall {
   /** The address that the provider called, as it knows it: SVC_PUBLIC_URL with the path and the query. */
   url: string
   headers: Readonly<Record<string, string | string[] | undefined>>
+  /** The IP address of the caller. */
+  caller: string
   /** The bytes as they were received. */
   body: Buffer
 }
@@ -68,7 +70,7 @@ export interface HookContent {
 export interface IncomingMessage {
   /** The provider's id of the message. A second delivery with the same id changes nothing. */
   externalId: string
-  from: { handle: string; name: string | null }
+  from: MessageSender
   body: string
   subject: string | null
   /** Tells apart the conversations of one client on the channel; empty: the client has one. */
@@ -84,6 +86,13 @@ export interface IncomingMessage {
   verdict?: JsonObject
 }
 
+export interface MessageSender {
+  handle: string
+  name: string | null
+  /** A mail address that the sender typed and that nobody has checked. */
+  claimedAddress?: string | null
+}
+
 /** A file that came with a message. */
 export interface IncomingFile {
   name: string
@@ -92,7 +101,7 @@ export interface IncomingFile {
   open(): AsyncIterable<Buffer>
 }
 
-/** How the answers of a channel leave the service, as the action `<connection>:reply`. */
+/** How the answers of a channel leave the service, as the action `<connection>:reply`. The payload has its text in `text`. */
 export interface ChannelReply {
   /** The JSON Schema of the payload. */
   schema: JsonObject

@@ -1,5 +1,6 @@
 import { type Kysely, type Migration, Migrator, sql } from 'kysely'
 import type { Tables } from '../tables.ts'
+import { BRAND_STATEMENTS } from './brand.ts'
 import { conversationStatements } from './conversations.ts'
 import { FILE_STATEMENTS } from './files.ts'
 import { initialSchema } from './initial-schema.ts'
@@ -75,6 +76,11 @@ const MIGRATIONS: Record<string, Migration> = {
       for (const statement of conversationStatements(db)) await sql.raw(statement).execute(db)
     },
   },
+  '0013_brand': {
+    async up(db) {
+      for (const statement of BRAND_STATEMENTS) await sql.raw(statement).execute(db)
+    },
+  },
   '0014_cases': {
     async up(db) {
       for (const statement of CASE_STATEMENTS) await sql.raw(statement).execute(db)
@@ -83,6 +89,11 @@ const MIGRATIONS: Record<string, Migration> = {
   '0015_message_origin': {
     async up(db) {
       for (const statement of MESSAGE_ORIGIN_STATEMENTS) await sql.raw(statement).execute(db)
+    },
+  },
+  '0016_verified_handles': {
+    async up(db) {
+      await sql`alter table client_handles add column is_verified bigint not null default 1`.execute(db)
     },
   },
 }

@@ -80,6 +80,7 @@ export async function openAdapterTest(
       secret: CHANNEL_SECRET,
       url: 'https://desk.example/v1/hooks/chan_1',
       headers,
+      caller: '203.0.113.7',
       body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)),
       ...more,
     }),

@@ -1,0 +1,93 @@
+import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
+import { badRequest } from '../base/problem.ts'
+import { type Connection, findConnection } from '../connections/rows.ts'
+import type { ActionSender } from '../connections/send-action.ts'
+import { capabilityOf } from '../connections/tool.ts'
+import { schemaErrors } from '../contract/output-schema.ts'
+import type { FileRow, ThreadRow } from '../store/tables.ts'
+import type { Db } from '../store/store.ts'
+import type { AdapterChannel, ChannelConversation, ChannelReply } from './adapters/adapter.ts'
+import { findAdapter, toAdapterChannel } from './adapters/adapter-table.ts'
+import { findChannelUnscoped } from './rows.ts'
+import { findLastAddressedMessage, listExternalIds } from './message-rows.ts'
+import { findThreadUnscoped } from './thread-rows.ts'
+
+/** The way back to the client of a thread: the adapter of its channel and the connection that sends. */
+export interface ReplyRoute {
+  thread: ThreadRow
+  channel: AdapterChannel
+  connection: Connection
+  reply: ChannelReply
+  /** `<connection>:reply`. */
+  capability: string
+}
+
+/** Null if answers are only shown in the thread: the channel has no adapter that replies, or no message to reply to. */
+export async function findReplyRoute(db: Db, threadId: string): Promise<ReplyRoute | null> {
+  const [thread] = await findThreadUnscoped(db, { id: threadId })
+  const row = thread && (await findChannelUnscoped(db, thread.channel_id))
+  const reply = row && findAdapter(row.adapter)?.reply
+  if (!thread || !row || !reply) return null
+  const connection = await findConnection(db, row.connection_id)
+  const [last] = await findLastAddressedMessage(db, { thread_id: threadId })
+  if (!connection || !last) return null
+  const capability = capabilityOf(connection, 'reply')
+  return { thread, channel: toAdapterChannel(row), connection, reply, capability }
+}
+
+/** The whole payload as it will be sent. A 400 for a text or a file that the channel cannot carry. */
+export async function composeReply(
+  db: Db,
+  { thread, channel, reply }: ReplyRoute,
+  text: string,
+  files: readonly FileRow[],
+): Promise<JsonObject> {
+  const [lastInbound] = await findLastAddressedMessage(db, { thread_id: thread.id })
+  if (!lastInbound) throw badRequest('the client has not written through this channel')
+  const externalIds = (await listExternalIds(db, { thread_id: thread.id })).toReversed()
+  const conversation: ChannelConversation = {
+    channel,
+    thread,
+    lastInbound,
+    externalIds: externalIds.flatMap(({ external_id }) => external_id ?? []),
+  }
+  const named = files.map(({ id, name, sha256 }) => ({ $file: id, name, sha256 }))
+  const payload = reply.compose(conversation, { text, files: named })
+  checkReplyPayload(reply, payload, 'payload')
+  return payload
+}
+
+/** Throws a 400 that names the field if a reply cannot be sent like this. */
+export function checkReplyPayload({ schema }: ChannelReply, payload: Json, field: string): void {
+  const [error] = schemaErrors(schema, payload)
+  if (error) throw badRequest(`field '${field}${error.path.slice(1)}' ${error.message}`)
+  if (replyText(payload).trim() === '') throw badRequest(`field '${field}.text' must not be empty`)
+}
+
+export const replyText = (payload: Json): string =>
+  isJsonObject(payload) && typeof payload.text === 'string' ? payload.text : ''
+
+/** The ids of the files that a payload names as `{"$file": id}`. */
+export function listPayloadFiles(payload: Json): string[] {
+  if (Array.isArray(payload)) return payload.flatMap(listPayloadFiles)
+  if (!isJsonObject(payload)) return []
+  return typeof payload.$file === 'string' ? [payload.$file] : Object.values(payload).flatMap(listPayloadFiles)
+}
+
+/** Sends replies through the adapter, and keeps the provider's id of the message. */
+export function createReplySender({ channel, reply }: ReplyRoute): {
+  send: ActionSender
+  externalId: () => string | null
+} {
+  let externalId: string | null = null
+  return {
+    externalId: () => externalId,
+    async send(ctx, { connection, secret, payload, idempotencyKey }) {
+      if (!isJsonObject(payload)) throw badRequest("field 'payload' must be an object")
+      const call = { connection, secret, channel, payload, idempotencyKey }
+      const { externalId: sentId, ...response } = await reply.send(ctx, call)
+      externalId = sentId
+      return response
+    },
+  }
+}

@@ -1,0 +1,66 @@
+import { countLoginFailures, incrementLoginFailures } from '../accounts/credential-rows.ts'
+import { failureWindowStart } from '../accounts/login-limit.ts'
+import { toClientNetwork } from '../base/ip-address.ts'
+import { tooManyRequests } from '../base/problem.ts'
+import { findPublicBrand } from '../brand/public-brand.ts'
+import { type ClientWithHandles, listClients } from '../clients/rows.ts'
+import { normalizeHandle } from '../clients/handles.ts'
+import { parseMailAddress } from '../connections/mail/mail-address.ts'
+import { type Ctx, inTx } from '../ctx/ctx.ts'
+import { SYSTEM_ACTOR } from '../ctx/scope.ts'
+import { toIsoTime } from '../ctx/world.ts'
+import { insertNewLink, newPortalLink } from './links.ts'
+import { linkMail } from './mail-text.ts'
+import { sendServiceMail } from './service-mail.ts'
+
+/** In a window of 15 minutes. */
+const MAX_REQUESTS_PER_NETWORK = 20
+const MAX_MAILS_PER_ADDRESS = 3
+
+export interface LinkRequest {
+  email: string
+  project: string | undefined
+  /** The address of the caller. */
+  caller: string
+}
+
+/**
+ * Mails a sign-in link to a client. The caller is not told whether there is such a client: the mail is sent in the
+ * background, so that the time of the response does not tell it either.
+ */
+export async function requestPortalLink(ctx: Ctx, request: LinkRequest): Promise<void> {
+  const windowStart = toIsoTime(failureWindowStart(ctx))
+  const network = `portal-links:${toClientNetwork(request.caller)}`
+  const recipient = `portal-links-to:${request.project ?? ''} ${normalizeHandle(request.email)}`
+  const isAllowed = await inTx(ctx, async (tx) => {
+    if ((await countLoginFailures(tx.db, network, windowStart)) >= MAX_REQUESTS_PER_NETWORK)
+      throw tooManyRequests('too many requests for links: try again later', 15 * 60)
+    await incrementLoginFailures(tx.db, network, windowStart)
+    return (await incrementLoginFailures(tx.db, recipient, windowStart)) <= MAX_MAILS_PER_ADDRESS
+  })
+  if (!isAllowed) return
+  mailLink(ctx, request).catch((err: unknown) => ctx.world.log.warn({ err }, 'a sign-in link was not mailed'))
+}
+
+async function mailLink(ctx: Ctx, { email, project }: LinkRequest): Promise<void> {
+  const { brand, address } = await findPublicBrand(ctx, project)
+  const [client] = await listClients(ctx.db, [brand.project_id], { handle: normalizeHandle(email), limit: 1 })
+  const to = client && mailAddressOf({ handles: client.handles.filter((one) => isSameHandle(one, email)) })
+  if (!client || !to || address === null) return
+  const { link, row } = newPortalLink(ctx, client, address)
+  await sendServiceMail(ctx, brand, {
+    clientId: client.id,
+    payload: { to, ...linkMail(brand, link.url) },
+    async claim(tx) {
+      await insertNewLink(tx, SYSTEM_ACTOR, row, { by: 'mail' })
+      return true
+    },
+  })
+}
+
+const isSameHandle = (one: string, other: string) => normalizeHandle(one) === normalizeHandle(other)
+
+/** The first handle of a client that is a mail address. */
+export function mailAddressOf({ handles }: Pick<ClientWithHandles, 'handles'>): string | null {
+  return handles.map((handle) => parseMailAddress(handle)?.address).find((address) => address !== undefined) ?? null
+}

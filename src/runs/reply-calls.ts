@@ -1,0 +1,121 @@
+import { askApproval, waitForApproval } from '../approvals/ask-approval.ts'
+import { type GatedRequest, requestKey } from '../approvals/gated-request.ts'
+import { performAction } from '../approvals/perform-action.ts'
+import { approvedPayload } from '../approvals/view.ts'
+import { isJsonObject, type Json } from '../base/json.ts'
+import { badRequest } from '../base/problem.ts'
+import { updateMessageDelivery } from '../channels/message-rows.ts'
+import { insertSendingReply, messageIdOfEffect, recordReplyDelivery } from '../channels/reply-delivery.ts'
+import {
+  composeReply,
+  createReplySender,
+  findReplyRoute,
+  listPayloadFiles,
+  type ReplyRoute,
+  replyText,
+} from '../channels/reply-route.ts'
+import { listMessagesSentByTask, updateThreadPosition } from '../channels/thread-rows.ts'
+import type { Ctx, Tx } from '../ctx/ctx.ts'
+import { isoNow } from '../ctx/world.ts'
+import { requireUsableFiles } from '../files/usable-files.ts'
+import type { ApprovalRow } from '../store/tables.ts'
+import type { ActionBody } from './connection-calls.ts'
+import type { ActionResponse } from './perform-approved-action.ts'
+import type { TaskRun } from './task-run.ts'
+
+/** The way back to the client of the run's thread. Null: answers are only shown in the thread. */
+export function findReplyOfRun(ctx: Pick<Ctx, 'db'>, { task }: Pick<TaskRun, 'task'>): Promise<ReplyRoute | null> {
+  return task.thread_id === null ? Promise.resolve(null) : findReplyRoute(ctx.db, task.thread_id)
+}
+
+/** The route of the run, if the capability means its reply. Capabilities ignore case, like policy rules. */
+export async function findCalledReply(ctx: Ctx, run: TaskRun, capability: string): Promise<ReplyRoute | null> {
+  if (run.task.thread_id === null || !/:reply$/i.test(capability)) return null
+  const route = await findReplyOfRun(ctx, run)
+  return route && route.capability.toLowerCase() === capability.toLowerCase() ? route : null
+}
+
+/**
+ * Replies to the client: composed for the channel, approved by a person or a rule, sent once, shown in the thread. The agent
+ * gives `{text, files?}`. A text that the task has sent before is not sent again.
+ */
+export async function askAndReply(
+  ctx: Ctx,
+  run: TaskRun,
+  route: ReplyRoute,
+  { connection, payload = {} }: ActionBody,
+): Promise<ActionResponse> {
+  const key = requestKey('action', route.capability, [connection ?? null, payload])
+  const earlier = run.takeEarlierApproval(key)
+  if (earlier) {
+    const approval = await run.workingTime.whileWaiting(() => waitForApproval(ctx, run, earlier))
+    return performReply(ctx, run, route, approval)
+  }
+  const draft = parseDraft(payload)
+  const sent = await findSentReply(ctx, run, draft.text)
+  if (sent) return { ...sent, payload, edited: false }
+  await run.flushLog()
+  const files = await requireUsableFiles(ctx.db, fileScopeOf(run), draft.fileIds)
+  const composed = await composeReply(ctx.db, route, draft.text, files)
+  const request: GatedRequest = {
+    key,
+    action: route.capability,
+    path: 'action',
+    risk: 'high',
+    payload: composed,
+    connection: route.connection,
+    tool: { phrase: 'reply to the client', amount: null },
+    threadId: route.thread.id,
+  }
+  const approval = await run.workingTime.whileWaiting(() => askApproval(ctx, run, request))
+  return performReply(ctx, run, route, approval)
+}
+
+const fileScopeOf = ({ projectId, task }: TaskRun) => ({ projectId, clientId: task.client_id })
+
+function parseDraft(payload: Json): { text: string; fileIds: string[] } {
+  if (!isJsonObject(payload) || typeof payload.text !== 'string' || payload.text.trim() === '')
+    throw badRequest("field 'payload.text' must be the text of the reply")
+  const files = payload.files ?? []
+  if (!Array.isArray(files)) throw badRequest("field 'payload.files' must be a list")
+  const fileIds = files.flatMap((file) => (typeof file === 'string' ? [file] : listPayloadFiles(file)))
+  return { text: payload.text.replaceAll('\0', ''), fileIds }
+}
+
+/** The result of an earlier reply of this task with the same text, whether it was delivered or not. */
+async function findSentReply(ctx: Ctx, { taskId, task }: TaskRun, text: string) {
+  const sent = await listMessagesSentByTask(ctx.db, { thread_id: task.thread_id ?? '', task_id: taskId })
+  const same = sent.find(({ body, delivery }) => delivery !== null && body.trim() === text.trim())
+  if (!same) return null
+  const approval_id = same.id.replace(/^msg_/, 'apr_')
+  return { ok: same.delivery === 'sent', status: null, result: null, already_sent: true, approval_id }
+}
+
+async function performReply(ctx: Ctx, run: TaskRun, route: ReplyRoute, approval: ApprovalRow): Promise<ActionResponse> {
+  const payload = approvedPayload(approval)
+  const messageId = messageIdOfEffect(approval.id)
+  const { send, externalId } = createReplySender(route)
+  const sent = await performAction(ctx, {
+    run,
+    approval,
+    connection: route.connection,
+    send,
+    onClaim: (tx) => showSendingReply(tx, run, route, messageId, payload),
+    onOutcome: (tx, result) => recordReplyDelivery(tx, messageId, result, externalId()),
+  })
+  const { ok, status, result, error } = sent
+  const edited = approval.edited !== null
+  return { ok, status, result, payload, edited, approval_id: approval.id, ...(error !== null && { error }) }
+}
+
+/** The message exists already if an earlier process of the run has sent it with an outcome that is not known. */
+async function showSendingReply(tx: Tx, run: TaskRun, route: ReplyRoute, id: string, payload: Json): Promise<void> {
+  const again = { id, delivery: 'sending', delivery_error: null, external_id: null } as const
+  const [earlier] = await updateMessageDelivery(tx.db, again)
+  if (earlier) return
+  const [position] = await updateThreadPosition(tx.db, { id: route.thread.id, now: isoNow(tx) })
+  if (!position) return
+  const files = await requireUsableFiles(tx.db, fileScopeOf(run), listPayloadFiles(payload))
+  const fileIds = files.map((file) => file.id)
+  await insertSendingReply(tx, position, { id, body: replyText(payload), fileIds, task_id: run.taskId, author: null })
+}

@@ -1,0 +1,48 @@
+import { z } from 'zod'
+import { notFound } from '../base/problem.ts'
+import { projectAddress } from '../brand/public-brand.ts'
+import { findBrand } from '../brand/rows.ts'
+import type { AdapterChannel } from '../channels/adapters/adapter.ts'
+import { toAdapterChannel } from '../channels/adapters/adapter-table.ts'
+import { requireWidgetOrigin } from '../channels/adapters/widget.ts'
+import { findChannelUnscoped } from '../channels/rows.ts'
+import { type FindInput, nameRoutes, openRoute } from '../http/route.ts'
+import { MIN_VISITOR_CHARACTERS, readVisitorConversation } from './conversation.ts'
+import { toVisitorMessageView, toWidgetView, VisitorConversationView, WidgetView } from './view.ts'
+
+/** What `/widget.js` calls. Messages are sent to `/v1/hooks/:channel_id`. */
+export const widgetRoutes = nameRoutes({
+  getWidget: openRoute('GET', '/v1/widgets/:channel_id', {
+    summary: 'Read the brand of a widget',
+    responses: { 200: WidgetView },
+    find: findWidget,
+    async handle({ ctx, subject: { project_id } }) {
+      return toWidgetView(await findBrand(ctx.db, project_id), await projectAddress(ctx.db, project_id))
+    },
+  }),
+
+  readVisitorMessages: openRoute('POST', '/v1/widgets/:channel_id/messages', {
+    summary: "Read a visitor's conversation",
+    description: 'A POST, because the key of the visitor must not be in a URL. 403 from a page that is not allowed.',
+    body: z.object({
+      visitor: z.string().min(MIN_VISITOR_CHARACTERS).max(200).meta({
+        description: 'The key that the page made for this visitor. Whoever has it can read the conversation.',
+      }),
+      after: z.number().int().min(0).default(0).meta({ description: 'Only messages after this position.' }),
+      is_open: z.boolean().default(false).meta({ description: 'Whether the visitor sees the messages now.' }),
+    }),
+    responses: { 200: VisitorConversationView },
+    find: findWidget,
+    async handle({ ctx, subject, request, body }) {
+      requireWidgetOrigin(subject, request)
+      const { thread, messages, isWorking } = await readVisitorConversation(ctx, subject, body)
+      return { thread_id: thread, messages: messages.map(toVisitorMessageView), is_working: isWorking }
+    },
+  }),
+})
+
+async function findWidget({ ctx, params }: FindInput<null>): Promise<AdapterChannel> {
+  const channel = await findChannelUnscoped(ctx.db, params.channel_id ?? '')
+  if (channel?.adapter !== 'widget') throw notFound('widget')
+  return toAdapterChannel(channel)
+}

@@ -1,0 +1,39 @@
+import { z } from 'zod'
+import type { Brand } from '../brand/rows.ts'
+import { PublicBrandView, toPublicBrandView } from '../brand/view.ts'
+import type { VisitorMessage } from './rows.ts'
+
+export const WidgetView = PublicBrandView.pick({
+  name: true,
+  color: true,
+  logo_url: true,
+  welcome: true,
+  language: true,
+}).meta({ id: 'Widget' })
+
+export function toWidgetView(brand: Brand, address: string) {
+  const { name, color, logo_url, welcome, language } = toPublicBrandView(brand, address)
+  return { name, color, logo_url, welcome, language }
+}
+
+export const VisitorMessageView = z
+  .object({
+    id: z.string(),
+    n: z.number().int().meta({ description: 'The position in the conversation.' }),
+    from: z.enum(['visitor', 'team']),
+    body: z.string(),
+    created_at: z.string(),
+  })
+  .meta({ id: 'VisitorMessage' })
+
+export const VisitorConversationView = z
+  .object({
+    thread_id: z.string().nullable().meta({ description: 'Null before the first message.' }),
+    messages: z.array(VisitorMessageView),
+    is_working: z.boolean().meta({ description: 'Whether an agent works on an answer.' }),
+  })
+  .meta({ id: 'VisitorConversation' })
+
+export function toVisitorMessageView({ id, n, direction, body, created_at }: VisitorMessage) {
+  return { id, n, from: direction === 'inbound' ? ('visitor' as const) : ('team' as const), body, created_at }
+}
