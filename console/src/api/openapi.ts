@@ -614,6 +614,12 @@ export interface components {
             name: string;
             source?: string | null;
         };
+        CreatePortalDeviceLinkResponse: {
+            /** Format: date-time */
+            expires_at: string;
+            token: string;
+            url: string;
+        };
         CreatePortalLinkResponse: {
             /** Format: date-time */
             expires_at: string;
@@ -705,6 +711,8 @@ export interface components {
         };
         CreateThreadMessageRequest: {
             body: string;
+            /** @description Ids of files that were uploaded before. */
+            files?: string[];
         };
         CreateWebhookRequest: {
             enabled?: boolean;
@@ -718,6 +726,13 @@ export interface components {
             ok: true;
         };
         DeclinePortalQuestionResponse: {
+            /** @constant */
+            ok: true;
+        };
+        EndPortalSessionRequest: {
+            everywhere?: boolean;
+        };
+        EndPortalSessionResponse: {
             /** @constant */
             ok: true;
         };
@@ -1279,6 +1294,20 @@ export interface components {
             kind: "wedge" | "provision" | "connection" | "config" | "secret" | "authorisation" | "schedule" | "model";
             ok: boolean;
         };
+        ReadVisitorMessagesRequest: {
+            /**
+             * @description Only messages after this position.
+             * @default 0
+             */
+            after: number;
+            /**
+             * @description Whether the visitor sees the messages now.
+             * @default false
+             */
+            is_open: boolean;
+            /** @description The key that the page made for this visitor. Whoever has it can read the conversation. */
+            visitor: string;
+        };
         ReceiveHookResponse: {
             client_id?: string;
             /** @constant */
@@ -1329,6 +1358,10 @@ export interface components {
         };
         RejectApprovalRequest: {
             reason?: string;
+        };
+        RequestPortalLinkRequest: {
+            email: string;
+            project?: string;
         };
         ReviseApprovalRequest: {
             note: string;
@@ -1427,6 +1460,13 @@ export interface components {
         };
         SetConnectionSecretRequest: {
             value: string;
+        };
+        SetPortalNoticesRequest: {
+            enabled: boolean;
+        };
+        SetPortalNoticesResponse: {
+            /** @constant */
+            ok: true;
         };
         SignInRequest: {
             email: string;
@@ -1745,6 +1785,10 @@ export interface components {
             /** @constant */
             type: "tool.result";
         };
+        UnsubscribeClientResponse: {
+            /** @constant */
+            ok: true;
+        };
         UpdateBrandRequest: {
             color?: string | null;
             favicon_file_id?: string | null;
@@ -1897,6 +1941,23 @@ export interface components {
             sealed_from: number | null;
             signed_by: string | null;
         };
+        VisitorConversation: {
+            /** @description Whether an agent works on an answer. */
+            is_working: boolean;
+            messages: components["schemas"]["VisitorMessage"][];
+            /** @description Null before the first message. */
+            thread_id: string | null;
+        };
+        VisitorMessage: {
+            body: string;
+            /** Format: date-time */
+            created_at: string;
+            /** @enum {string} */
+            from: "visitor" | "team";
+            id: string;
+            /** @description The position in the conversation. */
+            n: number;
+        };
         Webhook: {
             /** Format: date-time */
             created_at: string;
@@ -2007,6 +2068,15 @@ export interface components {
         WedgeSummaryList: {
             data: components["schemas"]["WedgeSummary"][];
             next_cursor: string | null;
+        };
+        Widget: {
+            color: string | null;
+            /** @enum {string} */
+            language: "en" | "de" | "fr" | "es";
+            /** @description The path of the image on this server; null: there is none. */
+            logo_url: string | null;
+            name: string | null;
+            welcome: string | null;
         };
     };
     responses: {
