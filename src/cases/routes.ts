@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { toFileView } from '../files/view.ts'
 import { filterParam, pageQueryById, pageSchema } from '../http/page.ts'
 import { createdResponse, defineRead, defineWrite, findInScope, nameRoutes } from '../http/route.ts'
 import { readNewTaskView } from '../tasks/routes.ts'
@@ -7,8 +8,8 @@ import { CaseUpdate, changeCaseByFounder } from './change-case.ts'
 import { CaseTaskInput, createCaseTask } from './create-case-task.ts'
 import { CaseInput, openCase } from './open-case.ts'
 import { readCaseView, readCaseViews } from './read-cases.ts'
-import { findCase, listCases } from './rows.ts'
-import { CASE_STATUSES, CaseView } from './view.ts'
+import { findCase, listCaseFiles, listCases, MAX_SHOWN_PER_CASE } from './rows.ts'
+import { CASE_STATUSES, CaseFilesView, CaseView } from './view.ts'
 
 const caseInScope = findInScope('case', findCase)
 
@@ -58,6 +59,14 @@ export const caseRoutes = nameRoutes({
     find: caseInScope,
     handle: async ({ ctx, scope, subject, body }) =>
       readCaseView(ctx.db, await changeCaseByFounder(ctx, scope, subject, body)),
+  }),
+
+  listCaseFiles: defineRead('/v1/cases/:id/files', {
+    summary: 'List the files of a case',
+    description: `The newest ${MAX_SHOWN_PER_CASE} files of its tasks and of its conversation, newest first.`,
+    responses: { 200: CaseFilesView },
+    find: caseInScope,
+    handle: async ({ ctx, subject }) => ({ data: (await listCaseFiles(ctx.db, subject)).map(toFileView) }),
   }),
 
   createCaseTask: defineWrite('POST', '/v1/cases/:id/tasks', {

@@ -2,7 +2,7 @@ import type { SelectQueryBuilder } from 'kysely'
 import type { PageQuery } from '../http/page.ts'
 import { listNewestPage, matchColumns, mergeNewest } from '../store/newest-page.ts'
 import type { Db } from '../store/store.ts'
-import type { CaseHistoryRow, CaseRow, Tables } from '../store/tables.ts'
+import type { CaseHistoryRow, CaseRow, FileRow, Tables } from '../store/tables.ts'
 
 export async function insertCase(db: Db, row: CaseRow): Promise<void> {
   await db.insertInto('cases').values(row).execute()
@@ -114,6 +114,28 @@ export async function listCaseTaskIds(
       .limit(MAX_SHOWN_PER_CASE)
   const rows = await readOfEach(db, caseIds, newest)
   return rows.toSorted((a, b) => (a.id < b.id ? 1 : -1))
+}
+
+/** The newest files of a case's tasks and of its conversation, newest first. */
+export function listCaseFiles(db: Db, { id, thread_id }: Pick<CaseRow, 'id' | 'thread_id'>): Promise<FileRow[]> {
+  const ofTasks = db
+    .selectFrom('task_files')
+    .innerJoin('tasks', 'tasks.id', 'task_files.task_id')
+    .select('task_files.file_id')
+    .where('tasks.case_id', '=', id)
+  const ofMessages = db
+    .selectFrom('message_files')
+    .innerJoin('messages', 'messages.id', 'message_files.message_id')
+    .select('message_files.file_id')
+    .where('messages.thread_id', '=', thread_id ?? '')
+  return db
+    .selectFrom('files')
+    .selectAll()
+    .where('id', 'in', ofTasks.union(ofMessages))
+    .where('state', '=', 'stored')
+    .orderBy('id', 'desc')
+    .limit(MAX_SHOWN_PER_CASE)
+    .execute()
 }
 
 /** The rows of one query for each case, in one statement. */

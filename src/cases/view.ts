@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { JsonObject } from '../base/json.ts'
 import type { NamedActor } from '../accounts/actor-name-rows.ts'
+import { FileView } from '../files/view.ts'
 import { jsonObject } from '../http/validate.ts'
 import type { CaseHistoryRow, CaseRow } from '../store/tables.ts'
 import { MAX_SHOWN_PER_CASE } from './rows.ts'
@@ -44,6 +45,8 @@ export const CaseView = z
     closed_at: z.string().nullable(),
   })
   .meta({ id: 'Case' })
+
+export const CaseFilesView = z.object({ data: z.array(FileView) })
 
 export type CaseView = z.infer<typeof CaseView>
 

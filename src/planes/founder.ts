@@ -126,6 +126,7 @@ export const founderPlaneRoutes: Record<string, FounderRoute[]> = {
     caseRoutes.createCase,
     caseRoutes.getCase,
     caseRoutes.updateCase,
+    caseRoutes.listCaseFiles,
     caseRoutes.createCaseTask,
   ],
   Records: [recordRoutes.listRecords, recordRoutes.saveRecord, recordRoutes.getRecord, recordRoutes.deleteRecord],

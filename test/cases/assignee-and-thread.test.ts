@@ -85,7 +85,20 @@ eachStore((store) => {
       "unknown thread 'thr_0'",
     )
 
+    const files = await Promise.all(
+      ['a.txt', 'b.txt', 'c.txt'].map(
+        async (name) => (await call('POST', `/v1/files?name=${name}`, undefined, { raw: name })).body.id,
+      ),
+    )
+    const [ofTask, ofMessage] = files
+    await call('POST', `/v1/cases/${created.id}/tasks`, { task_type: 'assess', files: [ofTask] })
+    const sent = { body: 'See the file.', files: [ofMessage] }
+    expect((await call('POST', `/v1/threads/${grace.thread_id}/messages`, sent)).status).toBe(201)
+    const listed = (await call('GET', `/v1/cases/${created.id}/files`)).body.data
+    expect(listed.map((file: { id: string }) => file.id).toSorted()).toEqual([ofTask, ofMessage].toSorted())
+
     const { id } = await open()
+    expect((await call('GET', `/v1/cases/${id}/files`)).body).toEqual({ data: [] })
     const linked = await call('PUT', `/v1/cases/${id}`, { thread_id: ada.thread_id })
     expect(linked.body).toMatchObject({ thread_id: ada.thread_id, client_id: ada.client_id })
     const unlinked = await call('PUT', `/v1/cases/${id}`, { thread_id: null })

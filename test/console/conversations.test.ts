@@ -11,6 +11,13 @@ import { createMembers } from './sample-data.ts'
 /** A red pixel. */
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=='
 
+const PDF = `%PDF-1.4
+1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj
+2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj
+3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 100]>>endobj
+trailer<</Root 1 0 R>>
+%%EOF`
+
 const WIDTHS = [
   ['light', 390],
   ['dark', 390],
@@ -83,14 +90,17 @@ describe('conversations', () => {
     const channel = await openChannel('hold@example.com', 'quotes', 'quote')
     const inbound = await receive(channel, 'Noor', 'Invoice', 'Please send the invoice again.')
     await waitForStatus(console(), inbound.task_id, 'succeeded')
-    const page = await console().open(`/conversations/${inbound.thread_id}`, { token: operator })
+    // The viewer of a PDF file runs the script with which the test signs in, and has no storage.
+    const expected = /reading 'getItem'/
+    const page = await console().open(`/conversations/${inbound.thread_id}`, { token: operator, expected })
     await page.getByRole('button', { name: 'Take over' }).click()
     await page.getByText(/has taken over/).waitFor()
     await page.locator('input[type=file]').setInputFiles([
       { name: 'photo.png', mimeType: 'image/png', buffer: Buffer.from(PNG, 'base64') },
+      { name: 'terms.pdf', mimeType: 'application/pdf', buffer: Buffer.from(PDF) },
       { name: 'prices.csv', mimeType: 'text/csv', buffer: Buffer.from('item,price\n"Tea, green",4') },
     ])
-    await expect.poll(() => page.getByRole('list', { name: 'Attached files' }).getByRole('listitem').count()).toBe(2)
+    await expect.poll(() => page.getByRole('list', { name: 'Attached files' }).getByRole('listitem').count()).toBe(3)
     await page.keyboard.press('c')
     await page.keyboard.type('Here it is.')
     await page.keyboard.press('Control+Enter')
@@ -104,8 +114,13 @@ describe('conversations', () => {
     expect(await accessibilityViolations(page)).toEqual([])
     await page.keyboard.press('Escape')
     await log.getByRole('button', { name: 'Preview photo.png' }).click()
-    const image = page.getByRole('dialog').getByRole('img', { name: 'photo.png' })
-    await expect.poll(() => image.evaluate('(image) => image.naturalWidth').catch(() => 0)).toBe(1)
+    await page.getByRole('dialog').getByRole('img', { name: 'photo.png' }).waitFor()
+    await expect.poll(() => page.evaluate(`document.querySelector('dialog img').naturalWidth`)).toBe(1)
+    await page.keyboard.press('Escape')
+    await log.getByRole('button', { name: 'Preview terms.pdf' }).click()
+    const frame = page.getByRole('dialog').locator('iframe[title="terms.pdf"]')
+    await frame.waitFor()
+    expect(await frame.getAttribute('src')).toMatch(/^blob:/)
     await page.keyboard.press('Escape')
     await page.getByRole('button', { name: 'Give back' }).click()
     await page.getByRole('button', { name: 'Take over' }).waitFor()

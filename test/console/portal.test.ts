@@ -101,7 +101,7 @@ describe('client portal', () => {
     await portal.getByText('It left on Monday.').waitFor()
     await notice.waitFor({ state: 'hidden' })
 
-    await page.getByRole('button', { name: 'Close' }).click()
+    await page.getByRole('button', { name: 'Close', exact: true }).click()
     await answer.waitFor({ state: 'hidden' })
   })
 })

@@ -131,7 +131,7 @@ describe('setup pages', () => {
     await page.getByRole('log').getByText('Thank you, your message has reached us.').waitFor()
     await page.getByRole('complementary').getByRole('link', { name: 'Grace' }).click()
     await page.getByRole('button', { name: 'Create portal link' }).click()
-    expect(await page.locator('[data-once]').textContent()).toContain('/portal#svc_')
+    expect(await page.locator('[data-once]').textContent()).toMatch(/\/portal(\?project=default)?#svc_/)
     expect(await accessibilityViolations(page)).toEqual([])
     await page.getByRole('button', { name: 'Done' }).click()
     expect(await page.locator('[data-once]').count()).toBe(0)

@@ -62,11 +62,6 @@ eachStore((store) => {
       .set({ last_error: 'connection refused', last_error_at: since })
       .where('id', '=', connection.id)
       .execute()
-    await db
-      .updateTable('channels')
-      .set({ last_error: 'wrong password', last_error_at: since })
-      .where('id', '=', channel.id)
-      .execute()
     await db.updateTable('schedules').set({ last_error: 'no such wedge' }).where('id', '=', schedule.id).execute()
     const projectId: string = connection.project_id
     const question = { project_id: projectId, wedge: 'desk', kind: 'gap', why: 'To quote.', task_id: null }
@@ -88,6 +83,13 @@ eachStore((store) => {
       .updateTable('threads')
       .set({ unanswered_at: since, unanswered_reason: 'failed' })
       .where('id', '=', inbound.thread_id)
+      .execute()
+
+    // A message that arrives clears the error of its channel.
+    await db
+      .updateTable('channels')
+      .set({ last_error: 'wrong password', last_error_at: since })
+      .where('id', '=', channel.id)
       .execute()
 
     expect(await kindsOf()).toEqual([

@@ -20,6 +20,13 @@ export const caseQuery = (id: string) =>
     queryFn: ({ signal }) => callApi<Case>(`/v1/cases/${id}`, { signal }),
   })
 
+/** The files of its tasks and of its conversation. */
+export const caseFilesQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['tasks', 'case-files', id],
+    queryFn: ({ signal }) => fetchList<Schemas['File']>(`/v1/cases/${id}/files`, { signal }),
+  })
+
 /** The cases of a client, of every wedge and status. */
 export const clientCasesQuery = (clientId: string) =>
   queryOptions({

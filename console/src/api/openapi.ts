@@ -949,6 +949,9 @@ export interface components {
                 problem: string;
             }[];
         };
+        ListCaseFilesResponse: {
+            data: components["schemas"]["File"][];
+        };
         ListChannelAdaptersResponse: {
             data: components["schemas"]["ChannelAdapter"][];
         };

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import type { Case } from '../../api/case-queries.ts'
+import { type Case, caseFilesQuery } from '../../api/case-queries.ts'
 import { clientQuery } from '../../api/client-queries.ts'
 import { sessionQuery, wedgesQuery } from '../../api/queries.ts'
 import { membersQuery } from '../../api/setup-queries.ts'
@@ -10,6 +10,7 @@ import { FieldList } from '../../ui/json.tsx'
 import { RequireRole } from '../../ui/role.tsx'
 import { Tag } from '../../ui/status.tsx'
 import { DateTime } from '../../ui/time.tsx'
+import { FileList } from '../files/file-list.tsx'
 import { casesText } from './text.ts'
 import { useChangeCase } from './use-change-case.ts'
 
@@ -48,11 +49,22 @@ export function CaseFacts({ found }: { found: Case }) {
           <DateTime ts={created_at} />
         </FactRow>
       </dl>
+      <CaseFiles caseId={found.id} />
       <section className="panel flex flex-col gap-2 p-4">
         <h2 className="text-xs font-semibold text-muted">{casesText.data}</h2>
         {Object.keys(data).length > 0 ? <FieldList value={data} /> : <p className="text-muted">{casesText.noData}</p>}
       </section>
     </aside>
+  )
+}
+
+function CaseFiles({ caseId }: { caseId: string }) {
+  const { data: files = [] } = useQuery(caseFilesQuery(caseId))
+  return (
+    <section className="panel flex flex-col gap-2 p-4">
+      <h2 className="text-xs font-semibold text-muted">{casesText.files}</h2>
+      {files.length === 0 ? <p className="text-muted">{casesText.noFiles}</p> : <FileList files={files} />}
+    </section>
   )
 }
 

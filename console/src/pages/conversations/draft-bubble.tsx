@@ -31,8 +31,8 @@ export function DraftBubble({ approval, field }: { approval: Approval; field: st
       className="flex w-full max-w-[85%] flex-col gap-2 self-end rounded-lg border-2 border-dashed border-accent bg-accent-soft p-3"
     >
       <header className="flex items-center gap-2 text-xs text-muted">
-        <span className="font-medium text-accent">{conversationsText.draft}</span>
-        <span className="max-sm:hidden">{conversationsText.draftHint}</span>
+        <span className="font-medium whitespace-nowrap text-accent">{conversationsText.draft}</span>
+        <span className="truncate max-sm:hidden">{conversationsText.draftHint}</span>
         <span className="ml-auto">
           <Countdown approval={approval} />
         </span>
