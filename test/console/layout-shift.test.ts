@@ -199,7 +199,7 @@ describe.each([360, 1280])('layout shift at a width of %i pixels', (width) => {
     await expectNoShift(inbox, 'conversations')
 
     const thread = await open(`/conversations/${first.thread_id}`)
-    await thread.getByText('Locked out.').waitFor()
+    await thread.getByRole('log').getByText('Locked out.').waitFor()
     await approve(first.task_id)
     await expect.poll(() => thread.getByRole('list', { name: 'Messages' }).getByRole('listitem').count()).toBe(2)
     await expectNoShift(thread, 'thread')
