@@ -105,10 +105,24 @@ async function createSamples(url) {
     subject: 'Cannot log in',
     body: 'I am locked out of my account since this morning.',
   })
+  const support = { connection_id: connection.id, address: 'support@example.com', wedge: 'inbox-triage' }
+  const drafts = await create('/v1/channels', { ...support, task_type: 'triage' })
+  const asked = await create(`/v1/channels/${drafts.id}/inbound`, {
+    from: { handle: 'noor@example.com', name: 'Noor' },
+    subject: 'Invoice for March',
+    body: 'Hello,\n\ncan you send me the invoice for March again? I cannot find it in my account.\n\nThank you\nNoor',
+  })
+  await create(`/v1/channels/${drafts.id}/inbound`, {
+    from: { handle: 'omar@example.com', name: 'Omar' },
+    subject: 'Delivery',
+    body: 'Where is my parcel? It should have been here on Monday.',
+  })
   const stages = { 'INV-201': 'escalated', 'INV-207': 'reminded', 'INV-214': 'open' }
   for (const [invoice, stage] of Object.entries(stages)) {
     await create('/v1/cases', { wedge: 'invoice-chaser', title: `Invoice ${invoice}`, stage })
   }
+  const about = { wedge: 'inbox-triage', title: 'Invoice for March', thread_id: asked.thread_id }
+  const openCase = await create('/v1/cases', { ...about, data: { invoice: 'INV-0314', amount_usd: 84.5 } })
   const link = await create(`/v1/clients/${inbound.client_id}/portal-link`, {})
   await refund(8, 100.5)
   const waiting = await refund(9, 102.5)
@@ -140,19 +154,23 @@ async function createSamples(url) {
   const portals = [link, other]
     .map((one) => new URL(one.url))
     .map(({ pathname, search, hash }) => pathname + search + hash)
-  return { waiting: waiting.id, finished: finished.id, portals }
+  return { waiting: waiting.id, finished: finished.id, portals, conversation: asked.thread_id, openCase: openCase.id }
 }
 
-/** @param {string} url @param {{ waiting: string, finished: string, portals: string[] }} samples */
-async function shootAll(url, { waiting, finished, portals: [phone = '', desktop = ''] }) {
+/** @param {string} url @param {Awaited<ReturnType<typeof createSamples>>} samples */
+async function shootAll(url, { waiting, finished, portals: [phone = '', desktop = ''], conversation, openCase }) {
   await shoot(url, 'home', '/')
   await shoot(url, 'approvals', '/approvals')
   await shoot(url, 'approvals-phone', '/approvals', { viewport: PHONE })
+  await shoot(url, 'conversations', `/conversations/${conversation}`)
+  await shoot(url, 'conversation-phone', `/conversations/${conversation}`, { viewport: PHONE, colorScheme: 'dark' })
   await shoot(url, 'tasks', '/tasks')
   await shoot(url, 'task-dark', `/tasks/${waiting}`, { colorScheme: 'dark' })
   await shoot(url, 'trace-dark', `/tasks/${finished}?view=trace`, { colorScheme: 'dark' })
   await shoot(url, 'run', '/run?wedge=refund-desk&task_type=handle_request')
   await shoot(url, 'cases', '/cases?wedge=invoice-chaser')
+  await shoot(url, 'case', `/cases/${openCase}`)
+  await shoot(url, 'channel', '/channels', { press: ['New channel'] })
   await shoot(url, 'policy', '/wedges/refund-desk?view=policy', { press: ['Simulate'] })
   await shoot(url, 'blueprints', '/blueprints?slug=refund-desk')
   await shoot(url, 'connect', '/connections', { press: ['New connection'] })
@@ -160,9 +178,9 @@ async function shootAll(url, { waiting, finished, portals: [phone = '', desktop 
   await shoot(url, 'webhooks', '/webhooks')
   await shoot(url, 'brand', '/settings?view=brand')
   await shoot(url, 'portal-sign-in', '/portal?project=default', { signedIn: false })
-  const conversation = { signedIn: false, press: ['Continue', 'Cannot log in'] }
-  await shoot(url, 'portal-phone', phone, { ...conversation, viewport: PHONE })
-  await shoot(url, 'portal-dark', desktop, { ...conversation, colorScheme: 'dark' })
+  const inPortal = { signedIn: false, press: ['Continue', 'Cannot log in'] }
+  await shoot(url, 'portal-phone', phone, { ...inPortal, viewport: PHONE })
+  await shoot(url, 'portal-dark', desktop, { ...inPortal, colorScheme: 'dark' })
 }
 
 /** @param {string} url */

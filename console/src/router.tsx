@@ -2,6 +2,8 @@ import { createRootRouteWithContext, createRoute, createRouter, Outlet, redirect
 import type { QueryClient } from '@tanstack/react-query'
 import {
   type ApprovalsSearch,
+  CONVERSATION_FILTERS,
+  type ConversationsSearch,
   enumParam,
   type OauthSearch,
   type SettingsTab,
@@ -154,7 +156,32 @@ const client = createRoute({
 const thread = createRoute({
   getParentRoute: () => shell,
   path: '/threads/$threadId',
-  component: lazyPage(() => import('./pages/clients/thread-page.tsx'), 'ThreadPage'),
+  // Links of mails and webhooks from before the page of conversations.
+  beforeLoad: ({ params: { threadId } }) => {
+    throw redirect({ to: '/conversations/$threadId', params: { threadId }, replace: true })
+  },
+})
+
+const conversations = createRoute({
+  getParentRoute: () => shell,
+  path: '/conversations',
+  validateSearch: (search: Record<string, unknown>): ConversationsSearch => ({
+    ...enumParam('filter', CONVERSATION_FILTERS, search),
+    ...textParam('q', search),
+  }),
+  component: lazyPage(() => import('./pages/conversations/conversations-page.tsx'), 'ConversationsPage'),
+})
+
+const noConversation = createRoute({
+  getParentRoute: () => conversations,
+  path: '/',
+  component: lazyPage(() => import('./pages/conversations/conversations-page.tsx'), 'NoConversationOpen'),
+})
+
+const conversation = createRoute({
+  getParentRoute: () => conversations,
+  path: '$threadId',
+  component: lazyPage(() => import('./pages/conversations/conversation-page.tsx'), 'ConversationPage'),
 })
 
 const cases = createRoute({
@@ -165,6 +192,12 @@ const cases = createRoute({
     ...textParam('closed', search),
   }),
   component: lazyPage(() => import('./pages/cases/cases-page.tsx'), 'CasesPage'),
+})
+
+const caseRoute = createRoute({
+  getParentRoute: () => shell,
+  path: '/cases/$caseId',
+  component: lazyPage(() => import('./pages/cases/case-page.tsx'), 'CasePage'),
 })
 
 const SETTINGS_VIEWS: SettingsTab[] = ['keys', 'members', 'projects', 'brand', 'service']
@@ -240,7 +273,21 @@ const audit = createRoute({
 /** Inside the shell, so that the navigation stays. */
 const notFound = createRoute({ getParentRoute: () => shell, path: '$', component: NotFoundPage })
 
-const work = [home, approvals, tasks, task, run, cases, clients, client, thread, records, notFound] as const
+const work = [
+  home,
+  approvals,
+  conversations.addChildren([noConversation, conversation]),
+  tasks,
+  task,
+  run,
+  cases,
+  caseRoute,
+  clients,
+  client,
+  thread,
+  records,
+  notFound,
+] as const
 const setup = [
   wedges,
   wedge,

@@ -6,6 +6,14 @@ export interface ApprovalsSearch {
   id?: string
 }
 
+export const CONVERSATION_FILTERS = ['open', 'unread', 'unanswered', 'mine', 'closed'] as const
+export type ConversationFilter = (typeof CONVERSATION_FILTERS)[number]
+
+export interface ConversationsSearch {
+  filter?: ConversationFilter
+  q?: string
+}
+
 export interface TasksSearch {
   status?: TaskStatus
   wedge?: string

@@ -2,12 +2,12 @@ import { z } from 'zod'
 import { appendAuditEntry } from '../audit/append.ts'
 import { badRequest, conflict, notFound } from '../base/problem.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
-import type { Actor } from '../ctx/scope.ts'
+import type { Actor, ProjectScope } from '../ctx/scope.ts'
 import { isoNow } from '../ctx/world.ts'
 import { notifyProjectChange } from '../events/project-changes.ts'
 import { jsonObject } from '../http/validate.ts'
 import type { CaseRow } from '../store/tables.ts'
-import { checkCaseStage } from './open-case.ts'
+import { checkCaseStage, requireAssignee, requireThreadClient } from './open-case.ts'
 import { insertCaseHistory, lockCase, updateCase } from './rows.ts'
 import { CASE_STATUSES } from './view.ts'
 
@@ -21,25 +21,67 @@ export const CaseChange = z.object({
 })
 export type CaseChange = z.infer<typeof CaseChange>
 
-/** Changes a case. A new stage, a close, a reopen and a note each add an entry to its history. */
-export async function changeCase(ctx: Ctx, found: CaseRow, change: CaseChange, actor: Actor): Promise<CaseRow> {
+/** What a founder can change. An agent can neither assign a case nor link it to a conversation. */
+export const CaseUpdate = CaseChange.extend({
+  assignee_id: z.string().nullable().optional(),
+  thread_id: z.string().nullable().optional(),
+})
+
+export async function changeCaseByFounder(
+  ctx: Ctx,
+  scope: ProjectScope,
+  found: CaseRow,
+  { assignee_id, thread_id, ...change }: z.infer<typeof CaseUpdate>,
+): Promise<CaseRow> {
+  const links: CaseLinks = {}
+  if (assignee_id !== undefined && assignee_id !== found.assignee_id) {
+    const member = assignee_id === null ? null : await requireAssignee(ctx, scope, assignee_id)
+    Object.assign(links, { assignee_id, note: member ? `assigned to ${member.name || member.email}` : 'unassigned' })
+  }
+  if (thread_id === null) links.thread_id = null
+  else if (thread_id !== undefined) {
+    const client_id = await requireThreadClient(ctx, found.project_id, thread_id, found.client_id)
+    Object.assign(links, { thread_id, client_id })
+  }
+  return changeCase(ctx, found, change, scope.actor, links)
+}
+
+/** The links of a case that change; `note` describes them in the history. */
+type CaseLinks = Partial<Pick<CaseRow, 'assignee_id' | 'thread_id' | 'client_id'>> & { note?: string }
+
+/** Changes a case. A new stage, a new assignee, a close, a reopen and a note each add an entry to its history. */
+export async function changeCase(
+  ctx: Ctx,
+  found: CaseRow,
+  change: CaseChange,
+  actor: Actor,
+  links: CaseLinks = {},
+): Promise<CaseRow> {
   if (change.stage !== undefined && change.stage !== found.stage) await checkStageOfCase(ctx, found, change.stage)
   return inTx(ctx, async (tx) => {
     const before = await lockCase(tx.db, found.id)
     if (!before) throw notFound('case')
     // Only founders can change a closed case.
     if (actor.kind === 'task' && before.status === 'closed') throw conflict('case is closed')
-    return writeCaseChange(tx, before, change, actor)
+    return writeCaseChange(tx, before, change, actor, links)
   })
 }
 
-async function writeCaseChange(tx: Tx, before: CaseRow, change: CaseChange, actor: Actor): Promise<CaseRow> {
+async function writeCaseChange(
+  tx: Tx,
+  before: CaseRow,
+  change: CaseChange,
+  actor: Actor,
+  { note: linkNote, ...links }: CaseLinks,
+): Promise<CaseRow> {
   const now = isoNow(tx)
   const { title = before.title, stage = before.stage, status = before.status } = change
+  const { client_id, thread_id, assignee_id } = { ...before, ...links }
   const data = change.data ? JSON.stringify(change.data) : before.data
-  const state = { title, stage, status, data, updated_at: now, closed_at: closedAt(before, status, now) }
+  const fields = { title, stage, status, client_id, thread_id, assignee_id, data }
+  const state = { ...fields, updated_at: now, closed_at: closedAt(before, status, now) }
   await updateCase(tx.db, before.id, state)
-  const note = change.note ?? statusChange(before.status, status)
+  const note = change.note ?? statusChange(before.status, status) ?? linkNote ?? null
   if (stage !== before.stage || note !== null) {
     const by = { by_kind: actor.kind, by_id: actor.id }
     const entry = { case_id: before.id, from_stage: before.stage, to_stage: stage, at: now, ...by, note }
@@ -47,7 +89,8 @@ async function writeCaseChange(tx: Tx, before: CaseRow, change: CaseChange, acto
   }
   notifyProjectChange(tx, before.project_id, { kind: 'case', id: before.id, status })
   const action = status === before.status ? 'case.updated' : `case.${statusChange(before.status, status)}`
-  await appendAuditEntry(tx, before.project_id, actor, action, before.id, { from: before.stage, to: stage, status })
+  const changed = { from: before.stage, to: stage, status, ...links }
+  await appendAuditEntry(tx, before.project_id, actor, action, before.id, changed)
   return { ...before, ...state }
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { findMember, type Member } from '../accounts/member-rows.ts'
 import { appendAuditEntry } from '../audit/append.ts'
 import { badRequest } from '../base/problem.ts'
 import { isClientOfProject } from '../connections/rows.ts'
@@ -10,12 +11,14 @@ import { notifyProjectChange } from '../events/project-changes.ts'
 import { jsonObject } from '../http/validate.ts'
 import type { CaseRow } from '../store/tables.ts'
 import { requireWedge } from '../wedges/enabled-wedges.ts'
-import { insertCase, insertCaseHistory } from './rows.ts'
+import { findThreadClient, insertCase, insertCaseHistory } from './rows.ts'
 
 export const CaseInput = z.object({
   wedge: z.string().min(1),
   title: z.string().max(500).nullish(),
   client_id: z.string().nullish(),
+  thread_id: z.string().nullish(),
+  assignee_id: z.string().nullish(),
   stage: z.string().optional(),
   data: jsonObject.optional(),
 })
@@ -25,8 +28,12 @@ export async function openCase(ctx: Ctx, scope: ProjectScope, input: z.infer<typ
   const wedge = await requireWedge(ctx, scope, input.wedge)
   const stage = input.stage ?? requireStages(wedge).initial
   checkCaseStage(wedge, stage)
-  const clientId = input.client_id ?? null
-  if (clientId !== null) await requireClientExists(ctx, scope.projectId, clientId)
+  const asked = input.client_id ?? null
+  if (asked !== null) await requireClientExists(ctx, scope.projectId, asked)
+  const threadId = input.thread_id ?? null
+  const clientId = threadId === null ? asked : await requireThreadClient(ctx, scope.projectId, threadId, asked)
+  const assigneeId = input.assignee_id ?? null
+  if (assigneeId !== null) await requireAssignee(ctx, scope, assigneeId)
   const now = isoNow(ctx)
   const row: CaseRow = {
     id: ctx.world.newId('case'),
@@ -36,6 +43,8 @@ export async function openCase(ctx: Ctx, scope: ProjectScope, input: z.infer<typ
     stage,
     status: 'open',
     client_id: clientId,
+    thread_id: threadId,
+    assignee_id: assigneeId,
     data: JSON.stringify(input.data ?? {}),
     created_at: now,
     updated_at: now,
@@ -62,6 +71,26 @@ export function checkCaseStage(wedge: Wedge, stage: string): void {
 export async function requireClientExists(ctx: Ctx, projectId: string, clientId: string): Promise<void> {
   if (!(await isClientOfProject(ctx.db, projectId, clientId)))
     throw badRequest(`unknown client '${clientId.slice(0, 100)}'`)
+}
+
+/** The client of the case about a thread. 400 for an unknown thread and for a thread of another client. */
+export async function requireThreadClient(
+  ctx: Ctx,
+  projectId: string,
+  threadId: string,
+  clientId: string | null,
+): Promise<string> {
+  const owner = await findThreadClient(ctx.db, projectId, threadId)
+  if (owner === undefined) throw badRequest(`unknown thread '${threadId.slice(0, 100)}'`)
+  if (clientId !== null && clientId !== owner) throw badRequest('thread belongs to another client than the case')
+  return owner
+}
+
+/** 400 for a member that the organisation does not have. */
+export async function requireAssignee(ctx: Ctx, scope: ProjectScope, memberId: string): Promise<Member> {
+  const member = await findMember(ctx.db, scope.orgId, memberId)
+  if (!member) throw badRequest(`unknown member '${memberId.slice(0, 100)}'`)
+  return member
 }
 
 function requireStages(wedge: Wedge) {

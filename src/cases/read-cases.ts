@@ -1,20 +1,25 @@
+import { nameActors } from '../accounts/actor-name-rows.ts'
 import type { Db } from '../store/store.ts'
 import type { CaseRow } from '../store/tables.ts'
 import { listCaseHistory, listCaseTaskIds } from './rows.ts'
 import { type CaseView, toCaseView } from './view.ts'
 
-/** Reads the history and the task ids of cases and returns their views. */
+/** Reads the history, the task ids and the names of the members of cases and returns their views. */
 export async function readCaseViews(db: Db, rows: readonly CaseRow[]): Promise<CaseView[]> {
   const ids = rows.map((row) => row.id)
   const [history, tasks] = await Promise.all([listCaseHistory(db, ids), listCaseTaskIds(db, ids)])
+  const nameOf = await nameActors(db, [
+    ...rows.map(({ assignee_id }) => ({ kind: 'member', id: assignee_id })),
+    ...history.map(({ by_kind, by_id }) => ({ kind: by_kind, id: by_id })),
+  ])
   const entriesByCase = groupByCase(history)
   const tasksByCase = groupByCase(tasks)
   return rows.map((row) =>
-    toCaseView(
-      row,
-      entriesByCase.get(row.id) ?? [],
-      (tasksByCase.get(row.id) ?? []).map((task) => task.id),
-    ),
+    toCaseView(row, {
+      history: entriesByCase.get(row.id) ?? [],
+      taskIds: (tasksByCase.get(row.id) ?? []).map((task) => task.id),
+      nameOf,
+    }),
   )
 }
 

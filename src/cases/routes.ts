@@ -1,14 +1,15 @@
 import { z } from 'zod'
+import { toFileView } from '../files/view.ts'
 import { filterParam, pageQueryById, pageSchema } from '../http/page.ts'
 import { createdResponse, defineRead, defineWrite, findInScope, nameRoutes } from '../http/route.ts'
 import { readNewTaskView } from '../tasks/routes.ts'
 import { TaskView } from '../tasks/view.ts'
-import { CaseChange, changeCase } from './change-case.ts'
+import { CaseUpdate, changeCaseByFounder } from './change-case.ts'
 import { CaseTaskInput, createCaseTask } from './create-case-task.ts'
 import { CaseInput, openCase } from './open-case.ts'
 import { readCaseView, readCaseViews } from './read-cases.ts'
-import { findCase, listCases } from './rows.ts'
-import { CASE_STATUSES, CaseView } from './view.ts'
+import { findCase, listCaseFiles, listCases, MAX_SHOWN_PER_CASE } from './rows.ts'
+import { CASE_STATUSES, CaseFilesView, CaseView } from './view.ts'
 
 const caseInScope = findInScope('case', findCase)
 
@@ -20,11 +21,14 @@ export const caseRoutes = nameRoutes({
       status: z.enum(CASE_STATUSES).optional(),
       stage: filterParam,
       client_id: filterParam,
+      thread_id: filterParam,
+      assignee_id: filterParam.meta({ description: 'The id of a member, or `me` for the member who asks.' }),
       ...pageQueryById('case'),
     }),
     responses: { 200: pageSchema(CaseView) },
     async handle({ ctx, scope, query }) {
-      const rows = await listCases(ctx.db, scope.projectIds, query)
+      const assignee_id = query.assignee_id === 'me' ? scope.actor.id : query.assignee_id
+      const rows = await listCases(ctx.db, scope.projectIds, { ...query, assignee_id })
       const data = await readCaseViews(ctx.db, rows.slice(0, query.limit))
       return { data, next_cursor: rows.length > query.limit ? (data.at(-1)?.id ?? null) : null }
     },
@@ -49,12 +53,20 @@ export const caseRoutes = nameRoutes({
 
   updateCase: defineWrite('PUT', '/v1/cases/:id', {
     summary: 'Update a case',
-    description: 'Moves, closes or reopens it. Fields that are left out keep their value.',
-    body: CaseChange,
+    description: 'Moves, assigns, closes or reopens it. Fields that are left out keep their value.',
+    body: CaseUpdate,
     responses: { 200: CaseView },
     find: caseInScope,
     handle: async ({ ctx, scope, subject, body }) =>
-      readCaseView(ctx.db, await changeCase(ctx, subject, body, scope.actor)),
+      readCaseView(ctx.db, await changeCaseByFounder(ctx, scope, subject, body)),
+  }),
+
+  listCaseFiles: defineRead('/v1/cases/:id/files', {
+    summary: 'List the files of a case',
+    description: `The newest ${MAX_SHOWN_PER_CASE} files of its tasks and of its conversation, newest first.`,
+    responses: { 200: CaseFilesView },
+    find: caseInScope,
+    handle: async ({ ctx, subject }) => ({ data: (await listCaseFiles(ctx.db, subject)).map(toFileView) }),
   }),
 
   createCaseTask: defineWrite('POST', '/v1/cases/:id/tasks', {

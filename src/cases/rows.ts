@@ -2,7 +2,7 @@ import type { SelectQueryBuilder } from 'kysely'
 import type { PageQuery } from '../http/page.ts'
 import { listNewestPage, matchColumns, mergeNewest } from '../store/newest-page.ts'
 import type { Db } from '../store/store.ts'
-import type { CaseHistoryRow, CaseRow, Tables } from '../store/tables.ts'
+import type { CaseHistoryRow, CaseRow, FileRow, Tables } from '../store/tables.ts'
 
 export async function insertCase(db: Db, row: CaseRow): Promise<void> {
   await db.insertInto('cases').values(row).execute()
@@ -27,20 +27,31 @@ export interface CaseFilter extends PageQuery {
   status?: string | undefined
   stage?: string | undefined
   client_id?: string | undefined
+  thread_id?: string | undefined
+  assignee_id?: string | undefined
 }
 
 export function listCases(db: Db, projectIds: readonly string[], filter: CaseFilter): Promise<CaseRow[]> {
-  const { wedge, status, stage, client_id } = filter
+  const { wedge, status, stage, client_id, thread_id, assignee_id } = filter
   return mergeNewest(projectIds, filter, (project_id) => {
     const cases = db.selectFrom('cases').selectAll()
+    const others = { wedge, status, stage, assignee_id }
+    if (thread_id !== undefined)
+      return listNewestPage(
+        cases.where('thread_id', '=', thread_id),
+        filter,
+        matchColumns({ project_id, client_id, ...others }),
+      )
     return client_id === undefined
-      ? listNewestPage(cases.where('project_id', '=', project_id), filter, matchColumns({ wedge, status, stage }))
-      : listNewestPage(
-          cases.where('client_id', '=', client_id),
-          filter,
-          matchColumns({ project_id, wedge, status, stage }),
-        )
+      ? listNewestPage(cases.where('project_id', '=', project_id), filter, matchColumns(others))
+      : listNewestPage(cases.where('client_id', '=', client_id), filter, matchColumns({ project_id, ...others }))
   })
+}
+
+/** The client of a thread of the project, for a case about that thread. */
+export async function findThreadClient(db: Db, projectId: string, threadId: string): Promise<string | undefined> {
+  const threads = db.selectFrom('threads').select('client_id').where('project_id', '=', projectId)
+  return (await threads.where('id', '=', threadId).executeTakeFirst())?.client_id
 }
 
 /** Locks the case until the commit, with an update that changes nothing. SQLite has one writer, so it needs no lock. */
@@ -53,7 +64,7 @@ export function lockCase(db: Db, id: string): Promise<CaseRow | undefined> {
     .executeTakeFirst()
 }
 
-export type CaseState = Pick<CaseRow, 'title' | 'stage' | 'status' | 'data' | 'updated_at' | 'closed_at'>
+export type CaseState = Omit<CaseRow, 'id' | 'project_id' | 'wedge' | 'created_at'>
 
 /** Call it only after `lockCase`. */
 export async function updateCase(db: Db, id: string, state: CaseState): Promise<void> {
@@ -103,6 +114,28 @@ export async function listCaseTaskIds(
       .limit(MAX_SHOWN_PER_CASE)
   const rows = await readOfEach(db, caseIds, newest)
   return rows.toSorted((a, b) => (a.id < b.id ? 1 : -1))
+}
+
+/** The newest files of a case's tasks and of its conversation, newest first. */
+export function listCaseFiles(db: Db, { id, thread_id }: Pick<CaseRow, 'id' | 'thread_id'>): Promise<FileRow[]> {
+  const ofTasks = db
+    .selectFrom('task_files')
+    .innerJoin('tasks', 'tasks.id', 'task_files.task_id')
+    .select('task_files.file_id')
+    .where('tasks.case_id', '=', id)
+  const ofMessages = db
+    .selectFrom('message_files')
+    .innerJoin('messages', 'messages.id', 'message_files.message_id')
+    .select('message_files.file_id')
+    .where('messages.thread_id', '=', thread_id ?? '')
+  return db
+    .selectFrom('files')
+    .selectAll()
+    .where('id', 'in', ofTasks.union(ofMessages))
+    .where('state', '=', 'stored')
+    .orderBy('id', 'desc')
+    .limit(MAX_SHOWN_PER_CASE)
+    .execute()
 }
 
 /** The rows of one query for each case, in one statement. */

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { JsonObject } from '../base/json.ts'
-import type { Actor, ActorKind } from '../ctx/scope.ts'
+import type { NamedActor } from '../accounts/actor-name-rows.ts'
+import { FileView } from '../files/view.ts'
 import { jsonObject } from '../http/validate.ts'
 import type { CaseHistoryRow, CaseRow } from '../store/tables.ts'
 import { MAX_SHOWN_PER_CASE } from './rows.ts'
@@ -13,7 +14,11 @@ const CaseHistoryEntryView = z
     from: z.string().nullable(),
     to: z.string(),
     at: z.string(),
-    by: z.object({ kind: z.string(), id: z.string() }),
+    by: z.object({
+      kind: z.string(),
+      id: z.string(),
+      name: z.string().nullable().meta({ description: 'The name of the member or API key; null for others.' }),
+    }),
     note: z.string().nullable(),
   })
   .meta({ id: 'CaseHistoryEntry' })
@@ -27,6 +32,11 @@ export const CaseView = z
     stage: z.string(),
     status: z.enum(CASE_STATUSES),
     client_id: z.string().nullable(),
+    thread_id: z.string().nullable().meta({ description: 'The conversation that the case is about.' }),
+    assignee: z
+      .object({ id: z.string(), name: z.string() })
+      .nullable()
+      .meta({ description: 'The member who takes care of the case.' }),
     data: jsonObject,
     history: z.array(CaseHistoryEntryView).meta({ description: `The newest ${MAX_SHOWN_PER_CASE}, oldest first.` }),
     task_ids: z.array(z.string()).meta({ description: `The newest ${MAX_SHOWN_PER_CASE}, newest first.` }),
@@ -36,9 +46,18 @@ export const CaseView = z
   })
   .meta({ id: 'Case' })
 
+export const CaseFilesView = z.object({ data: z.array(FileView) })
+
 export type CaseView = z.infer<typeof CaseView>
 
-export function toCaseView(row: CaseRow, history: readonly CaseHistoryRow[], taskIds: readonly string[]): CaseView {
+export interface CaseParts {
+  history: readonly CaseHistoryRow[]
+  taskIds: readonly string[]
+  nameOf: (kind: string, id: string | null) => NamedActor | null
+}
+
+export function toCaseView(row: CaseRow, { history, taskIds, nameOf }: CaseParts): CaseView {
+  const assignee = nameOf('member', row.assignee_id)
   return {
     id: row.id,
     project_id: row.project_id,
@@ -47,12 +66,15 @@ export function toCaseView(row: CaseRow, history: readonly CaseHistoryRow[], tas
     stage: row.stage,
     status: row.status as CaseStatus,
     client_id: row.client_id,
+    thread_id: row.thread_id,
+    // Null after the member was removed.
+    assignee: assignee?.name ? { id: assignee.id, name: assignee.name } : null,
     data: JSON.parse(row.data) as JsonObject,
     history: history.map((entry) => ({
       from: entry.from_stage,
       to: entry.to_stage,
       at: entry.at,
-      by: { kind: entry.by_kind as ActorKind, id: entry.by_id } satisfies Actor,
+      by: { kind: entry.by_kind, id: entry.by_id, name: nameOf(entry.by_kind, entry.by_id)?.name ?? null },
       note: entry.note,
     })),
     task_ids: [...taskIds],

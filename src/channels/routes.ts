@@ -11,7 +11,14 @@ import {
 } from './channels.ts'
 import { InboundMessage, receiveInbound } from './inbound.ts'
 import { findChannel, listChannels } from './rows.ts'
-import { ChannelView, InboundReceiptView, readChannelView, readChannelViews } from './view.ts'
+import {
+  ChannelAdapterListView,
+  ChannelView,
+  InboundReceiptView,
+  readAdapterViews,
+  readChannelView,
+  readChannelViews,
+} from './view.ts'
 
 const channelInScope = findInScope('channel', findChannel)
 
@@ -30,6 +37,12 @@ export const channelRoutes = nameRoutes({
         (view) => view,
       )
     },
+  }),
+
+  listChannelAdapters: defineRead('/v1/channel-adapters', {
+    summary: 'List the services that can carry the messages of a channel',
+    responses: { 200: ChannelAdapterListView },
+    handle: async () => ({ data: readAdapterViews() }),
   }),
 
   createChannel: defineWrite('POST', '/v1/channels', {

@@ -4,7 +4,7 @@ import type { Ctx } from '../ctx/ctx.ts'
 import { jsonObject } from '../http/validate.ts'
 import type { ChannelRow, MessageRow } from '../store/tables.ts'
 import { listConnectionsWithSecret } from '../vault/secrets.ts'
-import { findAdapter, toAdapterChannel } from './adapters/adapter-table.ts'
+import { CHANNEL_ADAPTERS, findAdapter, toAdapterChannel } from './adapters/adapter-table.ts'
 
 export const ChannelView = z
   .object({
@@ -31,6 +31,26 @@ export const ChannelView = z
     created_at: z.string(),
   })
   .meta({ id: 'Channel' })
+
+const ChannelAdapterView = z
+  .object({
+    adapter: z.string(),
+    /** The JSON Schema of the field `config` of a channel. */
+    config_schema: jsonObject,
+    secret: z.string().nullable().meta({ description: 'What the secret of a channel is; null: it has none.' }),
+    has_hook: z.boolean().meta({ description: 'The provider calls the `hook_url` of a channel.' }),
+    can_reply: z.boolean().meta({ description: 'Answers are sent through the connection of the channel.' }),
+  })
+  .meta({ id: 'ChannelAdapter' })
+
+export const ChannelAdapterListView = z.object({ data: z.array(ChannelAdapterView) })
+
+/** The adapters in the order of their table. */
+export const readAdapterViews = () =>
+  Object.entries(CHANNEL_ADAPTERS).map(([adapter, { config, secret, hook, reply }]) => {
+    const { $schema: _dialect, ...config_schema } = z.toJSONSchema(config, { io: 'input', unrepresentable: 'any' })
+    return { adapter, config_schema, secret, has_hook: hook !== undefined, can_reply: reply !== undefined }
+  })
 
 export const InboundReceiptView = z.object({
   task_id: z

@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import { filterParam, pageQueryById, pageSchema, toPage } from '../http/page.ts'
 import { createdResponse, defineRead, defineWrite, findInScope, nameRoutes } from '../http/route.ts'
+import type { Db } from '../store/store.ts'
 import { ClientInput, changeClient, createClient } from './clients.ts'
 import { normalizeHandle } from './handles.ts'
-import { findClient, listClients } from './rows.ts'
+import { type ClientWithHandles, findClient, listClientActivity, listClients } from './rows.ts'
 import { ClientView, toClientView } from './view.ts'
 
 export const clientInScope = findInScope('client', findClient)
@@ -17,7 +18,17 @@ export const clientRoutes = nameRoutes({
     }),
     responses: { 200: pageSchema(ClientView) },
     async handle({ ctx, scope, query }) {
-      return toPage(await listClients(ctx.db, scope.projectIds, query), query.limit, (row) => row.id, toClientView)
+      const rows = await listClients(ctx.db, scope.projectIds, query)
+      const activity = await listClientActivity(
+        ctx.db,
+        rows.map((row) => row.id),
+      )
+      const toView = (row: ClientWithHandles) =>
+        toClientView(
+          row,
+          activity.find(({ client_id }) => client_id === row.id),
+        )
+      return toPage(rows, query.limit, (row) => row.id, toView)
     },
   }),
 
@@ -27,7 +38,7 @@ export const clientRoutes = nameRoutes({
     responses: { 201: ClientView },
     async handle({ ctx, scope, body }) {
       const client = await createClient(ctx, scope, body)
-      return createdResponse(`/v1/clients/${client.id}`, toClientView(client))
+      return createdResponse(`/v1/clients/${client.id}`, toClientView(client, undefined))
     },
   }),
 
@@ -35,7 +46,7 @@ export const clientRoutes = nameRoutes({
     summary: 'Read a client',
     responses: { 200: ClientView },
     find: clientInScope,
-    handle: async ({ subject }) => toClientView(subject),
+    handle: ({ ctx, subject }) => readClientView(ctx.db, subject),
   }),
 
   updateClient: defineWrite('PUT', '/v1/clients/:id', {
@@ -44,6 +55,12 @@ export const clientRoutes = nameRoutes({
     body: ClientInput,
     responses: { 200: ClientView },
     find: clientInScope,
-    handle: async ({ ctx, scope, subject, body }) => toClientView(await changeClient(ctx, scope, subject, body)),
+    handle: async ({ ctx, scope, subject, body }) =>
+      readClientView(ctx.db, await changeClient(ctx, scope, subject, body)),
   }),
 })
+
+async function readClientView(db: Db, client: ClientWithHandles) {
+  const [activity] = await listClientActivity(db, [client.id])
+  return toClientView(client, activity)
+}

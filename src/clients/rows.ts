@@ -44,6 +44,28 @@ export async function listClients(
   return withHandles(db, rows)
 }
 
+export interface ClientActivity {
+  client_id: string
+  open_threads: number
+  last_activity_at: string
+}
+
+/** The conversations of clients in numbers. A client without a conversation has no row. */
+export async function listClientActivity(db: Db, clientIds: readonly string[]): Promise<ClientActivity[]> {
+  if (clientIds.length === 0) return []
+  const rows = await db
+    .selectFrom('threads')
+    .select((row) => [
+      'client_id',
+      row.fn.count('id').filterWhere('status', '=', 'open').as('open_threads'),
+      row.fn.max('updated_at').as('last_activity_at'),
+    ])
+    .where('client_id', 'in', clientIds)
+    .groupBy('client_id')
+    .execute()
+  return rows.map((row) => ({ ...row, open_threads: Number(row.open_threads) }))
+}
+
 export type ClientChanges = Partial<Pick<ClientWithHandles, 'display_name' | 'metadata'>> & { updated_at: string }
 
 /** The update also locks the client, so one transaction at a time replaces its handles. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { JsonObject } from '../base/json.ts'
 import { jsonObject } from '../http/validate.ts'
-import type { ClientWithHandles } from './rows.ts'
+import type { ClientActivity, ClientWithHandles } from './rows.ts'
 
 export const ClientView = z
   .object({
@@ -10,12 +10,28 @@ export const ClientView = z
     display_name: z.string().nullable(),
     handles: z.array(z.string()),
     metadata: jsonObject,
+    open_threads: z.number().int().meta({ description: 'The open conversations with the client.' }),
+    last_activity_at: z.string().nullable().meta({ description: 'The last change of a conversation with the client.' }),
     created_at: z.string(),
     updated_at: z.string(),
   })
   .meta({ id: 'Client' })
 
-export function toClientView(client: ClientWithHandles): z.output<typeof ClientView> & { metadata: JsonObject } {
+export function toClientView(
+  client: ClientWithHandles,
+  activity: ClientActivity | undefined,
+): z.output<typeof ClientView> & { metadata: JsonObject } {
   const { id, project_id, display_name, handles, metadata, created_at, updated_at } = client
-  return { id, project_id, display_name, handles, metadata, created_at, updated_at }
+  const { open_threads, last_activity_at } = activity ?? { open_threads: 0, last_activity_at: null }
+  return {
+    id,
+    project_id,
+    display_name,
+    handles,
+    metadata,
+    open_threads,
+    last_activity_at,
+    created_at,
+    updated_at,
+  }
 }

@@ -137,7 +137,11 @@ export async function deleteThreads(db: Db, clientId: string): Promise<{ threads
 export async function emptyCases(db: Db, clientId: string): Promise<void> {
   const cases = db.selectFrom('cases').select('id').where('client_id', '=', clientId)
   await db.updateTable('case_history').set({ note: null }).where('case_id', 'in', cases).execute()
-  await db.updateTable('cases').set({ title: null, data: '{}' }).where('client_id', '=', clientId).execute()
+  await db
+    .updateTable('cases')
+    .set({ title: null, data: '{}', thread_id: null })
+    .where('client_id', '=', clientId)
+    .execute()
 }
 
 export function listConnectionIds(db: Db, clientId: string): Promise<{ id: string }[]> {

@@ -34,7 +34,9 @@ const PAGE_HEADERS = {
     "script-src 'self'",
     "style-src 'self'",
     "connect-src 'self'",
-    "img-src 'self' data:",
+    "img-src 'self' data: blob:",
+    // Previews of PDF files, which the page has fetched itself.
+    'frame-src blob:',
     "font-src 'self'",
     "frame-ancestors 'none'",
     "base-uri 'none'",

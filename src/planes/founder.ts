@@ -47,6 +47,7 @@ export const founderPlaneRoutes: Record<string, FounderRoute[]> = {
     approvalRoutes.listTaskActions,
     taskRoutes.getArtifact,
   ],
+  'Needs you': [reportRoutes.getNeedsYou],
   Files: [
     fileRoutes.createFile,
     fileRoutes.listFiles,
@@ -87,6 +88,7 @@ export const founderPlaneRoutes: Record<string, FounderRoute[]> = {
   Channels: [
     channelRoutes.createChannel,
     channelRoutes.listChannels,
+    channelRoutes.listChannelAdapters,
     channelRoutes.getChannel,
     channelRoutes.updateChannel,
     channelRoutes.setChannelSecret,
@@ -124,6 +126,7 @@ export const founderPlaneRoutes: Record<string, FounderRoute[]> = {
     caseRoutes.createCase,
     caseRoutes.getCase,
     caseRoutes.updateCase,
+    caseRoutes.listCaseFiles,
     caseRoutes.createCaseTask,
   ],
   Records: [recordRoutes.listRecords, recordRoutes.saveRecord, recordRoutes.getRecord, recordRoutes.deleteRecord],

@@ -3,11 +3,21 @@ import { defineRead, nameRoutes } from '../http/route.ts'
 import { taskInScope } from '../tasks/routes.ts'
 import { readReportSums, summariseAnalytics } from './analytics.ts'
 import { reportDays, toPeriodSum } from './periods.ts'
+import { readNeedsYou } from './needs-you.ts'
+import { NeedsYouView } from './needs-you-view.ts'
 import { buildTrace } from './trace.ts'
 import { readTraceEvents } from './trace-events.ts'
 import { AnalyticsView, TaskTraceView } from './view.ts'
 
 export const reportRoutes = nameRoutes({
+  getNeedsYou: defineRead('/v1/needs-you', {
+    summary: 'List everything that waits for a person',
+    description:
+      'Pending approvals and questions, clients without an answer, expired tasks, failing connections, channels and schedules, and questions of runs. At most 50 of each kind.',
+    responses: { 200: NeedsYouView },
+    handle: ({ ctx, scope }) => readNeedsYou(ctx, scope.projectIds),
+  }),
+
   getAnalytics: defineRead('/v1/analytics', {
     summary: 'Read analytics',
     description:

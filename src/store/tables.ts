@@ -575,6 +575,10 @@ export interface CaseRow {
   stage: string
   status: string
   client_id: string | null
+  /** The conversation that the case is about. */
+  thread_id: string | null
+  /** The member who takes care of the case. */
+  assignee_id: string | null
   data: string
   created_at: string
   updated_at: string

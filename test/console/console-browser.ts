@@ -103,6 +103,31 @@ const QUOTES = {
   ],
 }
 
+/** A wedge that proposes a reply to each message, and fails if the message says so. */
+const ANSWERS = {
+  'answers/wedge.json': {
+    wedge: 'answers',
+    title: 'Answers',
+    connections: ['post'],
+    approvals: [{ action: 'post:reply', risk: 'medium', required: true }],
+    task_types: { answer: {} },
+  },
+  'answers/rehearsals/answer.json': [
+    {
+      say: 'I write a draft.',
+      call: {
+        tool: 'act',
+        input: {
+          connection: 'post',
+          capability: 'post:reply',
+          payload: { to: '{{input.from.handle}}', text: 'Thank you for your message. We look into it today.' },
+        },
+      },
+    },
+    { output: { answered: true } },
+  ],
+}
+
 /** Starts one service for all tests of a describe block. `settings` extend the test settings. */
 export function consoleFixture(settings: Record<string, string> = {}): () => Console {
   let started: Awaited<ReturnType<typeof startService>>
@@ -135,7 +160,7 @@ function launch(): Promise<Browser> {
 async function startService(extraSettings: Record<string, string>) {
   const dir = mkdtempSync(join(tmpdir(), 'svc-console-'))
   cpSync(join(root, 'wedges'), join(dir, 'wedges'), { recursive: true })
-  writeFiles(join(dir, 'wedges'), { ...LETTERS, ...POEMS, ...QUOTES })
+  writeFiles(join(dir, 'wedges'), { ...LETTERS, ...POEMS, ...QUOTES, ...ANSWERS })
   cpSync(join(root, 'blueprints'), join(dir, 'blueprints'), { recursive: true })
   const upstream = await openFakeUpstream()
   upstream.respond = ({ body }, response) => {

@@ -72,20 +72,18 @@ describe('forms and dialogs', () => {
     await page.getByRole('heading', { name: 'Connect an app' }).waitFor()
   })
 
-  test('home on a phone: the panel says how many approvals it does not show', async () => {
-    for (const subject of ['1', '2', '3', '4']) {
+  test('home on a phone: the list of what needs you scrolls and leads to each item', async () => {
+    for (const subject of ['1', '2', '3', '4', '5', '6']) {
       const input = { to: 'Ada', subject }
       const { body } = await console().call('POST', '/v1/tasks', { wedge: 'letters', task_type: 'write', input })
       await waitForStatus(console(), body.id, 'awaiting_approval')
     }
     const page = await console().open('/', { viewport: { width: 390, height: 844 } })
-    const more = page.getByRole('link', { name: '1 more: Awaiting your decision' })
-    await more.waitFor()
+    await page.getByRole('heading', { name: '6 approvals need your decision' }).waitFor()
     expect(await accessibilityViolations(page)).toEqual([])
-    await more.click()
-    await page.waitForURL('**/approvals*')
-    await page.setViewportSize({ width: 1440, height: 900 })
-    await page.goto(console().url)
-    await page.getByRole('link', { name: 'View all: Awaiting your decision' }).waitFor()
+    const items = page.getByRole('region', { name: 'Needs you' }).getByRole('listitem')
+    expect(await items.count()).toBe(6)
+    await items.last().getByRole('link').click()
+    await page.waitForURL('**/approvals?id=*')
   })
 })

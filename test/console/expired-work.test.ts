@@ -1,4 +1,3 @@
-import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { accessibilityViolations, consoleFixture, waitForStatus } from './console-browser.ts'
 
@@ -24,27 +23,26 @@ describe('work that nobody decided in time', () => {
     const { data } = (await console().call('GET', '/v1/tasks')).body
     return data.filter(({ retry_of }: { retry_of: string | null }) => retry_of === taskId)
   }
-  const panel = (page: Page) => page.locator('section').filter({ hasText: 'Nobody decided in time' })
 
   test('home: it lists expired tasks until one click runs them again', async () => {
     const page = await console().open('/')
     await page.getByRole('heading', { name: 'Latest tasks' }).waitFor()
-    expect(await panel(page).count()).toBe(0)
+    await page.getByText('Nothing is waiting').waitFor()
     const [first, second] = [await letter('Spring offer'), await letter('Summer offer')]
     await expire(first)
     await expire(second)
-    const rows = panel(page).getByRole('listitem')
+    const rows = page.getByRole('region', { name: 'Needs you' }).getByRole('listitem')
     await expect.poll(() => rows.count()).toBe(2)
     await page.getByRole('heading', { name: '2 tasks expired without a decision' }).waitFor()
-    expect(await panel(page).textContent()).toMatch(/Summer offer.*expired.*Spring offer/)
+    expect(await rows.first().textContent()).toMatch(/Nobody decided in time.*Summer offer/)
     expect(await accessibilityViolations(page)).toEqual([])
 
     await rows.filter({ hasText: 'Spring offer' }).getByRole('button', { name: 'Run again' }).click()
     await page.getByText('Task started again').waitFor()
-    await expect.poll(() => rows.count()).toBe(1)
+    await expect.poll(() => rows.getByRole('button', { name: 'Run again' }).count()).toBe(1)
     expect(await retriesOf(first)).toHaveLength(1)
     await rows.getByRole('button', { name: 'Run again' }).click()
-    await expect.poll(() => panel(page).count()).toBe(0)
+    await expect.poll(() => rows.getByRole('button', { name: 'Run again' }).count()).toBe(0)
     expect(await retriesOf(second)).toHaveLength(1)
   })
 
@@ -74,15 +72,16 @@ describe('work that nobody decided in time', () => {
     expect(await portal.getByText('A team member will reply shortly').count()).toBe(0)
     expect(await accessibilityViolations(portal)).toEqual([])
 
-    const page = await console().open(`/threads/${inbound.thread_id}`)
+    const page = await console().open(`/conversations/${inbound.thread_id}`)
     await page
       .getByRole('list', { name: 'Messages' })
       .getByText(/nobody decided in time/)
       .waitFor()
-    await panel(page).getByRole('button', { name: 'Run again' }).waitFor()
+    const banner = page.getByText('Nobody decided in time, so the client has no answer.')
+    await banner.waitFor()
     expect(await accessibilityViolations(page)).toEqual([])
-    await panel(page).getByRole('button', { name: 'Run again' }).click()
-    await expect.poll(() => panel(page).count()).toBe(0)
+    await page.getByRole('button', { name: 'Run again' }).click()
+    await banner.waitFor({ state: 'detached' })
     expect(await retriesOf(inbound.task_id)).toMatchObject([{ thread_id: inbound.thread_id }])
   })
 

@@ -100,7 +100,7 @@ describe('forms from the input schema of a task type', () => {
     await page.getByLabel('Subject').fill('Order A-9')
     expect(await accessibilityViolations(page)).toEqual([])
     await page.getByRole('button', { name: 'Send', exact: true }).click()
-    await page.waitForURL('**/threads/*')
+    await page.waitForURL('**/conversations/*')
     const { body } = await console().call('GET', '/v1/tasks?wedge=orders')
     expect(body.data[0].input).toMatchObject({
       from: { handle: 'kim@example.com' },

@@ -190,16 +190,16 @@ describe.each([360, 1280])('layout shift at a width of %i pixels', (width) => {
       return (await api('POST', `/v1/channels/${channel.id}/inbound`, { ...message, ...more })).body
     }
     const approve = async (task: string) => api('POST', `/v1/approvals/${await approvalOf(task)}/approve`)
-    const clients = await open('/clients')
-    await clients.getByText('No clients yet').waitFor()
+    const inbox = await open('/conversations')
+    await inbox.getByText('No conversations yet').waitFor()
     const first = await write('Grace')
-    await clients.getByText('From Grace').waitFor()
+    await inbox.getByText('From Grace').waitFor()
     await write('Ada')
-    await clients.getByText('From Ada').waitFor()
-    await expectNoShift(clients, 'clients')
+    await inbox.getByText('From Ada').waitFor()
+    await expectNoShift(inbox, 'conversations')
 
-    const thread = await open(`/threads/${first.thread_id}`)
-    await thread.getByText('Locked out.').waitFor()
+    const thread = await open(`/conversations/${first.thread_id}`)
+    await thread.getByRole('log').getByText('Locked out.').waitFor()
     await approve(first.task_id)
     await expect.poll(() => thread.getByRole('list', { name: 'Messages' }).getByRole('listitem').count()).toBe(2)
     await expectNoShift(thread, 'thread')

@@ -160,7 +160,7 @@ describe('main pages', () => {
 
   test('approvals: a hidden tab shows a browser notification for a new approval', async () => {
     const page = await console().open('/', { permissions: ['notifications'] })
-    await page.getByText('Awaiting your decision').waitFor()
+    await page.getByRole('heading', { name: 'Needs you' }).waitFor()
     await page.evaluate(`
       window.notifications = []
       window.Notification = class extends EventTarget {

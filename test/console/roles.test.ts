@@ -29,8 +29,17 @@ const CONTROLS: Record<string, Control[]> = {
   '/cases': [
     ['operator', 'button', 'New case'],
     ['operator', 'combobox', 'Stage of Access of Grace'],
-    ['operator', 'button', 'Close'],
+    ['operator', 'button', 'Move Access of Grace'],
   ],
+  ':case': [
+    ['operator', 'button', 'Rename'],
+    ['operator', 'button', 'Close'],
+    ['operator', 'button', 'Run a task'],
+    ['operator', 'button', 'Add note'],
+    ['operator', 'combobox', 'Stage'],
+    ['operator', 'combobox', 'Assignee'],
+  ],
+  '/conversations': [],
   '/clients': [['operator', 'button', 'New client']],
   ':client': [
     ['operator', 'button', 'Edit'],
@@ -39,7 +48,9 @@ const CONTROLS: Record<string, Control[]> = {
   ],
   ':thread': [
     ['operator', 'button', 'Close'],
-    ['operator', 'button', 'Reply'],
+    ['operator', 'button', /^Take over/],
+    ['operator', 'button', /^Send/],
+    ['operator', 'button', 'Open a case'],
   ],
   '/records': [],
   '/wedges': [],
@@ -61,6 +72,7 @@ const CONTROLS: Record<string, Control[]> = {
   '/channels': [
     ['admin', 'button', 'New channel'],
     ['operator', 'button', /^Send test/],
+    ['admin', 'button', /^Edit/],
     ['admin', 'button', /^Delete/],
   ],
   '/schedules': [

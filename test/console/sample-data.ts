@@ -16,7 +16,7 @@ export async function createSampleData(console: Console) {
     subject: 'Locked out',
     body: 'I cannot log in.',
   })
-  await create('/v1/cases', { wedge: 'inbox-triage', title: 'Access of Grace' })
+  const opened = await create('/v1/cases', { wedge: 'inbox-triage', title: 'Access of Grace' })
   await create('/v1/records', { wedge: 'letters', collection: 'sent', key: 'A-1', value: { to: 'Ada' } })
   await create('/v1/wedges/refund-desk/knowledge', { name: 'holidays', content: 'We are closed in August.' })
   const cadence = { kind: 'daily', hour: 8, minute: 30 }
@@ -26,8 +26,9 @@ export async function createSampleData(console: Console) {
   return {
     connection: `/connections/${connection.id}`,
     finished: `/tasks/${finished.id}`,
+    case: `/cases/${opened.id}`,
     client: `/clients/${inbound.client_id}`,
-    thread: `/threads/${inbound.thread_id}`,
+    thread: `/conversations/${inbound.thread_id}`,
   }
 }
 

@@ -15,7 +15,7 @@ describe('console while the service is away', () => {
     async (_, viewport) => {
       const page = await console().open('/', { expected: UNREACHABLE, viewport })
       const isPhone = viewport.width < 500
-      await page.getByText('Awaiting your decision').waitFor()
+      await page.getByRole('heading', { name: 'Needs you' }).waitFor()
       const banner = page.getByRole('alert').getByText(/^The service cannot be reached\. Data from \d\d:\d\d/)
       await console().restart({}, async () => {
         await banner.waitFor()
@@ -36,7 +36,7 @@ describe('console while the service is away', () => {
     const page = await console().open('/connections', { expected: UNREACHABLE })
     await page.getByRole('heading', { name: 'post' }).waitFor()
     await page.getByRole('link', { name: 'Home' }).click()
-    await page.getByText('Awaiting your decision').waitFor()
+    await page.getByRole('heading', { name: 'Needs you' }).waitFor()
     const script = page.waitForResponse(/schedules-page/)
     await page.getByRole('link', { name: 'Schedules' }).hover()
     await (await script).finished()
@@ -71,7 +71,7 @@ describe('console while the service is away', () => {
     )
     await page.goto(console().url)
     await page.getByRole('status').getByText('Live', { exact: true }).waitFor()
-    await page.getByText('Awaiting your decision').waitFor()
+    await page.getByRole('heading', { name: 'Needs you' }).waitFor()
     // A second round would start 120 ms after the stream is open.
     await page.waitForTimeout(1_000)
     expect(requests.filter((one, index) => requests.indexOf(one) !== index)).toEqual([])

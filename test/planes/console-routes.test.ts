@@ -50,6 +50,7 @@ describe('console and portal pages', () => {
     const policy = headers.get('content-security-policy') ?? ''
     expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'")
     expect(policy).toContain("frame-ancestors 'none'; base-uri 'none'; form-action 'self'")
+    expect(policy).toContain("img-src 'self' data: blob:; frame-src blob:; font-src 'self'")
     expect(policy).not.toContain('unsafe')
     expect(headers.get('referrer-policy')).toBe('no-referrer')
     expect(headers.get('x-content-type-options')).toBe('nosniff')

@@ -42,6 +42,11 @@ const listTables = (store: StoreKind, db: Db) =>
     : sql`select tablename from pg_tables where schemaname = 'public'`.execute(db)
 
 const UNDO_STORAGE_USAGE_AND_LATER = [
+  'drop index intake_questions_open',
+  'drop index connections_failing',
+  'drop index cases_thread',
+  'alter table cases drop column assignee_id',
+  'alter table cases drop column thread_id',
   'alter table messages drop column verdict',
   'alter table client_handles drop column is_verified',
   'alter table messages drop column is_automatic',

@@ -3,22 +3,23 @@ import { callApi } from './http.ts'
 import { fetchList } from './paging.ts'
 import type { Schemas } from './types.ts'
 
-/** Types and queries of clients, channels, threads and cases. */
+/** Types and queries of clients and channels. */
 export type Client = Schemas['Client']
 
 export type Channel = Schemas['Channel']
 
-export type ThreadSummary = Schemas['ThreadSummary']
-
-export type Message = Schemas['Message']
-
-export type Thread = Schemas['Thread']
-
-export type Case = Schemas['Case']
-
 export const channelsQuery = queryOptions({
   queryKey: ['channels'],
   queryFn: ({ signal }) => fetchList<Channel>('/v1/channels', { signal }),
+})
+
+export type ChannelAdapter = Schemas['ChannelAdapter']
+
+/** The services that can carry the messages of a channel. They change only with the version of the service. */
+export const channelAdaptersQuery = queryOptions({
+  queryKey: ['channel-adapters'],
+  queryFn: async ({ signal }) => (await callApi<{ data: ChannelAdapter[] }>('/v1/channel-adapters', { signal })).data,
+  staleTime: Infinity,
 })
 
 export const clientsQuery = (handle: string) =>
@@ -31,23 +32,4 @@ export const clientQuery = (id: string) =>
   queryOptions({
     queryKey: ['clients', 'one', id],
     queryFn: ({ signal }) => callApi<Client>(`/v1/clients/${id}`, { signal }),
-  })
-
-/** Keyed under `tasks`, because an inbound message starts a task and its end sends the reply. */
-export const threadsQuery = (clientId?: string) =>
-  queryOptions({
-    queryKey: ['tasks', 'threads', clientId ?? 'all'],
-    queryFn: ({ signal }) => fetchList<ThreadSummary>('/v1/threads', { signal }, { client_id: clientId }),
-  })
-
-export const threadQuery = (id: string) =>
-  queryOptions({
-    queryKey: ['tasks', 'thread', id],
-    queryFn: ({ signal }) => callApi<Thread>(`/v1/threads/${id}`, { signal }),
-  })
-
-export const casesQuery = (wedge: string | undefined, status: 'open' | 'closed') =>
-  queryOptions({
-    queryKey: ['cases', wedge ?? 'all', status],
-    queryFn: ({ signal }) => fetchList<Case>('/v1/cases', { signal }, { wedge, status }),
   })

@@ -304,6 +304,11 @@ export interface components {
             welcome: string | null;
         };
         Case: {
+            /** @description The member who takes care of the case. */
+            assignee: {
+                id: string;
+                name: string;
+            } | null;
             client_id: string | null;
             closed_at: string | null;
             /** Format: date-time */
@@ -319,6 +324,8 @@ export interface components {
             status: "open" | "closed";
             /** @description The newest 200, newest first. */
             task_ids: string[];
+            /** @description The conversation that the case is about. */
+            thread_id: string | null;
             title: string | null;
             /** Format: date-time */
             updated_at: string;
@@ -330,6 +337,8 @@ export interface components {
             by: {
                 id: string;
                 kind: string;
+                /** @description The name of the member or API key; null for others. */
+                name: string | null;
             };
             from: string | null;
             note: string | null;
@@ -365,6 +374,17 @@ export interface components {
             task_type: string;
             wedge: string;
         };
+        ChannelAdapter: {
+            adapter: string;
+            /** @description Answers are sent through the connection of the channel. */
+            can_reply: boolean;
+            /** @description Any JSON object. */
+            config_schema: JsonObject;
+            /** @description The provider calls the `hook_url` of a channel. */
+            has_hook: boolean;
+            /** @description What the secret of a channel is; null: it has none. */
+            secret: string | null;
+        };
         ChannelList: {
             data: components["schemas"]["Channel"][];
             next_cursor: string | null;
@@ -375,8 +395,12 @@ export interface components {
             display_name: string | null;
             handles: string[];
             id: string;
+            /** @description The last change of a conversation with the client. */
+            last_activity_at: string | null;
             /** @description Any JSON object. */
             metadata: JsonObject;
+            /** @description The open conversations with the client. */
+            open_threads: number;
             project_id: string;
             /** Format: date-time */
             updated_at: string;
@@ -493,10 +517,12 @@ export interface components {
             type: "cost.charged";
         };
         CreateCaseRequest: {
+            assignee_id?: string | null;
             client_id?: string | null;
             /** @description Any JSON object. */
             data?: JsonObject;
             stage?: string;
+            thread_id?: string | null;
             title?: string | null;
             wedge: string;
         };
@@ -931,6 +957,12 @@ export interface components {
                 problem: string;
             }[];
         };
+        ListCaseFilesResponse: {
+            data: components["schemas"]["File"][];
+        };
+        ListChannelAdaptersResponse: {
+            data: components["schemas"]["ChannelAdapter"][];
+        };
         ListConnectionToolsResponse: {
             data: components["schemas"]["ConnectionTool"][];
         };
@@ -987,6 +1019,27 @@ export interface components {
         NamedText: {
             content: string;
             name: string;
+        };
+        NeedsYou: {
+            data: components["schemas"]["NeedsYouItem"][];
+            /** @description At least one kind has more items than are shown. */
+            has_more: boolean;
+        };
+        NeedsYouItem: {
+            /** @description Of an approval or a question. */
+            approval: components["schemas"]["Approval"] | null;
+            /** @description Why it needs a person: an error, a reason or the question. */
+            detail: string | null;
+            /** @description The id of the approval, thread, task, connection, channel, schedule or question. */
+            id: string;
+            /** @enum {string} */
+            kind: "approval" | "question" | "conversation" | "expired_task" | "connection" | "channel" | "schedule" | "intake";
+            project_id: string;
+            since: string;
+            /** @description Of an expired task. */
+            task: components["schemas"]["Task"] | null;
+            title: string | null;
+            wedge: string | null;
         };
         OauthStart: {
             authorize_url: string;
@@ -1798,12 +1851,14 @@ export interface components {
             welcome?: string | null;
         };
         UpdateCaseRequest: {
+            assignee_id?: string | null;
             /** @description Any JSON object. */
             data?: JsonObject;
             note?: string;
             stage?: string;
             /** @enum {string} */
             status?: "open" | "closed";
+            thread_id?: string | null;
             title?: string | null;
         };
         UpdateChannelRequest: {

@@ -1,7 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import * as credential from './credential.ts'
-import type { Thread } from './client-queries.ts'
-import { callApi, serverNow } from './http.ts'
+import { callApi } from './http.ts'
 import { fetchList, pagedQuery, queryString } from './paging.ts'
 import type {
   Analytics,
@@ -11,6 +10,7 @@ import type {
   Effect,
   Meta,
   Page,
+  Schemas,
   Session,
   SignupState,
   Task,
@@ -101,29 +101,15 @@ export const newestTasksQuery = (filter: TaskFilter, limit = 50) =>
     queryFn: ({ signal }) => fetchTaskPage({ ...filter, limit }, signal).then(({ data }) => data),
   })
 
-const WEEK_MS = 7 * 86_400_000
+export type NeedsYouItem = Schemas['NeedsYouItem']
 
-/** The tasks of the last week that expired and were not run again. After a week they are no longer of interest. */
-export const expiredTasksQuery = queryOptions({
-  queryKey: ['tasks', 'expired', 'week'],
-  queryFn: ({ signal }) => {
-    const expired_since = new Date(serverNow() - WEEK_MS).toISOString()
-    return fetchTaskPage({ expired_since, limit: 50 }, signal).then(({ data }) => data)
-  },
+/** Everything that waits for a person, the most urgent kinds first. */
+export const needsYouQuery = queryOptions({
+  queryKey: ['work', 'needs-you'],
+  queryFn: ({ signal }) => callApi<Schemas['NeedsYou']>('/v1/needs-you', { signal }),
 })
 
-/** The tasks of a thread that expired and were not run again. */
-export const expiredThreadTasksQuery = ({ id, client_id, created_at }: Thread) =>
-  queryOptions({
-    queryKey: ['tasks', 'expired', id],
-    queryFn: async ({ signal }) => {
-      const { data } = await fetchTaskPage({ client_id, expired_since: created_at, limit: 50 }, signal)
-      return data.filter(({ thread_id }) => thread_id === id)
-    },
-  })
-
 interface TaskPageQuery extends TaskFilter {
-  expired_since?: string
   limit: number
   cursor?: string
 }
@@ -133,7 +119,7 @@ async function fetchTaskPage(query: TaskPageQuery, signal: AbortSignal) {
   return { data: data.map(toTaskListItem), next_cursor }
 }
 
-function toTaskListItem(task: Task): TaskListItem {
+export function toTaskListItem(task: Task): TaskListItem {
   const { id, wedge, task_type, status, thread_id, cost_usd, created_at, started_at, finished_at, error } = task
   return {
     id,

@@ -50,6 +50,12 @@ export const connectionsQuery = queryOptions({
   queryFn: ({ signal }) => fetchList<Connection>('/v1/connections', { signal }),
 })
 
+export const clientConnectionsQuery = (clientId: string) =>
+  queryOptions({
+    queryKey: ['connections', 'client', clientId],
+    queryFn: ({ signal }) => fetchList<Connection>('/v1/connections', { signal }, { client_id: clientId }),
+  })
+
 export const toolkitsQuery = (text: string) =>
   queryOptions({
     queryKey: ['toolkits', text],

@@ -9,6 +9,7 @@ import {
   type LucideIcon,
   Mailbox,
   Map,
+  MessagesSquare,
   Play,
   Plug,
   ScrollText,
@@ -31,7 +32,7 @@ export interface NavItem {
   /** Adds a gap before this item. */
   startsGroup?: true
   /** The number that is shown beside the label. */
-  counter?: 'approvals' | 'activeTasks'
+  counter?: 'approvals' | 'conversations' | 'activeTasks'
   /** The minimum role that can use the page. */
   minRole?: Role
 }
@@ -39,6 +40,13 @@ export interface NavItem {
 const NAV_ITEMS: NavItem[] = [
   { to: '/', label: shellText.pages.home, icon: HomeIcon, shortcut: 'h' },
   { to: '/approvals', label: shellText.pages.approvals, icon: Inbox, shortcut: 'a', counter: 'approvals' },
+  {
+    to: '/conversations',
+    label: shellText.pages.conversations,
+    icon: MessagesSquare,
+    shortcut: 'm',
+    counter: 'conversations',
+  },
   { to: '/tasks', label: shellText.pages.tasks, icon: Activity, shortcut: 't', counter: 'activeTasks' },
   { to: '/run', label: shellText.pages.run, icon: Play, shortcut: 'r', minRole: 'operator' },
   { to: '/cases', label: shellText.pages.cases, icon: SquareKanban, shortcut: 'b' },

@@ -4,6 +4,7 @@ import { BookOpen, Keyboard, LogOut, Moon, Search, Sun, SunMoon } from 'lucide-r
 import { useReducer } from 'react'
 import * as credential from '../api/credential.ts'
 import { callApi } from '../api/http.ts'
+import { unreadCountQuery } from '../api/conversation-queries.ts'
 import { approvalsQuery, sessionQuery, newestTasksQuery } from '../api/queries.ts'
 import { Button, KeyCap } from '../ui/button.tsx'
 import { CountBadge } from '../ui/tabs.tsx'
@@ -57,7 +58,11 @@ function NavLink({ item, onNavigate }: { item: NavItem; onNavigate: () => void }
       {item.label}
       {count > 0 && (
         <span className="ml-auto">
-          <CountBadge value={count} max={200} urgent={item.counter === 'approvals'} />
+          <CountBadge
+            value={count}
+            max={200}
+            urgent={item.counter === 'approvals' || item.counter === 'conversations'}
+          />
         </span>
       )}
     </Link>
@@ -66,9 +71,11 @@ function NavLink({ item, onNavigate }: { item: NavItem; onNavigate: () => void }
 
 function useItemCount(counter: NavItem['counter']): number {
   const approvals = useQuery({ ...approvalsQuery('pending'), enabled: counter === 'approvals' })
+  const unread = useQuery({ ...unreadCountQuery, enabled: counter === 'conversations' })
   const running = useQuery({ ...newestTasksQuery({ status: 'running' }, 200), enabled: counter === 'activeTasks' })
   const queued = useQuery({ ...newestTasksQuery({ status: 'queued' }, 200), enabled: counter === 'activeTasks' })
   if (counter === 'approvals') return approvals.data?.length ?? 0
+  if (counter === 'conversations') return unread.data ?? 0
   return counter === 'activeTasks' ? (running.data?.length ?? 0) + (queued.data?.length ?? 0) : 0
 }
 

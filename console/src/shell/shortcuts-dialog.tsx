@@ -24,6 +24,10 @@ const shortcutGroups = (navItems: NavItem[], canDecide: boolean): ShortcutGroup[
     keys: [['j / k', text.nextPrevious], ...(canDecide ? DECISIONS : [])],
   },
   {
+    title: text.conversations,
+    keys: [['j / k', text.nextPrevious], ...(canDecide ? ANSWERS : [])],
+  },
+  {
     title: text.lists,
     keys: [
       ['j / k', text.nextPrevious],
@@ -39,6 +43,14 @@ const DECISIONS: [string, string][] = [
   ['x / X', text.select],
   ['v', text.revise],
   ['r', text.reject],
+]
+
+const ANSWERS: [string, string][] = [
+  ['c', text.reply],
+  ['t', text.takeOver],
+  ['a', text.approve],
+  ['e', text.edit],
+  ['v', text.revise],
 ]
 
 export function ShortcutsDialog({ onClose }: { onClose: () => void }) {

@@ -31,6 +31,7 @@ export const shellText = {
   pages: {
     home: 'Home',
     approvals: 'Approvals',
+    conversations: 'Conversations',
     tasks: 'Tasks',
     run: 'Run a task',
     cases: 'Cases',
@@ -61,6 +62,9 @@ export const shellText = {
     title: 'Keyboard shortcuts',
     everywhere: 'Everywhere',
     approvals: 'Approvals',
+    conversations: 'Conversations',
+    reply: 'Write a reply',
+    takeOver: 'Take over / give back',
     lists: 'Lists',
     search: 'Search and commands',
     nextPrevious: 'Next / previous',

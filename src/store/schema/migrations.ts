@@ -81,6 +81,11 @@ const MIGRATIONS: Record<string, Migration> = {
       for (const statement of BRAND_STATEMENTS) await sql.raw(statement).execute(db)
     },
   },
+  '0014_cases': {
+    async up(db) {
+      for (const statement of CASE_STATEMENTS) await sql.raw(statement).execute(db)
+    },
+  },
   '0015_message_origin': {
     async up(db) {
       for (const statement of MESSAGE_ORIGIN_STATEMENTS) await sql.raw(statement).execute(db)
@@ -92,6 +97,16 @@ const MIGRATIONS: Record<string, Migration> = {
     },
   },
 }
+
+/** The conversation and the responsible member of a case; what waits for a person is found without reading all rows. */
+const CASE_STATEMENTS = [
+  'alter table cases add column thread_id text',
+  'alter table cases add column assignee_id text',
+  'create index cases_thread on cases (thread_id, id) where thread_id is not null',
+  'create index connections_failing on connections (project_id, id) where last_error is not null',
+  `create index intake_questions_open on intake_questions (project_id, created_at)
+    where status = 'open' and asked > 0`,
+]
 
 /** What the mail server of a sender proved, and whether a program wrote the message. */
 const MESSAGE_ORIGIN_STATEMENTS = [

@@ -1,88 +1,121 @@
 import { Link } from '@tanstack/react-router'
-import type { Case } from '../../api/client-queries.ts'
-import { callApi } from '../../api/http.ts'
-import { useApiMutation } from '../../api/mutation.ts'
-import { Button } from '../../ui/button.tsx'
+import { GripVertical } from 'lucide-react'
+import type { DragEvent, KeyboardEvent } from 'react'
+import type { Case } from '../../api/case-queries.ts'
 import { humanize } from '../../ui/humanize.ts'
-import { FieldList } from '../../ui/json.tsx'
-import { RequireRole } from '../../ui/role.tsx'
+import { RequireRole, useHasRole } from '../../ui/role.tsx'
 import { TimeAgo } from '../../ui/time.tsx'
+import { caseName } from './case-name.ts'
 import { casesText } from './text.ts'
+import { useChangeCase } from './use-change-case.ts'
 
-export function CaseCard({ found, stages }: { found: Case; stages: string[] }) {
-  const { id, title, data, task_ids, client_id, updated_at } = found
-  const name = title || id.slice(-8)
+/** The type of the data that a dragged card carries. */
+export const DRAGGED_CASE = 'application/x-case'
+
+/** A case on the board. It is moved by dragging, with the arrow keys of its handle, or with the list of stages. */
+export function CaseCard({
+  found,
+  stages,
+  onMoved,
+}: {
+  found: Case
+  stages: string[]
+  /** Called after a move with the keyboard, because the card is then in another column. */
+  onMoved: (name: string, stage: string) => void
+}) {
+  const { id, stage, task_ids, assignee, updated_at } = found
+  const name = caseName(found)
+  const change = useChangeCase()
+  const canMove = useHasRole()('operator')
+  const move = (to: string | undefined) => {
+    if (to === undefined || to === stage) return
+    change.mutate({ id, stage: to })
+    onMoved(name, to)
+  }
+  const startDrag = ({ dataTransfer }: DragEvent) => {
+    dataTransfer.setData(DRAGGED_CASE, id)
+    dataTransfer.effectAllowed = 'move'
+  }
   return (
-    <article aria-label={name} className="panel flex flex-col gap-2 p-3">
-      <h3 className="font-medium break-words">{name}</h3>
-      <p className="flex flex-wrap gap-x-3 text-xs text-muted">
-        <Link to="/tasks" search={{ case_id: id }} className="text-accent underline">
-          {casesText.tasks(task_ids.length)}
-        </Link>
-        {client_id && (
-          <Link to="/clients/$clientId" params={{ clientId: client_id }} className="text-accent underline">
-            {casesText.client}
+    <article
+      aria-label={name}
+      draggable={canMove}
+      onDragStart={startDrag}
+      className={`panel flex flex-col gap-2 p-3 ${canMove ? 'cursor-grab active:cursor-grabbing' : ''}`}
+    >
+      <div className="flex items-start gap-1">
+        <RequireRole minRole="operator">
+          <MoveHandle id={id} name={name} onStep={(by) => move(stages[stages.indexOf(stage) + by])} />
+        </RequireRole>
+        <h3 className="min-w-0 font-medium break-words">
+          <Link to="/cases/$caseId" params={{ caseId: id }} className="hover:underline" draggable={false}>
+            {name}
           </Link>
-        )}
+        </h3>
+      </div>
+      <p className="flex flex-wrap gap-x-3 text-xs text-muted">
+        <span>{casesText.tasks(task_ids.length)}</span>
+        {assignee && <span className="truncate">{assignee.name}</span>}
         <span className="ml-auto">
           <TimeAgo ts={updated_at} />
         </span>
       </p>
-      <details>
-        <summary className="text-xs text-muted">{casesText.details}</summary>
-        <div className="flex flex-col gap-2 py-2">
-          {Object.keys(data).length > 0 && <FieldList value={data} />}
-          <CaseHistory entries={found.history} />
-        </div>
-      </details>
       <RequireRole minRole="operator">
-        <CaseActions found={found} name={name} stages={stages} />
+        <StageList name={name} stage={stage} stages={stages} disabled={change.isPending} onChange={move} />
       </RequireRole>
     </article>
   )
 }
 
-function CaseActions({ found: { id, stage, status }, name, stages }: { found: Case; name: string; stages: string[] }) {
-  const change = useApiMutation(
-    (body: { stage?: string; status?: 'open' | 'closed' }) => callApi(`/v1/cases/${id}`, { method: 'PUT', body }),
-    { invalidates: ['cases'] },
-  )
+/** The arrow keys move the card to the stage before or after its own. */
+function MoveHandle({ id, name, onStep }: { id: string; name: string; onStep: (by: 1 | -1) => void }) {
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== 'ArrowRight' && event.key !== 'ArrowLeft') return
+    event.preventDefault()
+    onStep(event.key === 'ArrowRight' ? 1 : -1)
+  }
   return (
-    <div className="flex gap-2">
-      <select
-        aria-label={casesText.stageOf(name)}
-        className="field h-7 py-0 text-xs"
-        value={stage}
-        disabled={change.isPending}
-        onChange={(event) => change.mutate({ stage: event.target.value })}
-      >
-        {stages.map((option) => (
-          <option key={option} value={option}>
-            {humanize(option)}
-          </option>
-        ))}
-      </select>
-      <Button
-        small
-        disabled={change.isPending}
-        onClick={() => change.mutate({ status: status === 'open' ? 'closed' : 'open' })}
-      >
-        {status === 'open' ? casesText.close : casesText.reopen}
-      </Button>
-    </div>
+    <button
+      type="button"
+      id={moveHandleId(id)}
+      aria-label={casesText.moveCase(name)}
+      title={casesText.moveHint}
+      onKeyDown={onKeyDown}
+      className="-ml-1.5 cursor-grab rounded text-muted"
+    >
+      <GripVertical size={16} aria-hidden />
+    </button>
   )
 }
 
-function CaseHistory({ entries }: { entries: Case['history'] }) {
+export const moveHandleId = (caseId: string) => `move-${caseId}`
+
+function StageList({
+  name,
+  stage,
+  stages,
+  disabled,
+  onChange,
+}: {
+  name: string
+  stage: string
+  stages: string[]
+  disabled: boolean
+  onChange: (stage: string) => void
+}) {
   return (
-    <ol className="flex flex-col gap-1 text-xs text-muted">
-      {entries.map(({ from, to, at, by, note }, i) => (
-        <li key={i}>
-          {from === null || from === to ? humanize(to) : casesText.moved(humanize(from), humanize(to))}{' '}
-          {casesText.by(by.kind)}, <TimeAgo ts={at} />
-          {note && <span className="block text-text">{note}</span>}
-        </li>
+    <select
+      aria-label={casesText.stageOf(name)}
+      className="field h-7 py-0 text-xs"
+      value={stage}
+      disabled={disabled}
+      onChange={(event) => onChange(event.target.value)}
+    >
+      {stages.map((option) => (
+        <option key={option} value={option}>
+          {humanize(option)}
+        </option>
       ))}
-    </ol>
+    </select>
   )
 }

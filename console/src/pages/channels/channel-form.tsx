@@ -1,66 +1,155 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import type { Channel } from '../../api/client-queries.ts'
+import { channelAdaptersQuery, type Channel, type ChannelAdapter } from '../../api/client-queries.ts'
 import { callApi } from '../../api/http.ts'
 import { useApiMutation } from '../../api/mutation.ts'
-import { connectionsQuery } from '../../api/setup-queries.ts'
+import { type Connection, connectionsQuery } from '../../api/setup-queries.ts'
+import type { JsonObject } from '../../api/types.ts'
 import { FormDialog } from '../../ui/form-dialog.tsx'
 import { Select, TextField } from '../../ui/form-fields.tsx'
+import { humanize } from '../../ui/humanize.ts'
+import { InputFields } from '../../ui/input-fields.tsx'
+import { fieldsOfSchema } from '../../ui/schema-fields.ts'
 import { useDeclaredInput } from '../run/task-input.tsx'
 import { TaskTypeFields, useTaskType } from '../wedges/task-type-fields.tsx'
+import { adapterNames } from './adapter-text.ts'
 import { channelsText } from './text.ts'
 
 /** What the input of a task that a message starts has. */
 const MESSAGE_FIELDS = ['from', 'body', 'subject', 'thread_id']
 
-export function ChannelForm({ onClose, onCreated }: { onClose: () => void; onCreated: (channel: Channel) => void }) {
-  const { data: connections = [], isSuccess } = useQuery(connectionsQuery)
-  const [address, setAddress] = useState('')
-  const [chosenConnection, setChosenConnection] = useState('')
-  const chosen = useTaskType()
-  // Any other kind may be an API that carries no messages, such as a payment provider, so it has to be chosen.
-  const connection_id = chosenConnection || (connections.find(({ kind }) => kind === 'email')?.id ?? '')
+interface ChannelFields {
+  adapter: string
+  address: string
+  connection_id: string
+  config: JsonObject
+  settle_s: string
+}
+
+/** Creates a channel, or changes one: the service that carries the messages, its settings, and the task they start. */
+export function ChannelForm({
+  channel,
+  onClose,
+  onSaved,
+}: {
+  channel?: Channel
+  onClose: () => void
+  onSaved: (channel: Channel) => void
+}) {
+  const { data: adapters = [] } = useQuery(channelAdaptersQuery)
+  const { data: connections = [] } = useQuery(connectionsQuery)
+  const [fields, setFields] = useState<ChannelFields>(() => fieldsOf(channel))
+  const chosen = useTaskType(channel)
+  const { adapter, address, config } = fields
+  const change = (changes: Partial<ChannelFields>) => setFields({ ...fields, ...changes })
+  const connection_id = fields.connection_id || suggestConnection(connections, adapter)
   const { wedge, task_type } = chosen
-  const missing = useDeclaredInput(wedge, task_type).fields.filter(
-    ({ name, required }) => required && !MESSAGE_FIELDS.includes(name),
-  )
-  const save = useApiMutation(
-    () => callApi<Channel>('/v1/channels', { method: 'POST', body: { connection_id, address, wedge, task_type } }),
-    { invalidates: ['channels'], onSuccess: onCreated },
-  )
+  const save = useSaveChannel(channel, { ...fields, connection_id, wedge, task_type }, onSaved)
   return (
     <FormDialog
-      title={channelsText.newChannel}
-      submitLabel={channelsText.create}
+      title={channel ? channelsText.editChannel : channelsText.newChannel}
+      submitLabel={channel ? channelsText.save : channelsText.create}
       canSubmit={address.trim() !== '' && connection_id !== '' && task_type !== ''}
       mutation={save}
       onClose={onClose}
     >
+      <AdapterSelect adapters={adapters} value={adapter} onChange={(to) => change({ adapter: to, config: {} })} />
       <TextField
         label={channelsText.address}
         hint={channelsText.addressHint}
         placeholder={channelsText.addressExample}
         value={address}
-        onChange={setAddress}
+        onChange={(to) => change({ address: to })}
+      />
+      <InputFields
+        key={adapter}
+        fields={fieldsOfSchema(adapters.find((one) => one.adapter === adapter)?.config_schema ?? {})}
+        input={config}
+        onChange={(to) => change({ config: to })}
       />
       <TaskTypeFields chosen={chosen} />
-      {missing.length > 0 && (
-        <p role="status" className="-mt-2 text-xs text-wait">
-          {channelsText.missingFields(
-            MESSAGE_FIELDS,
-            missing.map(({ name }) => name),
-          )}
-        </p>
-      )}
+      <MissingFields wedge={wedge} taskType={task_type} />
+      <ConnectionSelect value={connection_id} onChange={(to) => change({ connection_id: to })} />
+      <TextField
+        label={channelsText.settle}
+        hint={channelsText.settleHint}
+        type="number"
+        min={0}
+        max={3600}
+        value={fields.settle_s}
+        onChange={(to) => change({ settle_s: to })}
+      />
+    </FormDialog>
+  )
+}
+
+function useSaveChannel(
+  channel: Channel | undefined,
+  { adapter, config, settle_s, ...binding }: ChannelFields & { wedge: string; task_type: string },
+  onSaved: (channel: Channel) => void,
+) {
+  const body = {
+    ...binding,
+    adapter: adapter || null,
+    settle_s: Number(settle_s) || 0,
+    ...(adapter && { config }),
+  }
+  return useApiMutation(
+    () =>
+      channel
+        ? callApi<Channel>(`/v1/channels/${channel.id}`, { method: 'PUT', body })
+        : callApi<Channel>('/v1/channels', { method: 'POST', body }),
+    { invalidates: ['channels'], onSuccess: onSaved },
+  )
+}
+
+const fieldsOf = (channel: Channel | undefined): ChannelFields => ({
+  adapter: channel?.adapter ?? '',
+  address: channel?.address ?? '',
+  connection_id: channel?.connection_id ?? '',
+  config: channel?.config ?? {},
+  settle_s: String(channel?.settle_s ?? 0),
+})
+
+/** Any other kind may be an API that carries no messages, such as a payment provider, so it has to be chosen. */
+function suggestConnection(connections: Connection[], adapter: string): string {
+  const named = connections.find(({ name }) => adapter !== '' && name.toLowerCase() === adapter)
+  return named?.id ?? connections.find(({ kind }) => kind === 'email')?.id ?? ''
+}
+
+function AdapterSelect({
+  adapters,
+  value,
+  onChange,
+}: {
+  adapters: ChannelAdapter[]
+  value: string
+  onChange: (adapter: string) => void
+}) {
+  const options = adapters.map(({ adapter }): [string, string] => [adapter, adapterNames[adapter] ?? humanize(adapter)])
+  return (
+    <Select
+      label={channelsText.adapter}
+      value={value}
+      options={[['', channelsText.ownServer], ...options]}
+      onChange={onChange}
+    />
+  )
+}
+
+function ConnectionSelect({ value, onChange }: { value: string; onChange: (id: string) => void }) {
+  const { data: connections = [], isSuccess } = useQuery(connectionsQuery)
+  return (
+    <>
       <Select
         label={channelsText.replyConnection}
-        value={connection_id}
+        value={value}
         options={[
-          ...(connection_id === '' ? [['', channelsText.choose] satisfies [string, string]] : []),
+          ...(value === '' ? [['', channelsText.choose] satisfies [string, string]] : []),
           ...connections.map(({ id, name }): [string, string] => [id, name]),
         ]}
-        onChange={setChosenConnection}
+        onChange={onChange}
       />
       {isSuccess && connections.length === 0 && (
         <p className="text-wait">
@@ -70,6 +159,22 @@ export function ChannelForm({ onClose, onCreated }: { onClose: () => void; onCre
           </Link>
         </p>
       )}
-    </FormDialog>
+    </>
+  )
+}
+
+/** Warns about required fields of the task type that no message has. */
+function MissingFields({ wedge, taskType }: { wedge: string; taskType: string }) {
+  const missing = useDeclaredInput(wedge, taskType).fields.filter(
+    ({ name, required }) => required && !MESSAGE_FIELDS.includes(name),
+  )
+  if (missing.length === 0) return null
+  return (
+    <p role="status" className="-mt-2 text-xs text-wait">
+      {channelsText.missingFields(
+        MESSAGE_FIELDS,
+        missing.map(({ name }) => name),
+      )}
+    </p>
   )
 }

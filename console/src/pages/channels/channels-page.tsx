@@ -1,24 +1,25 @@
 import { useQuery } from '@tanstack/react-query'
 import { Plus } from 'lucide-react'
 import { useState } from 'react'
-import { type Channel, channelsQuery } from '../../api/client-queries.ts'
+import { type Channel, channelAdaptersQuery, channelsQuery } from '../../api/client-queries.ts'
 import { callApi, toCurl } from '../../api/http.ts'
 import { useApiMutation } from '../../api/mutation.ts'
-import { connectionsQuery } from '../../api/setup-queries.ts'
 import { Button } from '../../ui/button.tsx'
-import { humanize } from '../../ui/humanize.ts'
+import { capitalize, humanize } from '../../ui/humanize.ts'
 import { MutationButton } from '../../ui/mutation-button.tsx'
 import { EmptyState } from '../../ui/page-states.tsx'
 import { Page } from '../../ui/page.tsx'
 import { QueryResult } from '../../ui/query-result.tsx'
 import { RequireRole } from '../../ui/role.tsx'
 import { RowActions, Table } from '../../ui/table.tsx'
+import { TimeAgo } from '../../ui/time.tsx'
+import { adapterNames } from './adapter-text.ts'
 import { ChannelForm } from './channel-form.tsx'
 import { ChannelSetup } from './channel-setup.tsx'
 import { TestMessageForm } from './test-message-form.tsx'
 import { channelsText } from './text.ts'
 
-type OpenDialog = { kind: 'new' } | { kind: 'test' | 'setup'; channel: Channel } | null
+type OpenDialog = { kind: 'new' } | { kind: 'test' | 'setup' | 'edit'; channel: Channel } | null
 
 /** Addresses at which messages arrive, and the task type that each message starts. */
 export function ChannelsPage() {
@@ -53,6 +54,7 @@ export function ChannelsPage() {
                   channel={channel}
                   onTest={() => setOpen({ kind: 'test', channel })}
                   onSetup={() => setOpen({ kind: 'setup', channel })}
+                  onEdit={() => setOpen({ kind: 'edit', channel })}
                 />
               ))}
             </Table>
@@ -60,17 +62,27 @@ export function ChannelsPage() {
         }
       </QueryResult>
       {open?.kind === 'new' && (
-        <ChannelForm onClose={close} onCreated={(channel) => setOpen({ kind: 'setup', channel })} />
+        <ChannelForm onClose={close} onSaved={(channel) => setOpen({ kind: 'setup', channel })} />
       )}
+      {open?.kind === 'edit' && <ChannelForm channel={open.channel} onClose={close} onSaved={close} />}
       {open?.kind === 'test' && <TestMessageForm channel={open.channel} onClose={close} />}
       {open?.kind === 'setup' && <ChannelSetup channel={open.channel} onClose={close} />}
     </Page>
   )
 }
 
-function ChannelRow({ channel, onTest, onSetup }: { channel: Channel; onTest: () => void; onSetup: () => void }) {
-  const { id, address, wedge, task_type, connection_id } = channel
-  const { data: connections } = useQuery(connectionsQuery)
+function ChannelRow({
+  channel,
+  onTest,
+  onSetup,
+  onEdit,
+}: {
+  channel: Channel
+  onTest: () => void
+  onSetup: () => void
+  onEdit: () => void
+}) {
+  const { id, address, wedge, task_type, adapter, last_received_at } = channel
   const remove = useApiMutation(() => callApi(`/v1/channels/${id}`, { method: 'DELETE' }), {
     invalidates: ['channels'],
   })
@@ -79,10 +91,16 @@ function ChannelRow({ channel, onTest, onSetup }: { channel: Channel; onTest: ()
     <tr>
       <td className="font-medium">{address}</td>
       <td>
+        {adapter === null ? channelsText.ownServer : (adapterNames[adapter] ?? humanize(adapter))}
+        <ChannelProblem channel={channel} />
+      </td>
+      <td>
         {humanize(task_type)}
         <span className="block text-xs text-muted">{wedge}</span>
       </td>
-      <td className="text-muted">{connections?.find(({ id }) => id === connection_id)?.name ?? ' '}</td>
+      <td className="text-muted">
+        {last_received_at ? <TimeAgo ts={last_received_at} /> : channelsText.neverReceived}
+      </td>
       <RowActions minRole="operator">
         <Button small onClick={onTest}>
           {channelsText.sendTest}
@@ -93,6 +111,10 @@ function ChannelRow({ channel, onTest, onSetup }: { channel: Channel; onTest: ()
           {hiddenName}
         </Button>
         <RequireRole minRole="admin">
+          <Button small onClick={onEdit}>
+            {channelsText.edit}
+            {hiddenName}
+          </Button>
           <MutationButton small variant="danger" mutation={remove} confirmText={channelsText.confirmDelete(address)}>
             {channelsText.delete}
             {hiddenName}
@@ -101,6 +123,14 @@ function ChannelRow({ channel, onTest, onSetup }: { channel: Channel; onTest: ()
       </RowActions>
     </tr>
   )
+}
+
+/** Why the channel receives nothing, if it is known. */
+function ChannelProblem({ channel: { adapter, has_secret, last_error } }: { channel: Channel }) {
+  const { data: adapters } = useQuery(channelAdaptersQuery)
+  const needsSecret = adapters?.find((one) => one.adapter === adapter)?.secret != null && !has_secret
+  if (last_error) return <span className="block text-xs text-bad">{capitalize(last_error)}</span>
+  return needsSecret ? <span className="block text-xs text-wait">{channelsText.noSecret}</span> : null
 }
 
 function NoChannels({ onNew }: { onNew: () => void }) {

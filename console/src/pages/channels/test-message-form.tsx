@@ -33,7 +33,7 @@ export function TestMessageForm({ channel, onClose }: { channel: Channel; onClos
       invalidates: ['clients', 'tasks'],
       onSuccess({ thread_id }) {
         showToast(channelsText.testReceived)
-        void navigate({ to: '/threads/$threadId', params: { threadId: thread_id } })
+        void navigate({ to: '/conversations/$threadId', params: { threadId: thread_id } })
       },
     },
   )

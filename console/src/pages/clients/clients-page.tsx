@@ -2,25 +2,23 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
 import { useDeferredValue, useState } from 'react'
-import { clientsQuery, threadsQuery } from '../../api/client-queries.ts'
+import { clientsQuery } from '../../api/client-queries.ts'
 import { toCurl } from '../../api/http.ts'
 import { Button } from '../../ui/button.tsx'
 import { EmptyState } from '../../ui/page-states.tsx'
-import { Page, Section } from '../../ui/page.tsx'
+import { Page } from '../../ui/page.tsx'
 import { QueryResult } from '../../ui/query-result.tsx'
 import { RequireRole } from '../../ui/role.tsx'
 import { Table } from '../../ui/table.tsx'
 import { TimeAgo } from '../../ui/time.tsx'
 import { ClientForm } from './client-form.tsx'
 import { clientsText } from './text.ts'
-import { ThreadList } from './thread-list.tsx'
 
-/** All clients, and the most recent conversations. */
+/** All clients. */
 export function ClientsPage() {
   const [handle, setHandle] = useState('')
   const [open, setOpen] = useState(false)
   const clients = useQuery(clientsQuery(useDeferredValue(handle.trim())))
-  const threads = useQuery(threadsQuery())
   return (
     <Page
       title={clientsText.title}
@@ -48,7 +46,7 @@ export function ClientsPage() {
             <NoClients searched={handle !== ''} onNew={() => setOpen(true)} />
           ) : (
             <Table label={clientsText.title} columns={clientsText.columns}>
-              {list.map(({ id, display_name, handles, created_at }) => (
+              {list.map(({ id, display_name, handles, open_threads, last_activity_at, created_at }) => (
                 <tr key={id}>
                   <td className="font-medium">
                     <Link to="/clients/$clientId" params={{ clientId: id }} className="text-accent underline">
@@ -56,6 +54,8 @@ export function ClientsPage() {
                     </Link>
                   </td>
                   <td className="text-muted">{handles.join(', ')}</td>
+                  <td className="tabular-nums">{open_threads}</td>
+                  <td className="text-muted">{last_activity_at ? <TimeAgo ts={last_activity_at} /> : '—'}</td>
                   <td className="text-muted">
                     <TimeAgo ts={created_at} />
                   </td>
@@ -65,11 +65,6 @@ export function ClientsPage() {
           )
         }
       </QueryResult>
-      {clients.data && (
-        <Section title={clientsText.recentConversations}>
-          <QueryResult query={threads}>{(list) => <ThreadList threads={list} />}</QueryResult>
-        </Section>
-      )}
       {open && <ClientForm onClose={() => setOpen(false)} />}
     </Page>
   )

@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import type { ThreadSummary } from '../../api/client-queries.ts'
+import type { ThreadSummary } from '../../api/conversation-queries.ts'
 import { AnimatedList } from '../../ui/animated-list.tsx'
 import { Tag } from '../../ui/status.tsx'
 import { TimeAgo } from '../../ui/time.tsx'
@@ -21,7 +21,7 @@ export function ThreadList({ threads }: { threads: ThreadSummary[] }) {
 function ThreadRow({ thread: { id, subject, status, message_count, updated_at } }: { thread: ThreadSummary }) {
   return (
     <Link
-      to="/threads/$threadId"
+      to="/conversations/$threadId"
       params={{ threadId: id }}
       className="flex h-11 items-center gap-3 px-4 -outline-offset-2 hover:bg-hover"
     >

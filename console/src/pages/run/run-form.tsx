@@ -8,6 +8,7 @@ import { Button } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { ErrorMessage } from '../../ui/page-states.tsx'
 import { uiText } from '../../ui/text.ts'
+import { AttachButton, AttachmentList, type Attachments, useAttachments } from '../files/file-picker.tsx'
 import { RunLimits } from './run-limits.tsx'
 import type { InputField } from '../../ui/schema-fields.ts'
 import { TaskInput } from './task-input.tsx'
@@ -30,7 +31,15 @@ export function RunForm({
   const [input, setInput] = useState<Json>(initial ?? {})
   const [inputVersion, setInputVersion] = useState(0)
   const [constraints, setConstraints] = useState<JsonObject>({})
-  const body = { wedge, task_type: taskType, input, ...(Object.keys(constraints).length > 0 && { constraints }) }
+  const attachments = useAttachments()
+  const files = attachments.files.map(({ id }) => id)
+  const body = {
+    wedge,
+    task_type: taskType,
+    input,
+    ...(files.length > 0 && { files }),
+    ...(Object.keys(constraints).length > 0 && { constraints }),
+  }
   const start = useCreateTask()
   return (
     <form className="flex flex-col gap-4" onSubmit={(event) => (event.preventDefault(), start.mutate(body))}>
@@ -47,15 +56,34 @@ export function RunForm({
           </Button>
         )}
       </TaskInput>
+      <TaskFiles attachments={attachments} />
       <RunLimits value={constraints} onChange={setConstraints} />
       {start.error && <ErrorMessage message={errorMessage(start.error)} />}
       <div className="flex flex-wrap items-center gap-2">
-        <Button type="submit" variant="primary" disabled={start.isPending} icon={<Play size={14} />}>
+        <Button
+          type="submit"
+          variant="primary"
+          disabled={start.isPending || attachments.isUploading}
+          icon={<Play size={14} />}
+        >
           {runText.run}
         </Button>
         <CopyButton text={() => toCurl('/v1/tasks', { method: 'POST', body })} label={uiText.copyAsCurl} />
       </div>
     </form>
+  )
+}
+
+function TaskFiles({ attachments }: { attachments: Attachments }) {
+  return (
+    <div className="flex flex-col gap-1">
+      <span className="font-medium">{runText.files}</span>
+      <AttachmentList attachments={attachments} />
+      <div className="flex items-center gap-2">
+        <AttachButton attachments={attachments} />
+        <p className="text-xs text-muted">{runText.filesHint}</p>
+      </div>
+    </div>
   )
 }
 

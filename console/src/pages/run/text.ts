@@ -1,6 +1,8 @@
 import { capitalize } from '../../ui/humanize.ts'
 
 export const runText = {
+  files: 'Files',
+  filesHint: 'The agent can read them. Images and PDF files are shown to the model.',
   title: 'Run a task',
   noWedges: 'No wedges yet',
   noWedgesHint:

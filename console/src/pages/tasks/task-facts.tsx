@@ -1,14 +1,10 @@
-import { useMutation } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { Download } from 'lucide-react'
 import type { ReactNode } from 'react'
-import { fetchResponse } from '../../api/http.ts'
 import type { Artifact, Task } from '../../api/types.ts'
-import { saveFile } from '../../ui/save-file.ts'
 import { StatusBadge } from '../../ui/status.tsx'
 import { TimeAgo, useNow } from '../../ui/time.tsx'
-import { MutationButton } from '../../ui/mutation-button.tsx'
-import { formatBytes, formatUsd, formatDuration, formatNumber } from '../../ui/format.ts'
+import { formatUsd, formatDuration, formatNumber } from '../../ui/format.ts'
+import { FileList } from '../files/file-list.tsx'
 import type { TaskTimeline } from './task-timeline.ts'
 import { tasksText } from './text.ts'
 
@@ -45,8 +41,8 @@ export function TaskFacts({ task, timeline }: { task: Task; timeline: TaskTimeli
         )}
         {task.case_id && (
           <FactRow name={text.case}>
-            <Link to="/tasks" search={{ case_id: task.case_id }} className="text-accent underline">
-              {text.caseTasks}
+            <Link to="/cases/$caseId" params={{ caseId: task.case_id }} className="text-accent underline">
+              {text.openCase}
             </Link>
           </FactRow>
         )}
@@ -59,12 +55,18 @@ export function TaskFacts({ task, timeline }: { task: Task; timeline: TaskTimeli
         )}
         {task.thread_id && (
           <FactRow name={text.conversation}>
-            <Link to="/threads/$threadId" params={{ threadId: task.thread_id }} className="text-accent underline">
+            <Link to="/conversations/$threadId" params={{ threadId: task.thread_id }} className="text-accent underline">
               {task.thread_id.slice(-8)}
             </Link>
           </FactRow>
         )}
       </dl>
+      {task.files.length > 0 && (
+        <section className="panel px-4 py-3">
+          <h2 className="mb-1 text-xs font-semibold text-muted">{text.files}</h2>
+          <FileList files={task.files} />
+        </section>
+      )}
       <Artifacts artifacts={task.artifacts} />
     </aside>
   )
@@ -75,11 +77,7 @@ function Artifacts({ artifacts }: { artifacts: Artifact[] }) {
     <section className="panel px-4 py-3">
       <h2 className="mb-1 text-xs font-semibold text-muted">{text.artifacts}</h2>
       {artifacts.length === 0 && <p className="h-7 leading-7 text-muted">{text.noArtifacts}</p>}
-      <ul>
-        {artifacts.map((artifact) => (
-          <ArtifactLine key={artifact.id} artifact={artifact} />
-        ))}
-      </ul>
+      <FileList files={artifacts} label={text.artifacts} />
     </section>
   )
 }
@@ -98,23 +96,4 @@ function TaskDuration({ task }: { task: Task }) {
   if (!task.started_at) return <span className="text-muted">{text.notStarted}</span>
   const end = task.finished_at ? Date.parse(task.finished_at) : now
   return <span className="tabular-nums">{formatDuration(end - Date.parse(task.started_at))}</span>
-}
-
-function ArtifactLine({ artifact }: { artifact: Artifact }) {
-  const download = useMutation({
-    mutationFn: () => saveFile(fetchResponse(`/v1/artifacts/${artifact.id}`), artifact.name),
-  })
-  return (
-    <li className="flex items-center gap-2">
-      <span className="truncate font-mono text-xs">{artifact.name}</span>
-      <span className="ml-auto text-xs whitespace-nowrap text-muted">{formatBytes(artifact.size)}</span>
-      <MutationButton
-        small
-        variant="ghost"
-        aria-label={text.download(artifact.name)}
-        mutation={download}
-        icon={<Download size={14} />}
-      />
-    </li>
-  )
 }

@@ -1,0 +1,25 @@
+import { queryOptions } from '@tanstack/react-query'
+import { fetchResponse, uploadFile } from './http.ts'
+import type { Schemas } from './types.ts'
+
+/** Types and queries of files. */
+export type StoredFile = Schemas['File']
+
+/** A file that came in, or an artifact of a task. */
+export type ShownFile = Pick<StoredFile, 'id' | 'name' | 'content_type' | 'size'>
+
+export const contentPath = ({ id }: ShownFile): string =>
+  id.startsWith('art_') ? `/v1/artifacts/${id}` : `/v1/files/${id}`
+
+/** The bytes of a file never change. */
+export const fileContentQuery = (file: ShownFile) =>
+  queryOptions({
+    queryKey: ['file-content', file.id],
+    queryFn: async ({ signal }) => (await fetchResponse(contentPath(file), { signal })).blob(),
+    staleTime: Infinity,
+    gcTime: 60_000,
+  })
+
+/** Uploads a file under its own name. */
+export const sendFile = (file: File): Promise<StoredFile> =>
+  uploadFile<StoredFile>(`/v1/files?${new URLSearchParams({ name: file.name })}`, file)

@@ -1,0 +1,119 @@
+import { Pencil, Undo2 } from 'lucide-react'
+import { useState } from 'react'
+import { toObject, toText } from '../../api/json.ts'
+import type { Approval, JsonObject } from '../../api/types.ts'
+import { useShortcuts } from '../../shell/shortcuts.ts'
+import { Button, KeyCap } from '../../ui/button.tsx'
+import { RequireRole } from '../../ui/role.tsx'
+import { Countdown } from '../approvals/countdown.tsx'
+import { ApproveButton } from '../approvals/decision-form.tsx'
+import { ReviseForm } from '../approvals/note-form.tsx'
+import { useDecision } from '../approvals/use-decision.ts'
+import { conversationsText } from './text.ts'
+
+/** `text` is the field of every channel; a workflow of a wedge that publishes a reply has `reply`. */
+const TEXT_FIELDS = ['text', 'reply']
+
+/** The field with the text of a reply to the client; undefined if the approval is for something else. */
+export function replyField({ action, path, preview }: Approval): string | undefined {
+  if (path === 'question' || !/(?:^|[:_])reply$/.test(action)) return undefined
+  return TEXT_FIELDS.find((field) => typeof toObject(preview)[field] === 'string')
+}
+
+/** The agent's draft of an answer, in the place where the answer will be. */
+export function DraftBubble({ approval, field }: { approval: Approval; field: string }) {
+  const proposed = toText(toObject(approval.preview)[field])
+  const [mode, setMode] = useState<'view' | 'edit' | 'revise'>('view')
+  const [text, setText] = useState(proposed)
+  return (
+    <article
+      aria-label={conversationsText.draft}
+      className="flex w-full max-w-[85%] flex-col gap-2 self-end rounded-lg border-2 border-dashed border-accent bg-accent-soft p-3"
+    >
+      <header className="flex items-center gap-2 text-xs text-muted">
+        <span className="font-medium whitespace-nowrap text-accent">{conversationsText.draft}</span>
+        <span className="truncate max-sm:hidden">{conversationsText.draftHint}</span>
+        <span className="ml-auto">
+          <Countdown approval={approval} />
+        </span>
+      </header>
+      {mode === 'edit' ? (
+        <textarea
+          autoFocus
+          aria-label={conversationsText.draftText}
+          rows={Math.min(14, 2 + text.split('\n').length + Math.floor(text.length / 80))}
+          className="field"
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+        />
+      ) : (
+        <p className="break-words whitespace-pre-wrap">{text}</p>
+      )}
+      <RequireRole minRole="operator">
+        <DraftDecision
+          approval={approval}
+          mode={mode}
+          edited={text === proposed ? null : { [field]: text }}
+          onMode={setMode}
+          onDiscard={() => (setText(proposed), setMode('view'))}
+        />
+      </RequireRole>
+    </article>
+  )
+}
+
+/** Approve, edit and revise, with the keys of the approvals page. */
+function DraftDecision({
+  approval,
+  mode,
+  edited,
+  onMode,
+  onDiscard,
+}: {
+  approval: Approval
+  mode: 'view' | 'edit' | 'revise'
+  /** The changed text in its field; null if it is the proposed one. */
+  edited: JsonObject | null
+  onMode: (mode: 'view' | 'edit' | 'revise') => void
+  onDiscard: () => void
+}) {
+  const [asking, setAsking] = useState(false)
+  const canEdit = approval.allowed_decisions.includes('edit')
+  const decide = useDecision(approval, () => {})
+  const approve = () => decide.mutate({ to: 'approve', body: edited === null ? {} : { edited } })
+  useShortcuts({
+    a: () => mode !== 'revise' && (asking ? approve() : setAsking(true)),
+    e: () => canEdit && onMode('edit'),
+    v: () => onMode('revise'),
+    Escape: () => (asking ? setAsking(false) : onDiscard()),
+  })
+  if (mode === 'revise') {
+    const revise = (note: string) => decide.mutate({ to: 'revise', body: { note } })
+    return <ReviseForm busy={decide.isPending} onRevise={revise} onBack={() => onMode('view')} />
+  }
+  return (
+    <div className="flex flex-wrap items-center gap-2">
+      <ApproveButton
+        asking={asking}
+        label={edited === null ? conversationsText.approve : conversationsText.approveEdited}
+        busy={decide.isPending || Object.values(edited ?? {}).includes('')}
+        onAsk={() => setAsking(true)}
+        onApprove={approve}
+      />
+      {mode === 'edit' ? (
+        <Button variant="ghost" onClick={onDiscard}>
+          {conversationsText.discard}
+        </Button>
+      ) : (
+        canEdit && (
+          <Button onClick={() => onMode('edit')} icon={<Pencil size={14} />}>
+            {conversationsText.edit} <KeyCap>e</KeyCap>
+          </Button>
+        )
+      )}
+      <Button onClick={() => onMode('revise')} icon={<Undo2 size={14} />}>
+        {conversationsText.revise} <KeyCap>v</KeyCap>
+      </Button>
+    </div>
+  )
+}

@@ -1,0 +1,67 @@
+import { useMutation } from '@tanstack/react-query'
+import { Download, File as FileIcon, FileImage, FileText } from 'lucide-react'
+import { lazy, Suspense, useState } from 'react'
+import { contentPath, type ShownFile } from '../../api/file-queries.ts'
+import { fetchResponse } from '../../api/http.ts'
+import { formatBytes } from '../../ui/format.ts'
+import { MutationButton } from '../../ui/mutation-button.tsx'
+import { saveFile } from '../../ui/save-file.ts'
+import { previewKind } from './preview-kind.ts'
+import { filesText } from './text.ts'
+
+const FilePreview = lazy(async () => ({ default: (await import('./file-preview.tsx')).FilePreview }))
+
+/** Files with their size. A file that can be shown opens in a dialog; every file can be downloaded. */
+export function FileList({ files, label = filesText.files }: { files: ShownFile[]; label?: string }) {
+  const [open, setOpen] = useState<ShownFile | null>(null)
+  return (
+    <>
+      <ul aria-label={label} className="flex flex-col gap-1">
+        {files.map((file) => (
+          <li key={file.id} className="flex h-8 items-center gap-1 rounded-md border border-line bg-surface pr-1 pl-2">
+            <FileKindIcon file={file} />
+            {previewKind(file) === null ? (
+              <span className="min-w-0 truncate">{file.name}</span>
+            ) : (
+              <button
+                type="button"
+                onClick={() => setOpen(file)}
+                aria-label={filesText.preview(file.name)}
+                className="min-w-0 truncate text-accent underline"
+              >
+                {file.name}
+              </button>
+            )}
+            <span className="ml-auto pl-2 text-xs whitespace-nowrap text-muted">{formatBytes(file.size)}</span>
+            <DownloadButton file={file} />
+          </li>
+        ))}
+      </ul>
+      {open && (
+        <Suspense>
+          <FilePreview file={open} onClose={() => setOpen(null)} />
+        </Suspense>
+      )}
+    </>
+  )
+}
+
+function FileKindIcon({ file }: { file: ShownFile }) {
+  const kind = previewKind(file)
+  const Icon = kind === 'image' ? FileImage : kind === null ? FileIcon : FileText
+  return <Icon size={14} aria-hidden className="shrink-0 text-muted" />
+}
+
+export function DownloadButton({ file }: { file: ShownFile }) {
+  const { name } = file
+  const download = useMutation({ mutationFn: () => saveFile(fetchResponse(contentPath(file)), name) })
+  return (
+    <MutationButton
+      small
+      variant="ghost"
+      aria-label={filesText.download(name)}
+      mutation={download}
+      icon={<Download size={14} />}
+    />
+  )
+}

@@ -1,0 +1,122 @@
+import { useQuery } from '@tanstack/react-query'
+import { useEffect, useMemo, useState } from 'react'
+import { fileContentQuery, type ShownFile } from '../../api/file-queries.ts'
+import type { Json } from '../../api/types.ts'
+import { Button } from '../../ui/button.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { JsonView } from '../../ui/json.tsx'
+import { Markdown } from '../../ui/markdown.tsx'
+import { QueryResult } from '../../ui/query-result.tsx'
+import { parseCsv } from './csv.ts'
+import { DownloadButton } from './file-list.tsx'
+import { previewKind } from './preview-kind.ts'
+import { filesText } from './text.ts'
+
+const MAX_CSV_ROWS = 200
+
+/** Shows a file: an image, a PDF, or text in its form. */
+export function FilePreview({ file, onClose }: { file: ShownFile; onClose: () => void }) {
+  const query = useQuery(fileContentQuery(file))
+  return (
+    <Dialog label={filesText.previewOf(file.name)} onClose={onClose} className="max-w-4xl">
+      <div className="flex max-h-[85dvh] flex-col gap-3 p-4">
+        <header className="flex items-center gap-2">
+          <h2 className="min-w-0 truncate text-base font-semibold">{file.name}</h2>
+          <span className="ml-auto flex gap-1">
+            <DownloadButton file={file} />
+            <Button small onClick={onClose}>
+              {filesText.close}
+            </Button>
+          </span>
+        </header>
+        <div className="min-h-24 overflow-auto" tabIndex={0} role="region" aria-label={filesText.contentOf(file.name)}>
+          <QueryResult query={query}>{(blob) => <FileContent file={file} blob={blob} />}</QueryResult>
+        </div>
+      </div>
+    </Dialog>
+  )
+}
+
+function FileContent({ file, blob }: { file: ShownFile; blob: Blob }) {
+  const kind = previewKind(file)
+  if (kind === 'image') return <ImageContent name={file.name} blob={blob} />
+  if (kind === 'pdf') return <PdfContent name={file.name} blob={blob} />
+  return <TextContent file={file} blob={blob} />
+}
+
+/** An address of the bytes in this browser, with the type that the service found and no other. */
+function useBlobUrl(blob: Blob, type: string): string | null {
+  const [url, setUrl] = useState<string | null>(null)
+  useEffect(() => {
+    const made = URL.createObjectURL(blob.slice(0, blob.size, type))
+    setUrl(made)
+    return () => URL.revokeObjectURL(made)
+  }, [blob, type])
+  return url
+}
+
+function ImageContent({ name, blob }: { name: string; blob: Blob }) {
+  const url = useBlobUrl(blob, blob.type)
+  return url && <img src={url} alt={name} className="mx-auto max-h-[70dvh] max-w-full object-contain" />
+}
+
+function PdfContent({ name, blob }: { name: string; blob: Blob }) {
+  const url = useBlobUrl(blob, 'application/pdf')
+  return url && <iframe src={url} title={name} className="h-[70dvh] w-full rounded-md bg-sunken" />
+}
+
+function TextContent({ file, blob }: { file: ShownFile; blob: Blob }) {
+  const { data: text } = useQuery({
+    queryKey: ['file-content', file.id, 'text'],
+    queryFn: () => blob.text(),
+    staleTime: Infinity,
+    gcTime: 60_000,
+  })
+  if (text === undefined) return null
+  const kind = previewKind(file)
+  if (kind === 'csv') return <CsvTable name={file.name} text={text} />
+  if (kind === 'markdown') return <Markdown text={text} />
+  const json = kind === 'json' ? parseJson(text) : undefined
+  if (json !== undefined) return <JsonView value={json} label={file.name} max="" />
+  return <pre className="font-mono text-xs leading-5 break-words whitespace-pre-wrap">{text}</pre>
+}
+
+function parseJson(text: string): Json | undefined {
+  try {
+    const value: Json = JSON.parse(text)
+    return value
+  } catch {
+    return undefined
+  }
+}
+
+function CsvTable({ name, text }: { name: string; text: string }) {
+  const rows = useMemo(() => parseCsv(text, MAX_CSV_ROWS + 1), [text])
+  const [head = [], ...body] = rows
+  return (
+    <>
+      <table className="w-full border-collapse text-left text-xs [&_td]:border [&_td]:border-line [&_td]:px-2 [&_td]:py-1 [&_th]:border [&_th]:border-line [&_th]:bg-sunken [&_th]:px-2 [&_th]:py-1">
+        <caption className="sr-only">{name}</caption>
+        <thead>
+          <tr>
+            {head.map((cell, i) => (
+              <th key={i} scope="col">
+                {cell}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {body.slice(0, MAX_CSV_ROWS).map((cells, i) => (
+            <tr key={i}>
+              {cells.map((cell, j) => (
+                <td key={j}>{cell}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {rows.length > MAX_CSV_ROWS && <p className="pt-2 text-xs text-muted">{filesText.firstRows(MAX_CSV_ROWS)}</p>}
+    </>
+  )
+}

@@ -1,0 +1,109 @@
+import { Link } from '@tanstack/react-router'
+import {
+  CalendarClock,
+  CircleHelp,
+  ClockAlert,
+  Inbox,
+  type LucideIcon,
+  Mailbox,
+  MessageCircleWarning,
+  MessageSquareText,
+  Plug,
+} from 'lucide-react'
+import { toTaskListItem, type NeedsYouItem } from '../../api/queries.ts'
+import { AnimatedList } from '../../ui/animated-list.tsx'
+import { humanize } from '../../ui/humanize.ts'
+import { RequireRole } from '../../ui/role.tsx'
+import { TimeAgo } from '../../ui/time.tsx'
+import { showToast } from '../../ui/toast.tsx'
+import { approvalSummary } from '../approvals/approval-summary.ts'
+import { Countdown } from '../approvals/countdown.tsx'
+import { RunAgainButton } from '../tasks/run-again-button.tsx'
+import { tasksText } from '../tasks/text.ts'
+import { homeText } from './text.ts'
+
+const text = homeText.needsYou
+
+/** One list of everything that waits for a person. Its height is fixed, so that new items do not move the page. */
+export function NeedsYouList({ items }: { items: NeedsYouItem[] }) {
+  return (
+    <div className="h-55 overflow-y-auto lg:h-132" tabIndex={0} role="region" aria-label={text.title}>
+      {items.length === 0 && <p className="p-4 text-muted">{text.none}</p>}
+      <AnimatedList>
+        {items.map((item) => ({
+          key: `${item.kind} ${item.project_id} ${item.id}`,
+          className: 'flex h-11 items-center border-b border-line pr-4 hover:bg-hover',
+          row: <NeedsYouRow item={item} />,
+        }))}
+      </AnimatedList>
+    </div>
+  )
+}
+
+const ICONS: Record<NeedsYouItem['kind'], LucideIcon> = {
+  approval: Inbox,
+  question: CircleHelp,
+  conversation: MessageCircleWarning,
+  expired_task: ClockAlert,
+  connection: Plug,
+  channel: Mailbox,
+  schedule: CalendarClock,
+  intake: MessageSquareText,
+}
+
+function NeedsYouRow({ item }: { item: NeedsYouItem }) {
+  const Icon = ICONS[item.kind]
+  return (
+    <>
+      <Link {...targetOf(item)} className="flex h-full min-w-0 grow items-center gap-3 pl-4 -outline-offset-2">
+        <Icon size={16} aria-label={text.kinds[item.kind]} className={`shrink-0 ${colourOf(item)}`} />
+        <span className="min-w-0 truncate">
+          <span className="font-medium">{titleOf(item)}</span> <span className="text-muted">{detailOf(item)}</span>
+        </span>
+      </Link>
+      <span className="flex shrink-0 items-center gap-3 pl-3">
+        {item.approval ? (
+          <Countdown approval={item.approval} />
+        ) : (
+          <span className="text-xs text-muted max-sm:hidden">
+            <TimeAgo ts={item.since} />
+          </span>
+        )}
+        {item.kind === 'expired_task' && (
+          <RequireRole minRole="operator">
+            <RunAgainButton small taskId={item.id} onStarted={() => showToast(tasksText.expired.started)} />
+          </RequireRole>
+        )}
+      </span>
+    </>
+  )
+}
+
+const FAILING: NeedsYouItem['kind'][] = ['connection', 'channel', 'schedule']
+
+const colourOf = ({ kind }: NeedsYouItem) =>
+  FAILING.includes(kind) ? 'text-bad' : kind === 'intake' ? 'text-muted' : 'text-wait'
+
+function targetOf({ kind, id, wedge }: NeedsYouItem) {
+  if (kind === 'approval' || kind === 'question') return { to: '/approvals', search: { id } } as const
+  if (kind === 'conversation') return { to: '/conversations/$threadId', params: { threadId: id } } as const
+  if (kind === 'expired_task') return { to: '/tasks/$taskId', params: { taskId: id } } as const
+  if (kind === 'connection') return { to: '/connections/$connectionId', params: { connectionId: id } } as const
+  if (kind === 'channel') return { to: '/channels' } as const
+  if (kind === 'schedule') return { to: '/schedules' } as const
+  return { to: '/wedges/$wedge', params: { wedge: wedge ?? '' }, search: { view: 'intake' } } as const
+}
+
+function titleOf({ kind, approval, title }: NeedsYouItem): string {
+  if (approval) return approvalSummary(approval)
+  if (kind === 'expired_task') return humanize(title ?? '')
+  return title ?? text.unnamed
+}
+
+function detailOf({ kind, detail, task, approval }: NeedsYouItem): string {
+  if (approval) return ''
+  if (kind === 'conversation') return text.unanswered[detail ?? ''] ?? text.unanswered['other'] ?? ''
+  if (kind === 'expired_task') return `${text.expired} · ${task ? toTaskListItem(task).summary : ''}`
+  if (kind === 'schedule') return detail ?? text.lastRunFailed
+  return detail ?? ''
+}

@@ -1,0 +1,132 @@
+import { sql } from 'kysely'
+import type { Db } from '../store/store.ts'
+import type { ApprovalRow, TaskRow } from '../store/tables.ts'
+
+/** One problem or waiting person, as a row of any of the tables below. */
+export interface WaitingRow {
+  id: string
+  project_id: string
+  title: string | null
+  detail: string | null
+  since: string
+  wedge: string | null
+}
+
+/** The pending approvals and questions that expire first. */
+export function listPendingApprovals(db: Db, projectIds: readonly string[], limit: number): Promise<ApprovalRow[]> {
+  return db
+    .selectFrom('approvals')
+    .selectAll()
+    .where('project_id', 'in', projectIds)
+    .where('status', '=', 'pending')
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+}
+
+/** The conversations in which a client has waited longest for an answer that no run will give. */
+export function listUnansweredThreads(db: Db, projectIds: readonly string[], limit: number): Promise<WaitingRow[]> {
+  return db
+    .selectFrom('threads')
+    .leftJoin('clients', 'clients.id', 'threads.client_id')
+    .select((row) => [
+      'threads.id',
+      'threads.project_id',
+      row.fn
+        .coalesce(
+          'clients.display_name',
+          row
+            .selectFrom('client_handles')
+            .select((handle) => handle.fn.min('shown').as('shown'))
+            .whereRef('client_handles.client_id', '=', 'threads.client_id'),
+        )
+        .as('title'),
+      'threads.unanswered_reason as detail',
+      sql<string>`threads.unanswered_at`.as('since'),
+      sql<string | null>`null`.as('wedge'),
+    ])
+    .where('threads.project_id', 'in', projectIds)
+    .where('threads.unanswered_at', 'is not', null)
+    .orderBy('threads.unanswered_at')
+    .limit(limit)
+    .execute()
+}
+
+/** Tasks without a conversation that expired at this time or later and were not run again, newest first. */
+export function listExpiredTasks(
+  db: Db,
+  projectIds: readonly string[],
+  since: string,
+  limit: number,
+): Promise<TaskRow[]> {
+  return db
+    .selectFrom('tasks')
+    .selectAll()
+    .where('status', '=', sql.lit('expired'))
+    .where('project_id', 'in', projectIds)
+    .where('finished_at', '>=', since)
+    .where('thread_id', 'is', null)
+    .where((row) =>
+      row.not(
+        row.exists(row.selectFrom('tasks as retries').select('id').whereRef('retries.retry_of', '=', 'tasks.id')),
+      ),
+    )
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute()
+}
+
+/** Connections whose last call failed, because of the connection and not because of the request. */
+export function listFailingConnections(db: Db, projectIds: readonly string[], limit: number): Promise<WaitingRow[]> {
+  return db
+    .selectFrom('connections')
+    .select(['id', 'project_id', 'name as title', 'last_error as detail', sql<string | null>`null`.as('wedge')])
+    .select(sql<string>`coalesce(last_error_at, updated_at)`.as('since'))
+    .where('project_id', 'in', projectIds)
+    .where('last_error', 'is not', null)
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+}
+
+/** Channels that could not receive messages when they last tried. */
+export function listFailingChannels(db: Db, projectIds: readonly string[], limit: number): Promise<WaitingRow[]> {
+  return db
+    .selectFrom('channels')
+    .select(['id', 'project_id', 'address as title', 'last_error as detail', 'wedge'])
+    .select(sql<string>`coalesce(last_error_at, created_at)`.as('since'))
+    .where('project_id', 'in', projectIds)
+    .where('last_error', 'is not', null)
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+}
+
+/** Enabled schedules whose last due time started no task, or whose last task failed. */
+export function listFailingSchedules(db: Db, projectIds: readonly string[], limit: number): Promise<WaitingRow[]> {
+  return db
+    .selectFrom('schedules')
+    .leftJoin('tasks', 'tasks.id', 'schedules.last_task_id')
+    .select(['schedules.id', 'schedules.project_id', 'schedules.name as title', 'schedules.wedge'])
+    .select('schedules.last_error as detail')
+    .select(sql<string>`coalesce(schedules.last_run_at, schedules.updated_at)`.as('since'))
+    .where('schedules.project_id', 'in', projectIds)
+    .where('schedules.enabled', '=', 1)
+    .where((row) => row.or([row('schedules.last_error', 'is not', null), row('tasks.status', '=', 'failed')]))
+    .orderBy('schedules.id')
+    .limit(limit)
+    .execute()
+}
+
+/** The questions that runs asked because they lacked knowledge, newest first. */
+export function listOpenIntakeQuestions(db: Db, projectIds: readonly string[], limit: number): Promise<WaitingRow[]> {
+  return db
+    .selectFrom('intake_questions')
+    .select(['question_id as id', 'project_id', 'question as title', 'why as detail', 'created_at as since', 'wedge'])
+    .where('project_id', 'in', projectIds)
+    .where('status', '=', sql.lit('open'))
+    .where('asked', '>', sql.lit(0))
+    .orderBy('created_at', 'desc')
+    .limit(limit)
+    .execute()
+}

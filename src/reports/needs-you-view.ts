@@ -1,0 +1,39 @@
+import { z } from 'zod'
+import { ApprovalView } from '../approvals/view.ts'
+import { TaskView } from '../tasks/view.ts'
+
+const NEEDS_YOU_KINDS = [
+  'approval',
+  'question',
+  'conversation',
+  'expired_task',
+  'connection',
+  'channel',
+  'schedule',
+  'intake',
+] as const
+
+const NeedsYouItemView = z
+  .object({
+    kind: z.enum(NEEDS_YOU_KINDS),
+    id: z
+      .string()
+      .meta({ description: 'The id of the approval, thread, task, connection, channel, schedule or question.' }),
+    project_id: z.string(),
+    title: z.string().nullable(),
+    detail: z.string().nullable().meta({ description: 'Why it needs a person: an error, a reason or the question.' }),
+    since: z.string(),
+    wedge: z.string().nullable(),
+    approval: ApprovalView.nullable().meta({ description: 'Of an approval or a question.' }),
+    task: TaskView.nullable().meta({ description: 'Of an expired task.' }),
+  })
+  .meta({ id: 'NeedsYouItem' })
+
+export type NeedsYouItemView = z.infer<typeof NeedsYouItemView>
+
+export const NeedsYouView = z
+  .object({
+    data: z.array(NeedsYouItemView),
+    has_more: z.boolean().meta({ description: 'At least one kind has more items than are shown.' }),
+  })
+  .meta({ id: 'NeedsYou' })

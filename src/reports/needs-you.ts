@@ -1,0 +1,75 @@
+import { toApprovalView } from '../approvals/view.ts'
+import type { Ctx } from '../ctx/ctx.ts'
+import { toIsoTime } from '../ctx/world.ts'
+import type { ApprovalRow, TaskRow } from '../store/tables.ts'
+import { toTaskView } from '../tasks/view.ts'
+import {
+  listExpiredTasks,
+  listFailingChannels,
+  listFailingConnections,
+  listFailingSchedules,
+  listOpenIntakeQuestions,
+  listPendingApprovals,
+  listUnansweredThreads,
+  type WaitingRow,
+} from './needs-you-rows.ts'
+import type { NeedsYouItemView } from './needs-you-view.ts'
+
+/** The console shows a few items of each kind and links to the page that has all of them. */
+const MAX_PER_KIND = 50
+const WEEK_MS = 7 * 86_400_000
+
+/** Everything that waits for a person, the most urgent kinds first. */
+export async function readNeedsYou({ db, world }: Pick<Ctx, 'db' | 'world'>, projectIds: readonly string[]) {
+  const limit = MAX_PER_KIND + 1
+  // After a week an expired task is no longer of interest.
+  const weekAgo = toIsoTime(world.clock.now() - WEEK_MS)
+  const lists = await Promise.all([
+    listPendingApprovals(db, projectIds, limit).then((rows) => rows.map(toApprovalItem)),
+    listUnansweredThreads(db, projectIds, limit).then(toItems('conversation')),
+    listExpiredTasks(db, projectIds, weekAgo, limit).then((rows) => rows.map(toExpiredTaskItem)),
+    listFailingConnections(db, projectIds, limit).then(toItems('connection')),
+    listFailingChannels(db, projectIds, limit).then(toItems('channel')),
+    listFailingSchedules(db, projectIds, limit).then(toItems('schedule')),
+    listOpenIntakeQuestions(db, projectIds, limit).then(toItems('intake')),
+  ])
+  return {
+    data: lists.flatMap((items) => items.slice(0, MAX_PER_KIND)),
+    has_more: lists.some((items) => items.length > MAX_PER_KIND),
+  }
+}
+
+const toItems =
+  (kind: NeedsYouItemView['kind']) =>
+  (rows: readonly WaitingRow[]): object[] =>
+    rows.map((row) => ({ kind, ...row, approval: null, task: null }))
+
+function toApprovalItem(row: ApprovalRow): object {
+  const { id, project_id, wedge, action, path, policy_reason, created_at } = row
+  return {
+    kind: path === 'question' ? 'question' : 'approval',
+    id,
+    project_id,
+    title: action,
+    detail: policy_reason,
+    since: created_at,
+    wedge,
+    approval: toApprovalView(row),
+    task: null,
+  }
+}
+
+function toExpiredTaskItem(row: TaskRow): object {
+  const { id, project_id, wedge, task_type, finished_at, created_at } = row
+  return {
+    kind: 'expired_task',
+    id,
+    project_id,
+    title: task_type,
+    detail: null,
+    since: finished_at ?? created_at,
+    wedge,
+    approval: null,
+    task: toTaskView(row, []),
+  }
+}

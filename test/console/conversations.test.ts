@@ -1,0 +1,204 @@
+import { describe, expect, test } from 'vitest'
+import {
+  accessibilityViolations,
+  consoleFixture,
+  HAS_HORIZONTAL_SCROLL,
+  LAYOUT_SHIFT,
+  waitForStatus,
+} from './console-browser.ts'
+import { createMembers } from './sample-data.ts'
+
+/** A red pixel. */
+const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=='
+
+const PDF = `%PDF-1.4
+1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj
+2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj
+3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 100]>>endobj
+trailer<</Root 1 0 R>>
+%%EOF`
+
+const WIDTHS = [
+  ['light', 390],
+  ['dark', 390],
+  ['light', 1440],
+  ['dark', 1440],
+] as const
+
+describe('conversations', () => {
+  const console = consoleFixture()
+  const create = async (path: string, body: object) => (await console().call('POST', path, body)).body
+
+  /** A channel whose messages start a task of a wedge; each has its own address, so that a test sees only its own. */
+  const openChannel = async (address: string, wedge = 'answers', task_type = 'answer'): Promise<string> => {
+    const connections = (await console().call('GET', '/v1/connections')).body.data
+    const connection_id = connections.find(({ name }: { name: string }) => name === 'post').id
+    return (await create('/v1/channels', { connection_id, address, wedge, task_type })).id
+  }
+  const receive = (channel: string, name: string, subject: string, body: string) =>
+    create(`/v1/channels/${channel}/inbound`, { from: { handle: `${name}@example.com`, name }, subject, body })
+
+  test('inbox: an unread conversation is read when it is opened, and the draft is approved with changes', async () => {
+    const channel = await openChannel('inbox@example.com')
+    const inbound = await receive(channel, 'Grace', 'Locked out', 'I cannot log in.')
+    await waitForStatus(console(), inbound.task_id, 'awaiting_approval')
+    const page = await console().open('/conversations?filter=unread')
+    const list = page.getByRole('region', { name: 'Conversations' })
+    await list.getByRole('link', { name: /1 unread.*Grace.*Locked out/ }).click()
+    await page.getByRole('log').getByText('I cannot log in.').waitFor()
+    await expect.poll(async () => (await console().call('GET', `/v1/threads/${inbound.thread_id}`)).body.unread).toBe(0)
+
+    const draft = page.getByRole('article', { name: 'Draft of the agent' })
+    await draft.getByText('Thank you for your message.').waitFor()
+    expect(await accessibilityViolations(page)).toEqual([])
+    await draft.getByRole('button', { name: 'Edit' }).click()
+    await draft.getByLabel('Text of the draft').fill('You can log in again.')
+    await draft.getByRole('button', { name: 'Approve with changes' }).click()
+    await draft.getByRole('button', { name: /confirm/i }).click()
+    await waitForStatus(console(), inbound.task_id, 'succeeded')
+    expect(JSON.parse(console().received.at(-1)?.body ?? '')).toMatchObject({ text: 'You can log in again.' })
+    await expect.poll(() => draft.count()).toBe(0)
+  })
+
+  test('draft: it is sent back with a note, with the keyboard alone', async () => {
+    const channel = await openChannel('keys@example.com')
+    const first = await receive(channel, 'Ada', 'First', 'One.')
+    await waitForStatus(console(), first.task_id, 'awaiting_approval')
+    const second = await receive(channel, 'Kim', 'Second', 'Two.')
+    await waitForStatus(console(), second.task_id, 'awaiting_approval')
+    const page = await console().open('/conversations')
+    await page.getByRole('link', { name: /Kim.*Second/ }).waitFor()
+    await page.keyboard.press('j')
+    await page.waitForURL(`**/conversations/${second.thread_id}`)
+    await page.getByRole('log').getByText('Two.').waitFor()
+    await page.keyboard.press('j')
+    await page.waitForURL(`**/conversations/${first.thread_id}`)
+    await page.getByRole('article', { name: 'Draft of the agent' }).waitFor()
+    await page.keyboard.press('v')
+    await page.keyboard.type('Be more precise.')
+    await page.keyboard.press('Enter')
+    await page
+      .getByText(/Sent back/)
+      .first()
+      .waitFor()
+    const approvals = (await console().call('GET', `/v1/approvals?task_id=${first.task_id}`)).body.data
+    expect(approvals.some(({ reason }: { reason: string | null }) => reason === 'Be more precise.')).toBe(true)
+  })
+
+  test('composer: a member takes over, answers with a file that everybody can preview, and gives back', async () => {
+    const { operator } = await createMembers(console())
+    const channel = await openChannel('hold@example.com', 'quotes', 'quote')
+    const inbound = await receive(channel, 'Noor', 'Invoice', 'Please send the invoice again.')
+    await waitForStatus(console(), inbound.task_id, 'succeeded')
+    // The viewer of a PDF file runs the script with which the test signs in, and has no storage.
+    const expected = /reading 'getItem'/
+    const page = await console().open(`/conversations/${inbound.thread_id}`, { token: operator, expected })
+    await page.getByRole('button', { name: 'Take over' }).click()
+    await page.getByText(/has taken over/).waitFor()
+    await page.locator('input[type=file]').setInputFiles([
+      { name: 'photo.png', mimeType: 'image/png', buffer: Buffer.from(PNG, 'base64') },
+      { name: 'terms.pdf', mimeType: 'application/pdf', buffer: Buffer.from(PDF) },
+      { name: 'prices.csv', mimeType: 'text/csv', buffer: Buffer.from('item,price\n"Tea, green",4') },
+    ])
+    await expect.poll(() => page.getByRole('list', { name: 'Attached files' }).getByRole('listitem').count()).toBe(3)
+    await page.keyboard.press('c')
+    await page.keyboard.type('Here it is.')
+    await page.keyboard.press('Control+Enter')
+    const log = page.getByRole('log')
+    await log.getByText('Here it is.').waitFor()
+    expect(await page.getByLabel('Message', { exact: true }).inputValue()).toBe('')
+
+    await log.getByRole('button', { name: 'Preview prices.csv' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Preview of prices.csv' })
+    await dialog.getByRole('cell', { name: 'Tea, green' }).waitFor()
+    expect(await accessibilityViolations(page)).toEqual([])
+    await page.keyboard.press('Escape')
+    await log.getByRole('button', { name: 'Preview photo.png' }).click()
+    await page.getByRole('dialog').getByRole('img', { name: 'photo.png' }).waitFor()
+    await expect.poll(() => page.evaluate(`document.querySelector('dialog img').naturalWidth`)).toBe(1)
+    await page.keyboard.press('Escape')
+    await log.getByRole('button', { name: 'Preview terms.pdf' }).click()
+    const frame = page.getByRole('dialog').locator('iframe[title="terms.pdf"]')
+    await frame.waitFor()
+    expect(await frame.getAttribute('src')).toMatch(/^blob:/)
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Give back' }).click()
+    await page.getByRole('button', { name: 'Take over' }).waitFor()
+  })
+
+  test('side panel: a case is opened about the conversation, and a message that arrives is shown at once', async () => {
+    const channel = await openChannel('live@example.com', 'quotes', 'quote')
+    const inbound = await receive(channel, 'Omar', 'Delivery', 'Where is it?')
+    await waitForStatus(console(), inbound.task_id, 'succeeded')
+    const page = await console().open(`/conversations/${inbound.thread_id}`)
+    await page.getByRole('button', { name: 'Open a case' }).click()
+    await page.getByRole('dialog').getByLabel('Wedge').selectOption('inbox-triage')
+    await page.getByRole('dialog').getByRole('button', { name: 'Create case' }).click()
+    await page.getByRole('link', { name: 'Delivery' }).last().waitFor()
+    const { data } = (await console().call('GET', `/v1/cases?thread_id=${inbound.thread_id}`)).body
+    expect(data).toMatchObject([{ title: 'Delivery', client_id: inbound.client_id }])
+
+    await receive(channel, 'Omar', 'Delivery', 'It has arrived, thank you.')
+    await page.getByRole('log').getByText('It has arrived, thank you.').waitFor()
+  })
+
+  test('unanswered: the list, the home page and the conversation show it until a person dismisses it', async () => {
+    const channel = await openChannel('mark@example.com')
+    const inbound = await receive(channel, 'Linus', 'Refund', 'I want my money back.')
+    await waitForStatus(console(), inbound.task_id, 'awaiting_approval')
+    await console()
+      .app.ctx.db.updateTable('threads')
+      .set({ unanswered_at: new Date().toISOString(), unanswered_reason: 'rejected' })
+      .where('id', '=', inbound.thread_id)
+      .execute()
+    const page = await console().open('/')
+    await page
+      .getByRole('region', { name: 'Needs you' })
+      .getByRole('link', { name: /Unanswered customer Linus/ })
+      .click()
+    await page.waitForURL(`**/conversations/${inbound.thread_id}`)
+    await page.getByText('The task was rejected, so the client has no answer.').waitFor()
+    await page.getByRole('button', { name: 'Dismiss' }).click()
+    await page.getByText('The task was rejected, so the client has no answer.').waitFor({ state: 'detached' })
+    const { body } = await console().call('GET', `/v1/threads/${inbound.thread_id}`)
+    expect(body.unanswered).toBe(null)
+  })
+
+  test('old address: a link to a thread leads to its conversation', async () => {
+    const channel = await openChannel('old@example.com', 'quotes', 'quote')
+    const inbound = await receive(channel, 'Ines', 'Old link', 'Hello.')
+    const page = await console().open(`/threads/${inbound.thread_id}`)
+    await page.waitForURL(`**/conversations/${inbound.thread_id}`)
+    await page.getByRole('log').getByText('Hello.').waitFor()
+  })
+
+  test.each(WIDTHS)(
+    'conversations: the %s theme is accessible and fits a width of %i pixels',
+    async (colorScheme, width) => {
+      const channel = await openChannel(`fit-${colorScheme}-${width}@example.com`)
+      const inbound = await receive(
+        channel,
+        'Maximiliane',
+        'A subject that is longer than the list is wide',
+        'Word '.repeat(60),
+      )
+      await waitForStatus(console(), inbound.task_id, 'awaiting_approval')
+      const page = await console().newPage({ colorScheme, viewport: { width, height: 844 } })
+      for (const path of ['/conversations', `/conversations/${inbound.thread_id}`]) {
+        await page.goto(console().url + path)
+        await page.getByRole('heading', { level: 1 }).waitFor()
+        if (path !== '/conversations') await page.getByRole('article', { name: 'Draft of the agent' }).waitFor()
+        expect(await accessibilityViolations(page), path).toEqual([])
+        expect(await page.evaluate(HAS_HORIZONTAL_SCROLL), path).toBe(false)
+        expect(await page.evaluate(LAYOUT_SHIFT), path).toBeLessThan(0.1)
+      }
+      if (width === 390) {
+        await page.getByRole('button', { name: 'Details' }).click()
+        await page.getByRole('complementary', { name: 'About this conversation' }).getByText('Client').waitFor()
+        expect(await accessibilityViolations(page)).toEqual([])
+        await page.getByRole('link', { name: 'All conversations' }).click()
+        await page.waitForURL('**/conversations')
+      }
+    },
+  )
+})

@@ -1,0 +1,122 @@
+import { expect, test } from 'vitest'
+import { eachStore, sharedApp } from '../app.ts'
+
+const WEDGES = {
+  'desk/wedge.json': {
+    wedge: 'desk',
+    connections: ['post'],
+    approvals: [{ action: 'post:send', risk: 'medium', required: true }],
+    task_types: { send: {}, ask: {} },
+  },
+  'desk/rehearsals/send.json': [
+    { call: { tool: 'act', input: { connection: 'post', capability: 'post:send', payload: { to: 'Ada' } } } },
+    { output: {} },
+  ],
+  'desk/rehearsals/ask.json': [
+    { call: { tool: 'ask_person', input: { question: 'Which branch?', to: 'team' } } },
+    { output: {} },
+  ],
+}
+
+const NO_PARTS = { approval: null, task: null }
+
+eachStore((store) => {
+  const app = sharedApp({ store, wedges: WEDGES, env: { SVC_OPEN_SIGNUP: '1' } })
+  const create = async (path: string, body: object) => (await app().call('POST', path, body)).body
+  const needsYou = async (key?: string) =>
+    (await app().call('GET', '/v1/needs-you', undefined, key === undefined ? {} : { key })).body
+  const kindsOf = async () => (await needsYou()).data.map(({ kind, id }: { kind: string; id: string }) => [kind, id])
+
+  test('it lists approvals, questions, unanswered clients, expired tasks, failures and questions of runs', async () => {
+    const { db } = app().ctx
+    const connection = await create('/v1/connections', {
+      kind: 'webhook',
+      name: 'post',
+      config: { url: 'https://post.example/' },
+    })
+    expect(await needsYou()).toEqual({ data: [], has_more: false })
+
+    const waiting = []
+    for (const task_type of ['send', 'ask', 'send']) {
+      const task = await create('/v1/tasks', { wedge: 'desk', task_type })
+      await app().events(task.id, { until: ({ event }) => event === 'approval.requested' })
+      const [approval] = (await app().call('GET', `/v1/approvals?task_id=${task.id}`)).body.data
+      waiting.push({ task: task.id, approval: approval.approval_id })
+      await app().clock.advance(1)
+    }
+    const [send, ask, late] = waiting
+    const channel = await create('/v1/channels', {
+      connection_id: connection.id,
+      address: 'help@example.com',
+      wedge: 'desk',
+      task_type: 'ask',
+    })
+    const cadence = { kind: 'daily', hour: 8, minute: 0 }
+    const schedule = await create('/v1/schedules', { name: 'daily', wedge: 'desk', task_type: 'ask', cadence })
+    await app().call('POST', `/v1/tasks/${late?.task}/cancel`)
+
+    const since = '2026-03-02T09:00:00.000Z'
+    await db.updateTable('tasks').set({ status: 'expired' }).where('id', '=', `${late?.task}`).execute()
+    await db
+      .updateTable('connections')
+      .set({ last_error: 'connection refused', last_error_at: since })
+      .where('id', '=', connection.id)
+      .execute()
+    await db.updateTable('schedules').set({ last_error: 'no such wedge' }).where('id', '=', schedule.id).execute()
+    const projectId: string = connection.project_id
+    const question = { project_id: projectId, wedge: 'desk', kind: 'gap', why: 'To quote.', task_id: null }
+    const times = { answer: null, knowledge_id: null, created_at: since, updated_at: since }
+    for (const [id, status, asked] of [
+      ['gap-1', 'open', 2],
+      ['gap-2', 'answered', 1],
+      ['gap-3', 'open', 0],
+    ] as const) {
+      const row = { ...question, ...times, id, question_id: id, question: 'What is the price?', status, asked }
+      await db.insertInto('intake_questions').values(row).execute()
+    }
+    const inbound = await create(`/v1/channels/${channel.id}/inbound`, {
+      from: { handle: 'grace@example.com' },
+      body: 'Hello?',
+    })
+    await app().call('POST', `/v1/tasks/${inbound.task_id}/cancel`)
+    await db
+      .updateTable('threads')
+      .set({ unanswered_at: since, unanswered_reason: 'failed' })
+      .where('id', '=', inbound.thread_id)
+      .execute()
+
+    // A message that arrives clears the error of its channel.
+    await db
+      .updateTable('channels')
+      .set({ last_error: 'wrong password', last_error_at: since })
+      .where('id', '=', channel.id)
+      .execute()
+
+    expect(await kindsOf()).toEqual([
+      ['approval', send?.approval],
+      ['question', ask?.approval],
+      ['conversation', inbound.thread_id],
+      ['expired_task', late?.task],
+      ['connection', connection.id],
+      ['channel', channel.id],
+      ['schedule', schedule.id],
+      ['intake', 'gap-1'],
+    ])
+    const { data } = await needsYou()
+    expect(data[0]).toMatchObject({ title: 'post:send', approval: { approval_id: send?.approval }, task: null })
+    expect(data[2]).toMatchObject({ title: 'grace@example.com', detail: 'failed', since, ...NO_PARTS })
+    expect(data[3]).toMatchObject({ title: 'send', task: { id: late?.task }, approval: null })
+    expect(data[4]).toMatchObject({ title: 'post', detail: 'connection refused', since, ...NO_PARTS })
+    expect(data[7]).toMatchObject({ title: 'What is the price?', detail: 'To quote.', wedge: 'desk' })
+
+    const account = { email: 'other@example.com', password: 'correct horse battery', organisation: 'Other' }
+    const other = (await app().call('POST', '/v1/auth/signup', account, { key: null })).body.session_token
+    expect(await needsYou(other)).toEqual({ data: [], has_more: false })
+
+    await app().call('POST', `/v1/approvals/${send?.approval}/reject`)
+    await create(`/v1/tasks/${late?.task}/retry`, {})
+    const left = (await kindsOf()).map(([kind]: string[]) => kind)
+    expect(left).not.toContain('expired_task')
+    expect(await kindsOf()).not.toContainEqual(['approval', send?.approval])
+  })
+})
