@@ -28,7 +28,7 @@ export interface ActionRequest {
 /** Sends one action through the connection. Throws like an executor. */
 export type ActionSender = (
   ctx: Ctx,
-  call: Pick<ActionCall, 'connection' | 'secret' | 'payload' | 'files' | 'idempotencyKey'>,
+  call: Pick<ActionCall, 'connection' | 'secret' | 'payload' | 'idempotencyKey'>,
 ) => Promise<UpstreamResponse>
 
 /** Aborted once the run that asked for the action has ended. */

@@ -11,7 +11,6 @@ export interface CallInput {
   ids?: Record<string, string>
   /** Query parameters, such as `?name=a`. */
   query?: string
-  headers?: Record<string, string>
   body?: unknown
   headers?: Record<string, string>
   /** The credential; the project's key by default, null for none. */

@@ -62,13 +62,6 @@ const CLIENTS: Record<string, AuditedCall> = {
     ids: { channels: await createBotChannel(app) },
     body: { value: 'x' },
   })),
-  'POST /v1/hooks/:channel_id': onProject('message.received', async (app) => {
-    const channel_id = await createBotChannel(app)
-    await app.call('POST', `/v1/channels/${channel_id}/secret`, { value: 'x' })
-    const message = { message_id: 1, chat: { id: 7 }, from: { id: 7, first_name: 'Ada' }, text: 'Where is it?' }
-    const headers = { 'x-telegram-bot-api-secret-token': 'x' }
-    return { ids: { channel_id }, headers, body: { update_id: 1, message }, key: null, by: 'system' }
-  }),
   'POST /v1/hooks/:channel_id': onProject('message.received', async (app) => ({
     ids: { channel_id: await createWidget(app) },
     body: { visitor: app.uniqueWord(), body: 'Where is it?' },
