@@ -1354,7 +1354,7 @@ export interface components {
              * @default false
              */
             is_open: boolean;
-            /** @description The key that the page made for this visitor. Whoever has it can read the conversation. */
+            /** @description The key that the page made for this visitor. It gives access to the conversation. */
             visitor: string;
         };
         ReceiveHookResponse: {
@@ -1994,6 +1994,8 @@ export interface components {
             /** @description Whether an agent works on an answer. */
             is_working: boolean;
             messages: components["schemas"]["VisitorMessage"][];
+            /** @description The position of the last message that the visitor has seen. */
+            read_count: number;
             /** @description Null before the first message. */
             thread_id: string | null;
         };
