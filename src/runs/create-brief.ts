@@ -1,9 +1,16 @@
 import type { JsonObject } from '../base/json.ts'
-import type { Brief, BriefConnection, HistoryMessage, NamedText } from '../contract/agent-protocol.ts'
+import {
+  type Brief,
+  type BriefConnection,
+  type HistoryMessage,
+  MAX_ARTIFACT_MB,
+  type NamedText,
+} from '../contract/agent-protocol.ts'
 import { readCaseForAgent } from '../cases/agent-access.ts'
 import { readThreadHistory } from '../channels/thread-history.ts'
 import { toBriefConnections } from '../connections/grants.ts'
 import type { Ctx } from '../ctx/ctx.ts'
+import { artifactStorage } from '../files/artifact-objects.ts'
 import { buildGrounding } from '../knowledge/grounding.ts'
 import { parseTaskInput, parseTaskOutputSchema, parseTaskTools } from '../tasks/view.ts'
 import type { ToolName } from '../contract/tool-names.ts'
@@ -58,6 +65,7 @@ async function createBrief(ctx: Ctx, run: TaskRun, socket: string | null): Promi
     temperature: temperature ?? null,
     model: modelOf(run),
     service: serviceOf(run, socket),
+    artifact_max_mb: MAX_ARTIFACT_MB[artifactStorage(ctx)],
   }
 }
 
