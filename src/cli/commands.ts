@@ -11,6 +11,7 @@ import { importConnectionCommand } from './connection/import-command.ts'
 import { backupCommand } from './admin/backup-command.ts'
 import type { CliCommand } from './shell/command.ts'
 import { doctorCommand } from './doctor/doctor-command.ts'
+import { deleteFileCommand, downloadFileCommand, listFilesCommand, uploadFileCommand } from './files/file-commands.ts'
 import { initCommand } from './admin/init-command.ts'
 import { createKeyCommand, deleteKeyCommand, listKeysCommand } from './admin/key-commands.ts'
 import { runTaskCommand } from './tasks/run-command.ts'
@@ -37,6 +38,10 @@ export const COMMANDS: readonly CliCommand[] = [
   answerCommand,
   rejectCommand,
   reviseCommand,
+  listFilesCommand,
+  uploadFileCommand,
+  downloadFileCommand,
+  deleteFileCommand,
   newWedgeCommand,
   checkWedgeCommand,
   rehearseWedgeCommand,

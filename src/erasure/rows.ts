@@ -56,7 +56,7 @@ export async function deleteTaskArtifacts(db: Db, taskId: string): Promise<void>
   await db.deleteFrom('task_files').where('task_id', '=', taskId).execute()
 }
 
-/** The next files of a client, also those that are being uploaded. */
+/** The next files of a client, including those that are being uploaded. */
 export function listClientFiles(db: Db, clientId: string, limit: number): Promise<FileRow[]> {
   return db
     .selectFrom('files')

@@ -52,7 +52,7 @@ const TYPES_BY_EXTENSION: Readonly<Record<string, string>> = {
 }
 
 /** As many bytes as `detectContentType` looks at. */
-export const SNIFFED_BYTES = 1024
+const SNIFFED_BYTES = 1024
 
 /**
  * The type of a file. Its first bytes count more than what the sender declared: an image or a PDF is one only if it

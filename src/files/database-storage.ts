@@ -3,7 +3,7 @@ import { deleteFileChunks, findFileChunk, insertFileChunk } from './rows.ts'
 import type { FileStorage, FileUpload, StoredObject } from './storage.ts'
 
 /** Large files would make backups of the database slow, so they need an object store. */
-export const MAX_DATABASE_FILE_MB = 10
+const MAX_DATABASE_FILE_MB = 10
 
 /** The bytes of a file as rows of one piece each, so that no statement has to hold a whole file. */
 export const databaseStorage: FileStorage = {

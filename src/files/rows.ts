@@ -63,7 +63,7 @@ export async function findFile(db: Db, projectIds: readonly string[], id: string
   return file && projectIds.includes(file.project_id) ? file : undefined
 }
 
-export interface FileFilter extends PageQuery {
+interface FileFilter extends PageQuery {
   client_id?: string | undefined
 }
 
@@ -83,7 +83,7 @@ export function listFiles(db: Db, projectIds: readonly string[], filter: FileFil
 }
 
 /** The files of a task that still exist, in their order. */
-export const listFilesOfTask = prepareQuery<{ task_id: string }, FileRow>((db, arg) =>
+const listFilesOfTask = prepareQuery<{ task_id: string }, FileRow>((db, arg) =>
   db
     .selectFrom('task_files')
     .innerJoin('files', 'files.id', 'task_files.file_id')

@@ -15,7 +15,7 @@ const FIRST_RETRY_WAIT_MS = 500
 /** How long the object store may pause while an object is read. */
 const MAX_PAUSE_MS = 60_000
 
-export interface S3Request {
+interface S3Request {
   method: 'GET' | 'PUT' | 'POST' | 'DELETE'
   /** The id of the file or artifact, which is the last part of the key. */
   id: string

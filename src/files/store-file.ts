@@ -20,7 +20,7 @@ export interface FileOwner {
 }
 
 /** What the sender says about a file. */
-export interface FileHead {
+interface FileHead {
   name: string
   contentType?: string | undefined
 }

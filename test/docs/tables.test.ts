@@ -80,9 +80,9 @@ function documentedSettings(path: string): DocumentedSetting[] {
 }
 
 test('docs/settings.md lists every setting that the code reads, and no other', () => {
-  const sources = ['config/config.ts', 'config/otlp-config.ts', 'contract/settings.ts']
+  const sources = ['config/config.ts', 'config/otlp-config.ts', 'config/s3-config.ts', 'contract/settings.ts']
   const names = sources.flatMap((path) => [
-    ...source(path).matchAll(/\b(?:SVC|OTEL|ANTHROPIC|OPENAI|BROKER|DATABASE)_[A-Z][A-Z_]*[A-Z]\b/g),
+    ...source(path).matchAll(/\b(?:SVC|OTEL|ANTHROPIC|OPENAI|BROKER|DATABASE|AWS)_[A-Z][A-Z0-9_]*[A-Z]\b/g),
   ])
   const read = new Set(names.map(([name]) => name))
   // SVC_CALLED_AS is internal, and the service accepts only the default protocol of OpenTelemetry.

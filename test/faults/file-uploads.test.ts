@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { request } from 'node:http'
+import { type IncomingMessage, request } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { expect, test, vi } from 'vitest'
@@ -82,17 +83,14 @@ eachStore((store) => {
 const authorization = { authorization: `Bearer ${FOUNDER_KEY}` }
 
 /** Sends a body in chunks, without its length. */
-function upload(service: ServiceProcess, body: Readable): Promise<{ id: string; size: number; sha256: string }> {
-  return new Promise((resolve, reject) => {
-    const outgoing = request(`${service.url}/v1/files?name=large.bin`, { method: 'POST', headers: authorization })
-    outgoing.once('error', reject).once('response', async (response) => {
-      let text = ''
-      for await (const chunk of response.setEncoding('utf8')) text += chunk
-      if (response.statusCode === 201) resolve(JSON.parse(text))
-      else reject(new Error(`${response.statusCode} ${text}`))
-    })
-    pipeline(body, outgoing).catch(reject)
-  })
+async function upload(service: ServiceProcess, body: Readable): Promise<{ id: string; size: number; sha256: string }> {
+  const outgoing = request(`${service.url}/v1/files?name=large.bin`, { method: 'POST', headers: authorization })
+  const answered = once(outgoing, 'response') as Promise<[IncomingMessage]>
+  const [[response]] = await Promise.all([answered, pipeline(body, outgoing)])
+  let text = ''
+  for await (const chunk of response.setEncoding('utf8')) text += chunk
+  if (response.statusCode !== 201) throw new Error(`${response.statusCode} ${text}`)
+  return JSON.parse(text)
 }
 
 /** Samples the resident memory of the process. */

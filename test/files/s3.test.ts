@@ -7,6 +7,7 @@ import { deleteFile, removeUnfinishedFiles } from '../../src/files/delete-file.t
 import { readFile } from '../../src/files/read-file.ts'
 import { insertFile } from '../../src/files/rows.ts'
 import { storeFile } from '../../src/files/store-file.ts'
+import { advanceUntilSettled } from '../approvals/gated-app.ts'
 import { startTestApp, eachStore, type TestApp, testApp } from '../app.ts'
 import { collect, inSlices, randomBytesOf } from './file-bytes.ts'
 import { openS3Server } from './s3-server.ts'
@@ -86,10 +87,10 @@ test('a file that was deleted while the object store was away is removed by the 
   const { bucketUrl } = config
   config.bucketUrl = 'http://127.0.0.1:9/files'
   const read = app.call('GET', `/v1/files/${file.id}`)
-  await advanceWhile(app, read)
+  await advanceUntilSettled(app, read)
   expect(await read).toMatchObject({ status: 502, body: { error: 'the file storage did not answer as expected' } })
   const deleted = app.call('DELETE', `/v1/files/${file.id}`)
-  await advanceWhile(app, deleted)
+  await advanceUntilSettled(app, deleted)
   expect((await deleted).status).toBe(204)
   expect((await app.call('GET', `/v1/files/${file.id}/meta`)).status).toBe(404)
   config.bucketUrl = bucketUrl
@@ -141,16 +142,6 @@ test('a file that is in the object store is a 503 if the service has none any mo
   const { status, body } = await app.call('GET', `/v1/files/${id}`)
   expect([status, body.error]).toEqual([503, 'the file is in an object store, but SVC_FILES is not set'])
 })
-
-/** Advances the clock until the retries are over. */
-async function advanceWhile(app: TestApp, work: Promise<unknown>): Promise<void> {
-  let isDone = false
-  void work.finally(() => (isDone = true))
-  while (!isDone) {
-    await app.clock.advance(500)
-    await new Promise((resolve) => setTimeout(resolve, 5))
-  }
-}
 
 async function until(condition: () => Promise<boolean>): Promise<void> {
   while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 10))

@@ -1,3 +1,4 @@
+import type { ReadableStream } from 'node:stream/web'
 import { tryParseJsonObject, objectListField } from '../../base/json-fields.ts'
 import type { Json, JsonObject } from '../../base/json.ts'
 import { EXIT_CODE, CommandFailure, commandFailed } from './failure.ts'
@@ -8,6 +9,8 @@ export interface ServiceClient {
   call(method: string, path: string, body?: Json, headers?: Record<string, string>): Promise<JsonObject>
   /** Reads the pages of a list, up to `limit` entries. */
   list(path: string, query: Record<string, string | undefined>, limit: number): Promise<JsonObject[]>
+  /** Sends a body as it is read. */
+  upload(path: string, body: ReadableStream): Promise<JsonObject>
   /** Returns a response whose body the caller reads as a stream. */
   open(path: string, headers?: Record<string, string>, signal?: AbortSignal): Promise<Response>
 }
@@ -25,6 +28,10 @@ export function createServiceClient(url: string, apiKey: string | undefined): Se
   return {
     url: base,
     call,
+    async upload(path, body) {
+      const response = await send('POST', path, { headers: {}, body, duplex: 'half' })
+      return parseResponse(base, await readBody(base, response))
+    },
     list: (path, query, limit) => listPages(call, path, query, limit),
     open: (path, headers = {}, signal) => send('GET', path, { headers, ...(signal && { signal }) }),
   }
@@ -53,7 +60,9 @@ async function listPages(
 
 interface RequestOptions {
   headers: Record<string, string>
-  body?: string
+  body?: string | ReadableStream
+  /** Required for a body that is a stream. */
+  duplex?: 'half'
   signal?: AbortSignal
 }
 
