@@ -29,11 +29,16 @@ export interface Brief {
   temperature: number | null
   model: { wire: ModelProvider; name: string }
   service: { socket: string | null; base_url: string; task_token: string; gate_token: string }
+  /** The largest file that the run may deliver, in MiB; 10 if it is absent. */
+  artifact_max_mb?: number | undefined
   /** For a run of the bundled harness that continues in this process. */
   transcript?: BriefTranscript | undefined
   /** For a custom agent that continues from its checkpoint. */
   resume?: BriefResume | undefined
 }
+
+/** The largest file of a run, in MiB: in the database, and in an object store, where the lines of an agent limit it. */
+export const MAX_ARTIFACT_MB = { database: 10, s3: 20 }
 
 /** `lost_files`: the agent may have written files, and they are gone. */
 export type BriefTranscript = { entries: TranscriptEntry[]; logged: LoggedStep; lost_files: boolean }

@@ -1,9 +1,8 @@
 import { promises as fs, readdirSync } from 'node:fs'
 import path from 'node:path'
-import type { AgentLine } from '../contract/agent-protocol.ts'
+import { type AgentLine, MAX_ARTIFACT_MB } from '../contract/agent-protocol.ts'
 
 const MAX_FILES = 50
-export const MAX_FILE_BYTES = 10 * 1024 * 1024
 
 const CONTENT_TYPES: Record<string, string> = {
   '.txt': 'text/plain; charset=utf-8',
@@ -35,13 +34,17 @@ const CONTENT_TYPES: Record<string, string> = {
  * Emits one artifact line per file below the folder, in the order of their names, and reports files that it leaves out.
  * Each line is sent before the next file is read, because all files together may exceed the memory of the cell.
  */
-export async function emitArtifacts(folder: string, emit: (line: AgentLine) => Promise<void>): Promise<void> {
+export async function emitArtifacts(
+  folder: string,
+  emit: (line: AgentLine) => Promise<void>,
+  maxMb = MAX_ARTIFACT_MB.database,
+): Promise<void> {
   const names = listFilesBelow(folder, '')
   for (const name of names.slice(0, MAX_FILES)) {
     const { size } = await fs.stat(path.join(folder, name))
     await emit(
-      size > MAX_FILE_BYTES
-        ? toProgressLine(`Left out ${name}: larger than 10 MiB`)
+      size > maxMb * 1024 * 1024
+        ? toProgressLine(`Left out ${name}: larger than ${maxMb} MiB`)
         : await toArtifactLine(folder, name),
     )
   }

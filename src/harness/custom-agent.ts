@@ -73,7 +73,7 @@ async function runProgram(
   const end = await waitForProgram(custom, state, brief, writer)
   if (state.unreadable > 0)
     log.write(`${state.unreadable} lines of the agent were ignored because they are not JSON objects\n`)
-  await emitArtifacts(custom.out, tagged).catch((error: unknown) =>
+  await emitArtifacts(custom.out, tagged, brief.artifact_max_mb).catch((error: unknown) =>
     log.write(`files could not be delivered: ${String(error)}\n`),
   )
   writeJsonLine(writer, { ...(state.last ?? { error: end }), run: state.run })

@@ -1,6 +1,7 @@
 import { promises as fs } from 'node:fs'
 import path from 'node:path'
-import { contentTypeOf, listFilesBelow, MAX_FILE_BYTES } from './artifacts.ts'
+import { MAX_ARTIFACT_MB } from '../contract/agent-protocol.ts'
+import { contentTypeOf, listFilesBelow } from './artifacts.ts'
 import { truncateText } from './agent-events.ts'
 import { textField } from '../base/json-fields.ts'
 import { postFile } from './plane-tools.ts'
@@ -61,7 +62,8 @@ const fileAttachTool: HarnessTool = {
     const full = resolveInRunFolder(run.folder, textField(input, 'path'))
     if (full === null) return toolFailure(OUTSIDE_FOLDER)
     const { size } = await fs.stat(full)
-    if (size > MAX_FILE_BYTES) return toolFailure('the file is larger than 10 MiB')
+    if (size > MAX_ARTIFACT_MB.database * 1024 * 1024)
+      return toolFailure(`the file is larger than ${MAX_ARTIFACT_MB.database} MiB`)
     const content = await fs.readFile(full, 'base64')
     return postFile(run, { name: path.basename(full), content_type: contentTypeOf(full), content })
   },

@@ -20,7 +20,7 @@ export async function runBrief(run: HarnessRun): Promise<void> {
 
 async function deliverFiles(run: HarnessRun): Promise<void> {
   try {
-    await emitArtifacts(outputFolder(run.folder), run.emitAndDrain)
+    await emitArtifacts(outputFolder(run.folder), run.emitAndDrain, run.brief.artifact_max_mb)
   } finally {
     removeRunFolder(run.folder)
   }

@@ -126,7 +126,7 @@ function toCellSpec({ ctx, agentDir, driver }: AgentCellOptions, kind: CellKind,
   return { ...base, profile: 'workshop', command, ...(customDir && { customDir }), limits: CUSTOM_AGENT_LIMITS }
 }
 
-const OUTPUT_LIMITS = { output_line_bytes: 16 * 1024 * 1024, stderr_bytes: 16 * 1024 }
+const OUTPUT_LIMITS = { output_line_bytes: 32 * 1024 * 1024, stderr_bytes: 16 * 1024 }
 /** For a long-lived cell that many runs share. */
 const SHARED_CELL_LIMITS: CellLimits = {
   memory_mb: 1024,

@@ -1,9 +1,10 @@
 import { countRunBytes } from '../accounts/storage-usage.ts'
 import type { Json } from '../base/json.ts'
-import type { Brief } from '../contract/agent-protocol.ts'
+import { type Brief, MAX_ARTIFACT_MB } from '../contract/agent-protocol.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { CellExit } from '../sandbox/driver.ts'
 import { RunEndedError } from '../events/append-events.ts'
+import { artifactStorage } from '../files/artifact-objects.ts'
 import type { PipePlane } from '../http/pipe-plane.ts'
 import { parseAgentLine, MAX_ARTIFACTS, type NewArtifact } from './parse-agent-line.ts'
 import { createPipeRequestHandler } from './pipe-requests.ts'
@@ -101,6 +102,7 @@ function createCellListener(
   { run, cell, log, artifacts, end }: AgentSession,
 ): CellListener {
   const answer = createPipeRequestHandler(answerPipe, run, cell)
+  const maxArtifactMb = MAX_ARTIFACT_MB[artifactStorage(ctx)]
   const counts = { lines: 0, size: 0, files: 0, refused: 0 }
   /** False if the agent wrote too much. */
   const count = (length: number) => {
@@ -125,7 +127,7 @@ function createCellListener(
   return {
     onExit: (exit) => end({ kind: 'crashed', exit }),
     onLine(line, length) {
-      const message = parseAgentLine(line, length)
+      const message = parseAgentLine(line, length, maxArtifactMb)
       const kept = message.kind === 'artifact' && tryKeep(message.artifact) ? message.artifact.content.length : 0
       const isAnswered = message.kind === 'ask' && cell.kind !== 'custom'
       if (!count(isAnswered ? 0 : length - kept)) return

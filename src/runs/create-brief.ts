@@ -1,17 +1,19 @@
 import type { JsonObject } from '../base/json.ts'
-import type {
-  Brief,
-  BriefConnection,
-  BriefFile,
-  BriefTool,
-  HistoryMessage,
-  NamedText,
+import {
+  type Brief,
+  type BriefConnection,
+  type BriefFile,
+  type BriefTool,
+  type HistoryMessage,
+  MAX_ARTIFACT_MB,
+  type NamedText,
 } from '../contract/agent-protocol.ts'
 import { readCaseForAgent } from '../cases/agent-access.ts'
 import type { ReplyRoute } from '../channels/reply-route.ts'
 import { readThreadHistory } from '../channels/thread-history.ts'
 import { toBriefConnections } from '../connections/grants.ts'
 import type { Ctx } from '../ctx/ctx.ts'
+import { artifactStorage } from '../files/artifact-objects.ts'
 import { buildGrounding } from '../knowledge/grounding.ts'
 import { parseTaskInput, parseTaskOutputSchema, parseTaskTools } from '../tasks/view.ts'
 import type { ToolName } from '../contract/tool-names.ts'
@@ -76,6 +78,7 @@ async function createBrief(ctx: Ctx, run: TaskRun, cell: BriefCell): Promise<Bri
     temperature: temperature ?? null,
     model: modelOf(run),
     service: serviceOf(run, cell),
+    artifact_max_mb: MAX_ARTIFACT_MB[artifactStorage(ctx)],
   }
 }
 

@@ -28,7 +28,6 @@ export interface NewArtifact {
 }
 
 export const MAX_ARTIFACTS = 50
-const MAX_ARTIFACT_BYTES = 10 * 1024 * 1024
 const MAX_STRING_CHARS = 4096
 const MAX_TEXT_CHARS = 16_384
 const MAX_EVENT_CHARS = 64 * 1024
@@ -40,10 +39,10 @@ const MAX_NESTING_LEVELS = 64
 const MAX_FLAT_LINE_CHARS = 2 * MAX_NESTING_LEVELS
 
 /** `length` is the length of the line in characters; large lines are refused without reading their values. */
-export function parseAgentLine(line: JsonObject, length: number): AgentMessage {
+export function parseAgentLine(line: JsonObject, length: number, maxArtifactMb: number): AgentMessage {
   if (line.ask !== undefined) return parsePipeRequest(line)
   if (line.event !== undefined) return parseAgentEvent(line.event, line.data, length)
-  if (isJsonObject(line.artifact)) return parseArtifact(line.artifact)
+  if (isJsonObject(line.artifact)) return parseArtifact(line.artifact, maxArtifactMb)
   if (isJsonObject(line.turn)) return parseTurn(line.turn, length)
   if (line.checkpoint !== undefined) return parseCheckpoint(line.checkpoint, length)
   if (line.output !== undefined)
@@ -157,14 +156,14 @@ function parseCheckpoint(checkpoint: Json, length: number): AgentMessage {
   return isTooDeep(checkpoint, length) ? TOO_DEEP : { kind: 'checkpoint', checkpoint }
 }
 
-function parseArtifact({ name, content_type, content_base64 }: JsonObject): AgentMessage {
+function parseArtifact({ name, content_type, content_base64 }: JsonObject, maxMb: number): AgentMessage {
   if (typeof name !== 'string' || typeof content_base64 !== 'string') {
     return { kind: 'refused', why: 'the artifact has no name or content' }
   }
   // Invalid base64 would be decoded to an empty or truncated file without an error.
   if (!/^[\w+/=\s-]*$/.test(content_base64)) return { kind: 'refused', why: 'the artifact is not in base64' }
   const content = Buffer.from(content_base64, 'base64')
-  if (content.length > MAX_ARTIFACT_BYTES) return { kind: 'refused', why: 'the artifact is larger than 10 MiB' }
+  if (content.length > maxMb * 1024 * 1024) return { kind: 'refused', why: `the artifact is larger than ${maxMb} MiB` }
   const type = typeof content_type === 'string' && /^[\w.+-]+\/[\w.+-]+(; ?charset=[\w-]+)?$/.test(content_type)
   return {
     kind: 'artifact',

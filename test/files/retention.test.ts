@@ -93,6 +93,23 @@ test('artifacts go to the object store, are served from there and leave it with 
   expect(await s3.keys()).toEqual([])
 })
 
+test('an artifact may be larger than 10 MiB in the object store, and not in the database', async () => {
+  const s3 = await openS3Server()
+  const write = 'require("fs").writeFileSync(process.env.HOME + "/out/large.bin", Buffer.alloc(15 << 20))'
+  const env = { SVC_AGENT_COMMAND: `node -e '${write}; console.log(JSON.stringify({ output: {} }))'` }
+  const inDatabase = await testApp({ store: 'sqlite', env })
+  const refused = await inDatabase.finished((await inDatabase.createTask()).id)
+  expect(refused).toMatchObject({ status: 'succeeded', artifacts: [{ name: 'output.json' }] })
+  const inBucket = await testApp({ store: 'sqlite', env: { ...env, ...s3.env } })
+  const { artifacts } = await inBucket.finished((await inBucket.createTask()).id)
+  expect(artifacts).toMatchObject([{ name: 'output.json' }, { name: 'large.bin', size: 15 << 20 }])
+  const [, large] = artifacts as { id: string }[]
+  const response = await fetch(`${inBucket.url}/v1/artifacts/${large?.id}`, {
+    headers: { authorization: `Bearer ${inBucket.key}` },
+  })
+  expect((await response.arrayBuffer()).byteLength).toBe(15 << 20)
+})
+
 test('a run whose files cannot be stored fails with that reason', async () => {
   const s3 = await openS3Server()
   const app = await testApp({ store: 'sqlite', env: { ...s3.env, ...SCRIPTED_AGENT, SVC_FILES: 's3://absent' } })
