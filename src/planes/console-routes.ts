@@ -60,7 +60,7 @@ function asset(files: StaticFiles, request: FastifyRequest): HttpResponse {
   return response
 }
 
-/** Pages of every origin may load it, also those that isolate themselves from other origins. */
+/** Pages of every origin may load it, even if they isolate themselves from other origins. */
 function widgetScript(files: StaticFiles, request: FastifyRequest): HttpResponse {
   const headers = { 'cache-control': 'public, max-age=300', 'cross-origin-resource-policy': 'cross-origin' }
   const response = files.respond('widget.js', request.headers, headers)

@@ -27,7 +27,7 @@ export const widgetRoutes = nameRoutes({
     description: 'A POST, because the key of the visitor must not be in a URL. 403 from a page that is not allowed.',
     body: z.object({
       visitor: z.string().min(MIN_VISITOR_CHARACTERS).max(200).meta({
-        description: 'The key that the page made for this visitor. Whoever has it can read the conversation.',
+        description: 'The key that the page made for this visitor. It gives access to the conversation.',
       }),
       after: z.number().int().min(0).default(0).meta({ description: 'Only messages after this position.' }),
       is_open: z.boolean().default(false).meta({ description: 'Whether the visitor sees the messages now.' }),

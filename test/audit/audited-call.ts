@@ -3,7 +3,7 @@ import { inTx } from '../../src/ctx/ctx.ts'
 import { isoNow } from '../../src/ctx/world.ts'
 import { insertNoticeToken } from '../../src/portal/notice-rows.ts'
 import { openMcpServer } from '../connections/mcp/mcp-server.ts'
-import { DAILY, MAIL, type PopulatedApp } from './populated-app.ts'
+import { DAILY, IDLE, MAIL, type PopulatedApp } from './populated-app.ts'
 
 /** The input of a call that changes something. */
 export interface CallInput {
@@ -11,6 +11,7 @@ export interface CallInput {
   ids?: Record<string, string>
   /** Query parameters, such as `?name=a`. */
   query?: string
+  headers?: Record<string, string>
   body?: unknown
   /** The credential; the project's key by default, null for none. */
   key?: string | null
@@ -51,6 +52,10 @@ export const createMcpConnection = async (app: PopulatedApp) =>
     name: app.uniqueWord(),
     config: { url: (await openMcpServer()).url },
   })
+export const createBotChannel = async (app: PopulatedApp) => {
+  const address = { connection_id: await createConnection(app), address: app.uniqueWord(), adapter: 'telegram' }
+  return app.createId('/v1/channels', { ...IDLE, ...address })
+}
 /** A connection that a person authorises at the provider. */
 export const OAUTH = {
   kind: 'custom',

@@ -7,6 +7,7 @@ import {
   createCase,
   createFile,
   createSchedule,
+  createBotChannel,
   createConnection,
   OAUTH,
   createKnowledge,
@@ -58,9 +59,16 @@ const CLIENTS: Record<string, AuditedCall> = {
     ids: { channels: await app.channel() },
     body: { settle_s: 5 },
   })),
-  'POST /v1/channels/:id/secret': onProject('secret.written', async (app) => {
-    const address = { connection_id: await createConnection(app), address: app.uniqueWord(), adapter: 'telegram' }
-    return { ids: { channels: await app.createId('/v1/channels', { ...IDLE, ...address }) }, body: { value: 'x' } }
+  'POST /v1/channels/:id/secret': onProject('secret.written', async (app) => ({
+    ids: { channels: await createBotChannel(app) },
+    body: { value: 'x' },
+  })),
+  'POST /v1/hooks/:channel_id': onProject('message.received', async (app) => {
+    const channel_id = await createBotChannel(app)
+    await app.call('POST', `/v1/channels/${channel_id}/secret`, { value: 'x' })
+    const message = { message_id: 1, chat: { id: 7 }, from: { id: 7, first_name: 'Ada' }, text: 'Where is it?' }
+    const headers = { 'x-telegram-bot-api-secret-token': 'x' }
+    return { ids: { channel_id }, headers, body: { update_id: 1, message }, key: null, by: 'system' }
   }),
   'DELETE /v1/channels/:id': onProject('channel.deleted', async (app) => ({
     ids: { channels: await app.channel() },

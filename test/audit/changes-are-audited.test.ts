@@ -89,9 +89,13 @@ async function expectEntry(app: PopulatedApp, name: string, audited: AuditedCall
   else expect.soft(await findEntries(), `${label}: expected ${action}`).toHaveLength(1)
 }
 
-function send(app: PopulatedApp, name: string, { ids = {}, query = '', body, key }: CallInput): Promise<ApiResponse> {
+function send(
+  app: PopulatedApp,
+  name: string,
+  { ids = {}, query = '', body, key, ...more }: CallInput,
+): Promise<ApiResponse> {
   const [method = '', path = ''] = name.split(' ')
-  const headers = { accept: 'application/json, text/event-stream' }
+  const headers = { accept: 'application/json, text/event-stream', ...more.headers }
   return app.call(method, fillPath(path, ids) + query, body, { ...(key !== undefined && { key }), headers })
 }
 

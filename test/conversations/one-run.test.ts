@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
 import { startApp } from '../../src/app.ts'
-import { advanceUntilSettled } from '../approvals/gated-app.ts'
+import { advanceUntilSettled, GATED_ENV } from '../approvals/gated-app.ts'
 import { eachStore, FOUNDER_KEY } from '../app.ts'
 import { callApi } from '../http.ts'
 import { type ConversationApp, conversationCalls, openConversationApp } from './conversation-app.ts'
@@ -18,7 +18,7 @@ const failures = (app: ConversationApp) => app.logged.filter((line) => /unique|c
 
 eachStore((store) => {
   test('messages, retries, decisions and hand-overs at the same time never start two runs of a thread', async () => {
-    const env = { SVC_MAX_CONCURRENT_TASKS: '16', SVC_TASK_RATE_PER_MIN: '10000' }
+    const env = { ...GATED_ENV, SVC_MAX_CONCURRENT_TASKS: '16' }
     const app = await openConversationApp(store, { wedge: 'open', env })
     await forbidTwoRuns(app)
     const callers = [app]

@@ -97,7 +97,7 @@ eachStore((store) => {
     const document = await readOpenApi(tenants())
     const client = await openPortalSession(tenants(), tenants().ownProject)
     const routes = [...FOUNDER_ROUTES, ...CLIENT_ROUTES, ...OPEN_ROUTES].filter(
-      (route) => findOperation(document, route).requestBody,
+      (route) => findOperation(document, route).requestBody && !route.streamsBody,
     )
     // All routes share one body parser, so only the first route of each plane gets all bodies.
     const firstRoutes = [FOUNDER_ROUTES, CLIENT_ROUTES, OPEN_ROUTES].map((plane) =>

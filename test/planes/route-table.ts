@@ -6,7 +6,7 @@ import type { OpenApiSchema } from '../../src/http/openapi-schemas.ts'
 import type { Route } from '../../src/http/route.ts'
 import type { TestApp } from '../app.ts'
 
-export type AnyRoute = Pick<Route<never>, 'method' | 'path' | 'role' | 'responses'>
+export type AnyRoute = Pick<Route<never>, 'method' | 'path' | 'role' | 'responses' | 'streamsBody'>
 
 /** Every route by plane, so that tests include new routes without naming them. */
 export const FOUNDER_ROUTES: FounderRoute[] = [

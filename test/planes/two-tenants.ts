@@ -109,6 +109,7 @@ async function seedProject(app: TestApp, key: string, owner: string): Promise<Se
     members: (await app.call('POST', '/v1/members', invite, { key: owner })).body.member.id,
     connections,
     channels,
+    channel_id: channels,
     tasks: written.task_id,
     threads: written.thread_id,
     clients: written.client_id,

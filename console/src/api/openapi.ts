@@ -1301,7 +1301,7 @@ export interface components {
              * @default false
              */
             is_open: boolean;
-            /** @description The key that the page made for this visitor. Whoever has it can read the conversation. */
+            /** @description The key that the page made for this visitor. It gives access to the conversation. */
             visitor: string;
         };
         ReceiveHookResponse: {

@@ -1,57 +1,12 @@
-import { createHmac } from 'node:crypto'
-import twilio from 'twilio'
 import { expect, test } from 'vitest'
 import { eachStore } from '../../app.ts'
-import { CHANNEL_SECRET } from './adapter-fixtures.ts'
-import { type HookApp, openHookApp, PUBLIC_URL } from './hook-app.ts'
+import { type Delivery, slackDelivery, smsDelivery, telegramDelivery } from './deliveries.ts'
+import { type HookApp, openHookApp } from './hook-app.ts'
 
-/** How a provider delivers its n-th message of a person. */
-interface Delivery {
-  adapter: string
-  body: (n: number, text: string) => string
-  headers: (app: HookApp, body: string, secret?: string) => Record<string, string>
-}
-
-const slack: Delivery = {
-  adapter: 'slack',
-  body: (n, text) =>
-    JSON.stringify({
-      type: 'event_callback',
-      team_id: 'T1',
-      event_id: `Ev${n}`,
-      event: { type: 'message', channel: 'D1', channel_type: 'im', user: 'U1', text, ts: `${1700 + n}.000100` },
-    }),
-  headers: ({ clock }, body, secret = CHANNEL_SECRET) => {
-    const time = String(Math.floor(clock.now() / 1000))
-    const mac = createHmac('sha256', secret).update(`v0:${time}:${body}`).digest('hex')
-    return { 'x-slack-request-timestamp': time, 'x-slack-signature': `v0=${mac}` }
-  },
-}
-
-const telegram: Delivery = {
-  adapter: 'telegram',
-  body: (n, text) =>
-    JSON.stringify({
-      update_id: n,
-      message: { message_id: n, date: 1, chat: { id: 7, type: 'private' }, from: { id: 7, first_name: 'Ada' }, text },
-    }),
-  headers: (_app, _body, secret = CHANNEL_SECRET) => ({ 'x-telegram-bot-api-secret-token': secret }),
-}
-
-const sms: Delivery = {
-  adapter: 'twilio',
-  body: (n, text) => new URLSearchParams({ MessageSid: `SM${n}`, From: '+491', To: '+492', Body: text }).toString(),
-  headers: ({ path }, body, secret = CHANNEL_SECRET) => ({
-    'content-type': 'application/x-www-form-urlencoded',
-    'x-twilio-signature': twilio.getExpectedTwilioSignature(
-      secret,
-      PUBLIC_URL + path,
-      Object.fromEntries(new URLSearchParams(body)),
-    ),
-  }),
-}
-
-const DELIVERIES = [slack, telegram, sms].map((delivery): [string, Delivery] => [delivery.adapter, delivery])
+const DELIVERIES = [slackDelivery, telegramDelivery, smsDelivery].map((delivery): [string, Delivery] => [
+  delivery.adapter,
+  delivery,
+])
 
 const openFor = (store: Parameters<typeof openHookApp>[0], { adapter }: Delivery) =>
   openHookApp(store, { adapter, connection: adapter === 'twilio' ? { account_sid: 'AC1' } : {} })
@@ -101,27 +56,27 @@ eachStore((store) => {
   })
 
   test('slack: a call that is replayed after five minutes is refused', async () => {
-    const app = await openFor(store, slack)
-    const body = slack.body(1, 'Hello')
-    const headers = slack.headers(app, body)
+    const app = await openFor(store, slackDelivery)
+    const body = slackDelivery.body(1, 'Hello')
+    const headers = slackDelivery.headers(app, body)
     await app.clock.advance(301_000)
     expect((await app.deliver(body, headers)).status).toBe(401)
   })
 
   test('slack: the check of the address is signed like every call', async () => {
-    const app = await openFor(store, slack)
+    const app = await openFor(store, slackDelivery)
     const body = JSON.stringify({ type: 'url_verification', challenge: 'abc' })
     expect((await app.deliver(body, {})).status).toBe(401)
-    const answer = await app.deliver(body, slack.headers(app, body))
+    const answer = await app.deliver(body, slackDelivery.headers(app, body))
     expect(answer.body).toEqual({ challenge: 'abc' })
   })
 
   test('twilio: the answer is TwiML, and a signature for another address is refused', async () => {
-    const app = await openFor(store, sms)
-    const body = sms.body(1, 'Hello')
-    const elsewhere = sms.headers({ ...app, path: '/v1/hooks/chan_other' }, body)
+    const app = await openFor(store, smsDelivery)
+    const body = smsDelivery.body(1, 'Hello')
+    const elsewhere = smsDelivery.headers({ ...app, path: '/v1/hooks/chan_other' }, body)
     expect((await app.deliver(body, elsewhere)).status).toBe(401)
-    const answer = await app.deliver(body, sms.headers(app, body))
+    const answer = await app.deliver(body, smsDelivery.headers(app, body))
     expect(answer.headers.get('content-type')).toBe('text/xml')
     expect(answer.body).toContain('<Response></Response>')
   })
