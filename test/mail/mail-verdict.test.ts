@@ -1,0 +1,49 @@
+import { describe, expect, test } from 'vitest'
+import { readAuthenticationResults } from '../../src/channels/mail/mail-verdict.ts'
+
+const read = (...values: string[]) =>
+  readAuthenticationResults(
+    values.map((value) => ({ name: 'authentication-results', value })),
+    'mx.shop.example',
+  )
+
+describe('the verdict in Authentication-Results', () => {
+  test.each([
+    [
+      'a header of Gmail',
+      'mx.shop.example; dkim=pass header.i=@example.com header.s=a; spf=pass (mx.shop.example: domain of kim@example.com designates 192.0.2.1 as permitted sender) smtp.mailfrom=kim@example.com; dmarc=pass (p=REJECT sp=REJECT dis=NONE) header.from=example.com',
+      ['pass', 'pass', 'pass'],
+    ],
+    ['a version behind the name', 'MX.shop.example 1; spf=fail smtp.mailfrom=example.com', ['fail', 'none', 'none']],
+    [
+      'a comment with results',
+      'mx.shop.example; spf=fail (; spf=pass; dkim=pass) smtp.mailfrom=a; dkim=neutral',
+      ['fail', 'neutral', 'none'],
+    ],
+    [
+      'a nested comment',
+      'mx.shop.example; spf=softfail (a (b; dmarc=pass) c; dkim=pass)',
+      ['softfail', 'none', 'none'],
+    ],
+    ['several signatures', 'mx.shop.example; dkim=fail; dkim=pass; dkim=none', ['none', 'pass', 'none']],
+    ['an unknown result', 'mx.shop.example; spf=great; dmarc=passed', ['none', 'none', 'none']],
+    ['no results', 'mx.shop.example; none', ['none', 'none', 'none']],
+  ])('%s', (_, value, [spf, dkim, dmarc]) => {
+    expect(read(value)).toEqual({ spf, dkim, dmarc, by: 'mx.shop.example' })
+  })
+
+  test('a header of another server does not count', () => {
+    expect(read('mx.evil.example; spf=pass; dkim=pass; dmarc=pass')).toBeNull()
+    expect(read('mx.shop.example.evil.example; dmarc=pass')).toBeNull()
+    expect(read('mx.evil.example; mx.shop.example; dmarc=pass')).toBeNull()
+  })
+
+  test('only the first header of the server counts: the ones below came with the mail', () => {
+    expect(read('mx.evil.example; dmarc=pass', 'mx.shop.example; dmarc=fail', 'mx.shop.example; dmarc=pass')).toEqual({
+      spf: 'none',
+      dkim: 'none',
+      dmarc: 'fail',
+      by: 'mx.shop.example',
+    })
+  })
+})
