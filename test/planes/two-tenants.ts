@@ -112,7 +112,10 @@ async function seedProject(app: TestApp, key: string, owner: string): Promise<Se
     connections,
     channels,
     channel_id: await create('/v1/channels', {
-      ...{ connection_id: connections, address: 'shop.example', adapter: 'widget', ...task },
+      ...task,
+      connection_id: connections,
+      address: 'shop.example',
+      adapter: 'widget',
       config: { origins: ['https://shop.example'] },
     }),
     tasks: written.task_id,
