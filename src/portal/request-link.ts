@@ -33,14 +33,16 @@ export async function requestPortalLink(ctx: Ctx, request: LinkRequest): Promise
   const network = `portal-links:${toClientNetwork(request.caller)}`
   const recipient = `portal-links-to:${request.project ?? ''} ${normalizeHandle(request.email)}`
   const isAllowed = await inTx(ctx, async (tx) => {
-    if ((await countLoginFailures(tx.db, network, windowStart)) >= MAX_REQUESTS_PER_NETWORK)
-      throw tooManyRequests('too many requests for links: try again later', 15 * 60)
-    await incrementLoginFailures(tx.db, network, windowStart)
+    // Checks before writing: on SQLite a transaction that writes and then fails makes its whole group commit run again.
+    if ((await countLoginFailures(tx.db, network, windowStart)) >= MAX_REQUESTS_PER_NETWORK) throw tooManyLinks()
+    if ((await incrementLoginFailures(tx.db, network, windowStart)) > MAX_REQUESTS_PER_NETWORK) throw tooManyLinks()
     return (await incrementLoginFailures(tx.db, recipient, windowStart)) <= MAX_MAILS_PER_ADDRESS
   })
   if (!isAllowed) return
   mailLink(ctx, request).catch((err: unknown) => ctx.world.log.warn({ err }, 'a sign-in link was not mailed'))
 }
+
+const tooManyLinks = () => tooManyRequests('too many requests for links: try again later', 15 * 60)
 
 async function mailLink(ctx: Ctx, { email, project }: LinkRequest): Promise<void> {
   const { brand, address } = await findPublicBrand(ctx, project)

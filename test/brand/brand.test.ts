@@ -1,4 +1,9 @@
+import { Readable } from 'node:stream'
 import { expect, test } from 'vitest'
+import { inTx } from '../../src/ctx/ctx.ts'
+import { SYSTEM_ACTOR } from '../../src/ctx/scope.ts'
+import { removeUnusedFiles } from '../../src/files/retention.ts'
+import { storeFile } from '../../src/files/store-file.ts'
 import { eachStore, type TestApp } from '../app.ts'
 import { openChannelApp, otherOrganisationSession, projectIdOf } from '../channels/channel-app.ts'
 
@@ -74,5 +79,32 @@ eachStore((store) => {
     const unknown = { address: null, name: null, color: null, language: 'en', can_mail_links: false }
     expect(await publicBrand(app, 'absent')).toMatchObject(unknown)
     expect(await publicBrand(app)).toMatchObject(unknown)
+  })
+
+  test('the logo is public, must be an image of the team, and stays as long as the brand has it', async () => {
+    const app = await openChannelApp(store)
+    const projectId = await projectIdOf(app)
+    const upload = (name: string, contentType: string, content: string) =>
+      storeFile(
+        app.ctx,
+        { projectId, clientId: null, actor: SYSTEM_ACTOR },
+        { name, contentType },
+        Readable.from([Buffer.from(content)]),
+      )
+    const text = await upload('logo.txt', 'text/plain', 'a logo')
+    const refused = await app.call('PUT', '/v1/brand', { logo_file_id: text.id })
+    expect([refused.status, refused.body.error]).toEqual([400, "field 'logo_file_id' must be an image"])
+    const svg = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
+    const logo = await upload('logo.svg', 'image/svg+xml', svg)
+    const { logo_url } = (await app.call('PUT', '/v1/brand', { logo_file_id: logo.id })).body
+    await inTx(app.ctx, (tx) => tx.db.updateTable('files').set({ created_at: '2020-01-01T00:00:00.000Z' }).execute())
+    await removeUnusedFiles(app.ctx, 1)
+    const shown = await fetch(app.url + logo_url)
+    expect([shown.status, await shown.text()]).toEqual([200, svg])
+    expect(shown.headers.get('content-security-policy')).toMatch(/^sandbox; default-src 'none'/)
+    await app.call('PUT', '/v1/brand', { logo_file_id: null })
+    expect((await fetch(app.url + logo_url)).status).toBe(404)
+    await removeUnusedFiles(app.ctx, 1)
+    expect(await app.ctx.db.selectFrom('files').selectAll().where('state', '=', 'stored').execute()).toEqual([])
   })
 })
