@@ -105,18 +105,7 @@ async function createSamples(url) {
     subject: 'Cannot log in',
     body: 'I am locked out of my account since this morning.',
   })
-  const support = { connection_id: connection.id, address: 'support@example.com', wedge: 'inbox-triage' }
-  const drafts = await create('/v1/channels', { ...support, task_type: 'triage' })
-  const asked = await create(`/v1/channels/${drafts.id}/inbound`, {
-    from: { handle: 'noor@example.com', name: 'Noor' },
-    subject: 'Invoice for March',
-    body: 'Hello,\n\ncan you send me the invoice for March again? I cannot find it in my account.\n\nThank you\nNoor',
-  })
-  await create(`/v1/channels/${drafts.id}/inbound`, {
-    from: { handle: 'omar@example.com', name: 'Omar' },
-    subject: 'Delivery',
-    body: 'Where is my parcel? It should have been here on Monday.',
-  })
+  const asked = await createDrafts(create, connection.id)
   const stages = { 'INV-201': 'escalated', 'INV-207': 'reminded', 'INV-214': 'open' }
   for (const [invoice, stage] of Object.entries(stages)) {
     await create('/v1/cases', { wedge: 'invoice-chaser', title: `Invoice ${invoice}`, stage })
@@ -155,6 +144,27 @@ async function createSamples(url) {
     .map((one) => new URL(one.url))
     .map(({ pathname, search, hash }) => pathname + search + hash)
   return { waiting: waiting.id, finished: finished.id, portals, conversation: asked.thread_id, openCase: openCase.id }
+}
+
+/**
+ * Two messages of clients, for which the agent writes drafts.
+ * @param {(path: string, body: object) => Promise<Record<'id' | 'client_id' | 'thread_id' | 'url', string>>} create
+ * @param {string} connectionId
+ */
+async function createDrafts(create, connectionId) {
+  const support = { connection_id: connectionId, address: 'support@example.com', wedge: 'inbox-triage' }
+  const drafts = await create('/v1/channels', { ...support, task_type: 'triage' })
+  const asked = await create(`/v1/channels/${drafts.id}/inbound`, {
+    from: { handle: 'noor@example.com', name: 'Noor' },
+    subject: 'Invoice for March',
+    body: 'Hello,\n\ncan you send me the invoice for March again? I cannot find it in my account.\n\nThank you\nNoor',
+  })
+  await create(`/v1/channels/${drafts.id}/inbound`, {
+    from: { handle: 'omar@example.com', name: 'Omar' },
+    subject: 'Delivery',
+    body: 'Where is my parcel? It should have been here on Monday.',
+  })
+  return asked
 }
 
 /** @param {string} url @param {Awaited<ReturnType<typeof createSamples>>} samples */

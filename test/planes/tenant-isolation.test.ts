@@ -118,8 +118,10 @@ eachStore((store) => {
       const sample = sampleBodies(tenants().ownProject)[routeName(route)] ?? {}
       for (const [field, kind, nest] of references(bodyFields(document, findOperation(document, route)))) {
         const path = fillPath(route.path, { ...tenants().ownProject.ids, ...ABSENT_BLUEPRINT })
-        const otherProjects = [tenants().siblingProject, tenants().foreignProject]
-        const ids = [...otherProjects.map(({ ids }) => ids[kind] ?? ''), absentId(kind)]
+        // The members of the sibling project are the members of the own organisation.
+        const siblings = kind === 'members' ? [] : [tenants().siblingProject]
+        const otherIds = [...siblings, tenants().foreignProject].flatMap(({ ids }) => ids[kind] ?? [])
+        const ids = [...otherIds, absentId(kind)]
         const errors = new Set<string>()
         for (const id of ids) {
           const json = { ...sample, ...nest(id) }
@@ -247,7 +249,9 @@ function foreignFilters({ siblingProject, foreignProject }: TwoTenantApp, name: 
 function references(fields: Record<string, unknown>): [string, string, (id: string) => object][] {
   return Object.keys(fields).flatMap((field): [string, string, (id: string) => object][] => {
     if (field === 'owner') return [['owner.id', 'clients', (id) => ({ owner: { kind: 'client', id } })]]
-    const kind = `${field.replace(/_id$/, '')}s`
+    // `mail_connection_id` is the id of a connection.
+    const noun = field.replace(/_id$/, '').split('_').at(-1)
+    const kind = field === 'assignee_id' ? 'members' : `${noun}s`
     return field.endsWith('_id') && field !== 'external_id' ? [[field, kind, (id) => ({ [field]: id })]] : []
   })
 }
