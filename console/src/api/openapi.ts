@@ -508,6 +508,8 @@ export interface components {
                 max_cost_usd?: number;
                 max_runtime_s?: number;
             };
+            /** @description Ids of files that were uploaded before. */
+            files?: string[];
             /** @description Any JSON value. */
             input?: Json;
             output_schema?: JsonObject | null;
@@ -680,6 +682,8 @@ export interface components {
                 max_cost_usd?: number;
                 max_runtime_s?: number;
             };
+            /** @description Ids of files that were uploaded before. */
+            files?: string[];
             /** @description Any JSON value. */
             input?: Json;
             output_schema?: JsonObject | null;
@@ -689,6 +693,8 @@ export interface components {
         };
         CreateThreadMessageRequest: {
             body: string;
+            /** @description Ids of files that were uploaded before. */
+            files?: string[];
         };
         CreateWebhookRequest: {
             enabled?: boolean;
@@ -1284,6 +1290,20 @@ export interface components {
             /** @constant */
             ok: true;
         };
+        ReadVisitorMessagesRequest: {
+            /**
+             * @description Only messages after this position.
+             * @default 0
+             */
+            after: number;
+            /**
+             * @description Whether the visitor sees the messages now.
+             * @default false
+             */
+            is_open: boolean;
+            /** @description The key that the page made for this visitor. It gives access to the conversation. */
+            visitor: string;
+        };
         ReceiveHookResponse: {
             client_id?: string;
             /** @constant */
@@ -1527,6 +1547,8 @@ export interface components {
                 message: string;
                 reason: string;
             } | null;
+            /** @description The files that the task was given. */
+            files: components["schemas"]["File"][];
             finished_at: string | null;
             id: string;
             /** @description Any JSON value. */
@@ -1913,6 +1935,25 @@ export interface components {
             sealed_from: number | null;
             signed_by: string | null;
         };
+        VisitorConversation: {
+            /** @description Whether an agent works on an answer. */
+            is_working: boolean;
+            messages: components["schemas"]["VisitorMessage"][];
+            /** @description The position of the last message that the visitor has seen. */
+            read_count: number;
+            /** @description Null before the first message. */
+            thread_id: string | null;
+        };
+        VisitorMessage: {
+            body: string;
+            /** Format: date-time */
+            created_at: string;
+            /** @enum {string} */
+            from: "visitor" | "team";
+            id: string;
+            /** @description The position in the conversation. */
+            n: number;
+        };
         Webhook: {
             /** Format: date-time */
             created_at: string;
@@ -2023,6 +2064,15 @@ export interface components {
         WedgeSummaryList: {
             data: components["schemas"]["WedgeSummary"][];
             next_cursor: string | null;
+        };
+        Widget: {
+            color: string | null;
+            /** @enum {string} */
+            language: "en" | "de" | "fr" | "es";
+            /** @description The path of the image on this server; null: there is none. */
+            logo_url: string | null;
+            name: string | null;
+            welcome: string | null;
         };
     };
     responses: {
