@@ -4,7 +4,7 @@ import { createdResponse, defineRead, defineWrite, findInScope, nameRoutes, noCo
 import { deleteFile } from './delete-file.ts'
 import { receiveFile } from './receive-file.ts'
 import { findFile, listFiles } from './rows.ts'
-import { streamFile } from './serve-file.ts'
+import { serveFile } from './serve-file.ts'
 import { FileView, toFileView } from './view.ts'
 
 const fileInScope = findInScope('file', findFile)
@@ -47,7 +47,7 @@ export const fileRoutes = nameRoutes({
     summary: 'Download a file',
     responses: { 200: '*/*' },
     find: fileInScope,
-    handle: ({ ctx, subject }) => streamFile(ctx, subject),
+    handle: ({ ctx, subject }) => serveFile(ctx, subject),
   }),
 
   getFileMeta: defineRead('/v1/files/:id/meta', {

@@ -14,7 +14,7 @@ export function fileHeaders({ name, content_type }: Pick<FileRow, 'name' | 'cont
   const type = content_type.split(';')[0]?.trim().toLowerCase() ?? ''
   const disposition = SHOWN_TYPES.test(type) ? 'inline' : 'attachment'
   return {
-    'content-type': type.startsWith('text/') && !content_type.includes(';') ? `${type}; charset=utf-8` : content_type,
+    'content-type': content_type,
     'content-disposition': `${disposition}; filename*=UTF-8''${encodeName(name)}`,
     'x-content-type-options': 'nosniff',
     'content-security-policy': "sandbox; default-src 'none'",
@@ -25,6 +25,15 @@ export function fileHeaders({ name, content_type }: Pick<FileRow, 'name' | 'cont
 /** As RFC 8187 wants it: `encodeURIComponent` leaves five characters that the header does not allow. */
 const encodeName = (name: string) =>
   encodeURIComponent(name).replaceAll(/['()*!]/g, (character) => `%${character.charCodeAt(0).toString(16)}`)
+
+/** Text without a character set is most likely UTF-8, and browsers would guess otherwise. */
+export function serveFile(ctx: Ctx, file: FileRow): Promise<StreamResponse> {
+  const { content_type } = file
+  return streamFile(ctx, {
+    ...file,
+    content_type: content_type.startsWith('text/') ? `${content_type}; charset=utf-8` : content_type,
+  })
+}
 
 /** The bytes of a file or an artifact. The first ones are read before the response starts, so a storage that is away is an error. */
 export async function streamFile(

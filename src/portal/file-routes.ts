@@ -5,7 +5,7 @@ import type { ClientScope } from '../ctx/scope.ts'
 import { receiveFile } from '../files/receive-file.ts'
 import { UPLOAD_DESCRIPTION, uploadQuery } from '../files/routes.ts'
 import { findFile } from '../files/rows.ts'
-import { streamFile } from '../files/serve-file.ts'
+import { serveFile } from '../files/serve-file.ts'
 import { FileView, toFileView } from '../files/view.ts'
 import { createdResponse, type FindInput, portalRoute } from '../http/route.ts'
 import type { FileRow } from '../store/tables.ts'
@@ -39,6 +39,6 @@ export const portalFileRoutes = {
     description: 'A file that the client uploaded, or one of a message in its threads. All others are a 404.',
     responses: { 200: '*/*' },
     find: requireOwnFile,
-    handle: ({ ctx, subject }) => streamFile(ctx, subject),
+    handle: ({ ctx, subject }) => serveFile(ctx, subject),
   }),
 }
