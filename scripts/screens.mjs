@@ -117,28 +117,7 @@ async function createSamples(url) {
   const waiting = await refund(9, 102.5)
   await new Promise((resolve) => setTimeout(resolve, 3_000))
   await create(`/v1/threads/${inbound.thread_id}/messages`, { body: 'Your account is unlocked again.' })
-  const logo = await fetch(`${url}/v1/files?name=logo.svg`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${KEY}`, 'content-type': 'image/svg+xml' },
-    body: LOGO,
-  })
-  /** @type {{ id: string }} */
-  const { id: logo_file_id } = JSON.parse(await logo.text())
-  const brand = {
-    name: 'Teapot Shop',
-    color: '#0b7a5d',
-    welcome: 'Ask us anything about your order.',
-    logo_file_id,
-    favicon_file_id: logo_file_id,
-    portal_channel_id: channel.id,
-    mail_connection_id: connection.id,
-    notify: true,
-  }
-  await fetch(`${url}/v1/brand`, {
-    method: 'PUT',
-    headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
-    body: JSON.stringify(brand),
-  })
+  await createBrand(url, channel.id, connection.id)
   const other = await create(`/v1/clients/${inbound.client_id}/portal-link`, {})
   const portals = [link, other]
     .map((one) => new URL(one.url))
@@ -165,6 +144,32 @@ async function createDrafts(create, connectionId) {
     body: 'Where is my parcel? It should have been here on Monday.',
   })
   return asked
+}
+
+/** @param {string} url @param {string} portal_channel_id @param {string} mail_connection_id */
+async function createBrand(url, portal_channel_id, mail_connection_id) {
+  const logo = await fetch(`${url}/v1/files?name=logo.svg`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${KEY}`, 'content-type': 'image/svg+xml' },
+    body: LOGO,
+  })
+  /** @type {{ id: string }} */
+  const { id: logo_file_id } = JSON.parse(await logo.text())
+  const brand = {
+    name: 'Teapot Shop',
+    color: '#0b7a5d',
+    welcome: 'Ask us anything about your order.',
+    logo_file_id,
+    favicon_file_id: logo_file_id,
+    portal_channel_id,
+    mail_connection_id,
+    notify: true,
+  }
+  await fetch(`${url}/v1/brand`, {
+    method: 'PUT',
+    headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
+    body: JSON.stringify(brand),
+  })
 }
 
 /** @param {string} url @param {Awaited<ReturnType<typeof createSamples>>} samples */
