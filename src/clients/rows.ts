@@ -87,6 +87,16 @@ const findHandleOwner = prepareQuery<{ project_id: string; handle: string }, Han
     .where('handle', '=', arg('handle')),
 )
 
+/** The client that has proved the handle, as `normalizeHandle` returns it. Not one that only said to have it. */
+export async function findClientByProvenHandle(
+  db: Db,
+  project_id: string,
+  handle: string,
+): Promise<ClientWithHandles | undefined> {
+  const [owner] = await findHandleOwner(db, { project_id, handle })
+  return owner?.is_verified ? findClient(db, [project_id], owner.client_id) : undefined
+}
+
 /**
  * Claims the handle for a client and returns the id of its owner. The first of concurrent claims wins, but a verified claim
  * takes the handle from a client that only said to have it.

@@ -3,7 +3,7 @@ import { failureWindowStart } from '../accounts/login-limit.ts'
 import { toClientNetwork } from '../base/ip-address.ts'
 import { tooManyRequests } from '../base/problem.ts'
 import { findPublicBrand } from '../brand/public-brand.ts'
-import { type ClientWithHandles, listClients } from '../clients/rows.ts'
+import { type ClientWithHandles, findClientByProvenHandle } from '../clients/rows.ts'
 import { normalizeHandle } from '../clients/handles.ts'
 import { parseMailAddress } from '../connections/mail/mail-address.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
@@ -46,7 +46,8 @@ const tooManyLinks = () => tooManyRequests('too many requests for links: try aga
 
 async function mailLink(ctx: Ctx, { email, project }: LinkRequest): Promise<void> {
   const { brand, address } = await findPublicBrand(ctx, project)
-  const [client] = await listClients(ctx.db, [brand.project_id], { handle: normalizeHandle(email), limit: 1 })
+  // A visitor of the widget may have typed the address of somebody else, who must not sign in as that visitor.
+  const client = await findClientByProvenHandle(ctx.db, brand.project_id, normalizeHandle(email))
   const to = client && mailAddressOf({ handles: client.handles.filter((one) => isSameHandle(one, email)) })
   if (!client || !to || address === null) return
   const { link, row } = newPortalLink(ctx, client, address)

@@ -32,6 +32,21 @@ eachStore((store) => {
     expect(stored).not.toContain(token)
   })
 
+  test('an address that a visitor of the widget only typed gets no link', async () => {
+    const app = await openPortalMailApp(store)
+    const origin = 'https://shop.example'
+    const binding = { connection_id: app.connection, address: 'shop', wedge: 'desk', task_type: 'triage' }
+    const widget = { ...binding, adapter: 'widget', config: { origins: [origin] } }
+    const channel = await app.call('POST', '/v1/channels', widget)
+    const visit = { visitor: 'a-long-random-key-of-the-browser', body: 'Hello', email: 'eve@example.com' }
+    const visited = await app.call('POST', `/v1/hooks/${channel.body.id}`, visit, { key: null, headers: { origin } })
+    expect(visited.status).toBe(200)
+    await requestLink(app, 'eve@example.com')
+    await sendInbound(app, 'ada@example.com')
+    await requestLink(app, 'ada@example.com')
+    await expect.poll(() => app.mails().map(({ To }) => To)).toEqual(['ada@example.com'])
+  })
+
   test('requests for links are limited per address and per network', async () => {
     const app = await openPortalMailApp(store)
     await sendInbound(app, 'ada@example.com')
