@@ -31,7 +31,7 @@ export function canReadEnv(name: string, envSecrets: readonly string[] | null): 
   return envSecrets === null || envSecrets.includes(name)
 }
 
-const FORBIDDEN_ENV_NAMES = /^(SVC_|BROKER_|DATABASE|PG|NODE_|ANTHROPIC_|OPENAI_|OTEL_|PATH$|HOME$)/
+const FORBIDDEN_ENV_NAMES = /^(SVC_|BROKER_|DATABASE|PG|NODE_|ANTHROPIC_|OPENAI_|AWS_|OTEL_|PATH$|HOME$)/
 
 function parseSecretRef(text: string): SecretRef {
   const [, store, name = ''] = /^(env|vault):(.*)$/s.exec(text) ?? []

@@ -23,6 +23,11 @@ const CALLS: Record<string, { actions: string[]; path: string; body?: object }> 
   'DELETE /v1/internal/records/:collection/:key': { path: 'records/notes/a', actions: ['record.deleted'] },
   'PUT /v1/internal/case': { path: 'case', body: { stage: 'done' }, actions: ['case.updated'] },
   'POST /v1/internal/knowledge/gap': { path: 'knowledge/gap', body: { question: 'When?' }, actions: ['intake.asked'] },
+  'POST /v1/internal/files': {
+    path: 'files',
+    body: { name: 'a.txt', content_type: 'text/plain', content: 'YQ==' },
+    actions: ['file.created'],
+  },
 }
 
 const UNAUDITED_ROUTES = [
@@ -72,7 +77,7 @@ eachStore((store) => {
     const { id } = (await app().call('POST', '/v1/cases', { wedge: 'gate' })).body
     const spawned = await app().call('POST', `/v1/cases/${id}/tasks`, { task_type: 'act', input: { js: MAKE_CALLS } })
     const { output } = await app().finished(spawned.body.id)
-    expect(output).toEqual([200, 200, 200, 200, 201, 204, 200, 200])
+    expect(output).toEqual([200, 200, 200, 200, 201, 204, 200, 200, 201])
     const added = (await listEntries(app(), '')).filter(({ actor, data }) =>
       [actor.id, data.task_id].includes(spawned.body.id),
     )
