@@ -30,15 +30,29 @@ export const removeFilesFolder = (folder: string): void => rmSync(folder, { recu
 /** Shows the folder as `in` below the home folder of a cell that sees the files of the host. */
 export const linkFilesFolder = (folder: string, home: string): void => symlinkSync(folder, join(home, 'in'))
 
-/** Removes what a process left behind that was killed: the files of clients must not stay on the disk. */
+/**
+ * Removes what a process left behind that was killed: the files of clients must not stay on the disk. The folders of another
+ * user stay: only that user can remove them.
+ */
 export function removeOrphanedFilesFolders(): void {
   const parent = cellTemporaryFolder()
   for (const name of readdirSync(parent)) {
     const [, pid] = /^svc-files-(\d+)-\d+-/.exec(name) ?? []
     if (pid === undefined || name.startsWith(PREFIX + PROCESS_NAME)) continue
-    if (Number(pid) === process.pid || !isRunning(Number(pid))) removeFilesFolder(join(parent, name))
+    if (Number(pid) === process.pid || !isRunning(Number(pid))) removeIfAllowed(join(parent, name))
   }
 }
+
+function removeIfAllowed(folder: string): void {
+  try {
+    removeFilesFolder(folder)
+  } catch (error) {
+    if (!isForbidden(error)) throw error
+  }
+}
+
+const isForbidden = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && (error.code === 'EACCES' || error.code === 'EPERM')
 
 function isRunning(pid: number): boolean {
   try {

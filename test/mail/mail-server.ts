@@ -33,11 +33,27 @@ const OTHER_USERNAME = 'kim@test.example'
 const PASSWORD = 'pa55-word-of-the-m@ilbox'
 
 export async function startMailServer(): Promise<MailServer> {
-  const folder = mkdtempSync(join(tmpdir(), 'svc-mail-'))
-  const ports = { submission: await freePort(), smtp: await freePort(), imap: await freePort() }
-  writeServerFiles(folder, ports)
-  const servers = runServers(folder)
-  await Promise.all(Object.values(ports).map(waitForPort))
+  for (let attempt = 1; ; attempt++) {
+    const folder = mkdtempSync(join(tmpdir(), 'svc-mail-'))
+    const ports = { submission: await freePort(), smtp: await freePort(), imap: await freePort() }
+    writeServerFiles(folder, ports)
+    const server = toMailServer(folder, ports, runServers(folder))
+    // Another program may have taken one of the ports meanwhile.
+    const areOpen = await Promise.all(Object.values(ports).map(isPortOpenSoon))
+    if (areOpen.every(Boolean)) return server
+    const logged = server.logged()
+    await server.stop()
+    if (attempt === MAX_ATTEMPTS) throw new Error(`the mail servers do not start: ${logged}`)
+  }
+}
+
+const MAX_ATTEMPTS = 4
+
+function toMailServer(
+  folder: string,
+  ports: { submission: number; smtp: number; imap: number },
+  servers: ChildProcess,
+): MailServer {
   return {
     submissionPort: ports.submission,
     smtpPort: ports.smtp,
@@ -213,12 +229,13 @@ async function waitForMail(folder: string, count: number): Promise<string[]> {
   }
 }
 
-async function waitForPort(port: number): Promise<void> {
-  const deadline = Date.now() + 60_000
+async function isPortOpenSoon(port: number): Promise<boolean> {
+  const deadline = Date.now() + 20_000
   while (!(await accepts(port))) {
-    if (Date.now() > deadline) throw new Error(`nothing listens on port ${port}`)
+    if (Date.now() > deadline) return false
     await pause()
   }
+  return true
 }
 
 function accepts(port: number): Promise<boolean> {

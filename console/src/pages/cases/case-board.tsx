@@ -39,11 +39,11 @@ export function CaseBoard({
 
 function Columns({ cases, stages }: { cases: Case[]; stages: string[] }) {
   const [announcement, setAnnouncement] = useState('')
-  const focusNext = useRef<string | null>(null)
+  const lastMoved = useRef<string | null>(null)
   useEffect(() => {
-    // A moved card is rendered again in another column, and the focus has to follow it.
-    if (focusNext.current) document.getElementById(focusNext.current)?.focus()
-    focusNext.current = null
+    // A moved card is rendered again in another column, maybe several times, and the focus has to follow it.
+    const isFocusLost = document.activeElement === null || document.activeElement === document.body
+    if (lastMoved.current && isFocusLost) document.getElementById(lastMoved.current)?.focus()
   }, [cases])
   return (
     <>
@@ -65,7 +65,7 @@ function Columns({ cases, stages }: { cases: Case[]; stages: string[] }) {
                     found={found}
                     stages={stages}
                     onMoved={(name, to) => {
-                      focusNext.current = moveHandleId(found.id)
+                      lastMoved.current = moveHandleId(found.id)
                       setAnnouncement(casesText.movedTo(name, humanize(to)))
                     }}
                   />

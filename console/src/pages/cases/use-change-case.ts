@@ -16,8 +16,10 @@ export function useChangeCase() {
   const queries = useQueryClient()
   return useMutation({
     mutationFn: ({ id, ...body }: CaseUpdate) => callApi<Case>(`/v1/cases/${id}`, { method: 'PUT', body }),
-    onMutate: ({ id, stage }) => {
+    onMutate: async ({ id, stage }) => {
       if (stage === undefined) return
+      // A list that was read before the change would move the card back for a moment.
+      await queries.cancelQueries({ queryKey: ['cases'] })
       const move = (one: Case) => (one.id === id ? moveTo(one, stage) : one)
       queries.setQueriesData<Case[] | Case>({ queryKey: ['cases'] }, (cached) =>
         Array.isArray(cached) ? cached.map(move) : cached && move(cached),
