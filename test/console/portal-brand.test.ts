@@ -56,7 +56,7 @@ describe('portal with a brand', () => {
       await page.getByLabel('Language').selectOption('de')
       await preview.getByText('Neues Gespräch').waitFor()
       await page.getByRole('button', { name: 'Dark', exact: true }).click()
-      expect(await backgroundOf(page, '[role=img][data-theme]')).toBe('rgb(14, 17, 22)')
+      await expect.poll(() => backgroundOf(page, '[role=img][data-theme]')).toBe('rgb(14, 17, 22)')
       await expectAccessible(page)
     }
     const page = await console().open('/settings?view=brand')

@@ -1,15 +1,18 @@
-import { useMutation } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { Download, File as FileIcon, FileImage, FileText } from 'lucide-react'
 import { lazy, Suspense, useState } from 'react'
-import { contentPath, type ShownFile } from '../../api/file-queries.ts'
+import { contentPath, fileContentQuery, type ShownFile } from '../../api/file-queries.ts'
 import { fetchResponse } from '../../api/http.ts'
+import { Button } from '../../ui/button.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
 import { formatBytes } from '../../ui/format.ts'
 import { MutationButton } from '../../ui/mutation-button.tsx'
+import { QueryResult } from '../../ui/query-result.tsx'
 import { saveFile } from '../../ui/save-file.ts'
 import { previewKind } from './preview-kind.ts'
 import { filesText } from './text.ts'
 
-const FilePreview = lazy(async () => ({ default: (await import('./file-preview.tsx')).FilePreview }))
+const FileContent = lazy(async () => ({ default: (await import('./file-content.tsx')).FileContent }))
 
 /** Files with their size. A file that can be shown opens in a dialog; every file can be downloaded. */
 export function FileList({ files, label = filesText.files }: { files: ShownFile[]; label?: string }) {
@@ -37,12 +40,37 @@ export function FileList({ files, label = filesText.files }: { files: ShownFile[
           </li>
         ))}
       </ul>
-      {open && (
-        <Suspense>
-          <FilePreview file={open} onClose={() => setOpen(null)} />
-        </Suspense>
-      )}
+      {open && <FilePreview file={open} onClose={() => setOpen(null)} />}
     </>
+  )
+}
+
+/** The dialog opens at once; the code that shows the content is loaded with the content. */
+function FilePreview({ file, onClose }: { file: ShownFile; onClose: () => void }) {
+  const query = useQuery(fileContentQuery(file))
+  return (
+    <Dialog label={filesText.previewOf(file.name)} onClose={onClose} className="max-w-4xl">
+      <div className="flex max-h-[85dvh] flex-col gap-3 p-4">
+        <header className="flex items-center gap-2">
+          <h2 className="min-w-0 truncate text-base font-semibold">{file.name}</h2>
+          <span className="ml-auto flex gap-1">
+            <DownloadButton file={file} />
+            <Button small onClick={onClose}>
+              {filesText.close}
+            </Button>
+          </span>
+        </header>
+        <div className="min-h-24 overflow-auto" tabIndex={0} role="region" aria-label={filesText.contentOf(file.name)}>
+          <QueryResult query={query}>
+            {(blob) => (
+              <Suspense>
+                <FileContent file={file} blob={blob} />
+              </Suspense>
+            )}
+          </QueryResult>
+        </div>
+      </div>
+    </Dialog>
   )
 }
 

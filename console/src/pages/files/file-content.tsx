@@ -1,43 +1,17 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useMemo, useState } from 'react'
-import { fileContentQuery, type ShownFile } from '../../api/file-queries.ts'
+import type { ShownFile } from '../../api/file-queries.ts'
 import type { Json } from '../../api/types.ts'
-import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
 import { JsonView } from '../../ui/json.tsx'
 import { Markdown } from '../../ui/markdown.tsx'
-import { QueryResult } from '../../ui/query-result.tsx'
 import { parseCsv } from './csv.ts'
-import { DownloadButton } from './file-list.tsx'
 import { previewKind } from './preview-kind.ts'
 import { filesText } from './text.ts'
 
 const MAX_CSV_ROWS = 200
 
 /** Shows a file: an image, a PDF, or text in its form. */
-export function FilePreview({ file, onClose }: { file: ShownFile; onClose: () => void }) {
-  const query = useQuery(fileContentQuery(file))
-  return (
-    <Dialog label={filesText.previewOf(file.name)} onClose={onClose} className="max-w-4xl">
-      <div className="flex max-h-[85dvh] flex-col gap-3 p-4">
-        <header className="flex items-center gap-2">
-          <h2 className="min-w-0 truncate text-base font-semibold">{file.name}</h2>
-          <span className="ml-auto flex gap-1">
-            <DownloadButton file={file} />
-            <Button small onClick={onClose}>
-              {filesText.close}
-            </Button>
-          </span>
-        </header>
-        <div className="min-h-24 overflow-auto" tabIndex={0} role="region" aria-label={filesText.contentOf(file.name)}>
-          <QueryResult query={query}>{(blob) => <FileContent file={file} blob={blob} />}</QueryResult>
-        </div>
-      </div>
-    </Dialog>
-  )
-}
-
-function FileContent({ file, blob }: { file: ShownFile; blob: Blob }) {
+export function FileContent({ file, blob }: { file: ShownFile; blob: Blob }) {
   const kind = previewKind(file)
   if (kind === 'image') return <ImageContent name={file.name} blob={blob} />
   if (kind === 'pdf') return <PdfContent name={file.name} blob={blob} />
