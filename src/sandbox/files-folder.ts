@@ -31,28 +31,25 @@ export const removeFilesFolder = (folder: string): void => rmSync(folder, { recu
 export const linkFilesFolder = (folder: string, home: string): void => symlinkSync(folder, join(home, 'in'))
 
 /**
- * Removes what a process left behind that was killed: the files of clients must not stay on the disk. The folders of another
- * user stay: only that user can remove them.
+ * Removes what a process left behind that was killed: the files of clients must not stay on the disk. A folder that cannot be
+ * removed must not stop the start: it may belong to another user, or another service may be removing it now.
  */
 export function removeOrphanedFilesFolders(): void {
   const parent = cellTemporaryFolder()
   for (const name of readdirSync(parent)) {
     const [, pid] = /^svc-files-(\d+)-\d+-/.exec(name) ?? []
     if (pid === undefined || name.startsWith(PREFIX + PROCESS_NAME)) continue
-    if (Number(pid) === process.pid || !isRunning(Number(pid))) removeIfAllowed(join(parent, name))
+    if (Number(pid) === process.pid || !isRunning(Number(pid))) tryToRemove(join(parent, name))
   }
 }
 
-function removeIfAllowed(folder: string): void {
+function tryToRemove(folder: string): void {
   try {
     removeFilesFolder(folder)
-  } catch (error) {
-    if (!isForbidden(error)) throw error
+  } catch {
+    // The next start tries again.
   }
 }
-
-const isForbidden = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && (error.code === 'EACCES' || error.code === 'EPERM')
 
 function isRunning(pid: number): boolean {
   try {
