@@ -59,16 +59,17 @@ eachStore((store) => {
     expect((await signIn(app, PASSWORD)).status).toBe(429)
   })
 
-  test('of two concurrent password changes one succeeds and the other is refused', async () => {
+  test('of two concurrent password changes one succeeds and the other gets 409', async () => {
     const app = await testApp({ store })
     const session = await signUpOwner(app)
+    // Slow hashes, so that both changes compare the old password before one of them is stored.
+    Object.assign(app.ctx.world, { passwordCost: { N: 2 ** 14, r: 8, p: 8 } })
     const responses = await Promise.all(
       [NEW_PASSWORD, `${NEW_PASSWORD}!`].map((new_password) =>
         changePassword(app, session, { password: PASSWORD, new_password }),
       ),
     )
-    // 403 if the first change was complete before the second one compared the old password.
-    expect([{ 204: 1, 409: 1 }, { 204: 1, 403: 1 }]).toContainEqual(countByStatus(responses))
+    expect(countByStatus(responses)).toEqual({ 204: 1, 409: 1 })
   })
 
   test('a failed sign-in is in the audit log of the account, with the client address', async () => {

@@ -120,7 +120,7 @@ eachStore((store) => {
         const path = fillPath(route.path, { ...tenants().ownProject.ids, ...ABSENT_BLUEPRINT })
         // The members of the sibling project are the members of the own organisation.
         const siblings = kind === 'members' ? [] : [tenants().siblingProject]
-        const otherIds = [...siblings, tenants().foreignProject].flatMap(({ ids }) => ids[kind] ?? [])
+        const otherIds = [...siblings, tenants().foreignProject].map(({ ids }) => ids[kind] ?? '')
         const ids = [...otherIds, absentId(kind)]
         const errors = new Set<string>()
         for (const id of ids) {
