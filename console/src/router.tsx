@@ -1,4 +1,4 @@
-import { createRootRouteWithContext, createRoute, createRouter, Outlet, redirect } from '@tanstack/react-router'
+import { createRoute, createRouter, redirect } from '@tanstack/react-router'
 import type { QueryClient } from '@tanstack/react-query'
 import {
   type ApprovalsSearch,
@@ -10,47 +10,16 @@ import {
   type TasksSearch,
   type TaskTab,
   textParam,
-  returnPath,
   type WedgeTab,
   whereParam,
 } from './search-params.ts'
-import * as credential from './api/credential.ts'
 import type { RecordFilter } from './api/history-queries.ts'
-import { sessionQuery, signupQuery } from './api/queries.ts'
 import { type ApprovalStatus, TASK_STATUSES } from './api/types.ts'
 import { lazyPage } from './lazy-page.ts'
-import { ErrorDocument, ErrorPage, NotFoundPage } from './shell/error-page.tsx'
-import { startLiveUpdates } from './shell/live-status.tsx'
-import { Shell } from './shell/shell.tsx'
+import { root, shell, signIn } from './root-routes.ts'
+import { ErrorPage, NotFoundPage } from './shell/error-page.tsx'
 
 /** All pages: the path, the search parameters, and the script that is loaded when the page opens. */
-const root = createRootRouteWithContext<{ queries: QueryClient }>()({
-  component: Outlet,
-  errorComponent: ErrorDocument,
-})
-
-const signIn = createRoute({
-  getParentRoute: () => root,
-  path: '/sign-in',
-  validateSearch: ({ to }: Record<string, unknown>) => returnPath(to, location.origin),
-  beforeLoad: async ({ context }) => ({ signup: await context.queries.fetchQuery(signupQuery) }),
-  component: lazyPage(() => import('./pages/sign-in/sign-in-page.tsx'), 'SignInPage'),
-})
-
-const shell = createRoute({
-  getParentRoute: () => root,
-  id: 'shell',
-  component: Shell,
-  errorComponent: ErrorDocument,
-  // Loading the session selects the project, which all other requests need.
-  beforeLoad: async ({ context, location: { href } }) => {
-    if (credential.getToken() === null) throw redirect({ to: '/sign-in', search: returnPath(href, location.origin) })
-    await Promise.all([context.queries.ensureQueryData(sessionQuery), startLiveUpdates(context.queries)])
-    // The session may have selected another project.
-    await startLiveUpdates(context.queries)
-  },
-})
-
 const home = createRoute({
   getParentRoute: () => shell,
   path: '/',

@@ -1,0 +1,38 @@
+import type { QueryClient } from '@tanstack/react-query'
+import { createRootRouteWithContext, createRoute, Outlet, redirect } from '@tanstack/react-router'
+import * as credential from './api/credential.ts'
+import { sessionQuery, signupQuery } from './api/queries.ts'
+import { lazyPage } from './lazy-page.ts'
+import { returnPath } from './search-params.ts'
+import { ErrorDocument } from './shell/error-page.tsx'
+import { startLiveUpdates } from './shell/live-status.tsx'
+import { Shell } from './shell/shell.tsx'
+
+/** Where all pages begin. */
+export const root = createRootRouteWithContext<{ queries: QueryClient }>()({
+  component: Outlet,
+  errorComponent: ErrorDocument,
+})
+
+export const signIn = createRoute({
+  getParentRoute: () => root,
+  path: '/sign-in',
+  validateSearch: ({ to }: Record<string, unknown>) => returnPath(to, location.origin),
+  beforeLoad: async ({ context }) => ({ signup: await context.queries.fetchQuery(signupQuery) }),
+  component: lazyPage(() => import('./pages/sign-in/sign-in-page.tsx'), 'SignInPage'),
+})
+
+/** The frame of all pages that need a session. */
+export const shell = createRoute({
+  getParentRoute: () => root,
+  id: 'shell',
+  component: Shell,
+  errorComponent: ErrorDocument,
+  // Loading the session selects the project, which all other requests need.
+  beforeLoad: async ({ context, location: { href } }) => {
+    if (credential.getToken() === null) throw redirect({ to: '/sign-in', search: returnPath(href, location.origin) })
+    await Promise.all([context.queries.ensureQueryData(sessionQuery), startLiveUpdates(context.queries)])
+    // The session may have selected another project.
+    await startLiveUpdates(context.queries)
+  },
+})
