@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, TestRunner } from 'vitest'
 import { chromium as chromiumPath } from '../../scripts/machine.mjs'
 import { type App, startApp } from '../../src/app.ts'
 import { loadConfig } from '../../src/config/config.ts'
@@ -131,6 +131,8 @@ const ANSWERS = {
 /** Starts one service for all tests of a describe block. `settings` extend the test settings. */
 export function consoleFixture(settings: Record<string, string> = {}): () => Console {
   let started: Awaited<ReturnType<typeof startService>>
+  // A browser on a busy machine can be late, so that each test gets a second attempt.
+  Object.assign(TestRunner.getCurrentSuite().options ?? {}, { retry: 1 })
   beforeAll(async () => {
     started = await startService(settings)
   })
@@ -188,8 +190,11 @@ async function startService(extraSettings: Record<string, string>) {
     wedgesDir: join(dir, 'wedges'),
     async restart(more: Record<string, string>, whileStopped?: () => Promise<void>) {
       await app.stop()
-      await whileStopped?.()
-      app = await start({ SVC_PORT: new URL(app.url).port, ...more })
+      try {
+        await whileStopped?.()
+      } finally {
+        app = await start({ SVC_PORT: new URL(app.url).port, ...more })
+      }
       return app
     },
     async stop() {

@@ -1,3 +1,4 @@
+import type { Request } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { accessibilityViolations, consoleFixture, HAS_HORIZONTAL_SCROLL } from './console-browser.ts'
 
@@ -37,9 +38,14 @@ describe('console while the service is away', () => {
     await page.getByRole('heading', { name: 'post' }).waitFor()
     await page.getByRole('link', { name: 'Home' }).click()
     await page.getByRole('heading', { name: 'Needs you' }).waitFor()
+    // The page's script and those that it imports are requested together.
+    const loading = new Set<Request>()
+    page.on('request', (request) => request.url().includes('/assets/') && loading.add(request))
+    page.on('requestfinished', (request) => loading.delete(request))
     const script = page.waitForResponse(/schedules-page/)
     await page.getByRole('link', { name: 'Schedules' }).hover()
     await (await script).finished()
+    await expect.poll(() => loading.size).toBe(0)
     await console().restart({}, async () => {
       await page
         .getByRole('alert')
