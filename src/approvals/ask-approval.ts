@@ -136,7 +136,7 @@ async function requestApproval(
     client_id: request.clientId ?? null,
     tool: request.tool ? JSON.stringify(request.tool) : null,
     created_at: toIsoTime(now),
-    expires_at: isAutoApproved ? null : approvalExpiresAt(tx, run.wedge, request.action, now),
+    expires_at: isAutoApproved ? null : approvalExpiresAt(tx, run.wedge, request, now),
     decided_at: isAutoApproved ? toIsoTime(now) : null,
     decided_by_kind: isAutoApproved ? 'system' : null,
     decided_by_id: isAutoApproved ? 'policy' : null,

@@ -4,6 +4,7 @@ import { badRequest, conflict } from '../base/problem.ts'
 import { checkReplyPayload, findReplyRoute } from '../channels/reply-route.ts'
 import { checkToolArguments, findTool } from '../connections/connection-tools.ts'
 import { findConnection } from '../connections/rows.ts'
+import { requiresReplyApproval } from '../contract/declared-approvals.ts'
 import { listFileReferences } from '../contract/file-reference.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { Actor, ProjectScope } from '../ctx/scope.ts'
@@ -83,9 +84,11 @@ async function checkEditedPayload(ctx: Ctx, row: DecidableApproval): Promise<voi
 }
 
 /** How a reply to the client of a thread is sent; null if the approval is for another action. */
-async function findReplyOfApproval(ctx: Ctx, { task_id, action }: DecidableApproval) {
+async function findReplyOfApproval(ctx: Ctx, { task_id, action, wedge: slug }: DecidableApproval) {
   const task = await findTaskUnscoped(ctx.db, task_id)
-  const route = task?.thread_id ? await findReplyRoute(ctx.db, task.thread_id) : null
+  const wedge = ctx.wedges.get(slug)
+  const isApprovalRequired = wedge !== undefined && requiresReplyApproval(wedge.manifest)
+  const route = task?.thread_id ? await findReplyRoute(ctx.db, task.thread_id, { isApprovalRequired }) : null
   return route?.capability === action ? route.reply : null
 }
 

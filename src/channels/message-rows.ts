@@ -7,15 +7,15 @@ export const findMessage = prepareQuery<{ id: string }, MessageRow>((db, arg) =>
   db.selectFrom('messages').selectAll().where('id', '=', arg('id')),
 )
 
-/** The newest message of the client that can be answered through the channel. */
-export const findLastAddressedMessage = prepareQuery<{ thread_id: string }, MessageRow>((db, arg) =>
+/** The newest message of the client; one that can be answered through the channel before all others. */
+export const findMessageToAnswer = prepareQuery<{ thread_id: string }, MessageRow>((db, arg) =>
   db
     .selectFrom('messages')
     .selectAll()
     .where('thread_id', '=', arg('thread_id'))
     .where('direction', '=', 'inbound')
-    .where('address', 'is not', null)
     .where('is_automatic', '=', 0)
+    .orderBy(sql`case when address is null then 1 else 0 end`)
     .orderBy('n', 'desc')
     .limit(1),
 )

@@ -10,7 +10,8 @@ import type { Db } from '../store/store.ts'
 import type { AdapterChannel, ChannelConversation, ChannelReply } from './adapters/adapter.ts'
 import { findAdapter, toAdapterChannel } from './adapters/adapter-table.ts'
 import { findChannelUnscoped } from './rows.ts'
-import { findLastAddressedMessage, listExternalIds } from './message-rows.ts'
+import { findMessageToAnswer, listExternalIds } from './message-rows.ts'
+import { threadReply } from './thread-reply.ts'
 import { findThreadUnscoped } from './thread-rows.ts'
 
 /** The way back to the client of a thread: the adapter of its channel and the connection that sends. */
@@ -23,15 +24,23 @@ export interface ReplyRoute {
   capability: string
 }
 
-/** Null if answers are only shown in the thread: the channel has no adapter that replies, or no message to reply to. */
-export async function findReplyRoute(db: Db, threadId: string): Promise<ReplyRoute | null> {
+/**
+ * Null if answers are shown in the thread without an approval: the channel has no adapter, and the wedge does not require one
+ * (`requiresReplyApproval`). A message that came some other way than through the adapter cannot be answered through it.
+ */
+export async function findReplyRoute(
+  db: Db,
+  threadId: string,
+  { isApprovalRequired = false }: { isApprovalRequired?: boolean } = {},
+): Promise<ReplyRoute | null> {
   const [thread] = await findThreadUnscoped(db, { id: threadId })
   const row = thread && (await findChannelUnscoped(db, thread.channel_id))
-  const reply = row && findAdapter(row.adapter)?.reply
+  const withoutAdapter = isApprovalRequired ? threadReply : null
+  const reply = row?.adapter === null ? withoutAdapter : row && findAdapter(row.adapter)?.reply
   if (!thread || !row || !reply) return null
   const connection = await findConnection(db, row.connection_id)
-  const [last] = await findLastAddressedMessage(db, { thread_id: threadId })
-  if (!connection || !last) return null
+  const [last] = await findMessageToAnswer(db, { thread_id: threadId })
+  if (!connection || !last || (reply !== threadReply && last.address === null)) return null
   const capability = capabilityOf(connection, 'reply')
   return { thread, channel: toAdapterChannel(row), connection, reply, capability }
 }
@@ -43,7 +52,7 @@ export async function composeReply(
   text: string,
   files: readonly FileRow[],
 ): Promise<JsonObject> {
-  const [lastInbound] = await findLastAddressedMessage(db, { thread_id: thread.id })
+  const [lastInbound] = await findMessageToAnswer(db, { thread_id: thread.id })
   if (!lastInbound) throw badRequest('the client has not written through this channel')
   const externalIds = (await listExternalIds(db, { thread_id: thread.id })).toReversed()
   const conversation: ChannelConversation = {

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { isFounderKey } from '../base/tokens.ts'
 import { readDatabaseUrl } from '../contract/database-url.ts'
-import { DEFAULT_APPROVAL_TTL_MAX_S } from '../contract/declared-approvals.ts'
+import { DEFAULT_APPROVAL_TTL_MAX_S, DEFAULT_REPLY_TTL_S } from '../contract/declared-approvals.ts'
 import {
   readSetting,
   resolveBlueprintsDir,
@@ -58,6 +58,8 @@ export interface Config {
   s3: S3Config | null
   /** How long an approval waits for a decision, unless its wedge says so; at most `approvalTtlMaxS`. */
   approvalTtlS: number
+  /** The same for a reply to a client, whose message must not go unanswered because everyone sleeps. */
+  replyTtlS: number
   approvalTtlMaxS: number
   readMaxPerTask: number
   workflowTimeoutMs: number
@@ -193,10 +195,11 @@ function originSettings(env: SettingsEnv): string[] {
   return origins
 }
 
-function approvalTtlSettings(env: SettingsEnv): Pick<Config, 'approvalTtlS' | 'approvalTtlMaxS'> {
+function approvalTtlSettings(env: SettingsEnv): Pick<Config, 'approvalTtlS' | 'replyTtlS' | 'approvalTtlMaxS'> {
   const approvalTtlS = positiveSetting(env, 'SVC_APPROVAL_TTL_S', 300)
   const approvalTtlMaxS = integerSetting(env, 'SVC_APPROVAL_TTL_MAX_S', DEFAULT_APPROVAL_TTL_MAX_S, 1)
-  if (approvalTtlS <= approvalTtlMaxS) return { approvalTtlS, approvalTtlMaxS }
+  const replyTtlS = env.SVC_APPROVAL_TTL_S ? approvalTtlS : Math.min(DEFAULT_REPLY_TTL_S, approvalTtlMaxS)
+  if (approvalTtlS <= approvalTtlMaxS) return { approvalTtlS, replyTtlS, approvalTtlMaxS }
   throw new Error(`SVC_APPROVAL_TTL_S must be at most SVC_APPROVAL_TTL_MAX_S (${approvalTtlMaxS})`)
 }
 

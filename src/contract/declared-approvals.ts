@@ -5,12 +5,22 @@ type DeclaredApproval = WedgeManifest['approvals'][number]
 /** Thirty days. `SVC_APPROVAL_TTL_MAX_S` changes it. */
 export const DEFAULT_APPROVAL_TTL_MAX_S = 2_592_000
 
+/** Seven days. */
+export const DEFAULT_REPLY_TTL_S = 604_800
+
 /** The entries of `approvals` that describe an action: those with its whole name, else those with a part of it. */
 export function matchApprovals({ approvals }: Pick<WedgeManifest, 'approvals'>, action: string): DeclaredApproval[] {
   const name = action.toLowerCase()
   const exact = approvals.filter((declared) => declared.action.toLowerCase() === name)
   return exact.length > 0 ? exact : approvals.filter((declared) => name.includes(declared.action.toLowerCase()))
 }
+
+/**
+ * Whether replies to clients need an approval on every channel, also where they are only shown in the thread. Only the
+ * exact name counts: `mail` or `post:reply` are declared for the tools of a connection.
+ */
+export const requiresReplyApproval = ({ approvals }: Pick<WedgeManifest, 'approvals'>): boolean =>
+  approvals.some(({ action, required }) => required && action.toLowerCase() === 'reply')
 
 /** How long an approval of the action waits for a decision. The shortest time of equal matches counts. */
 export function approvalTtlS(manifest: Pick<WedgeManifest, 'approvals'>, action: string, defaultS: number): number {

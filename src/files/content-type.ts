@@ -31,11 +31,15 @@ const SIGNED_TYPES = new Set(SIGNATURES.map(([, type]) => type))
 
 /** Text that a browser may run, whatever type the sender gave it. */
 const MARKUP: readonly [RegExp, string][] = [
-  [/^(?:<\?xml[^>]*>|<!--.*?-->|<!doctype svg[^>]*>|\s)*<svg[\s>/]/is, 'image/svg+xml'],
-  [
-    /^(?:<\?xml[^>]*>|<!--.*?-->|\s)*<(?:!doctype\s+html|html|head|body|script|iframe|style|title|a|b|br|div|font|h1|img|p|table)[\s>/]/is,
-    'text/html',
-  ],
+  [/^<svg[\s>/]/i, 'image/svg+xml'],
+  [/^<(?:!doctype\s+html|html|head|body|script|iframe|style|title|a|b|br|div|font|h1|img|p|table)[\s>/]/i, 'text/html'],
+]
+
+/** What may come before the first element, as its beginning and its end. */
+const PROLOGUE: readonly [RegExp, string][] = [
+  [/^<\?xml/i, '>'],
+  [/^<!doctype svg/i, '>'],
+  [/^<!--/, '-->'],
 ]
 
 const TYPES_BY_EXTENSION: Readonly<Record<string, string>> = {
@@ -63,10 +67,23 @@ export function detectContentType(start: Buffer, name: string, declared: string 
   const given = parseType(declared)
   const found = SIGNATURES.find(([signature]) => startsWith(bytes, signature))?.[1]
   if (found) return found === ZIP && isZipContainer(given) ? given : found
-  const markup = MARKUP.find(([pattern]) => pattern.test(bytes.replace(/^\xef\xbb\xbf/, '')))?.[1]
+  const markup = markupType(bytes.replace(/^\xef\xbb\xbf/, ''))
   if (markup) return markup
   const type = given === OCTET_STREAM ? typeByExtension(name) : given
   return SIGNED_TYPES.has(type) ? OCTET_STREAM : type
+}
+
+/** Skips the prologue step by step: one pattern for all of it would take exponential time for a hostile file. */
+function markupType(bytes: string): string | null {
+  let rest = bytes.trimStart()
+  for (;;) {
+    const [start, end] = PROLOGUE.find(([pattern]) => pattern.test(rest)) ?? []
+    if (!start || !end) return MARKUP.find(([pattern]) => pattern.test(rest))?.[1] ?? null
+    const length = rest.indexOf(end)
+    // What follows is not known, so the file counts as the type that may do most harm.
+    if (length < 0) return 'text/html'
+    rest = rest.slice(length + end.length).trimStart()
+  }
 }
 
 function startsWith(bytes: string, signature: string): boolean {

@@ -12,7 +12,8 @@ import { type DueApproval, findApprovalDecision, listDueApprovals } from './rows
 /**
  * The expiry of approvals: when, and what happens then.
  *
- * - A request gets its `expires_at` here, from `ttl_s` of its wedge or the setting `SVC_APPROVAL_TTL_S` (five minutes).
+ * - A request gets its `expires_at` here, from `ttl_s` of its wedge or the setting `SVC_APPROVAL_TTL_S` (five
+ *   minutes; seven days for a reply to a client).
  * - A decision after `expires_at` is refused, even if the sweep has not run yet (`updateApprovalDecision`).
  * - The sweep ends the task as `expired` and tells its client in the thread. `app.ts` runs it every second, on every
  *   replica.
@@ -20,10 +21,11 @@ import { type DueApproval, findApprovalDecision, listDueApprovals } from './rows
 export function approvalExpiresAt(
   { config }: Pick<Ctx, 'config'>,
   { manifest }: Wedge,
-  action: string,
+  { action, threadId }: { action: string; threadId?: string | null },
   requestedAtMs: number,
 ): string {
-  return toIsoTime(requestedAtMs + approvalTtlS(manifest, action, config.approvalTtlS) * 1000)
+  const defaultS = threadId ? config.replyTtlS : config.approvalTtlS
+  return toIsoTime(requestedAtMs + approvalTtlS(manifest, action, defaultS) * 1000)
 }
 
 /** Expires the approvals that are due, each once over all replicas. Returns how many were due. */

@@ -15,6 +15,7 @@ import {
   replyText,
 } from '../channels/reply-route.ts'
 import { listMessagesSentByTask, updateThreadPosition } from '../channels/thread-rows.ts'
+import { requiresReplyApproval } from '../contract/declared-approvals.ts'
 import type { Ctx, Tx } from '../ctx/ctx.ts'
 import { isoNow } from '../ctx/world.ts'
 import { requireUsableFiles } from '../files/usable-files.ts'
@@ -23,9 +24,13 @@ import type { ActionBody } from './connection-calls.ts'
 import type { ActionResponse } from './perform-approved-action.ts'
 import type { TaskRun } from './task-run.ts'
 
-/** The way back to the client of the run's thread. Null: answers are only shown in the thread. */
-export function findReplyOfRun(ctx: Pick<Ctx, 'db'>, { task }: Pick<TaskRun, 'task'>): Promise<ReplyRoute | null> {
-  return task.thread_id === null ? Promise.resolve(null) : findReplyRoute(ctx.db, task.thread_id)
+/** The way back to the client of the run's thread. Null: answers are shown in the thread without an approval. */
+export async function findReplyOfRun(
+  ctx: Pick<Ctx, 'db'>,
+  { task, wedge }: Pick<TaskRun, 'task' | 'wedge'>,
+): Promise<ReplyRoute | null> {
+  if (task.thread_id === null) return null
+  return findReplyRoute(ctx.db, task.thread_id, { isApprovalRequired: requiresReplyApproval(wedge.manifest) })
 }
 
 /** The route of the run, if the capability means its reply. Capabilities ignore case, like policy rules. */

@@ -94,6 +94,7 @@ const QUOTES = {
     wedge: 'quotes',
     title: 'Quotes',
     tools: ['files'],
+    policy: { auto_approve: [{ action: 'post:reply' }] },
     task_types: { quote: {} },
   },
   'quotes/rehearsals/quote.json': [

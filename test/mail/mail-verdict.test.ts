@@ -25,6 +25,12 @@ describe('the verdict in Authentication-Results', () => {
       'mx.shop.example; spf=softfail (a (b; dmarc=pass) c; dkim=pass)',
       ['softfail', 'none', 'none'],
     ],
+    [
+      'a quoted string with results',
+      'mx.shop.example; spf=pass smtp.mailfrom="x; dmarc=pass \\"; dkim=pass"@evil.example; dmarc=fail',
+      ['pass', 'none', 'fail'],
+    ],
+    ['two results of one check', 'mx.shop.example; dmarc=fail; spf=fail; dmarc=pass', ['fail', 'none', 'fail']],
     ['several signatures', 'mx.shop.example; dkim=fail; dkim=pass; dkim=none', ['none', 'pass', 'none']],
     ['an unknown result', 'mx.shop.example; spf=great; dmarc=passed', ['none', 'none', 'none']],
     ['no results', 'mx.shop.example; none', ['none', 'none', 'none']],

@@ -1,6 +1,7 @@
 import MailComposer from 'nodemailer/lib/mail-composer'
 import { describe, expect, test } from 'vitest'
 import type { IncomingFile } from '../../src/channels/adapters/adapter.ts'
+import type { MailVerdict } from '../../src/channels/mail/mail-verdict.ts'
 import { parseMime } from '../../src/channels/mail/parse-mime.ts'
 import { toMailContent } from '../../src/channels/mail/received-mail.ts'
 
@@ -121,6 +122,16 @@ describe('the sender', () => {
   ])('is in Reply-To for %s', async (_, from) => {
     const raw = `${from}\r\nReply-To: Kim <kim@example.com>\r\nMessage-ID: <1@x.example>\r\n\r\nHello`
     expect(await receive(raw)).toMatchObject({ from: { handle: 'kim@example.com' }, isAutomatic: false })
+  })
+
+  test('what the mail server proved is about From, not about Reply-To', async () => {
+    const verdict: MailVerdict = { spf: 'pass', dkim: 'pass', dmarc: 'pass', by: 'mx.shop.example' }
+    const relayed = await parseMime(Buffer.from('From: noreply@evil.example\r\nReply-To: kim@example.com\r\n\r\nHello'))
+    const direct = await parseMime(Buffer.from('From: kim@example.com\r\n\r\nHello'))
+    const read = (mail: typeof direct) => toMailContent({ address: HELP }, { ...mail, verdict }).messages[0]
+    expect(read(relayed)).toMatchObject({ from: { handle: 'kim@example.com' } })
+    expect(read(relayed)?.verdict).toBeUndefined()
+    expect(read(direct)?.verdict).toEqual(verdict)
   })
 
   test('a mail without a sender is no message', async () => {

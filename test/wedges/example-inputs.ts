@@ -32,7 +32,7 @@ export const exampleInputs: Record<string, Record<string, JsonObject>> = {
     assess: request,
     review_ledger: {},
   },
-  'inbox-triage': { triage: message, answer_mail: message, acknowledge: message, classify: message },
+  'inbox-triage': { triage: message, answer: message, answer_mail: message, acknowledge: message, classify: message },
   'invoice-chaser': {
     chase_overdue: {},
     send_reminder: { invoice_id: 'INV-201' },

@@ -18,7 +18,7 @@ export interface ChannelAdapter {
   hook?: ChannelHook
   /** Fetches messages until the signal is aborted. One replica at a time does it for a channel. */
   poll?(ctx: Ctx, call: PollCall, signal: AbortSignal): Promise<void>
-  /** How answers go back; absent if clients read them only through the service, as in the widget. */
+  /** How answers go back; absent if clients read them only through the service. */
   reply?: ChannelReply
 }
 

@@ -8,7 +8,7 @@ import { isDeliveryReport } from '../mail/automatic-mail.ts'
 import { isInlineLogo } from '../mail/inline-image.ts'
 import { mailReply } from '../mail/mail-reply.ts'
 import { readPostmarkVerdict } from '../mail/mail-verdict.ts'
-import { type ReceivedMail, toMailContent } from '../mail/received-mail.ts'
+import { parseHeaderMailbox, type ReceivedMail, toMailContent } from '../mail/received-mail.ts'
 import type { ChannelAdapter, HookCall, HookContent, IncomingFile } from './adapter.ts'
 import { hookHeader, requireHookSecret, requireSignature } from './check-call.ts'
 
@@ -40,11 +40,10 @@ function readPostmarkMail(call: JsonObject): ReceivedMail {
     value: textField(header, 'Value'),
   }))
   const recipients = ['ToFull', 'CcFull', 'BccFull'].flatMap((key) => objectListField(call, key))
-  const [replyTo = ''] = /[^<>\s,;]+@[^<>\s,;]+/.exec(textField(call, 'ReplyTo')) ?? []
   return {
     headers,
     from: toAddress(objectField(call, 'FromFull')),
-    replyTo: replyTo === '' ? null : { name: '', address: replyTo },
+    replyTo: parseHeaderMailbox(textField(call, 'ReplyTo')),
     recipients: [textField(call, 'OriginalRecipient'), ...recipients.map((one) => textField(one, 'Email'))],
     subject: textField(call, 'Subject'),
     text: textField(call, 'TextBody'),

@@ -6,6 +6,7 @@ import { forbidden } from '../../base/problem.ts'
 import { clientDisplayName } from '../../clients/clients.ts'
 import type { Ctx } from '../../ctx/ctx.ts'
 import { validateFields } from '../../http/validate.ts'
+import { threadReply } from '../thread-reply.ts'
 import type { AdapterChannel, ChannelAdapter, HookCall, IncomingMessage } from './adapter.ts'
 import { hookHeader, parseCallObject } from './check-call.ts'
 
@@ -27,7 +28,7 @@ const WidgetMessage = z.object({
   name: clientDisplayName.nullish(),
 })
 
-/** The chat window on the founder's own pages. Visitors read the answers in it, so nothing is sent. */
+/** The chat window on the founder's own pages. Visitors read the answers in it. */
 export const widgetAdapter: ChannelAdapter = {
   config: WidgetConfig,
   secret: null,
@@ -39,6 +40,7 @@ export const widgetAdapter: ChannelAdapter = {
     },
     parse: async (ctx, call) => ({ messages: [toMessage(ctx, call)] }),
   },
+  reply: threadReply,
 }
 
 /** Browsers set the origin themselves, so another page cannot use the widget in the name of its visitors. */

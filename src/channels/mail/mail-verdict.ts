@@ -52,7 +52,7 @@ function combineResults(parts: readonly string[]): Omit<MailVerdict, 'by'> {
   })
   const resultOf = (method: string) => {
     const results = found.filter((one) => one.method === method).map(({ result }) => result)
-    return results.find((result) => result === 'pass') ?? results[0] ?? 'none'
+    return (method === 'dkim' && results.find((result) => result === 'pass')) || results[0] || 'none'
   }
   return { spf: resultOf('spf'), dkim: resultOf('dkim'), dmarc: resultOf('dmarc') }
 }
@@ -62,12 +62,18 @@ function toResult(text: string | null): VerdictResult {
   return RESULTS.find((result) => result === word) ?? 'none'
 }
 
-/** Comments in brackets may contain anything, also a `;`. */
+/** Comments in brackets and quoted strings may contain anything, also a `;`. */
 function withoutComments(value: string): string {
   let depth = 0
+  let isQuoted = false
+  let isEscaped = false
   let kept = ''
   for (const character of value) {
-    if (character === '(') depth += 1
+    if (isEscaped) isEscaped = false
+    else if (character === '\\') isEscaped = true
+    else if (depth === 0 && character === '"') isQuoted = !isQuoted
+    else if (isQuoted) continue
+    else if (character === '(') depth += 1
     else if (character === ')') depth = Math.max(0, depth - 1)
     else if (depth === 0) kept += character
   }

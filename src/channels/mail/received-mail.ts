@@ -72,7 +72,8 @@ function toIncomingMessage(channelAddress: string, mail: ReceivedMail): Incoming
     continues: { externalIds: findEarlierIds(mail), replyToken: findReplyToken(mail.recipients) },
     address: { to: formatMailAddress(sender), ...(messageId !== null && { message_id: messageId }) },
     files: [...body.files, ...mail.files],
-    ...(mail.verdict && { verdict: toVerdictJson(mail.verdict) }),
+    // The verdict is about the address in From.
+    ...(mail.verdict && found === mail.from && { verdict: toVerdictJson(mail.verdict) }),
     isAutomatic: isOwn || isAutomaticMail(mail.headers, subject),
   }
 }

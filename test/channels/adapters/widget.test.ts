@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { eachStore } from '../../app.ts'
+import { waitForEvent } from '../../runs/scripted-agent.ts'
 import { sendInbound } from '../channel-app.ts'
 import { type HookApp, openHookApp } from './hook-app.ts'
 
@@ -21,6 +22,11 @@ eachStore((store) => {
     const sent = await app.deliver({ visitor: VISITOR, body: 'Hello' }, FROM_SHOP)
     expect(sent.status).toBe(200)
     expect(sent.headers.get('access-control-allow-origin')).toBe('*')
+    const approval = (await waitForEvent(app, sent.body.task_id, 'approval.requested')).data.data
+    expect(approval).toMatchObject({ action: 'provider:reply', preview: { text: 'You wrote: Hello' } })
+    expect((await read(app)).body.messages).toMatchObject([{ n: 1, from: 'visitor', body: 'Hello' }])
+    const decision = { edited: { text: 'You wrote to us: Hello' } }
+    await app.call('POST', `/v1/approvals/${approval.approval_id}/approve`, decision)
     await app.finished(sent.body.task_id)
     const { body: conversation } = await read(app)
     expect(conversation).toMatchObject({
@@ -28,9 +34,10 @@ eachStore((store) => {
       is_working: false,
       messages: [
         { n: 1, from: 'visitor', body: 'Hello' },
-        { n: 2, from: 'team', body: 'You wrote: Hello' },
+        { n: 2, from: 'team', body: 'You wrote to us: Hello' },
       ],
     })
+    expect(app.provider.received).toEqual([])
     expect((await read(app, VISITOR, { after: 1 })).body.messages).toMatchObject([{ n: 2 }])
     expect((await read(app, `${VISITOR}x`)).body).toEqual({
       thread_id: null,
