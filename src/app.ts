@@ -13,6 +13,7 @@ import { mailDueNotices } from './portal/notices.ts'
 import { removeExpiredPortalAccess } from './portal/session.ts'
 import { createChannelPollLoop } from './channels/poll-channels.ts'
 import type { Config } from './config/config.ts'
+import { answerByMessage } from './conversations/answer-by-message.ts'
 import { parseAllowedHosts } from './egress/address-rules.ts'
 import { warnAboutUnreadableSecrets } from './vault/secrets.ts'
 import { openVault } from './vault/vault.ts'
@@ -171,6 +172,7 @@ async function openCtx(config: Config, world: World) {
     db: store.db,
     world,
     ...createMemoryState(),
+    messageAnswers: { tryAnswer: answerByMessage },
     wedges,
     vault: openVault(world),
     replica,

@@ -85,11 +85,13 @@ export async function changeChannel(
   requireTaskType(await requireWedge(ctx, scope, channel.wedge), channel.task_type)
   const stored: JsonObject = config ?? (channel.adapter === was.adapter ? JSON.parse(was.config) : {})
   const { connection_id, address, wedge, task_type, adapter, settle_s } = channel
-  const progress = adapter === was.adapter ? was.progress : null
-  const changes = { connection_id, address, wedge, task_type, adapter, settle_s, progress }
+  const newConfig = toStoredConfig(adapter, stored)
+  // Another mailbox is read from its beginning. Messages that were received before are recognised.
+  const progress = adapter === was.adapter && newConfig === was.config ? was.progress : null
+  const changes = { connection_id, address, wedge, task_type, adapter, settle_s, progress, config: newConfig }
   return inTx(ctx, async (tx) => {
     await requireOwnConnection(tx, scope, connection_id)
-    const changed = await updateChannel(tx.db, was.id, { ...changes, config: toStoredConfig(adapter, stored) })
+    const changed = await updateChannel(tx.db, was.id, changes)
     if (!changed) throw notFound('channel')
     await appendAuditEntry(tx, scope.projectId, scope.actor, 'channel.updated', was.id, auditedFields(changed))
     return changed

@@ -3,6 +3,7 @@ import { Problem } from '../base/problem.ts'
 import { findOrCreateClient } from '../clients/clients.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
 import { SYSTEM_ACTOR } from '../ctx/scope.ts'
+import { cleanFileName } from '../files/file-name.ts'
 import { type FileOwner, storeFile } from '../files/store-file.ts'
 import type { ChannelRow } from '../store/tables.ts'
 import type { IncomingFile, IncomingMessage } from './adapters/adapter.ts'
@@ -36,7 +37,8 @@ async function storeIncomingFiles(
   const notes = files.length > MAX_FILES ? [`[${files.length - MAX_FILES} more files were not stored]`] : []
   for (const file of files.slice(0, MAX_FILES)) {
     const stored = await storeOrRefuse(ctx, owner, file)
-    if (stored instanceof Problem) notes.push(`[the file "${file.name}" was not stored: ${stored.message}]`)
+    if (stored instanceof Problem)
+      notes.push(`[the file "${cleanFileName(file.name)}" was not stored: ${stored.message}]`)
     else fileIds.push(stored.id)
   }
   return { fileIds, notes }

@@ -73,8 +73,8 @@ async function claimAndPoll(ctx: Ctx, state: PollState): Promise<void> {
   }
 }
 
-const settingsOf = ({ adapter, config, address, connection_id }: ChannelRow): string =>
-  JSON.stringify([adapter, config, address, connection_id])
+const settingsOf = ({ adapter, config, address, connection_id, wedge, task_type, settle_s }: ChannelRow): string =>
+  JSON.stringify([adapter, config, address, connection_id, wedge, task_type, settle_s])
 
 function startPolling(ctx: Ctx, state: PollState, channel: ChannelRow): void {
   const adapter = findAdapter(channel.adapter)

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
+import { isJsonObject, type Json, type JsonObject, ownField } from '../base/json.ts'
 import { badRequest } from '../base/problem.ts'
 import { type Connection, findConnection } from '../connections/rows.ts'
 import type { ActionSender } from '../connections/send-action.ts'
@@ -26,7 +26,7 @@ export interface ReplyRoute {
 
 /**
  * Null if answers are shown in the thread without an approval: the channel has no adapter, and the wedge does not require one
- * (`requiresReplyApproval`). A message that came some other way than through the adapter cannot be answered through it.
+ * (`requiresReplyApproval`).
  */
 export async function findReplyRoute(
   db: Db,
@@ -36,11 +36,13 @@ export async function findReplyRoute(
   const [thread] = await findThreadUnscoped(db, { id: threadId })
   const row = thread && (await findChannelUnscoped(db, thread.channel_id))
   const withoutAdapter = isApprovalRequired ? threadReply : null
-  const reply = row?.adapter === null ? withoutAdapter : row && findAdapter(row.adapter)?.reply
-  if (!thread || !row || !reply) return null
+  const ownReply = row?.adapter === null ? withoutAdapter : row && findAdapter(row.adapter)?.reply
+  if (!thread || !row || !ownReply) return null
   const connection = await findConnection(db, row.connection_id)
   const [last] = await findMessageToAnswer(db, { thread_id: threadId })
-  if (!connection || !last || (reply !== threadReply && last.address === null)) return null
+  if (!connection || !last) return null
+  // The client has written in the portal only, and reads the answer there.
+  const reply = last.address === null ? threadReply : ownReply
   const capability = capabilityOf(connection, 'reply')
   return { thread, channel: toAdapterChannel(row), connection, reply, capability }
 }
@@ -72,7 +74,21 @@ export async function composeReply(
 export function checkReplyPayload({ schema }: ChannelReply, payload: Json, field: string): void {
   const [error] = schemaErrors(schema, payload)
   if (error) throw badRequest(`field '${field}${error.path.slice(1)}' ${error.message}`)
+  requireShortFields(schema, payload, field)
   if (replyText(payload).trim() === '') throw badRequest(`field '${field}.text' must not be empty`)
+}
+
+/** The limits of the provider: `maxLength` of a text and `maxItems` of a list. */
+function requireShortFields({ properties }: JsonObject, payload: Json, field: string): void {
+  if (!isJsonObject(properties) || !isJsonObject(payload)) return
+  for (const [name, limits] of Object.entries(properties)) {
+    const value = ownField(payload, name)
+    const { maxLength, maxItems } = isJsonObject(limits) ? limits : {}
+    if (typeof value === 'string' && typeof maxLength === 'number' && value.length > maxLength)
+      throw badRequest(`field '${field}.${name}' must have at most ${maxLength} characters, not ${value.length}`)
+    if (Array.isArray(value) && typeof maxItems === 'number' && value.length > maxItems)
+      throw badRequest(`field '${field}.${name}' must have at most ${maxItems} items, not ${value.length}`)
+  }
 }
 
 export const replyText = (payload: Json): string =>

@@ -5,6 +5,7 @@ import type { Tx } from '../ctx/ctx.ts'
 import { isoNow } from '../ctx/world.ts'
 import { notifyProjectChange } from '../events/project-changes.ts'
 import { insertMessageFiles } from '../files/rows.ts'
+import type { Db } from '../store/store.ts'
 import type { MessageRow, TaskRow } from '../store/tables.ts'
 import { isVisibleToClient, newMessage } from './messages.ts'
 import { insertMessage, listMessagesSentByTask, updateThreadPosition } from './thread-rows.ts'
@@ -13,7 +14,7 @@ import { updateThreadAnswered } from './thread-state-rows.ts'
 /** Appends the reply of a task to its thread, unless the task has already mailed the same text to the client. */
 export async function appendTaskReply(tx: Tx, task: TaskRow, reply: string): Promise<void> {
   if (task.thread_id === null || reply.trim() === '') return
-  if (await hasMailedClient(tx, task, task.thread_id, reply)) return
+  if (await hasMailedClient(tx.db, task, task.thread_id, reply)) return
   await insertOutboundMessage(tx, task.thread_id, { body: reply, subject: null, task_id: task.id })
   await updateThreadAnswered(tx.db, task.thread_id)
 }
@@ -83,10 +84,11 @@ async function insertOutboundMessage(
   await insertMessageFiles(tx.db, message.id, files)
 }
 
-async function hasMailedClient(tx: Tx, task: TaskRow, threadId: string, reply: string): Promise<boolean> {
-  const sent = await listMessagesSentByTask(tx.db, { thread_id: threadId, task_id: task.id })
+/** Whether the task has already mailed this text to the client with an action of its own. */
+export async function hasMailedClient(db: Db, task: TaskRow, threadId: string, reply: string): Promise<boolean> {
+  const sent = await listMessagesSentByTask(db, { thread_id: threadId, task_id: task.id })
   const same = sent.filter(({ body }) => body.trim() === reply.trim())
   if (same.length === 0) return false
-  const client = await findClient(tx.db, [task.project_id], task.client_id ?? '')
+  const client = await findClient(db, [task.project_id], task.client_id ?? '')
   return same.some((message) => isVisibleToClient(client?.handles ?? [], message))
 }

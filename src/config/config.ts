@@ -58,7 +58,7 @@ export interface Config {
   s3: S3Config | null
   /** How long an approval waits for a decision, unless its wedge says so; at most `approvalTtlMaxS`. */
   approvalTtlS: number
-  /** The same for a reply to a client, whose message must not go unanswered because everyone sleeps. */
+  /** The same for a reply or a question to a client, who must not lose the answer because everyone sleeps. */
   replyTtlS: number
   approvalTtlMaxS: number
   readMaxPerTask: number

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { type Expression, type SelectQueryBuilder, type SqlBool, sql } from 'kysely'
+import { DECIDABLE_COLUMNS, type DecidableApproval } from '../approvals/rows.ts'
 import type { PageQuery } from '../http/page.ts'
 import { listNewestPage, MAX_ROWS_PER_STEP, matchColumns, mergeNewest } from '../store/newest-page.ts'
 import { prepareQuery } from '../store/prepared-query.ts'
@@ -205,4 +206,38 @@ export const listPendingApprovalsOfThread = prepareQuery<{ thread_id: string }, 
     .where('tasks.status', '=', 'awaiting_approval')
     .where('approvals.status', '=', 'pending')
     .orderBy('approvals.id'),
+)
+
+/** A question to a client that waits in a thread of the client. */
+export type OpenQuestion = DecidableApproval & { thread_id: string; thread_client_id: string }
+
+/** The newest question that a message may answer: of this sender, in this conversation, which the agent still has. */
+export const findOpenQuestion = prepareQuery<
+  { project_id: string; channel_id: string; handle: string; conversation_key: string; reply_token: string },
+  OpenQuestion
+>((db, arg) =>
+  db
+    .selectFrom('approvals')
+    .innerJoin('client_handles', 'client_handles.client_id', 'approvals.client_id')
+    .innerJoin('tasks', 'tasks.id', 'approvals.task_id')
+    .innerJoin('threads', 'threads.id', 'tasks.thread_id')
+    .select(DECIDABLE_COLUMNS.map((column) => `approvals.${column}` as const))
+    .select(['threads.id as thread_id', 'threads.client_id as thread_client_id'])
+    .where('client_handles.project_id', '=', arg('project_id'))
+    .where('client_handles.handle', '=', arg('handle'))
+    .where('client_handles.is_verified', '=', 1)
+    .where('approvals.status', '=', 'pending')
+    .where('approvals.path', '=', 'question')
+    .where('threads.channel_id', '=', arg('channel_id'))
+    .where('threads.status', '=', 'open')
+    .where('threads.held_by_kind', 'is', null)
+    .where((where) =>
+      where.or([
+        where('threads.conversation_key', '=', arg('conversation_key')),
+        where('threads.reply_token', '=', arg('reply_token')),
+      ]),
+    )
+    .orderBy('approvals.id', 'desc')
+    .limit(1)
+    .$castTo<OpenQuestion>(),
 )

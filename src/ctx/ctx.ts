@@ -1,8 +1,9 @@
 import type { WedgeLibrary } from '../contract/wedge-manifest.ts'
+import type { JsonObject } from '../base/json.ts'
 import type { Config } from '../config/config.ts'
 import type { GroupCommitState } from '../store/group-commit-state.ts'
 import type { Db, Store, TransactionWork } from '../store/store.ts'
-import type { QueuedTask } from '../store/tables.ts'
+import type { ChannelRow, QueuedTask } from '../store/tables.ts'
 import type { ByteBudget } from './byte-budget.ts'
 import type { Counts } from './counts.ts'
 import type { LiveRuns } from './live-runs.ts'
@@ -27,6 +28,8 @@ export interface Ctx {
   liveRuns: LiveRuns
   /** Starts tasks in the transaction that creates them; set by the runner. */
   taskStarter: { tryStart: StartOnCreate }
+  /** Takes a message of a client as the answer to a question; set by the app. */
+  messageAnswers: { tryAnswer: AnswerByMessage }
   /** Starts programs of wedges in sandboxed processes; set by the app when the sandbox has been checked. */
   programStarter: { start: StartProgram }
   /** The projects that have reached their storage limit; refreshed every few seconds. */
@@ -62,6 +65,27 @@ export type StartOnCreate = (tx: Tx, task: QueuedTask) => StartedTask | null
 interface StartedTask {
   task: QueuedTask
   appendFirstEvent(): Promise<void>
+}
+
+/** Null if the message answers no question. The channels call it through this function, because they may not import it. */
+export type AnswerByMessage = (
+  ctx: Ctx,
+  channel: ChannelRow,
+  message: ClientMessage,
+) => Promise<{ task_id: string; thread_id: string; client_id: string } | null>
+
+/** A message of a client, from any channel. */
+export interface ClientMessage {
+  from: { handle: string; name: string | null }
+  body: string
+  subject: string | null
+  externalId: string | null
+  conversationKey: string
+  continues?: { replyToken: string | null }
+  address: JsonObject | null
+  verdict?: JsonObject
+  fileIds: readonly string[]
+  isAutomatic?: boolean
 }
 
 /** Without a runner, tasks wait in the queue. */
@@ -116,6 +140,7 @@ async function commit<T>(
       logFollowers: ctx.logFollowers,
       liveRuns: ctx.liveRuns,
       taskStarter: ctx.taskStarter,
+      messageAnswers: ctx.messageAnswers,
       programStarter: ctx.programStarter,
       fullProjects: ctx.fullProjects,
       hookBodies: ctx.hookBodies,

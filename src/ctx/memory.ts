@@ -16,6 +16,7 @@ export function createMemoryState(): Pick<
   | 'logFollowers'
   | 'liveRuns'
   | 'taskStarter'
+  | 'messageAnswers'
   | 'programStarter'
   | 'fullProjects'
   | 'hookBodies'
@@ -26,6 +27,7 @@ export function createMemoryState(): Pick<
     logFollowers: new LogFollowers(),
     liveRuns: new LiveRuns(),
     taskStarter: { tryStart: neverStart },
+    messageAnswers: { tryAnswer: async () => null },
     programStarter: { start: refuseToStart },
     fullProjects: new Set(),
     hookBodies: new ByteBudget(MAX_HOOK_BYTES),

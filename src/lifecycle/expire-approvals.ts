@@ -13,7 +13,7 @@ import { type DueApproval, findApprovalDecision, listDueApprovals } from './rows
  * The expiry of approvals: when, and what happens then.
  *
  * - A request gets its `expires_at` here, from `ttl_s` of its wedge or the setting `SVC_APPROVAL_TTL_S` (five
- *   minutes; seven days for a reply to a client).
+ *   minutes; seven days for a reply to a client or a question to one).
  * - A decision after `expires_at` is refused, even if the sweep has not run yet (`updateApprovalDecision`).
  * - The sweep ends the task as `expired` and tells its client in the thread. `app.ts` runs it every second, on every
  *   replica.
@@ -21,10 +21,10 @@ import { type DueApproval, findApprovalDecision, listDueApprovals } from './rows
 export function approvalExpiresAt(
   { config }: Pick<Ctx, 'config'>,
   { manifest }: Wedge,
-  { action, threadId }: { action: string; threadId?: string | null },
+  { action, threadId, clientId }: { action: string; threadId?: string | null; clientId?: string | null },
   requestedAtMs: number,
 ): string {
-  const defaultS = threadId ? config.replyTtlS : config.approvalTtlS
+  const defaultS = threadId || clientId ? config.replyTtlS : config.approvalTtlS
   return toIsoTime(requestedAtMs + approvalTtlS(manifest, action, defaultS) * 1000)
 }
 

@@ -2,16 +2,19 @@ import { ApprovalRefusal, askDecision } from '../approvals/ask-approval.ts'
 import { type GatedRequest, requestKey } from '../approvals/gated-request.ts'
 import { type QuestionRequest, toQuestionPreview } from '../approvals/question.ts'
 import type { Json, JsonObject } from '../base/json.ts'
-import { badRequest } from '../base/problem.ts'
+import { badRequest, Problem } from '../base/problem.ts'
 import { appendTaskMessage } from '../channels/reply.ts'
+import { threadReply } from '../channels/thread-reply.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { ApprovalRow } from '../store/tables.ts'
+import { type ActionResponse, revisionOrThrow } from './perform-approved-action.ts'
+import { askAndReply, findReplyOfRun } from './reply-calls.ts'
 import type { TaskRun } from './task-run.ts'
 
 /** What the agent gets. The answer of a client is data that the service does not trust. */
 export type PersonAnswer = { approval_id: string } & (
   | { answered: true; answer: Json; answered_by: 'team' | 'client' }
-  | { answered: false; answer: null }
+  | { answered: false; answer: null; note?: Json }
 )
 
 /**
@@ -27,6 +30,9 @@ export async function askPerson(
   const clientId = question.to === 'client' ? requireClient(run) : null
   const payload = toQuestionPreview(question)
   await run.flushLog()
+  const sent = clientId === null ? null : await sendQuestion(ctx, run, question)
+  if (sent?.revise === true)
+    return { approval_id: sent.approval_id, answered: false, answer: null, note: sent.note ?? null }
   const request: GatedRequest = {
     key: key ?? requestKey('question', 'ask_person', [payload, question.to]),
     action: 'ask_person',
@@ -38,10 +44,24 @@ export async function askPerson(
   }
   const approval = await run.workingTime.whileWaiting(() =>
     askDecision(ctx, run, request, async (tx) => {
-      if (clientId !== null) await appendTaskMessage(tx, run.task, question.question.replaceAll('\0', ''))
+      if (clientId !== null && !sent) await appendTaskMessage(tx, run.task, question.question.replaceAll('\0', ''))
     }),
   )
   return toPersonAnswer(run, approval)
+}
+
+/**
+ * Sends the question the way the client's message came, once a person or a rule has approved it. Null if the client reads
+ * the thread itself, in the portal or in the widget.
+ */
+async function sendQuestion(ctx: Ctx, run: TaskRun, question: QuestionRequest): Promise<ActionResponse | null> {
+  const route = await findReplyOfRun(ctx, run)
+  if (!route || route.reply === threadReply) return null
+  const options = (question.options ?? []).map((option, index) => `${index + 1}. ${option}`)
+  const text = [question.question, ...(options.length > 0 ? [options.join('\n')] : [])].join('\n\n')
+  const sent = await askAndReply(ctx, run, route, { payload: { text } }).catch(revisionOrThrow)
+  if (!sent.ok && sent.revise !== true) throw new Problem(502, `the question could not be sent: ${String(sent.error)}`)
+  return sent
 }
 
 function requireClient({ task }: TaskRun): string {

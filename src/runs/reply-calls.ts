@@ -1,10 +1,11 @@
-import { askApproval, waitForApproval } from '../approvals/ask-approval.ts'
+import { ApprovalRefusal, askApproval, waitForApproval } from '../approvals/ask-approval.ts'
 import { type GatedRequest, requestKey } from '../approvals/gated-request.ts'
 import { performAction } from '../approvals/perform-action.ts'
 import { approvedPayload } from '../approvals/view.ts'
 import { isJsonObject, type Json } from '../base/json.ts'
 import { badRequest } from '../base/problem.ts'
 import { updateMessageDelivery } from '../channels/message-rows.ts'
+import { hasMailedClient } from '../channels/reply.ts'
 import { insertSendingReply, messageIdOfEffect, recordReplyDelivery } from '../channels/reply-delivery.ts'
 import {
   composeReply,
@@ -57,7 +58,7 @@ export async function askAndReply(
     return performReply(ctx, run, route, approval)
   }
   const draft = parseDraft(payload)
-  const sent = await findSentReply(ctx, run, draft.text)
+  const sent = await findSentReply(ctx, run, route, draft.text)
   if (sent) return { ...sent, payload, edited: false }
   await run.flushLog()
   const files = await requireUsableFiles(ctx.db, fileScopeOf(run), draft.fileIds)
@@ -87,16 +88,21 @@ function parseDraft(payload: Json): { text: string; fileIds: string[] } {
   return { text: payload.text.replaceAll('\0', ''), fileIds }
 }
 
-/** The result of an earlier reply of this task with the same text, whether it was delivered or not. */
-async function findSentReply(ctx: Ctx, { taskId, task }: TaskRun, text: string) {
-  const sent = await listMessagesSentByTask(ctx.db, { thread_id: task.thread_id ?? '', task_id: taskId })
+/** The result of an earlier reply or mail of this task with the same text, whether it was delivered or not. */
+async function findSentReply(ctx: Ctx, { taskId, task }: TaskRun, { thread }: ReplyRoute, text: string) {
+  const sent = await listMessagesSentByTask(ctx.db, { thread_id: thread.id, task_id: taskId })
   const same = sent.find(({ body, delivery }) => delivery !== null && body.trim() === text.trim())
-  if (!same) return null
+  if (!same) {
+    const isMailed = await hasMailedClient(ctx.db, task, thread.id, text)
+    return isMailed ? { ok: true, status: null, result: null, already_sent: true, approval_id: '' } : null
+  }
   const approval_id = same.id.replace(/^msg_/, 'apr_')
   return { ok: same.delivery === 'sent', status: null, result: null, already_sent: true, approval_id }
 }
 
 async function performReply(ctx: Ctx, run: TaskRun, route: ReplyRoute, approval: ApprovalRow): Promise<ActionResponse> {
+  // The approval is for one connection, and the channel may have another one by now.
+  if (approval.connection_id !== route.connection.id) throw new ApprovalRefusal('is for another connection')
   const payload = approvedPayload(approval)
   const messageId = messageIdOfEffect(approval.id)
   const { send, externalId } = createReplySender(route)

@@ -24,7 +24,7 @@ export const CONVERSATION_WEDGE = {
   ],
   'open/wedge.json': {
     wedge: 'open',
-    task_types: { answer: {}, slow: {} },
+    task_types: { answer: {}, slow: {}, ask: {} },
     connections: ['bot'],
     policy: { auto_approve: [{ action: 'bot:reply' }] },
   },
@@ -32,6 +32,12 @@ export const CONVERSATION_WEDGE = {
   'open/rehearsals/slow.json': [
     { call: { tool: 'read', input: { capability: 'bot', path: '/slow' } } },
     { output: { reply: 'You wrote: {{input.body}}' } },
+  ],
+  'open/rehearsals/ask.json': [
+    {
+      call: { tool: 'ask_person', input: { question: 'Which size?', options: ['Small', 'Large'], to: 'client' } },
+    },
+    { output: { reply: 'You chose {{last.answer}}.' } },
   ],
   'open/rehearsals/answer.json': [{ output: { reply: 'You wrote: {{input.body}}' } }],
 }

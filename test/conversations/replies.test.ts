@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { eachStore } from '../app.ts'
 import { respondJson } from '../fake-upstream.ts'
-import { openConversationApp } from './conversation-app.ts'
+import { type ConversationApp, openConversationApp } from './conversation-app.ts'
 
 eachStore((store) => {
   test('the reply of a run waits at the gate, and what is approved is sent once, the way the message came', async () => {
@@ -38,7 +38,35 @@ eachStore((store) => {
     const edit = (edited: object) => app.call('POST', `/v1/approvals/${id}/approve`, { edited })
     expect((await edit({ chat_id: 'another' })).status).toBe(400)
     expect((await edit({ text: '  ' })).status).toBe(400)
+    expect((await edit({ text: 'a'.repeat(4097) })).body.error).toContain('must have at most 4096 characters')
     expect((await app.thread(thread_id)).pending).toEqual([id])
+  })
+
+  test('a reply that is too long for the channel is never asked for', async () => {
+    const app = await openConversationApp(store)
+    const { task_id } = (await app.deliver(7, 'a'.repeat(4090))).body
+    expect(await app.finished(task_id)).toMatchObject({ status: 'failed' })
+    expect((await app.call('GET', `/v1/approvals?task_id=${task_id}`)).body.data).toEqual([])
+    expect(app.sentTexts()).toEqual([])
+  })
+
+  test('a message in the portal of a channel with an adapter is answered there, after an approval', async () => {
+    const app = await openConversationApp(store)
+    const { client_id, thread_id, task_id } = (await app.deliver(7, 'Hello')).body
+    await app.call('POST', `/v1/tasks/${task_id}/cancel`)
+    await app.change(thread_id, { status: 'closed' })
+    const portalThread = await writeInPortal(app, client_id, 'Hello from the portal')
+    const id = await app.pendingApproval(portalThread)
+    const { body: approval } = await app.call('GET', `/v1/approvals/${id}`)
+    expect(approval).toMatchObject({
+      action: 'bot:reply',
+      preview: { text: 'You wrote: Hello from the portal' },
+    })
+    await app.call('POST', `/v1/approvals/${id}/approve`)
+    await app.finished(approval.task_id)
+    expect(app.sentTexts()).toEqual([])
+    const { messages } = await app.thread(portalThread)
+    expect(messages.at(-1)).toMatchObject({ body: 'You wrote: Hello from the portal', delivery: 'sent' })
   })
 
   test('a reply that is sent back goes to the model with the note, and the next text is asked for again', async () => {
@@ -125,3 +153,13 @@ eachStore((store) => {
     expect((await app.thread(thread_id)).unanswered).toBeNull()
   })
 })
+
+/** A new conversation of the client in the portal, on the channel of the app. */
+async function writeInPortal(app: ConversationApp, clientId: string, body: string): Promise<string> {
+  await app.call('PUT', '/v1/brand', { portal_channel_id: app.channel })
+  const link = await app.call('POST', `/v1/clients/${clientId}/portal-link`)
+  const session = await app.call('POST', '/v1/portal/session', { token: link.body.token }, { key: null })
+  const key: string = session.body.session_token
+  const { body: thread } = await app.call('POST', '/v1/portal/threads', { body }, { key })
+  return thread.id
+}

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { IncomingFile } from '../../src/channels/adapters/adapter.ts'
 import type { MailVerdict } from '../../src/channels/mail/mail-verdict.ts'
 import { parseMime } from '../../src/channels/mail/parse-mime.ts'
+import { parseMailAddress } from '../../src/connections/mail/mail-address.ts'
 import { toMailContent } from '../../src/channels/mail/received-mail.ts'
 
 const HELP = 'help@shop.example'
@@ -132,6 +133,19 @@ describe('the sender', () => {
     expect(read(relayed)).toMatchObject({ from: { handle: 'kim@example.com' } })
     expect(read(relayed)?.verdict).toBeUndefined()
     expect(read(direct)?.verdict).toEqual(verdict)
+  })
+
+  test.each(['=?utf-8?Q?Kim_=F0=9F=91=A9=E2=80=8D=F0=9F=92=BB?=', 'Kim =?utf-8?B?4oCM?= Lee', '"Lee, Kim"'])(
+    'the answer can be addressed to the name %s',
+    async (name) => {
+      const message = await receive(`From: ${name} <kim@example.com>\r\nMessage-ID: <1@x.example>\r\n\r\nHello`)
+      expect(parseMailAddress(String(message?.address.to))).toMatchObject({ address: 'kim@example.com' })
+    },
+  )
+
+  test('an id with a control character does not count', async () => {
+    const message = await receive(plain('References: <a\u0000@x.example> <b@x.example>'))
+    expect(message?.continues?.externalIds).toEqual(['<b@x.example>'])
   })
 
   test('a mail without a sender is no message', async () => {

@@ -37,6 +37,20 @@ export function parseCallObject({ body }: Pick<HookCall, 'body'>): JsonObject {
   return value
 }
 
+const MAX_FORM_FIELDS = 1000
+
+/** Throws a 400 for a form with very many fields: it would be read before its signature is checked. */
+export function requireFewFields(call: Pick<HookCall, 'headers' | 'body'>): void {
+  const [, boundary] = /^multipart\/.*;\s*boundary="?([^";]+)/i.exec(hookHeader(call, 'content-type')) ?? []
+  const separator = boundary === undefined ? '&' : `--${boundary}`
+  let position = -1
+  for (let count = 0; count <= MAX_FORM_FIELDS; count++) {
+    position = call.body.indexOf(separator, position + 1)
+    if (position < 0) return
+  }
+  throw badRequest(`body must not have more than ${MAX_FORM_FIELDS} fields`)
+}
+
 const refusedCall = (message: string) => new Problem(401, message)
 
 function isEqualText(a: string, b: string): boolean {

@@ -11,7 +11,7 @@ import { mailReply } from '../mail/mail-reply.ts'
 import { readMailgunVerdict } from '../mail/mail-verdict.ts'
 import { parseHeaderMailbox, type ReceivedMail, toMailContent } from '../mail/received-mail.ts'
 import type { ChannelAdapter, HookCall, HookContent, IncomingFile } from './adapter.ts'
-import { hookHeader, requireHookSecret, requireRecentCall, requireSignature } from './check-call.ts'
+import { hookHeader, requireFewFields, requireHookSecret, requireRecentCall, requireSignature } from './check-call.ts'
 
 /** A route of Mailgun with the action `forward("<hook_url>")`. */
 export const mailgunAdapter: ChannelAdapter = {
@@ -31,6 +31,7 @@ async function verifyMailgunCall(ctx: Ctx, call: HookCall): Promise<void> {
 
 /** Multipart if the mail has attachments. */
 async function readForm(call: HookCall): Promise<FormData> {
+  requireFewFields(call)
   const headers = { 'content-type': hookHeader(call, 'content-type') }
   try {
     return await new Response(new Uint8Array(call.body), { headers }).formData()

@@ -7,7 +7,7 @@ import { sendAuthorized } from '../../connections/executors/http-request.ts'
 import type { Connection } from '../../connections/rows.ts'
 import type { Ctx } from '../../ctx/ctx.ts'
 import type { ChannelAdapter, HookCall, IncomingFile, IncomingMessage, ReplyCall, ReplyResult } from './adapter.ts'
-import { hookHeader, requireHookSecret, requireSignature } from './check-call.ts'
+import { hookHeader, requireFewFields, requireHookSecret, requireSignature } from './check-call.ts'
 import { toReplyPayload, downloadFile, isProviderAddress, providerUrl } from './provider-api.ts'
 
 /** SMS and WhatsApp. The connection has `account_sid`, and may have `from`; its secret is the auth token. */
@@ -44,6 +44,7 @@ export const twilioAdapter: ChannelAdapter = {
 
 /** The signature covers the address and the sorted fields. Twilio signs some addresses with the default port. */
 function verifyTwilioCall(_ctx: Ctx, call: HookCall): void {
+  requireFewFields(call)
   const form = new URLSearchParams(call.body.toString('utf8'))
   const names = [...new Set(form.keys())].toSorted(byCodeUnits)
   const fields = names.flatMap((name) =>

@@ -15,4 +15,4 @@ const MAX_MESSAGE_IDS = 100
 
 /** The ids such as `<a@b>` in Message-ID, In-Reply-To or References. */
 export const parseMessageIds = (value: string | null): string[] =>
-  (value ?? '').match(/<[^<>\s]{1,500}@[^<>\s]{1,255}>/g)?.slice(-MAX_MESSAGE_IDS) ?? []
+  (value ?? '').match(/<[^<>\s\p{C}]{1,500}@[^<>\s\p{C}]{1,255}>/gu)?.slice(-MAX_MESSAGE_IDS) ?? []

@@ -55,7 +55,7 @@ const toNamed = (name: string, mailbox: MailAddress | null): MailAddress | null 
 function toIncomingMessage(channelAddress: string, mail: ReceivedMail): IncomingMessage | null {
   const found = findSender(channelAddress, mail)
   if (!found || !parseMailAddress(found.address) || isMailSystem(found.address)) return null
-  const sender = { address: found.address, name: toStorableText(found.name).slice(0, MAX_NAME_CHARACTERS) }
+  const sender = { address: found.address, name: toHeaderName(found.name) }
   const subject =
     toStorableText(mail.subject ?? '')
       .trim()
@@ -87,6 +87,10 @@ function findSender(channelAddress: string, { from, replyTo }: ReceivedMail): Ma
   const isRelay = isChannelAddress(channelAddress, from.address) || /^no-?reply@/i.test(from.address)
   return isRelay ? replyTo : from
 }
+
+/** A name that can be written into the header of the answer. Parts of emoji and other invisible characters cannot. */
+const toHeaderName = (name: string): string =>
+  name.toWellFormed().replaceAll(/\p{C}/gu, '').replaceAll(/\s+/g, ' ').trim().slice(0, MAX_NAME_CHARACTERS).trim()
 
 /** A text that is too long is cut, and is attached as a whole. */
 function readBody({ text, html }: ReceivedMail): { text: string; files: IncomingFile[] } {

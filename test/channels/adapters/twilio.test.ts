@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { twilioAdapter } from '../../../src/channels/adapters/twilio.ts'
 import { twilioClientAt } from '../../connections/twilio-client.ts'
 import { respondJson } from '../../fake-upstream.ts'
+import { openHookApp } from './hook-app.ts'
 import { CHANNEL_SECRET, CONNECTION_SECRET, openAdapterTest, readIncoming, sortedFields } from './adapter-fixtures.ts'
 
 const HEADER = 'x-twilio-signature'
@@ -76,6 +77,13 @@ function togglePort(url: string): string {
     (_, scheme, host) => `${scheme}://${host}:${scheme === 'https' ? 443 : 80}/`,
   )
 }
+
+test('a call with very many fields is refused before its signature is computed', async () => {
+  const app = await openHookApp('sqlite', { adapter: 'twilio', connection: { account_sid: 'AC1' } })
+  const body = Array.from({ length: 20_000 }, (_, n) => `f${n}=`).join('&')
+  const { status } = await app.deliver(body, { 'content-type': 'application/x-www-form-urlencoded' })
+  expect(status).toBe(400)
+})
 
 test('an unsigned call, and a call to a channel without a secret, are refused', async () => {
   const { call, verify } = await openAdapterTest(twilioAdapter)
