@@ -2,6 +2,7 @@ import { ApprovalRefusal, askDecision } from '../approvals/ask-approval.ts'
 import { type GatedRequest, requestKey } from '../approvals/gated-request.ts'
 import { type QuestionRequest, toQuestionPreview } from '../approvals/question.ts'
 import type { Json, JsonObject } from '../base/json.ts'
+import { textField } from '../base/json-fields.ts'
 import { badRequest, Problem } from '../base/problem.ts'
 import { appendTaskMessage } from '../channels/reply.ts'
 import { threadReply } from '../channels/thread-reply.ts'
@@ -60,7 +61,8 @@ async function sendQuestion(ctx: Ctx, run: TaskRun, question: QuestionRequest): 
   const options = (question.options ?? []).map((option, index) => `${index + 1}. ${option}`)
   const text = [question.question, ...(options.length > 0 ? [options.join('\n')] : [])].join('\n\n')
   const sent = await askAndReply(ctx, run, route, { payload: { text } }).catch(revisionOrThrow)
-  if (!sent.ok && sent.revise !== true) throw new Problem(502, `the question could not be sent: ${String(sent.error)}`)
+  if (!sent.ok && sent.revise !== true)
+    throw new Problem(502, `the question could not be sent: ${textField(sent, 'error')}`)
   return sent
 }
 

@@ -89,6 +89,19 @@ eachStore((store) => {
     expect((await app.call('GET', '/v1/tasks?status=queued')).body.data).toEqual([])
   })
 
+  test('after 60 messages within an hour no more tasks start, because a program may be writing', async () => {
+    const app = await openConversationApp(store, { channel: { settle_s: 3600 } })
+    for (let n = 0; n < 60; n++) await app.deliver(1, `Message ${n}`)
+    const refused = (await app.deliver(1, 'One more')).body
+    expect(refused.task_id).toBeNull()
+    expect(await app.thread(refused.thread_id)).toMatchObject({
+      message_count: 61,
+      unanswered: { reason: 'too_many_messages' },
+    })
+    await app.clock.advance(3_600_001)
+    expect((await app.deliver(1, 'Later')).body.task_id).not.toBeNull()
+  })
+
   test('a thread has one run at a time, in the order of its messages', async () => {
     const app = await openConversationApp(store)
     const received = []

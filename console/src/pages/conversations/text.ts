@@ -40,6 +40,7 @@ export const conversationsText = {
     expired: 'Nobody decided in time, so the client has no answer.',
     not_delivered: 'The last reply was not delivered.',
     held: 'The client wrote while a person has the conversation.',
+    too_many_messages: 'More than 60 messages came within an hour, so the agent has stopped answering.',
   } as Record<string, string>,
   unansweredOther: 'The client waits for an answer.',
   close: 'Close',

@@ -32,6 +32,7 @@ export const homeText = {
       expired: 'No answer: nobody decided in time',
       not_delivered: 'The reply was not delivered',
       held: 'Wrote while a person has the conversation',
+      too_many_messages: 'Wrote more than 60 messages within an hour',
       other: 'Waits for an answer',
     } as Record<string, string>,
   },
