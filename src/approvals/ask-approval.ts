@@ -140,6 +140,13 @@ async function requestApproval(
     decided_at: isAutoApproved ? toIsoTime(now) : null,
     decided_by_kind: isAutoApproved ? 'system' : null,
     decided_by_id: isAutoApproved ? 'policy' : null,
+    needed: 1,
+    approvers: null,
+    excludes_requester: 0,
+    escalate: null,
+    escalated_at: null,
+    notify_at: null,
+    assignee_id: null,
   }
   await insertApproval(tx.db, row)
   if (isAutoApproved) await recordAutoApproval(tx, run, row, policy.reason)

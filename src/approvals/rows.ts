@@ -34,6 +34,13 @@ export const insertApproval = prepareQuery<ApprovalRow>((db, arg) =>
       decided_at: arg('decided_at'),
       decided_by_kind: arg('decided_by_kind'),
       decided_by_id: arg('decided_by_id'),
+      needed: arg('needed'),
+      approvers: arg('approvers'),
+      excludes_requester: arg('excludes_requester'),
+      escalate: arg('escalate'),
+      escalated_at: null,
+      notify_at: arg('notify_at'),
+      assignee_id: null,
     })
     .$castTo<never>(),
 )

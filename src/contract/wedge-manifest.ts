@@ -56,6 +56,11 @@ const isNamedOnce = (connections: z.infer<typeof DeclaredConnection>[]): boolean
   )
 }
 
+/** Roles, and members by their id or mail address. One of them may stand alone. */
+const Approvers = z
+  .union([z.string().min(1), z.array(z.string().min(1)).min(1).max(50)])
+  .transform((approvers) => [approvers].flat())
+
 /** The format of `wedge.json`. Unknown keys are ignored. */
 export const WedgeManifest = z.object({
   wedge: slugSchema,
@@ -74,6 +79,17 @@ export const WedgeManifest = z.object({
         required: z.boolean().default(false),
         /** How long an approval waits for a decision, in seconds; without it, `SVC_APPROVAL_TTL_S`. */
         ttl_s: z.number().int().min(1).optional(),
+        /** Who may decide: roles, and members by their id or mail address. Without it, everyone whose role allows decisions. */
+        approvers: Approvers.optional(),
+        /** How many different people must approve the same payload. */
+        needed: z.number().int().min(1).max(10).default(1),
+        /** The member or key that started the task may not decide. */
+        exclude_requester: z.boolean().default(false),
+        /** Who is asked as well while nobody decides: from then on they may decide, too. */
+        escalate: z
+          .array(z.object({ after_s: z.number().int().min(1), to: Approvers }))
+          .max(5)
+          .default([]),
       }),
     )
     .default([]),

@@ -33,6 +33,8 @@ export const insertTask = prepareQuery<TaskRow>((db, arg) =>
       case_id: arg('case_id'),
       schedule_id: arg('schedule_id'),
       retry_of: arg('retry_of'),
+      requested_by_kind: arg('requested_by_kind'),
+      requested_by_id: arg('requested_by_id'),
       last_event_id: arg('last_event_id'),
       counted_events: 0,
       epoch: arg('epoch'),
