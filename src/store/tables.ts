@@ -100,6 +100,9 @@ export interface TaskRow {
   case_id: string | null
   schedule_id: string | null
   retry_of: string | null
+  /** Who asked for the work: a member, a key, a client or the service. Null for tasks from before this was kept. */
+  requested_by_kind: string | null
+  requested_by_id: string | null
   /** The number of the newest event in the task's log. */
   last_event_id: number
   /** The number of the last event that is in the stored bytes of the project. */
@@ -220,6 +223,113 @@ export interface ApprovalRow {
   decided_at: string | null
   decided_by_kind: string | null
   decided_by_id: string | null
+  /** How many people must approve the same payload. */
+  needed: number
+  /** JSON list of roles and members who may decide; null: every member and key whose role allows decisions. */
+  approvers: string | null
+  /** 1: the member or key that started the task may not decide. */
+  excludes_requester: Flag
+  /** JSON: when to ask more people, and whom. */
+  escalate: string | null
+  /** When the last step of `escalate` was taken that is past. */
+  escalated_at: string | null
+  /** When people are told next: of the request, or by a step of `escalate`; null: nobody is. */
+  notify_at: string | null
+  /** The member who is asked to decide. Others may decide as well. */
+  assignee_id: string | null
+}
+
+/** One person's approval of a request that needs several. Only votes for the current payload count. */
+export interface ApprovalVoteRow {
+  approval_id: string
+  project_id: string
+  voter_kind: string
+  voter_id: string
+  payload_sha256: string
+  created_at: string
+}
+
+export interface ApprovalCommentRow {
+  id: string
+  project_id: string
+  approval_id: string
+  body: string
+  author_kind: string
+  author_id: string
+  created_at: string
+}
+
+/** The service through which a project tells its members of approvals: one of each kind. */
+export interface NotifierRow {
+  id: string
+  project_id: string
+  kind: 'slack' | 'telegram' | 'mail'
+  connection_id: string
+  created_at: string
+}
+
+/** What a project, or one member of it, wants to be told of, when and where. */
+export interface NotificationSettingsRow {
+  project_id: string
+  /** Empty for the settings of the project. */
+  member_id: string
+  settings: string
+  updated_at: string
+}
+
+/** Where a member gets messages of one kind. */
+export interface NotificationLinkRow {
+  project_id: string
+  member_id: string
+  kind: 'slack' | 'telegram' | 'mail'
+  /** The user id at Slack, the chat id at Telegram, or the mail address. */
+  address: string
+  linked_at: string
+}
+
+/** A code that links the account from which it is sent to a member, or that confirms a mail address. */
+export interface NotificationCodeRow {
+  hash: string
+  project_id: string
+  member_id: string
+  kind: 'slack' | 'telegram' | 'mail'
+  address: string | null
+  expires_at: string
+}
+
+/** A message about an approval to one member. It is rewritten when the approval is decided. */
+export interface NotificationMessageRow {
+  id: string
+  project_id: string
+  approval_id: string
+  member_id: string
+  kind: 'slack' | 'telegram' | 'mail'
+  address: string
+  state: 'waiting' | 'sent' | 'failed' | 'dropped'
+  /** 1: it is sent together with the other waiting messages to the member. */
+  is_digest: Flag
+  due_at: string
+  attempts: number
+  /** The replica that sends it, until `claimed_until`. */
+  claimed_by: string | null
+  claimed_until: string | null
+  /** The id of the provider, which is needed to rewrite the message. */
+  external_id: string | null
+  /** What the message shows: the status of the approval. */
+  shown: string
+  error: string | null
+  created_at: string
+  sent_at: string | null
+}
+
+/** The link of a mail to the page where its reader decides. It works once, for one member and one approval. */
+export interface DecisionLinkRow {
+  hash: string
+  project_id: string
+  approval_id: string
+  member_id: string
+  expires_at: string
+  used_at: string | null
 }
 
 /** The effect ledger: one row for each external effect, inserted before the call is sent. */
@@ -807,6 +917,14 @@ export interface Tables {
   transcripts: TranscriptRow
   run_states: RunStateRow
   approvals: ApprovalRow
+  approval_votes: ApprovalVoteRow
+  approval_comments: ApprovalCommentRow
+  notifiers: NotifierRow
+  notification_settings: NotificationSettingsRow
+  notification_links: NotificationLinkRow
+  notification_codes: NotificationCodeRow
+  notification_messages: NotificationMessageRow
+  decision_links: DecisionLinkRow
   effects: EffectRow
   policy_counters: PolicyCounterRow
   connections: ConnectionRow

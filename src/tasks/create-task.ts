@@ -121,6 +121,8 @@ export async function planTask(
     case_id: origin.case_id ?? null,
     schedule_id: origin.schedule_id ?? null,
     retry_of: origin.retry_of ?? null,
+    requested_by_kind: null,
+    requested_by_id: null,
     last_event_id: 0,
     counted_events: 0,
     epoch: 0,
@@ -147,13 +149,14 @@ export function requireValidInput({ input_schema }: TaskType, input: Json): void
  */
 export async function queueTask(
   tx: Tx,
-  plan: QueuedTask,
+  planned: QueuedTask,
   actor: Actor,
   {
-    mayStart = plan.thread_id === null,
+    mayStart = planned.thread_id === null,
     files = [],
   }: { mayStart?: boolean; files?: readonly string[] | undefined } = {},
 ): Promise<void> {
+  const plan = { ...planned, requested_by_kind: actor.kind, requested_by_id: actor.id }
   const started = mayStart ? tx.taskStarter.tryStart(tx, plan) : null
   await insertTask(tx.db, started?.task ?? plan)
   await insertTaskFiles(tx.db, plan.id, files)

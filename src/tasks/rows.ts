@@ -33,6 +33,8 @@ export const insertTask = prepareQuery<TaskRow>((db, arg) =>
       case_id: arg('case_id'),
       schedule_id: arg('schedule_id'),
       retry_of: arg('retry_of'),
+      requested_by_kind: arg('requested_by_kind'),
+      requested_by_id: arg('requested_by_id'),
       last_event_id: arg('last_event_id'),
       counted_events: 0,
       epoch: arg('epoch'),
@@ -58,7 +60,17 @@ export async function findTaskUnscoped(db: Db, id: string): Promise<TaskRow | un
 /** The columns of a task that its lock reads. */
 export type LockedTask = Pick<TaskRow, (typeof LOCKED_TASK_COLUMNS)[number]>
 
-const LOCKED_TASK_COLUMNS = ['id', 'project_id', 'status', 'epoch', 'replica', 'thread_id', 'log_pruned_at'] as const
+const LOCKED_TASK_COLUMNS = [
+  'id',
+  'project_id',
+  'status',
+  'epoch',
+  'replica',
+  'thread_id',
+  'log_pruned_at',
+  'requested_by_kind',
+  'requested_by_id',
+] as const
 
 /**
  * Locks the task until the commit. Every decision about a task's approvals takes this lock first, so decisions do not

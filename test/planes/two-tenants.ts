@@ -195,6 +195,13 @@ async function insertRunRows(app: TestApp, ids: RunRowIds) {
       decided_at: null,
       decided_by_kind: null,
       decided_by_id: null,
+      needed: 1,
+      approvers: null,
+      excludes_requester: 0,
+      escalate: null,
+      escalated_at: null,
+      notify_at: null,
+      assignee_id: null,
     }
     const payload = '{"question":"Which size?","schema":null,"options":null}'
     const asked = { ...approval, id: ids.questions, path: 'question', payload, client_id: ids.clients }

@@ -33,6 +33,8 @@ export async function insertTasks(app: TestApp, rows: readonly Partial<TaskRow>[
       case_id: null,
       schedule_id: null,
       retry_of: null,
+      requested_by_kind: null,
+      requested_by_id: null,
       last_event_id: 0,
       counted_events: 0,
       epoch: 0,
@@ -85,6 +87,13 @@ export async function insertApprovals(app: TestApp, rows: readonly NewApproval[]
       decided_at: waited === null ? null : new Date(Date.parse(created_at) + waited).toISOString(),
       decided_by_kind: 'member',
       decided_by_id: 'mem_1',
+      needed: 1,
+      approvers: null,
+      excludes_requester: 0,
+      escalate: null,
+      escalated_at: null,
+      notify_at: null,
+      assignee_id: null,
       ...row,
     }
   })

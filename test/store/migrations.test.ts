@@ -42,6 +42,22 @@ const listTables = (store: StoreKind, db: Db) =>
     : sql`select tablename from pg_tables where schemaname = 'public'`.execute(db)
 
 const UNDO_STORAGE_USAGE_AND_LATER = [
+  ...[
+    'decision_links',
+    'notification_messages',
+    'notification_codes',
+    'notification_links',
+    'notification_settings',
+    'notifiers',
+    'approval_comments',
+    'approval_votes',
+  ].map((table) => `drop table ${table}`),
+  'drop index approvals_notify',
+  ...['needed', 'approvers', 'excludes_requester', 'escalate', 'escalated_at', 'notify_at', 'assignee_id'].map(
+    (column) => `alter table approvals drop column ${column}`,
+  ),
+  'alter table tasks drop column requested_by_kind',
+  'alter table tasks drop column requested_by_id',
   'drop index intake_questions_open',
   'drop index connections_failing',
   'drop index cases_thread',

@@ -108,21 +108,31 @@ export interface components {
         };
         Approval: {
             action: string;
-            allowed_decisions: ("approve" | "edit" | "reject")[];
+            allowed_decisions: ("approve" | "edit" | "reject" | "revise")[];
             /** @description The amount, if the tool declares where it is. Of an edited payload: the edited amount. */
             amount: components["schemas"]["ActionAmount"] | null;
             approval_id: string;
+            /** @description Roles and members who may decide; null: every operator, admin and owner. */
+            approvers: string[] | null;
+            /** @description The member who is asked to decide. */
+            assignee: {
+                id: string;
+                name: string;
+            } | null;
+            comment_count: number;
             connection: string | null;
             connection_id: string | null;
+            context: components["schemas"]["ApprovalContext"];
             /** Format: date-time */
             created_at: string;
             decided_at: string | null;
-            decided_by: {
-                id: string;
-                kind: string;
-            } | null;
+            decided_by: components["schemas"]["NamedActor"] | null;
             edited: JsonObject | null;
+            /** @description When more people were asked, because nobody decided. */
+            escalated_at: string | null;
             expires_at: string | null;
+            /** @description How many people must approve the same payload. */
+            needed: number;
             note: string | null;
             /**
              * @description A question is answered by approve with `edited: {answer}`.
@@ -148,6 +158,121 @@ export interface components {
             text: string | null;
             /** @description Who is asked a question; null for other approvals. */
             to: ("team" | "client") | null;
+            /** @description Who has approved the current payload, if several people must. An edit removes them. */
+            votes: components["schemas"]["ApprovalVote"][];
+            wedge: string;
+        };
+        ApprovalComment: {
+            approval_id: string;
+            author: components["schemas"]["NamedActor"];
+            body: string;
+            /** Format: date-time */
+            created_at: string;
+            id: string;
+        };
+        ApprovalCommentList: {
+            data: components["schemas"]["ApprovalComment"][];
+            next_cursor: string | null;
+        };
+        /** @description What the request is about. */
+        ApprovalContext: {
+            case_id: string | null;
+            /** @description The customer that the task works for. */
+            client: {
+                id: string;
+                name: string | null;
+            } | null;
+            /** @description The customer's newest message when the approval was asked for: its first 4000 characters. */
+            message: {
+                /** Format: date-time */
+                at: string;
+                body: string;
+                from: components["schemas"]["MessageSender"] | null;
+                id: string;
+            } | null;
+            /** @description Who started the task; null for old tasks. */
+            requested_by: components["schemas"]["NamedActor"] | null;
+            thread_id: string | null;
+        };
+        ApprovalDetail: {
+            action: string;
+            allowed_decisions: ("approve" | "edit" | "reject" | "revise")[];
+            /** @description The amount, if the tool declares where it is. Of an edited payload: the edited amount. */
+            amount: components["schemas"]["ActionAmount"] | null;
+            approval_id: string;
+            /** @description Roles and members who may decide; null: every operator, admin and owner. */
+            approvers: string[] | null;
+            /** @description The member who is asked to decide. */
+            assignee: {
+                id: string;
+                name: string;
+            } | null;
+            comment_count: number;
+            connection: string | null;
+            connection_id: string | null;
+            context: components["schemas"]["ApprovalContext"];
+            /** Format: date-time */
+            created_at: string;
+            decided_at: string | null;
+            decided_by: components["schemas"]["NamedActor"] | null;
+            edited: JsonObject | null;
+            /** @description When more people were asked, because nobody decided. */
+            escalated_at: string | null;
+            expires_at: string | null;
+            /** @description The files of the payload and of the task. */
+            files: components["schemas"]["File"][];
+            /** @description The newest 5 earlier decisions on the same action of the wedge, newest first. */
+            history: components["schemas"]["PastDecision"][];
+            /** @description How many people must approve the same payload. */
+            needed: number;
+            note: string | null;
+            /**
+             * @description A question is answered by approve with `edited: {answer}`.
+             * @enum {string}
+             */
+            path: "action" | "tool" | "question";
+            payload_sha256: string;
+            /** @description Why a rule approved the request, or why it needs a decision. */
+            policy_reason: string | null;
+            policy_rule: JsonObject | null;
+            /** @description Any JSON value. */
+            preview: Json;
+            project_id: string;
+            reason: string | null;
+            /** @description A person sent the rejected request back with `reason` as a note, and the task continues. */
+            revise: boolean;
+            risk: string;
+            /** @description Why the request needs a decision, and whose, in words. */
+            rule: string;
+            /** @description The JSON Schema of the payload, for a form; null: not known. */
+            schema: JsonObject | null;
+            /** @enum {string} */
+            status: "pending" | "auto_approved" | "approved" | "rejected" | "expired";
+            /** @description The last 10 things the agent did before it asked, oldest first. */
+            steps: {
+                /** Format: date-time */
+                at: string;
+                text: string;
+            }[];
+            task_id: string;
+            task_type: string;
+            /** @description What an action of a named tool does, such as "stripe: create a refund of $50.00". */
+            text: string | null;
+            /** @description The end of the conversation: at most 6 messages, oldest first. */
+            thread: {
+                /** Format: date-time */
+                at: string;
+                /** @description The member or key that wrote an answer. */
+                author: components["schemas"]["NamedActor"] | null;
+                body: string;
+                /** @enum {string} */
+                direction: "inbound" | "outbound";
+                id: string;
+            }[];
+            /** @description Who is asked a question; null for other approvals. */
+            to: ("team" | "client") | null;
+            /** @description Who has approved the current payload, if several people must. An edit removes them. */
+            votes: components["schemas"]["ApprovalVote"][];
             wedge: string;
         };
         ApprovalList: {
@@ -212,10 +337,18 @@ export interface components {
             /** @constant */
             type: "approval.resolved";
         };
+        ApprovalVote: {
+            /** Format: date-time */
+            at: string;
+            by: components["schemas"]["NamedActor"];
+        };
         ApproveApprovalRequest: {
             edited?: JsonObject | null;
             note?: string;
+            /** @description The hash of the payload that the caller has read; 409 if it is another one now. */
+            payload_sha256?: string;
         };
+        ApproveResult: components["schemas"]["Decision"] | components["schemas"]["Vote"];
         Artifact: {
             content_type: string;
             id: string;
@@ -409,6 +542,9 @@ export interface components {
             data: components["schemas"]["Client"][];
             next_cursor: string | null;
         };
+        ConfirmNotificationLinkRequest: {
+            token: string;
+        };
         ConnectAccountRequest: {
             /** Format: uri */
             callback_url?: string;
@@ -516,6 +652,9 @@ export interface components {
             /** @constant */
             type: "cost.charged";
         };
+        CreateApprovalCommentRequest: {
+            body: string;
+        };
         CreateCaseRequest: {
             assignee_id?: string | null;
             client_id?: string | null;
@@ -613,6 +752,10 @@ export interface components {
             metadata?: JsonObject;
             name: string;
             source?: string | null;
+        };
+        CreateNotificationLinkRequest: {
+            /** @enum {string} */
+            kind: "slack" | "telegram" | "mail";
         };
         CreatePortalDeviceLinkResponse: {
             /** Format: date-time */
@@ -1010,7 +1153,15 @@ export interface components {
             handle: string | null;
             name: string | null;
         };
-        /** @description A member or an API key. */
+        MyNotifications: {
+            /** @description The services that the project has set up. */
+            available: ("slack" | "telegram" | "mail")[];
+            links: components["schemas"]["NotificationLink"][];
+            project_settings: components["schemas"]["NotificationSettings"];
+            /** @description Null: those of the project. */
+            settings: components["schemas"]["NotificationSettings"] | null;
+        };
+        /** @description A member, an API key, a client or the service. `name` is null if it has none. */
         NamedActor: {
             id: string;
             kind: string;
@@ -1041,6 +1192,68 @@ export interface components {
             title: string | null;
             wedge: string | null;
         };
+        NotificationLink: {
+            /** @description The user id at Slack, the chat id at Telegram, or the mail address. */
+            address: string;
+            /** @enum {string} */
+            kind: "slack" | "telegram" | "mail";
+            /** Format: date-time */
+            linked_at: string;
+        };
+        NotificationSettings: {
+            /**
+             * Format: date-time
+             * @description When the digest is sent.
+             * @example 09:00
+             */
+            digest_at: string;
+            high: {
+                via: ("slack" | "telegram" | "mail")[];
+                /** @enum {string} */
+                when: "now" | "digest" | "never";
+            };
+            low: {
+                via: ("slack" | "telegram" | "mail")[];
+                /** @enum {string} */
+                when: "now" | "digest" | "never";
+            };
+            medium: {
+                via: ("slack" | "telegram" | "mail")[];
+                /** @enum {string} */
+                when: "now" | "digest" | "never";
+            };
+            /** @description Messages wait until they end. */
+            quiet_hours: {
+                /** @example 09:00 */
+                from: string;
+                /** @example 09:00 */
+                to: string;
+            } | null;
+            /**
+             * @description An IANA time zone.
+             * @example Europe/Berlin
+             */
+            time_zone: string;
+            /** @description Requests of high risk are sent during quiet hours, too. */
+            wake_for_high: boolean;
+        };
+        Notifier: {
+            /** @description The name of the connection; null: it was deleted. */
+            connection: string | null;
+            connection_id: string;
+            /** Format: date-time */
+            created_at: string;
+            has_secret: boolean;
+            /** @description The address to register with the service, for clicks on buttons; null: it has none. */
+            hook_url: string | null;
+            /** @enum {string} */
+            kind: "slack" | "telegram" | "mail";
+            /** @description What the secret is, in words; null: the service has none. */
+            secret: string | null;
+        };
+        NotifierList: {
+            data: components["schemas"]["Notifier"][];
+        };
         OauthStart: {
             authorize_url: string;
         };
@@ -1067,6 +1280,16 @@ export interface components {
             ts: string;
             /** @constant */
             type: "output.validated";
+        };
+        PastDecision: {
+            approval_id: string;
+            decided_at: string | null;
+            decided_by: components["schemas"]["NamedActor"] | null;
+            edited: boolean;
+            reason: string | null;
+            /** @enum {string} */
+            status: "pending" | "auto_approved" | "approved" | "rejected" | "expired";
+            text: string | null;
         };
         PolicySimulation: {
             checked: number;
@@ -1510,6 +1733,13 @@ export interface components {
         SetConnectionSecretRequest: {
             value: string;
         };
+        SetNotifierRequest: {
+            /** @description The name of a connection. */
+            connection: string;
+        };
+        SetNotifierSecretRequest: {
+            value: string;
+        };
         SetPortalNoticesRequest: {
             enabled: boolean;
         };
@@ -1563,6 +1793,16 @@ export interface components {
         };
         StartConnectionOauthRequest: {
             return_to?: string;
+        };
+        StartedNotificationLink: {
+            /** @description Send it to the bot from the account that is to be linked. */
+            code?: string;
+            /** Format: date-time */
+            expires_at: string;
+            /** @description The address that got a mail with a link to confirm it. */
+            sent_to?: string;
+            /** @description An address that sends the code. */
+            url?: string;
         };
         StepStartedEvent: {
             data: {
@@ -1838,6 +2078,10 @@ export interface components {
             /** @constant */
             ok: true;
         };
+        UpdateApprovalRequest: {
+            /** @description The id of a member who may decide; null: no member. */
+            assignee: string | null;
+        };
         UpdateBrandRequest: {
             color?: string | null;
             favicon_file_id?: string | null;
@@ -1910,6 +2154,9 @@ export interface components {
             name?: string | null;
             /** @enum {string} */
             role?: "viewer" | "operator" | "admin" | "owner";
+        };
+        UpdateMyNotificationsRequest: {
+            settings: components["schemas"]["NotificationSettings"] | null;
         };
         UpdateProjectRequest: {
             name?: string;
@@ -2008,6 +2255,15 @@ export interface components {
             id: string;
             /** @description The position in the conversation. */
             n: number;
+        };
+        /** @description The approval needs the approval of more people. */
+        Vote: {
+            /** @constant */
+            decision: "pending";
+            needed: number;
+            /** @constant */
+            ok: true;
+            votes: components["schemas"]["ApprovalVote"][];
         };
         Webhook: {
             /** Format: date-time */

@@ -1,5 +1,6 @@
 import { type Kysely, type Migration, Migrator, sql } from 'kysely'
 import type { Tables } from '../tables.ts'
+import { APPROVAL_PEOPLE_STATEMENTS } from './approval-people.ts'
 import { BRAND_STATEMENTS } from './brand.ts'
 import { conversationStatements } from './conversations.ts'
 import { FILE_STATEMENTS } from './files.ts'
@@ -94,6 +95,11 @@ const MIGRATIONS: Record<string, Migration> = {
   '0016_verified_handles': {
     async up(db) {
       await sql`alter table client_handles add column is_verified bigint not null default 1`.execute(db)
+    },
+  },
+  '0017_approval_people': {
+    async up(db) {
+      for (const statement of APPROVAL_PEOPLE_STATEMENTS) await sql.raw(statement).execute(db)
     },
   },
 }
