@@ -25,10 +25,10 @@ export interface NotifiedApp extends GatedApp {
 const HOUR_S = 3_600
 
 const APPROVALS = [
-  { action: 'note', risk: 'low', ttl_s: 48 * HOUR_S },
-  { action: 'send_note', risk: 'medium', ttl_s: 48 * HOUR_S },
-  { action: 'pay', risk: 'high', ttl_s: 48 * HOUR_S },
-  { action: 'transfer', risk: 'high', needed: 2, ttl_s: 48 * HOUR_S },
+  { action: 'archive_order', risk: 'low', required: true, ttl_s: 48 * HOUR_S },
+  { action: 'delete_room', risk: 'medium', required: true, ttl_s: 48 * HOUR_S },
+  { action: 'pay', ttl_s: 48 * HOUR_S },
+  { action: 'transfer', needed: 2, ttl_s: 48 * HOUR_S },
   { action: 'publish', approvers: ['admin'], ttl_s: 48 * HOUR_S },
   { action: 'own_work', exclude_requester: true, ttl_s: 48 * HOUR_S },
   { action: 'hurry', ttl_s: 120 },
@@ -72,9 +72,11 @@ export async function linkMail(app: NotifiedApp, person: Person): Promise<void> 
   expect(confirmed).toMatchObject({ status: 200, body: { kind: 'mail', address: person.email } })
 }
 
-/** A task that waits for a decision about the action. */
+/** A task that waits for a decision: about a tool of low or medium risk, or about an action, whose risk is always high. */
 export async function askFor(app: NotifiedApp, action: string, payload: object = { text: 'hello' }) {
-  const task = await startAction(app, { action, payload })
+  const isTool = ['archive_order', 'delete_room'].includes(action)
+  const tool = { wedge: 'gate', task_type: 'tool', input: { name: action, args: payload } }
+  const task = isTool ? await app.createTask(tool) : await startAction(app, { action, payload })
   return { task: task.id, approval: await requestedApprovalId(app, task.id) }
 }
 
