@@ -2,7 +2,7 @@ import type { PageQuery } from '../http/page.ts'
 import { listNewestPage, matchColumns, mergeNewest } from '../store/newest-page.ts'
 import { prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
-import type { ApprovalRow, TaskRow } from '../store/tables.ts'
+import type { ApprovalRow, NotifierRow, TaskRow } from '../store/tables.ts'
 
 export const insertApproval = prepareQuery<ApprovalRow>((db, arg) =>
   db
@@ -110,6 +110,25 @@ function listProjectApprovals(db: Db, project_id: string, filter: ApprovalFilter
   return listNewestPage(ofWedge, filter, matchColumns({ path }))
 }
 
+/** The newest decisions on the same action of the wedge before an approval, newest first. */
+export function listEarlierDecisions(
+  db: Db,
+  { id, project_id, wedge, action }: Pick<ApprovalRow, 'id' | 'project_id' | 'wedge' | 'action'>,
+  limit: number,
+): Promise<ApprovalRow[]> {
+  return db
+    .selectFrom('approvals')
+    .selectAll()
+    .where('project_id', '=', project_id)
+    .where('wedge', '=', wedge)
+    .where('action', '=', action)
+    .where('status', '!=', 'pending')
+    .where('id', '<', id)
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute()
+}
+
 const PAST_COLUMNS = ['id', 'task_id', 'action', 'payload', 'connection', 'tool', 'status', 'created_at'] as const
 
 export type PastApproval = Pick<ApprovalRow, (typeof PAST_COLUMNS)[number]> & Pick<TaskRow, 'constraints'>
@@ -168,4 +187,9 @@ export const updateApprovalDecision = prepareQuery<
     .where('status', '=', 'pending')
     .where('expires_at', '>', arg('decided_at'))
     .returning('id'),
+)
+
+/** A service through which the project tells its members of approvals. */
+export const findAnyNotifier = prepareQuery<{ project_id: string }, Pick<NotifierRow, 'id'>>((db, arg) =>
+  db.selectFrom('notifiers').select('id').where('project_id', '=', arg('project_id')).limit(1),
 )
