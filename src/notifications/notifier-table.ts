@@ -1,8 +1,12 @@
 import { mailNotifier } from './mail-notifier.ts'
 import type { Notifier, NotifierKind } from './notifier.ts'
+import { slackNotifier } from './slack-notifier.ts'
+import { telegramNotifier } from './telegram-notifier.ts'
 
 /** The services that can tell members of approvals. */
-export const NOTIFIERS: { readonly [Kind in NotifierKind]?: Notifier } = {
+export const NOTIFIERS: { readonly [Kind in NotifierKind]: Notifier } = {
+  slack: slackNotifier,
+  telegram: telegramNotifier,
   mail: mailNotifier,
 }
 
