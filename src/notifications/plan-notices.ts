@@ -3,6 +3,7 @@ import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import { isRoleAtLeast } from '../ctx/scope.ts'
 import { isoNow, toIsoTime } from '../ctx/world.ts'
 import type { ApprovalRow, NotificationMessageRow, NotificationSettingsRow } from '../store/tables.ts'
+import { escalateApproval } from './escalate.ts'
 import { type LinkedMember, listLinkedMembers } from './link-rows.ts'
 import { insertNotificationMessages, listDueNotices, updateNoticeTaken } from './message-rows.ts'
 import { listNotificationSettings, listNotifiers } from './rows.ts'
@@ -13,7 +14,7 @@ export async function planDueNotices(ctx: Ctx): Promise<void> {
   for (const { id, notify_at } of await listDueNotices(ctx.db, { now: isoNow(ctx) })) {
     await inTx(ctx, async (tx) => {
       const [row] = await updateNoticeTaken(tx.db, { id, notify_at: notify_at ?? '' })
-      if (row) await planMessages(tx, row)
+      if (row) await planMessages(tx, await escalateApproval(tx, row))
     })
   }
 }
