@@ -30,10 +30,15 @@ export interface Notifier {
   rewrite(ctx: Ctx, target: NoticeTarget, externalId: string, notice: Notice): Promise<void>
   /** The address with which a member sends the code of a link; null or absent: the member types the code. */
   linkUrl?(ctx: Ctx, connection: Connection, code: string): Promise<string | null>
-  /** Throws a 401 unless the service signed the call. */
-  verify?(ctx: Ctx, call: NotifierCall): void
-  /** What members did. Only called after `verify`. */
-  parse?(ctx: Ctx, call: NotifierCall): NotifierActivity
+  /** Receives the calls of the service at `/v1/hooks/notifiers/:id`; absent: it makes none. */
+  hook?: NotifierHook
+}
+
+export interface NotifierHook {
+  /** Throws a 401 for a call that the service did not sign, and for a signed time older than five minutes. */
+  verify(ctx: Ctx, call: NotifierCall): void
+  /** What members did, in a call that was verified. */
+  parse(ctx: Ctx, call: NotifierCall): NotifierActivity
 }
 
 /** Where a message goes. */

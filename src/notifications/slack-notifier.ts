@@ -41,8 +41,7 @@ export const slackNotifier: Notifier = {
     const [channel = '', ts = ''] = externalId.split(':')
     await sendMessage(ctx, connection, 'chat.update', { channel, ts }, notice)
   },
-  verify: verifySlackCall,
-  parse: toActivity,
+  hook: { verify: verifySlackCall, parse: toActivity },
 }
 
 /** After these errors another attempt is refused as well. */

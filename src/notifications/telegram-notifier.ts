@@ -40,10 +40,12 @@ export const telegramNotifier: Notifier = {
     const username = textField(await callBot(ctx, connection, 'getMe', {}), 'username')
     return username ? `https://t.me/${encodeURIComponent(username)}?start=${encodeURIComponent(code)}` : null
   },
-  verify: (_ctx, call) => verifyTelegramCall(call),
-  parse(ctx, call) {
-    const interaction = parseTelegramInteraction(call)
-    return { events: interaction ? toEvents(ctx, call, interaction) : [] }
+  hook: {
+    verify: (_ctx, call) => verifyTelegramCall(call),
+    parse(ctx, call) {
+      const interaction = parseTelegramInteraction(call)
+      return { events: interaction ? toEvents(ctx, call, interaction) : [] }
+    },
   },
 }
 
