@@ -4,6 +4,7 @@ import { hookRoutes } from '../channels/hook-routes.ts'
 import { oauthCallbackRoutes } from '../connections/auth/oauth-routes.ts'
 import { decideRoutes } from '../notifications/decide-routes.ts'
 import { defineRead, HttpResponse, nameRoutes, openRoute, type Route } from '../http/route.ts'
+import { notifierHookRoutes } from '../notifications/hook-routes.ts'
 import { portalSignInRoutes } from '../portal/access-routes.ts'
 import type { SandboxDriver } from '../sandbox/driver.ts'
 import { StoreUnavailable } from '../store/errors.ts'
@@ -36,6 +37,7 @@ export const openPlaneRoutes = (isDraining: () => boolean): Record<string, Route
   Notifications: Object.values(decideRoutes),
   Connections: Object.values(oauthCallbackRoutes),
   Channels: [...Object.values(hookRoutes), ...Object.values(widgetRoutes)],
+  Notifications: Object.values(notifierHookRoutes),
   Portal: [...Object.values(publicBrandRoutes), ...Object.values(portalSignInRoutes)],
 })
 
