@@ -6,6 +6,9 @@ import { addMember } from '../accounts/members.ts'
 import { type AuditedCall, createConnection, onProject } from './audited-call.ts'
 import type { PopulatedApp } from './populated-app.ts'
 
+/** Other calls add projects, and a member of several must name one. */
+const IN_PROJECT = { 'x-svc-project': 'default' }
+
 /** How members hear of approvals. */
 export const NOTIFICATIONS: Record<string, AuditedCall> = {
   'PUT /v1/notifiers/:kind': onProject('notifier.updated', async (app) => {
@@ -28,23 +31,23 @@ export const NOTIFICATIONS: Record<string, AuditedCall> = {
   })),
   'PUT /v1/me/notifications': onProject('notification_settings.updated', async (app) => {
     const { id, session } = await app.member()
-    return { body: { settings: DEFAULT_SETTINGS }, key: session, about: id }
+    return { body: { settings: DEFAULT_SETTINGS }, key: session, headers: IN_PROJECT, about: id }
   }),
   'POST /v1/me/notifications/links': onProject('notification_link.requested', async (app) => {
     await setUpBot(app)
     const { id, session } = await app.member()
-    return { body: { kind: 'telegram' }, key: session, about: id }
+    return { body: { kind: 'telegram' }, key: session, headers: IN_PROJECT, about: id }
   }),
   'POST /v1/me/notifications/confirm': onProject('notification_link.created', async (app) => {
     await setUpMail(app)
     const { id, session } = await app.member()
-    await app.call('POST', '/v1/me/notifications/links', { kind: 'mail' }, { key: session })
+    await app.call('POST', '/v1/me/notifications/links', { kind: 'mail' }, { key: session, headers: IN_PROJECT })
     const mail = JSON.parse(app.outside.received.findLast(({ url }) => url === '/notices')?.body ?? '{}')
-    return { body: { token: /#confirm=(\S+)/.exec(mail.text)?.[1] }, key: session, about: id }
+    return { body: { token: /#confirm=(\S+)/.exec(mail.text)?.[1] }, key: session, headers: IN_PROJECT, about: id }
   }),
   'DELETE /v1/me/notifications/links/:kind': onProject('notification_link.deleted', async (app) => {
     const { id, session } = await linkBot(app)
-    return { ids: { kind: 'telegram' }, key: session, about: id }
+    return { ids: { kind: 'telegram' }, key: session, headers: IN_PROJECT, about: id }
   }),
   'POST /v1/hooks/notifiers/:id': onProject('notification_link.created', async (app) => {
     const { id, session } = await app.member()
@@ -91,7 +94,8 @@ const BOT_SECRET = 'a-secret-of-the-bot'
 
 /** The call of Telegram when a member sends the code of a link. */
 async function botCall(app: PopulatedApp, session: string) {
-  const started = await app.call('POST', '/v1/me/notifications/links', { kind: 'telegram' }, { key: session })
+  const options = { key: session, headers: IN_PROJECT }
+  const started = await app.call('POST', '/v1/me/notifications/links', { kind: 'telegram' }, options)
   const chat = { id: Number(app.uniqueWord().slice(4)) + 1_000, type: 'private' }
   const message = {
     message_id: 1,
