@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { ApprovalDetailView } from '../approvals/detail-view.ts'
 import { serviceUrl } from '../config/service-url.ts'
 import { listConnectionNames } from './rows.ts'
 import { listConnectionsWithSecret } from '../vault/secrets.ts'
@@ -34,8 +35,8 @@ export async function readNotifierViews(ctx: Ctx, rows: readonly NotifierRow[]) 
     connection: names.get(row.connection_id) ?? null,
     connection_id: row.connection_id,
     has_secret: withSecret.has(row.id),
-    secret: findNotifierOfKind(row.kind)?.secret ?? null,
-    hook_url: findNotifierOfKind(row.kind)?.parse ? serviceUrl(ctx.config, `/v1/hooks/notifiers/${row.id}`) : null,
+    secret: findNotifierOfKind(row.kind).secret,
+    hook_url: findNotifierOfKind(row.kind).hook ? serviceUrl(ctx.config, `/v1/hooks/notifiers/${row.id}`) : null,
     created_at: row.created_at,
   }))
 }
@@ -71,3 +72,10 @@ export const StartedLinkView = z
     sent_to: z.string().optional().meta({ description: 'The address that got a mail with a link to confirm it.' }),
   })
   .meta({ id: 'StartedNotificationLink' })
+
+export const LinkedApprovalView = z
+  .object({
+    approval: ApprovalDetailView,
+    member: z.object({ id: z.string(), name: z.string().nullable(), email: z.string() }),
+  })
+  .meta({ id: 'LinkedApproval' })

@@ -2,7 +2,9 @@ import { authRoutes } from '../accounts/auth-routes.ts'
 import { publicBrandRoutes } from '../brand/routes.ts'
 import { hookRoutes } from '../channels/hook-routes.ts'
 import { oauthCallbackRoutes } from '../connections/auth/oauth-routes.ts'
+import { decideRoutes } from '../notifications/decide-routes.ts'
 import { defineRead, HttpResponse, nameRoutes, openRoute, type Route } from '../http/route.ts'
+import { notifierHookRoutes } from '../notifications/hook-routes.ts'
 import { portalSignInRoutes } from '../portal/access-routes.ts'
 import type { SandboxDriver } from '../sandbox/driver.ts'
 import { StoreUnavailable } from '../store/errors.ts'
@@ -34,6 +36,7 @@ export const openPlaneRoutes = (isDraining: () => boolean): Record<string, Route
   'Sign-in': Object.values(authRoutes),
   Connections: Object.values(oauthCallbackRoutes),
   Channels: [...Object.values(hookRoutes), ...Object.values(widgetRoutes)],
+  Notifications: [...Object.values(decideRoutes), ...Object.values(notifierHookRoutes)],
   Portal: [...Object.values(publicBrandRoutes), ...Object.values(portalSignInRoutes)],
 })
 
