@@ -1,14 +1,14 @@
 import { excluded, prepareQuery } from '../store/prepared-query.ts'
 import type { ApprovalRow, ApprovalVoteRow, MemberRow } from '../store/tables.ts'
 
-export type DecidingMember = Pick<MemberRow, 'id' | 'role' | 'email'>
+export type DecidingMember = Pick<MemberRow, 'id' | 'role' | 'email' | 'name'>
 
 /** A member of the organisation that the project belongs to, with the role of now. */
 export const findDecidingMember = prepareQuery<{ id: string; project_id: string }, DecidingMember>((db, arg) =>
   db
     .selectFrom('members')
     .innerJoin('projects', 'projects.org_id', 'members.org_id')
-    .select(['members.id', 'members.role', 'members.email'])
+    .select(['members.id', 'members.role', 'members.email', 'members.name'])
     .where('members.id', '=', arg('id'))
     .where('projects.id', '=', arg('project_id')),
 )

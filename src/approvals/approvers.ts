@@ -11,6 +11,8 @@ import { parseApprovers } from './view.ts'
 export interface Decider {
   actor: Actor
   role?: Role
+  /** Uses up a credential that works once, in the transaction of the decision. Throws if it was used before. */
+  useCredential?: (tx: Tx) => Promise<void>
 }
 
 /** What an approval says about the people who decide. */
@@ -39,7 +41,7 @@ export async function requireApprover(
 }
 
 /** A person or key as the list of approvers sees it. A key counts by its role only. */
-export type Approver = DecidingMember | { role: Role; id: null; email: null }
+export type Approver = Pick<DecidingMember, 'id' | 'role' | 'email'> | { role: Role; id: null; email: null }
 
 async function findApprover(tx: Tx, { project_id }: ApproverRules, { actor, role }: Decider): Promise<Approver | null> {
   if (role === undefined) return null

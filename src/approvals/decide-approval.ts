@@ -198,6 +198,7 @@ async function lockForDecision(tx: Tx, row: DecidableApproval, decider: Decider)
   // Only these change while an approval is pending: the list grows by escalation, and voters may edit the payload.
   const [current = row] = row.approvers === null && row.needed === 1 ? [] : await findDecidableUnscoped(tx.db, row)
   await requireApprover(tx, current, task, decider)
+  await decider.useCredential?.(tx)
   if (current.payload_sha256 !== row.payload_sha256) await requireSamePayload(tx, row)
   return task
 }

@@ -2,6 +2,7 @@ import { nameActors } from '../accounts/actor-name-rows.ts'
 import type { Db } from '../store/store.ts'
 import type { ApprovalRow } from '../store/tables.ts'
 import { listApprovalContexts, listCurrentVotes } from './context-rows.ts'
+import type { ApprovalOutcome } from './decide-approval.ts'
 import { toApprovalView, toVoteViews } from './view.ts'
 
 /** Approvals with what they are about, the votes, and the names of everyone they mention. */
@@ -37,7 +38,13 @@ export async function readApprovalView(db: Db, row: ApprovalRow) {
   return view
 }
 
-export async function readVoteViews(db: Db, approvalId: string) {
+/** The answer to a member or key that approved: decided, or pending with the votes so far. */
+export async function readApproveResult(db: Db, approvalId: string, outcome: ApprovalOutcome) {
+  if (outcome.decision === 'approved') return { ok: true, decision: outcome.decision } as const
+  return { ok: true, ...outcome, votes: await readVoteViews(db, approvalId) } as const
+}
+
+async function readVoteViews(db: Db, approvalId: string) {
   const votes = await listCurrentVotes(db, [approvalId])
   const nameOf = await nameActors(
     db,

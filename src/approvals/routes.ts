@@ -7,7 +7,7 @@ import { approveApproval, payloadChanged, rejectApproval, reviseApproval } from 
 import { ApprovalDetailView } from './detail-view.ts'
 import { listEffects } from './effect-rows.ts'
 import { approvalInScope } from './people-routes.ts'
-import { readApprovalViews, readVoteViews } from './read-approvals.ts'
+import { readApprovalViews, readApproveResult } from './read-approvals.ts'
 import { readApprovalDetail } from './read-detail.ts'
 import { findDecidableApproval, listApprovals } from './rows.ts'
 import {
@@ -71,8 +71,7 @@ export const approvalRoutes = nameRoutes({
     async handle({ ctx, scope, subject, body: { edited, note, payload_sha256 } }) {
       if (payload_sha256 !== undefined && payload_sha256 !== subject.payload_sha256) throw payloadChanged()
       const outcome = await approveApproval(ctx, scope, subject, { edited: edited ?? undefined, note })
-      if (outcome.decision === 'approved') return { ok: true, decision: 'approved' }
-      return { ok: true, ...outcome, votes: await readVoteViews(ctx.db, subject.id) }
+      return readApproveResult(ctx.db, subject.id, outcome)
     },
   }),
 
