@@ -31,7 +31,7 @@ export interface ChatApp extends GatedApp {
 }
 
 export const CHAT_APPROVALS = [
-  { action: 'archive', risk: 'low' },
+  { action: 'archive_order', risk: 'low', required: true },
   { action: 'pay', risk: 'high', needed: 2 },
   { action: 'payout', risk: 'high' },
   { action: 'transfer', approvers: ['admin'] },

@@ -60,12 +60,16 @@ export const callsOf = (app: ChatApp, method: string): (TelegramMessage & Record
   app.provider.received.filter(({ url }) => url.endsWith(`/${method}`)).map(({ body }) => JSON.parse(body))
 
 /** Asks for a decision and returns the message that the member gets. */
-export async function askInTelegram(app: ChatApp, { address }: ChatMember, action: string, payload: object) {
+export async function askInTelegram(app: ChatApp, member: ChatMember, action: string, payload: object) {
   const asked = await ask(app, action, payload)
+  return { ...asked, message: await messageAbout(app, member, asked.approval) }
+}
+
+/** The message about an approval to a member. */
+export async function messageAbout(app: ChatApp, { address }: ChatMember, approval: string): Promise<TelegramMessage> {
   const isAbout = ({ url, body }: ReceivedRequest) =>
-    url.endsWith('/sendMessage') && body.includes(asked.approval) && body.includes(`"chat_id":${address},`)
-  const message: TelegramMessage = JSON.parse((await waitForCall(app, isAbout)).body)
-  return { ...asked, message }
+    url.endsWith('/sendMessage') && body.includes(approval) && body.includes(`"chat_id":${address},`)
+  return JSON.parse((await waitForCall(app, isAbout)).body)
 }
 
 /** What Telegram sends when a person clicks on a button of a message. */
