@@ -125,10 +125,9 @@ eachStore((store) => {
     expect(responses.every(({ status }) => status === 200)).toBe(true)
     await app.finished(task)
     expect(callsFor(app, approval)).toHaveLength(1)
-    expect(alertTexts(app).slice(1).toSorted()).toEqual([
-      ...Array(49).fill('Approval already decided (approved).'),
-      'Approved',
-    ])
+    const alerts = alertTexts(app)
+    expect(alerts.filter((text) => text === 'Approved')).toHaveLength(1)
+    expect(alerts.filter((text) => text === 'Approval already decided (approved).')).toHaveLength(49)
   })
 
   test('a stranger, a removed member and a demoted member cannot decide in Telegram', async () => {
