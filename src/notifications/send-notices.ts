@@ -1,3 +1,5 @@
+import { findDecidingMember } from '../approvals/approver-rows.ts'
+import { isApprover } from '../approvals/approvers.ts'
 import { findApprovalUnscoped } from '../approvals/rows.ts'
 import { errorMessage } from '../base/error-message.ts'
 import { newToken, tokenHash } from '../base/tokens.ts'
@@ -36,20 +38,20 @@ export function groupMessages(messages: readonly NotificationMessageRow[]): Mess
   return [...groups.values()]
 }
 
-/** Sends a message that was claimed, and records the outcome. Requests that are decided meanwhile are left out. */
+/** Sends a message that was claimed, and records the outcome. What has become of no use meanwhile is left out. */
 export async function sendNotice(ctx: Ctx, group: MessageGroup): Promise<void> {
-  const approvals = await Promise.all(group.map(({ approval_id }) => readApproval(ctx, approval_id)))
-  const pending = group.filter((_, n) => approvals[n]?.status === 'pending')
+  const isUseful = await Promise.all(group.map((message) => isStillUseful(ctx, message)))
+  const useful = group.filter((_, n) => isUseful[n])
   await recordOutcomes(
     ctx,
-    group.filter((message) => !pending.includes(message)),
+    group.filter((_, n) => !isUseful[n]),
     () => DROPPED,
   )
-  const [first, ...others] = pending
+  const [first, ...others] = useful
   if (!first) return
   try {
     const sender = await findSender(ctx, first)
-    if (!sender) return await recordOutcomes(ctx, pending, () => DROPPED)
+    if (!sender) return await recordOutcomes(ctx, useful, () => DROPPED)
     const notice = await readNotice(ctx, [first, ...others], sender.notifier)
     const { externalId } = await sender.notifier.post(ctx, sender.target, notice)
     const now = isoNow(ctx)
@@ -61,10 +63,20 @@ export async function sendNotice(ctx: Ctx, group: MessageGroup): Promise<void> {
       external_id: externalId,
       error: null,
     } as const
-    await recordOutcomes(ctx, pending, () => sent)
+    await recordOutcomes(ctx, useful, () => sent)
   } catch (error) {
-    await recordFailure(ctx, pending, error)
+    await recordFailure(ctx, useful, error)
   }
+}
+
+/** Whether the request still waits, and the member may still decide and still has the account linked. */
+async function isStillUseful(ctx: Ctx, message: NotificationMessageRow): Promise<boolean> {
+  const { approval_id, member_id, project_id, kind, address } = message
+  const approval = await readApproval(ctx, approval_id)
+  const [member] = await findDecidingMember(ctx.db, { id: member_id, project_id })
+  const links = await listLinksOfMember(ctx.db, { project_id, member_id })
+  const isLinked = links.some((link) => link.kind === kind && link.address === address)
+  return approval?.status === 'pending' && member !== undefined && isApprover(approval, member) && isLinked
 }
 
 /** Replaces a message that shows a decided approval as pending, and records the outcome. */
@@ -124,15 +136,14 @@ async function readApproval({ db }: Pick<Ctx, 'db'>, id: string): Promise<Approv
   return (await findApprovalUnscoped(db, { id }))[0]
 }
 
-/** Null if the project has no such notifier any more, or if the member has removed or changed the link. */
+/** Null if the project has no such notifier any more. */
 async function findSender(
   ctx: Ctx,
-  { project_id, member_id, kind, address, id }: NotificationMessageRow,
+  { project_id, kind, address, id }: NotificationMessageRow,
 ): Promise<{ notifier: Notifier; target: NoticeTarget } | null> {
   const notifier = findNotifierOfKind(kind)
   const [row] = await findNotifier(ctx.db, { project_id, kind })
-  const links = await listLinksOfMember(ctx.db, { project_id, member_id })
-  if (!row || !links.some((link) => link.kind === kind && link.address === address)) return null
+  if (!row) return null
   const connection = await findConnection(ctx.db, row.connection_id)
   if (!connection) throw new NoticeRefused('the connection of the notifier was deleted')
   return { notifier, target: { notifier: row, connection, address, idempotencyKey: id } }

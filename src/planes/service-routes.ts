@@ -34,9 +34,9 @@ const unavailable = (error: string) => new HttpResponse(503, { status: 'unavaila
 export const openPlaneRoutes = (isDraining: () => boolean): Record<string, Route<null>[]> => ({
   Health: Object.values(healthRoutes(isDraining)),
   'Sign-in': Object.values(authRoutes),
-  Notifications: [...Object.values(decideRoutes), ...Object.values(notifierHookRoutes)],
   Connections: Object.values(oauthCallbackRoutes),
   Channels: [...Object.values(hookRoutes), ...Object.values(widgetRoutes)],
+  Notifications: [...Object.values(decideRoutes), ...Object.values(notifierHookRoutes)],
   Portal: [...Object.values(publicBrandRoutes), ...Object.values(portalSignInRoutes)],
 })
 

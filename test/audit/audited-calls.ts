@@ -11,6 +11,7 @@ import {
 } from './audited-call.ts'
 import { CLIENTS, createWidget, WIDGET_ORIGIN } from './audited-clients.ts'
 import { CONNECTIONS } from './audited-connections.ts'
+import { NOTIFICATIONS } from './audited-notifications.ts'
 import { DAILY, IDLE } from './populated-app.ts'
 
 const TASKS: Record<string, AuditedCall> = {
@@ -193,7 +194,16 @@ const PEOPLE: Record<string, AuditedCall> = {
 }
 
 /** Every route that changes something, by method and path. */
-export const AUDITED_CALLS = { ...TASKS, ...FILES, ...CONNECTIONS, ...CLIENTS, ...WORK, ...WEBHOOKS, ...PEOPLE }
+export const AUDITED_CALLS = {
+  ...TASKS,
+  ...FILES,
+  ...CONNECTIONS,
+  ...CLIENTS,
+  ...WORK,
+  ...WEBHOOKS,
+  ...PEOPLE,
+  ...NOTIFICATIONS,
+}
 
 /** Every MCP tool that changes something. */
 export const AUDITED_TOOLS: Record<string, AuditedCall> = {

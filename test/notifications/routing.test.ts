@@ -129,6 +129,22 @@ eachStore((store) => {
       expect(dropped).toMatchObject({ state: 'dropped', sent_at: null })
     })
 
+    test('not at all, if the member was removed or may not decide any more when the message is due', async () => {
+      const app = await notifiedApp(store)
+      for (const person of [app.owner, app.operator]) await linkMail(app, person)
+      for (const person of [app.owner, app.operator]) {
+        await setMySettings(app, person, { quiet_hours: { from: '08:00', to: '09:05' }, wake_for_high: false })
+      }
+      const { approval } = await askFor(app, 'pay')
+      expect(await planned(app, approval)).toHaveLength(2)
+      await app.call('DELETE', `/v1/members/${app.operator.id}`, undefined, { key: app.owner.session })
+      await app.clock.advance(FIVE_MINUTES)
+      await waitForMails(app, app.owner, 1)
+      expect(requestMails(app, app.operator)).toEqual([])
+      const states = (await readMessages(app, approval)).map(({ member_id, state }) => ({ member_id, state }))
+      expect(states).toContainEqual({ member_id: app.operator.id, state: 'dropped' })
+    })
+
     test('by the settings of the project, if the member has none', async () => {
       const app = await notifiedApp(store)
       await linkMail(app, app.operator)
