@@ -1,6 +1,8 @@
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { toCurl } from '../../api/http.ts'
 import { toObject } from '../../api/json.ts'
+import { approvalQuery } from '../../api/queries.ts'
 import type { Approval } from '../../api/types.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { RequireRole, RoleHint } from '../../ui/role.tsx'
@@ -9,6 +11,8 @@ import { uiText } from '../../ui/text.ts'
 import { TimeAgo, useNow } from '../../ui/time.tsx'
 import { Countdown } from './countdown.tsx'
 import { DecisionForm } from './decision-form.tsx'
+import { HeldDecisionRow } from './held-decision-list.tsx'
+import { type HeldDecision, useHeldDecision } from './held-decisions.ts'
 import { PayloadDiffView } from './payload-diff-view.tsx'
 import { PayloadView } from './payload-view.tsx'
 import { askedQuestion, QuestionDecision, QuestionView } from './question-decision.tsx'
@@ -18,18 +22,22 @@ import { approvalsText } from './text.ts'
 /** One approval: the headline, the payload and the decision. Without `onDecided` it is read-only. */
 export function ApprovalCard({ approval, onDecided }: { approval: Approval; onDecided: (() => void) | null }) {
   const now = useNow(1_000)
+  const held = useHeldDecision(approval.approval_id)
+  const { data: detail } = useQuery(approvalQuery(approval.approval_id))
   const isQuestion = approval.path === 'question'
   const open = approval.status === 'pending' && Date.parse(approval.expires_at ?? '') > now
   return (
     <article aria-label={approvalsText.label} className="panel flex flex-col">
       <CardHeader approval={approval} />
       <div className="border-t border-line p-5">
-        {open && onDecided ? (
+        {held ? (
+          <HeldRequest approval={approval} decision={held} />
+        ) : open && onDecided ? (
           <RequireRole minRole="operator" fallback={<ReadOnlyRequest approval={approval} />}>
             {isQuestion ? (
               <QuestionDecision approval={approval} onDecided={onDecided} />
             ) : (
-              <DecisionForm approval={approval} onDecided={onDecided} />
+              <DecisionForm approval={approval} schema={detail?.schema ?? null} onDecided={onDecided} />
             )}
           </RequireRole>
         ) : (
@@ -52,6 +60,15 @@ export function ApprovalCard({ approval, onDecided }: { approval: Approval; onDe
 /** What is asked: the payload of an action, or the options and the answer of a question. */
 function RequestView({ approval }: { approval: Approval }) {
   return approval.path === 'question' ? <QuestionView approval={approval} /> : <PayloadView approval={approval} />
+}
+
+function HeldRequest({ approval, decision }: { approval: Approval; decision: HeldDecision }) {
+  return (
+    <div className="flex flex-col gap-3">
+      <RequestView approval={approval} />
+      <HeldDecisionRow decision={decision} />
+    </div>
+  )
 }
 
 function ReadOnlyRequest({ approval }: { approval: Approval }) {

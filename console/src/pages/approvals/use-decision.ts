@@ -4,27 +4,28 @@ import { approvalsQuery } from '../../api/queries.ts'
 import type { Approval, JsonObject } from '../../api/types.ts'
 import { showToast } from '../../ui/toast.tsx'
 import { approvalSummary } from './approval-summary.ts'
+import { holdDecision } from './held-decisions.ts'
 import { approvalsText } from './text.ts'
 
 const text = approvalsText.decision
 
-interface Decision {
+export interface Decision {
   to: 'approve' | 'reject' | 'revise'
   body: { edited?: JsonObject; reason?: string; note?: string }
 }
 
-/** Sends a decision and shows that it was made. */
+/** Sends a decision and shows that it was made. An approval of high risk can be undone for five seconds before. */
 export function useDecision(approval: Approval, onDecided: () => void) {
   const queries = useQueryClient()
-  return useMutation({
+  const { mutate, isPending } = useMutation({
     mutationFn: ({ to, body }: Decision) =>
       callApi(`/v1/approvals/${approval.approval_id}/${to}`, { method: 'POST', body }),
-    onSuccess: (_, { to, body: { edited = null } }) => {
+    onSuccess: (_, decision) => {
       queries.setQueryData(approvalsQuery('pending').queryKey, (list) =>
         list?.filter(({ approval_id }) => approval_id !== approval.approval_id),
       )
-      showToast(doneText(approval, to, edited))
-      onDecided()
+      showToast(doneText(approval, decision))
+      if (!isHeldFirst(approval, decision)) onDecided()
     },
     // Also after an error, because another member may have decided first.
     onSettled: () => {
@@ -32,9 +33,21 @@ export function useDecision(approval: Approval, onDecided: () => void) {
       void queries.invalidateQueries({ queryKey: ['tasks'] })
     },
   })
+  const decide = (decision: Decision) => {
+    if (!isHeldFirst(approval, decision)) return mutate(decision)
+    const edited = decision.body.edited ?? null
+    const held = { approvalIds: [approval.approval_id], summary: approvalSummary({ ...approval, edited }) }
+    holdDecision(held, { send: () => mutate(decision) })
+    onDecided()
+  }
+  return { decide, isPending }
 }
 
-function doneText(approval: Approval, to: Decision['to'], edited: JsonObject | null): string {
+const isHeldFirst = ({ risk, path }: Approval, { to }: Decision) =>
+  to === 'approve' && risk === 'high' && path !== 'question'
+
+function doneText(approval: Approval, { to, body }: Decision): string {
+  const edited = body.edited ?? null
   if (approval.path === 'question')
     return to === 'approve' ? approvalsText.question.answered : approvalsText.question.declined
   const summary = approvalSummary({ ...approval, edited })
