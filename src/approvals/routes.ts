@@ -10,7 +10,15 @@ import { approvalInScope } from './people-routes.ts'
 import { readApprovalViews, readVoteViews } from './read-approvals.ts'
 import { readApprovalDetail } from './read-detail.ts'
 import { findDecidableApproval, listApprovals } from './rows.ts'
-import { APPROVAL_PATHS, APPROVAL_STATUSES, ApprovalView, DecisionView, EffectView, toEffectView } from './view.ts'
+import {
+  APPROVAL_PATHS,
+  APPROVAL_STATUSES,
+  ApprovalView,
+  ApproveResultView,
+  DecisionView,
+  EffectView,
+  toEffectView,
+} from './view.ts'
 
 const decidableInScope = findInScope('approval', findDecidableApproval)
 
