@@ -162,6 +162,18 @@ export interface components {
             votes: components["schemas"]["ApprovalVote"][];
             wedge: string;
         };
+        ApprovalComment: {
+            approval_id: string;
+            author: components["schemas"]["NamedActor"];
+            body: string;
+            /** Format: date-time */
+            created_at: string;
+            id: string;
+        };
+        ApprovalCommentList: {
+            data: components["schemas"]["ApprovalComment"][];
+            next_cursor: string | null;
+        };
         /** @description What the request is about. */
         ApprovalContext: {
             case_id: string | null;
@@ -333,7 +345,10 @@ export interface components {
         ApproveApprovalRequest: {
             edited?: JsonObject | null;
             note?: string;
+            /** @description The hash of the payload that the caller has read; 409 if it is another one now. */
+            payload_sha256?: string;
         };
+        ApproveResult: components["schemas"]["Decision"] | components["schemas"]["Vote"];
         Artifact: {
             content_type: string;
             id: string;
@@ -633,6 +648,9 @@ export interface components {
             ts: string;
             /** @constant */
             type: "cost.charged";
+        };
+        CreateApprovalCommentRequest: {
+            body: string;
         };
         CreateCaseRequest: {
             assignee_id?: string | null;
@@ -1966,6 +1984,10 @@ export interface components {
             /** @constant */
             ok: true;
         };
+        UpdateApprovalRequest: {
+            /** @description The id of a member who may decide; null: no member. */
+            assignee: string | null;
+        };
         UpdateBrandRequest: {
             color?: string | null;
             favicon_file_id?: string | null;
@@ -2136,6 +2158,15 @@ export interface components {
             id: string;
             /** @description The position in the conversation. */
             n: number;
+        };
+        /** @description The approval needs the approval of more people. */
+        Vote: {
+            /** @constant */
+            decision: "pending";
+            needed: number;
+            /** @constant */
+            ok: true;
+            votes: components["schemas"]["ApprovalVote"][];
         };
         Webhook: {
             /** Format: date-time */

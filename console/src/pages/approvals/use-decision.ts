@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { callApi } from '../../api/http.ts'
 import { approvalsQuery } from '../../api/queries.ts'
-import type { Approval, JsonObject } from '../../api/types.ts'
+import type { Approval, DecisionResult, JsonObject } from '../../api/types.ts'
 import { showToast } from '../../ui/toast.tsx'
 import { approvalSummary } from './approval-summary.ts'
 import { holdDecision } from './held-decisions.ts'
@@ -18,13 +18,16 @@ export interface Decision {
 export function useDecision(approval: Approval, onDecided: () => void) {
   const queries = useQueryClient()
   const { mutate, isPending } = useMutation({
-    mutationFn: ({ to, body }: Decision) =>
-      callApi(`/v1/approvals/${approval.approval_id}/${to}`, { method: 'POST', body }),
-    onSuccess: (_, decision) => {
-      queries.setQueryData(approvalsQuery('pending').queryKey, (list) =>
-        list?.filter(({ approval_id }) => approval_id !== approval.approval_id),
-      )
-      showToast(doneText(approval, decision))
+    mutationFn: (decision: Decision) => sendDecision(approval, decision),
+    onSuccess: (result, decision) => {
+      if (result.decision === 'pending') {
+        showToast(text.voted(result.votes.length, result.needed))
+      } else {
+        queries.setQueryData(approvalsQuery('pending').queryKey, (list) =>
+          list?.filter(({ approval_id }) => approval_id !== approval.approval_id),
+        )
+        showToast(doneText(approval, decision))
+      }
       if (!isHeldFirst(approval, decision)) onDecided()
     },
     // Also after an error, because another member may have decided first.
@@ -41,6 +44,12 @@ export function useDecision(approval: Approval, onDecided: () => void) {
     onDecided()
   }
   return { decide, isPending }
+}
+
+/** The hash says which payload the member has read: an approval of another one is refused. */
+function sendDecision({ approval_id, payload_sha256 }: Approval, { to, body: given }: Decision) {
+  const body = to === 'approve' ? { ...given, payload_sha256 } : given
+  return callApi<DecisionResult>(`/v1/approvals/${approval_id}/${to}`, { method: 'POST', body })
 }
 
 const isHeldFirst = ({ risk, path }: Approval, { to }: Decision) =>
