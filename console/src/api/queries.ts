@@ -198,10 +198,10 @@ export const taskApprovalsQuery = (taskId: string) =>
     queryFn: ({ signal }) => fetchList<Approval>('/v1/approvals', { signal }, { task_id: taskId }),
   })
 
-export const approvalsQuery = (status: ApprovalStatus | undefined) =>
+export const approvalsQuery = (status: ApprovalStatus | undefined, assignee?: 'me') =>
   queryOptions({
-    queryKey: ['approvals', status ?? 'all'],
-    queryFn: ({ signal }) => fetchList<Approval>('/v1/approvals', { signal }, { status }),
+    queryKey: ['approvals', status ?? 'all', assignee ?? 'all'],
+    queryFn: ({ signal }) => fetchList<Approval>('/v1/approvals', { signal }, { status, assignee }),
   })
 
 export const analyticsQuery = (days: number) =>

@@ -74,7 +74,7 @@ export function AgentSteps({ steps }: { steps: ApprovalDetail['steps'] }) {
 
 /** A call is the name of the tool and its input as JSON; any other line is what the agent said. */
 function StepText({ text: line }: { text: string }) {
-  const [, tool, input] = /^([\w-]+) (\{.*)$/.exec(line) ?? []
+  const [, tool, input] = /^([\w-]+(?: \(failed\))?) (\{.*)$/.exec(line) ?? []
   if (tool === undefined) return <span className="min-w-0 break-words">{line}</span>
   return (
     <span className="min-w-0">

@@ -14,6 +14,7 @@ export const approvalsText = {
   },
   emptyHint:
     'Agents ask here before an action with an external effect (human in the loop), and when they have a question. An approval that nobody decides in time expires, and its task ends.',
+  assignedToMe: 'Assigned to me',
   tryIt: 'Try it with a sample task',
   notifyMe: 'Notify me',
   notificationsOn: 'Browser notifications are on',

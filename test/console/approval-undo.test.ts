@@ -1,0 +1,139 @@
+import type { Page } from 'playwright-core'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { writeFiles } from '../app.ts'
+import { accessibilityViolations, consoleFixture, HAS_HORIZONTAL_SCROLL, waitForStatus } from './console-browser.ts'
+import { PAYMENTS } from './payments-wedge.ts'
+
+describe('undo an approval of high risk', () => {
+  const console = consoleFixture()
+  beforeAll(() => console().restart({}, async () => writeFiles(console().wedgesDir, PAYMENTS)))
+
+  const pay = async (order_id: string, amount_usd = 84.5): Promise<string> => {
+    const input = { order_id, amount_usd }
+    const { body } = await console().call('POST', '/v1/tasks', { wedge: 'payments', task_type: 'pay', input })
+    await waitForStatus(console(), body.id, 'awaiting_approval')
+    return body.id
+  }
+  const approvalOf = async (task: string) =>
+    (await console().call('GET', `/v1/approvals?task_id=${task}`)).body.data[0].approval_id as string
+  const statusOf = async (task: string) => (await console().call('GET', `/v1/tasks/${task}`)).body.status
+  const sentOrders = () => console().received.map(({ body }) => JSON.parse(body).order_id)
+  /** Opens a page whose clock can be moved. */
+  const open = async (path: string, viewport?: { width: number; height: number }): Promise<Page> => {
+    const page = await console().newPage(viewport ? { viewport } : {})
+    await page.clock.install()
+    await page.goto(console().url + path)
+    return page
+  }
+  /** From now on the clock of the page moves only when it is told to. */
+  const stopClock = async (page: Page) => page.clock.pauseAt(Number(await page.evaluate('Date.now()')) + 1_000)
+  const approveByClick = async (page: Page) => {
+    await page.getByRole('button', { name: 'Approve a', exact: true }).waitFor()
+    await stopClock(page)
+    await page.getByRole('button', { name: 'Approve a', exact: true }).click()
+    await page.getByRole('button', { name: /press again to confirm/ }).click()
+  }
+  const undo = (page: Page) => page.getByRole('button', { name: 'Undo u' })
+
+  test('undo: two clicks send a payout after five seconds, and until then nothing is sent', async () => {
+    const task = await pay('C-1')
+    const page = await open(`/approvals?id=${await approvalOf(task)}`)
+    await approveByClick(page)
+    await undo(page).waitFor()
+    expect(await accessibilityViolations(page)).toEqual([])
+    await page.clock.runFor(4_900)
+    expect(await statusOf(task)).toBe('awaiting_approval')
+    expect(sentOrders()).not.toContain('C-1')
+    await page.clock.runFor(200)
+    await waitForStatus(console(), task, 'succeeded')
+    expect(sentOrders()).toContain('C-1')
+    await page.clock.resume()
+    await expect.poll(() => undo(page).count()).toBe(0)
+  })
+
+  test('undo: a click on Undo keeps the approval pending, and the card offers the decision again', async () => {
+    const task = await pay('C-2')
+    const page = await open(`/approvals?id=${await approvalOf(task)}`)
+    await approveByClick(page)
+    await page.getByText('Approved and not sent yet.').waitFor()
+    await undo(page).click()
+    await page.getByRole('button', { name: 'Approve a', exact: true }).waitFor()
+    await page.clock.runFor(20_000)
+    await page.reload()
+    await page.getByRole('button', { name: 'Approve a', exact: true }).waitFor()
+    expect(await statusOf(task)).toBe('awaiting_approval')
+    expect(sentOrders()).not.toContain('C-2')
+    await console().call('POST', `/v1/approvals/${await approvalOf(task)}/reject`)
+  })
+
+  test('undo: the keyboard has the same five seconds, and u undoes on every page', async () => {
+    const task = await pay('K-1')
+    const page = await open(`/approvals?id=${await approvalOf(task)}`)
+    await page.getByRole('button', { name: 'Approve a', exact: true }).waitFor()
+    await page.keyboard.press('a')
+    await page.getByText('Approve: press again to confirm').waitFor()
+    await page.keyboard.press('a')
+    await undo(page).waitFor()
+    await page.getByRole('link', { name: 'Tasks', exact: true }).click()
+    await page.waitForURL('**/tasks')
+    await undo(page).waitFor()
+    await page.keyboard.press('u')
+    await expect.poll(() => undo(page).count()).toBe(0)
+    await page.clock.runFor(20_000)
+    expect(await statusOf(task)).toBe('awaiting_approval')
+
+    await page.goBack()
+    await page.getByRole('button', { name: 'Approve a', exact: true }).waitFor()
+    await page.keyboard.press('a')
+    await page.getByText('Approve: press again to confirm').waitFor()
+    await page.keyboard.press('a')
+    await undo(page).waitFor()
+    await page.getByRole('link', { name: 'Tasks', exact: true }).click()
+    await page.clock.runFor(6_000)
+    await waitForStatus(console(), task, 'succeeded')
+  })
+
+  test('undo: on a phone the button is on the screen', async () => {
+    const task = await pay('P-1')
+    const page = await open(`/approvals?id=${await approvalOf(task)}`, { width: 390, height: 760 })
+    const approve = page.getByRole('button', { name: 'Approve', exact: true })
+    await approve.waitFor()
+    await stopClock(page)
+    await approve.click()
+    await page.getByRole('button', { name: /press again to confirm/ }).click()
+    const undoOnPhone = page.getByRole('button', { name: 'Undo', exact: true })
+    const box = await undoOnPhone.boundingBox()
+    expect(box && box.x >= 0 && box.x + box.width <= 390 && box.y >= 0 && box.y + box.height <= 760).toBe(true)
+    expect(await page.evaluate(HAS_HORIZONTAL_SCROLL)).toBe(false)
+    await undoOnPhone.click()
+    await console().call('POST', `/v1/approvals/${await approvalOf(task)}/reject`)
+  })
+
+  test('batch: it says what it does, can be undone, and shows what was approved and what failed', async () => {
+    const tasks = []
+    for (const amount of [100, 150, 199.9, 0.1]) tasks.push(await pay(`B-${amount}`, amount))
+    const page = await open('/approvals')
+    const panel = page.getByRole('region', { name: 'Selected approvals' })
+    await page.getByLabel('Select all').check()
+    await panel.getByText('4 refunds, $450.00').waitFor()
+    await panel.getByRole('button', { name: 'Approve 4' }).click()
+    await panel.getByRole('button', { name: /press again to confirm/ }).click()
+    await undo(page).click()
+    await page.clock.runFor(20_000)
+    for (const task of tasks) expect(await statusOf(task)).toBe('awaiting_approval')
+
+    // Another member decides one of them first.
+    await console().call('POST', `/v1/approvals/${await approvalOf(tasks[0] ?? '')}/reject`)
+    await panel.getByRole('button', { name: 'Approve 4' }).click()
+    await panel.getByRole('button', { name: /press again to confirm/ }).click()
+    await undo(page).waitFor()
+    await page.clock.runFor(6_000)
+    await panel.getByRole('heading', { name: '3 decided, 1 failed' }).waitFor()
+    expect(await panel.getByRole('list', { name: 'Results' }).getByRole('listitem').allTextContents()).toEqual([
+      'Approved: 3 refunds, $350.00',
+      'Failed: 1 refund, $100.00',
+    ])
+    expect(await accessibilityViolations(page)).toEqual([])
+    for (const task of tasks.slice(1)) await waitForStatus(console(), task, 'succeeded')
+  })
+})
