@@ -1,5 +1,5 @@
 import { excluded, prepareQuery } from '../store/prepared-query.ts'
-import type { ApprovalVoteRow, MemberRow } from '../store/tables.ts'
+import type { ApprovalRow, ApprovalVoteRow, MemberRow } from '../store/tables.ts'
 
 export type DecidingMember = Pick<MemberRow, 'id' | 'role' | 'email'>
 
@@ -56,4 +56,14 @@ export const updateAssignee = prepareQuery<{ id: string; assignee_id: string | n
     .where('id', '=', arg('id'))
     .where('status', '=', 'pending')
     .returning('id'),
+)
+
+/** Call it in a transaction that has locked the pending approval. */
+export const updateEscalation = prepareQuery<Pick<ApprovalRow, 'id' | 'approvers' | 'escalated_at' | 'notify_at'>>(
+  (db, arg) =>
+    db
+      .updateTable('approvals')
+      .set({ approvers: arg('approvers'), escalated_at: arg('escalated_at'), notify_at: arg('notify_at') })
+      .where('id', '=', arg('id'))
+      .$castTo<never>(),
 )

@@ -23,6 +23,7 @@ import { knowledgeRoutes } from '../knowledge/routes.ts'
 import { lifecycleRoutes } from '../lifecycle/routes.ts'
 import { erasureRoutes } from '../erasure/routes.ts'
 import { mcpRoutes } from '../mcp/routes.ts'
+import { notificationRoutes } from '../notifications/routes.ts'
 import { portalLinkRoutes } from '../portal/link-routes.ts'
 import { recordRoutes } from '../records/routes.ts'
 import { reportRoutes } from '../reports/routes.ts'
@@ -67,6 +68,19 @@ export const founderPlaneRoutes: Record<string, FounderRoute[]> = {
     approvalPeopleRoutes.listApprovalComments,
     approvalPeopleRoutes.createApprovalComment,
     policyRoutes.simulatePolicy,
+  ],
+  Notifications: [
+    notificationRoutes.listNotifiers,
+    notificationRoutes.setNotifier,
+    notificationRoutes.setNotifierSecret,
+    notificationRoutes.deleteNotifier,
+    notificationRoutes.getNotificationSettings,
+    notificationRoutes.updateNotificationSettings,
+    notificationRoutes.getMyNotifications,
+    notificationRoutes.updateMyNotifications,
+    notificationRoutes.createNotificationLink,
+    notificationRoutes.confirmNotificationLink,
+    notificationRoutes.deleteNotificationLink,
   ],
   Connections: [
     connectionRoutes.createConnection,
