@@ -11,6 +11,7 @@ export const PAYMENTS = {
       { action: 'post:mail', risk: 'medium', required: true },
       { action: 'tickets:update_ticket', risk: 'medium', required: true },
     ],
+    cases: { stages: ['open', 'done'], initial: 'open' },
     task_types: { pay: {}, refund: {}, transfer: {}, grant: {}, mail: {}, ticket: {} },
   },
   'payments/rehearsals/pay.json': act('post:refund', {

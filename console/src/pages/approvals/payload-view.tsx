@@ -36,7 +36,7 @@ export function PayloadView({ approval }: { approval: Approval }) {
         </div>
       </div>
       {mode === 'json' ? (
-        <JsonView value={payload} label={text.label} />
+        <JsonView value={payload} label={text.asJson} />
       ) : typeof payload === 'object' && payload !== null && !Array.isArray(payload) ? (
         <RenderedPayload payload={payload} approval={approval} />
       ) : (

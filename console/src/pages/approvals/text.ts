@@ -84,6 +84,7 @@ export const approvalsText = {
     proposed: 'What the agent proposed',
     viewMode: 'Payload format',
     preview: 'Preview',
+    asJson: 'Payload as JSON',
     subject: 'Subject',
     htmlAsText: 'The HTML version, as text with the targets of its links:',
     noMailText: 'The mail has no text.',
