@@ -35,6 +35,14 @@ const TASKS: Record<string, AuditedCall> = {
     ids: { approvals: (await app.taskAwaitingApproval()).approval },
     body: { note: 'Shorter.' },
   })),
+  'PUT /v1/approvals/:id': onProject('approval.assigned', async (app) => ({
+    ids: { approvals: (await app.taskAwaitingApproval()).approval },
+    body: { assignee: null },
+  })),
+  'POST /v1/approvals/:id/comments': onProject('approval.commented', async (app) => ({
+    ids: { approvals: (await app.taskAwaitingApproval()).approval },
+    body: { body: 'Is this right?' },
+  })),
 }
 
 const FILES: Record<string, AuditedCall> = {

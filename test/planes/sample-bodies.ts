@@ -10,6 +10,8 @@ export function sampleBodies({ ids }: SeededProject): Record<string, Record<stri
     'POST /v1/tasks/:id/feedback': { rating: 5, correction: 'be kind', note: 'good' },
     'POST /v1/approvals/:id/approve': { edited: { to: 'bob@example.com' }, note: 'fine' },
     'POST /v1/approvals/:id/reject': { reason: 'no' },
+    'PUT /v1/approvals/:id': { assignee: null },
+    'POST /v1/approvals/:id/comments': { body: 'Is this right?' },
     'POST /v1/connections': { kind: 'email', name: 'other', config: {}, secret_ref: null },
     'PUT /v1/connections/:id': { kind: 'email', name: 'mail', config: {}, secret_ref: null },
     'POST /v1/connections/:id/secret': { value: 'secret' },
