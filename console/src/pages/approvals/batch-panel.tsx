@@ -28,7 +28,9 @@ export function BatchPanel({ batch, onClear }: { batch: ApprovalBatch; onClear: 
       >
         {selected.map((approval) => (
           <li key={approval.approval_id} className="flex items-start gap-3 px-3 py-1.5">
-            <span className="min-w-0 grow break-words">{approvalSummary(approval)}</span>
+            <span className="min-w-0 grow break-words">
+              {[approvalSummary(approval), approval.context.client?.name].filter(Boolean).join(' · ')}
+            </span>
             <OutcomeTag outcome={outcomes.get(approval.approval_id)} />
           </li>
         ))}
