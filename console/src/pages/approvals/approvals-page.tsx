@@ -40,6 +40,9 @@ export function ApprovalsPage() {
     // On a phone the list is below the open approval.
     window.scrollTo(0, 0)
   }
+  const isShown = useIsShown(open?.approval_id)
+  const leave = ({ approval_id }: Approval) =>
+    isShown(approval_id) && show(approvals[index + 1] ?? approvals[index - 1])
   // The URL names the open approval, so that it stays open when other approvals are decided or expire.
   const first = id === undefined ? approvals[0] : undefined
   useEffect(() => {
@@ -73,7 +76,7 @@ export function ApprovalsPage() {
               <ApprovalCard
                 key={open.approval_id}
                 approval={open}
-                onDecided={batch.selected.length > 0 ? null : () => show(approvals[index + 1] ?? approvals[index - 1])}
+                onDecided={batch.selected.length > 0 ? null : () => leave(open)}
               />
             )}
             {open?.status === 'pending' && <RuleSuggestion approval={open} />}
@@ -117,6 +120,18 @@ function StatusTabs() {
 /** An approval that the URL names and the list does not have: decided in the meantime, or linked from another page. */
 function useLinkedApproval(id: string | undefined) {
   return useQuery({ ...approvalQuery(id ?? ''), enabled: id !== undefined })
+}
+
+/** Tells whether an approval is open now: a held one is decided seconds later, when another page may be open. */
+function useIsShown(id: string | undefined): (id: string) => boolean {
+  const shown = useRef(id)
+  useEffect(() => {
+    shown.current = id
+    return () => {
+      shown.current = undefined
+    }
+  }, [id])
+  return (one) => shown.current === one
 }
 
 /** Keeps showing the open approval until it is loaded again. */

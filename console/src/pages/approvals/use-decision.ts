@@ -14,7 +14,10 @@ export interface Decision {
   body: { edited?: JsonObject; reason?: string; note?: string }
 }
 
-/** Sends a decision and shows that it was made. An approval of high risk can be undone for five seconds before. */
+/**
+ * Sends a decision and shows that it was made. An approval of high risk can be undone for five seconds before: `onDecided` is
+ * called when it is made, and again when it is sent.
+ */
 export function useDecision(approval: Approval, onDecided: () => void) {
   const queries = useQueryClient()
   const { mutate, isPending } = useMutation({
@@ -28,7 +31,7 @@ export function useDecision(approval: Approval, onDecided: () => void) {
         )
         showToast(doneText(approval, decision))
       }
-      if (!isHeldFirst(approval, decision)) onDecided()
+      onDecided()
     },
     // Also after an error, because another member may have decided first.
     onSettled: () => {
