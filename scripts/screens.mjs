@@ -79,7 +79,7 @@ async function createSamples(url) {
     const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' }
     const response = await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) })
     if (!response.ok) throw new Error(`POST ${path}: ${response.status} ${await response.text()}`)
-    /** @type {Record<'id' | 'client_id' | 'thread_id' | 'url', string>} */
+    /** @type {Record<'id' | 'client_id' | 'thread_id' | 'task_id' | 'url', string>} */
     const created = JSON.parse(await response.text())
     return created
   }
@@ -122,12 +122,14 @@ async function createSamples(url) {
   const portals = [link, other]
     .map((one) => new URL(one.url))
     .map(({ pathname, search, hash }) => pathname + search + hash)
-  return { waiting: waiting.id, finished: finished.id, portals, conversation: asked.thread_id, openCase: openCase.id }
+  const draft = await approvalOf(url, asked.task_id)
+  const shown = { portals, conversation: asked.thread_id, openCase: openCase.id, draft }
+  return { waiting: waiting.id, finished: finished.id, ...shown }
 }
 
 /**
  * Two messages of clients, for which the agent writes drafts.
- * @param {(path: string, body: object) => Promise<Record<'id' | 'client_id' | 'thread_id' | 'url', string>>} create
+ * @param {(path: string, body: object) => Promise<Record<'id' | 'client_id' | 'thread_id' | 'task_id' | 'url', string>>} create
  * @param {string} connectionId
  */
 async function createDrafts(create, connectionId) {
@@ -144,6 +146,13 @@ async function createDrafts(create, connectionId) {
     body: 'Where is my parcel? It should have been here on Monday.',
   })
   return asked
+}
+
+/** @param {string} url @param {string} taskId @returns {Promise<string>} */
+async function approvalOf(url, taskId) {
+  const headers = { authorization: `Bearer ${KEY}` }
+  const response = await fetch(`${url}/v1/approvals?task_id=${taskId}`, { headers })
+  return JSON.parse(await response.text()).data[0].approval_id
 }
 
 /** @param {string} url @param {string} portal_channel_id @param {string} mail_connection_id */
@@ -173,10 +182,16 @@ async function createBrand(url, portal_channel_id, mail_connection_id) {
 }
 
 /** @param {string} url @param {Awaited<ReturnType<typeof createSamples>>} samples */
-async function shootAll(url, { waiting, finished, portals: [phone = '', desktop = ''], conversation, openCase }) {
+async function shootAll(
+  url,
+  { waiting, finished, portals: [phone = '', desktop = ''], conversation, openCase, draft },
+) {
   await shoot(url, 'home', '/')
   await shoot(url, 'approvals', '/approvals')
   await shoot(url, 'approvals-phone', '/approvals', { viewport: PHONE })
+  await shoot(url, 'approval', `/approvals?id=${draft}`, { viewport: { ...DESKTOP, height: 1_240 } })
+  await shoot(url, 'approval-phone-dark', `/approvals?id=${draft}`, { viewport: PHONE, colorScheme: 'dark' })
+  await shoot(url, 'approval-batch', '/approvals', { press: ['Select all'] })
   await shoot(url, 'conversations', `/conversations/${conversation}`)
   await shoot(url, 'conversation-phone', `/conversations/${conversation}`, { viewport: PHONE, colorScheme: 'dark' })
   await shoot(url, 'tasks', '/tasks')

@@ -33,6 +33,7 @@ const approvals = createRoute({
   path: '/approvals',
   validateSearch: (search: Record<string, unknown>): ApprovalsSearch => ({
     ...enumParam('status', APPROVAL_STATUSES, search),
+    ...enumParam('assignee', ['me'] as const, search),
     ...textParam('id', search),
   }),
   component: lazyPage(() => import('./pages/approvals/approvals-page.tsx'), 'ApprovalsPage'),

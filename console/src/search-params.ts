@@ -3,6 +3,7 @@ import type { ApprovalStatus, TaskStatus } from './api/types.ts'
 /** The search parameters of the page URLs. */
 export interface ApprovalsSearch {
   status?: ApprovalStatus
+  assignee?: 'me'
   id?: string
 }
 

@@ -42,11 +42,23 @@ export async function listApprovalContexts(db: Db, approvalIds: readonly string[
       ),
     )
     .select(['approvals.id as approval_id', 'tasks.client_id', 'clients.display_name as client_name'])
-    .select(['tasks.thread_id', 'tasks.case_id', 'tasks.requested_by_kind', 'tasks.requested_by_id'])
+    .select(['tasks.thread_id', 'tasks.requested_by_kind', 'tasks.requested_by_id'])
     .select(['messages.id as message_id', 'messages.created_at as message_at'])
     .select(['messages.from_handle', 'messages.from_name'])
     .select(sql<string | null>`substr(messages.body, 1, ${sql.lit(MAX_SHOWN_CHARACTERS)})`.as('body'))
     .select((eb) => [
+      // A task that a message started has no case of its own, but its conversation may have one.
+      eb.fn
+        .coalesce(
+          'tasks.case_id',
+          eb
+            .selectFrom('cases')
+            .select('cases.id')
+            .whereRef('cases.thread_id', '=', 'tasks.thread_id')
+            .orderBy('cases.id', 'desc')
+            .limit(1),
+        )
+        .as('case_id'),
       eb
         .selectFrom('client_handles')
         .select('shown')

@@ -103,6 +103,16 @@ eachStore((store) => {
       expect(view.context).toMatchObject({ case_id: opened, client: null, thread_id: null, message: null })
     })
 
+    test('of a customer message shows the newest case about the conversation', async () => {
+      const written = await sendInbound({ ...app(), channel }, 'kim@example.com', { body: 'Two parcels are lost.' })
+      const approval = await requestedApprovalId(app(), written.task_id)
+      const about = { wedge: 'gate', thread_id: written.thread_id }
+      await createAndGetId(app(), '/v1/cases', { ...about, title: 'First parcel' })
+      await app().clock.advance(1_000)
+      const newest = await createAndGetId(app(), '/v1/cases', { ...about, title: 'Second parcel' })
+      expect((await read(approval)).context).toMatchObject({ case_id: newest, thread_id: written.thread_id })
+    })
+
     test('shows the earlier decisions on the same action with the names of those who decided', async () => {
       const refund = async (amount: number) => {
         const input = { connection: 'stripe', action: 'stripe:create_refund', payload: { amount } }

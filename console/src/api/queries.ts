@@ -5,6 +5,8 @@ import { fetchList, pagedQuery, queryString } from './paging.ts'
 import type {
   Analytics,
   Approval,
+  ApprovalComment,
+  ApprovalDetail,
   ApprovalStatus,
   BrokenWedge,
   Effect,
@@ -178,7 +180,15 @@ export const effectsQuery = (taskId: string) =>
 export const approvalQuery = (id: string) =>
   queryOptions({
     queryKey: ['approvals', 'one', id],
-    queryFn: ({ signal }) => callApi<Approval>(`/v1/approvals/${id}`, { signal }),
+    queryFn: ({ signal }) => callApi<ApprovalDetail>(`/v1/approvals/${id}`, { signal }),
+  })
+
+/** The team's notes on one approval, oldest first. */
+export const approvalCommentsQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['approvals', 'comments', id],
+    queryFn: async ({ signal }) =>
+      (await fetchList<ApprovalComment>(`/v1/approvals/${id}/comments`, { signal })).toReversed(),
   })
 
 /** The approvals of one task, with the payloads of its external actions. */
@@ -188,10 +198,10 @@ export const taskApprovalsQuery = (taskId: string) =>
     queryFn: ({ signal }) => fetchList<Approval>('/v1/approvals', { signal }, { task_id: taskId }),
   })
 
-export const approvalsQuery = (status: ApprovalStatus | undefined) =>
+export const approvalsQuery = (status: ApprovalStatus | undefined, assignee?: 'me') =>
   queryOptions({
-    queryKey: ['approvals', status ?? 'all'],
-    queryFn: ({ signal }) => fetchList<Approval>('/v1/approvals', { signal }, { status }),
+    queryKey: ['approvals', status ?? 'all', assignee ?? 'all'],
+    queryFn: ({ signal }) => fetchList<Approval>('/v1/approvals', { signal }, { status, assignee }),
   })
 
 export const analyticsQuery = (days: number) =>

@@ -2,11 +2,12 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 import { errorMessage } from '../../api/http.ts'
-import { approvalQuery, approvalsQuery } from '../../api/queries.ts'
+import { approvalQuery, approvalsQuery, sessionQuery } from '../../api/queries.ts'
 import type { Approval, ApprovalStatus } from '../../api/types.ts'
 import type { ApprovalsSearch } from '../../search-params.ts'
 import { useShortcuts } from '../../shell/shortcuts.ts'
 import { buttonClass } from '../../ui/button.tsx'
+import { Checkbox } from '../../ui/form-fields.tsx'
 import { EmptyState, ErrorMessage, Placeholder } from '../../ui/page-states.tsx'
 import { useHasRole } from '../../ui/role.tsx'
 import { Page } from '../../ui/page.tsx'
@@ -25,9 +26,9 @@ const route = getRouteApi('/shell/approvals')
 const TABS: ApprovalStatus[] = ['pending', 'approved', 'auto_approved', 'rejected', 'expired']
 
 export function ApprovalsPage() {
-  const { status = 'pending', id } = route.useSearch()
+  const { status = 'pending', assignee, id } = route.useSearch()
   const navigate = route.useNavigate()
-  const { data, error, isPending } = useQuery(approvalsQuery(status))
+  const { data, error, isPending } = useQuery(approvalsQuery(status, assignee))
   const batch = useApprovalBatch()
   // Pending approvals are ordered by expiry, decided ones by time, newest first.
   const approvals = status === 'pending' ? (data?.toReversed() ?? []) : (data ?? [])
@@ -39,6 +40,9 @@ export function ApprovalsPage() {
     // On a phone the list is below the open approval.
     window.scrollTo(0, 0)
   }
+  const isShown = useIsShown(open?.approval_id)
+  const leave = ({ approval_id }: Approval) =>
+    isShown(approval_id) && show(approvals[index + 1] ?? approvals[index - 1])
   // The URL names the open approval, so that it stays open when other approvals are decided or expire.
   const first = id === undefined ? approvals[0] : undefined
   useEffect(() => {
@@ -59,7 +63,7 @@ export function ApprovalsPage() {
     ...(selection && { X: () => toggleAllSelected(batch, approvals) }),
   })
   return (
-    <Page title={approvalsText.title} actions={canDecide && <NotifyButton />}>
+    <Page title={approvalsText.title} actions={<PageActions canDecide={canDecide} />}>
       <StatusTabs />
       {(error ?? linked.error) && <ErrorMessage message={errorMessage(error ?? linked.error)} />}
       {(isPending || (linked.isLoading && !open)) && <Placeholder className="h-96" />}
@@ -72,7 +76,7 @@ export function ApprovalsPage() {
               <ApprovalCard
                 key={open.approval_id}
                 approval={open}
-                onDecided={batch.selected.length > 0 ? null : () => show(approvals[index + 1] ?? approvals[index - 1])}
+                onDecided={batch.selected.length > 0 ? null : () => leave(open)}
               />
             )}
             {open?.status === 'pending' && <RuleSuggestion approval={open} />}
@@ -86,6 +90,15 @@ export function ApprovalsPage() {
   )
 }
 
+function PageActions({ canDecide }: { canDecide: boolean }) {
+  return (
+    <>
+      <AssigneeFilter />
+      {canDecide && <NotifyButton />}
+    </>
+  )
+}
+
 function StatusTabs() {
   const { data: pending } = useQuery(approvalsQuery('pending'))
   const { status = 'pending' } = route.useSearch()
@@ -94,7 +107,7 @@ function StatusTabs() {
     <Tabs
       label={approvalsText.byStatus}
       value={status}
-      onChange={(to) => void navigate({ search: to === 'pending' ? {} : { status: to } })}
+      onChange={(to) => void navigate({ search: (old) => withStatus(old, to) })}
       tabs={TABS.map((value) => ({
         value,
         label: uiText.approvalStatus[value],
@@ -109,6 +122,18 @@ function useLinkedApproval(id: string | undefined) {
   return useQuery({ ...approvalQuery(id ?? ''), enabled: id !== undefined })
 }
 
+/** Tells whether an approval is open now: a held one is decided seconds later, when another page may be open. */
+function useIsShown(id: string | undefined): (id: string) => boolean {
+  const shown = useRef(id)
+  useEffect(() => {
+    shown.current = id
+    return () => {
+      shown.current = undefined
+    }
+  }, [id])
+  return (one) => shown.current === one
+}
+
 /** Keeps showing the open approval until it is loaded again. */
 function useLastShown(found: Approval | undefined, id: string | undefined): Approval | undefined {
   const last = useRef(found)
@@ -118,9 +143,31 @@ function useLastShown(found: Approval | undefined, id: string | undefined): Appr
   return found ?? (last.current?.approval_id === id ? last.current : undefined)
 }
 
-function withId({ status }: ApprovalsSearch, id: string | undefined): ApprovalsSearch {
-  return { ...(status && { status }), ...(id && { id }) }
+/** Shows only the approvals that are assigned to the signed-in member. An API key has none. */
+function AssigneeFilter() {
+  const { data: session } = useQuery(sessionQuery)
+  const { assignee } = route.useSearch()
+  const navigate = route.useNavigate()
+  if (!session?.member) return null
+  return (
+    <Checkbox
+      label={approvalsText.assignedToMe}
+      checked={assignee === 'me'}
+      onChange={(isOn) =>
+        void navigate({ search: ({ status }) => ({ ...(status && { status }), ...(isOn && { assignee: 'me' }) }) })
+      }
+    />
+  )
 }
+
+function withId({ status, assignee }: ApprovalsSearch, id: string | undefined): ApprovalsSearch {
+  return { ...(status && { status }), ...(assignee && { assignee }), ...(id && { id }) }
+}
+
+const withStatus = ({ assignee }: ApprovalsSearch, status: ApprovalStatus): ApprovalsSearch => ({
+  ...(status !== 'pending' && { status }),
+  ...(assignee && { assignee }),
+})
 
 function NoApprovals({ status }: { status: ApprovalStatus }) {
   if (status !== 'pending') return <EmptyState title={approvalsText.none[status]} />

@@ -9,13 +9,13 @@ const text = approvalsText.question
 
 /** Answers or declines a question. */
 export function QuestionDecision({ approval, onDecided }: { approval: Approval; onDecided: () => void }) {
-  const decide = useDecision(approval, onDecided)
+  const { decide, isPending } = useDecision(approval, onDecided)
   return (
     <QuestionForm
       question={askedQuestion(approval)}
-      busy={decide.isPending}
-      onAnswer={(answer) => decide.mutate({ to: 'approve', body: { edited: { answer } } })}
-      onDecline={() => decide.mutate({ to: 'reject', body: {} })}
+      busy={isPending}
+      onAnswer={(answer) => decide({ to: 'approve', body: { edited: { answer } } })}
+      onDecline={() => decide({ to: 'reject', body: {} })}
     />
   )
 }

@@ -1,29 +1,36 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { callApi } from '../../api/http.ts'
 import { approvalsQuery } from '../../api/queries.ts'
-import type { Approval, JsonObject } from '../../api/types.ts'
+import type { Approval, DecisionResult, JsonObject } from '../../api/types.ts'
 import { showToast } from '../../ui/toast.tsx'
 import { approvalSummary } from './approval-summary.ts'
+import { holdDecision } from './held-decisions.ts'
 import { approvalsText } from './text.ts'
 
 const text = approvalsText.decision
 
-interface Decision {
+export interface Decision {
   to: 'approve' | 'reject' | 'revise'
   body: { edited?: JsonObject; reason?: string; note?: string }
 }
 
-/** Sends a decision and shows that it was made. */
+/**
+ * Sends a decision and shows that it was made. An approval of high risk can be undone for five seconds before: `onDecided` is
+ * called when it is made, and again when it is sent.
+ */
 export function useDecision(approval: Approval, onDecided: () => void) {
   const queries = useQueryClient()
-  return useMutation({
-    mutationFn: ({ to, body }: Decision) =>
-      callApi(`/v1/approvals/${approval.approval_id}/${to}`, { method: 'POST', body }),
-    onSuccess: (_, { to, body: { edited = null } }) => {
-      queries.setQueryData(approvalsQuery('pending').queryKey, (list) =>
-        list?.filter(({ approval_id }) => approval_id !== approval.approval_id),
-      )
-      showToast(doneText(approval, to, edited))
+  const { mutate, isPending } = useMutation({
+    mutationFn: (decision: Decision) => sendDecision(approval, decision),
+    onSuccess: (result, decision) => {
+      if (result.decision === 'pending') {
+        showToast(text.voted(result.votes.length, result.needed))
+      } else {
+        queries.setQueryData(approvalsQuery('pending').queryKey, (list) =>
+          list?.filter(({ approval_id }) => approval_id !== approval.approval_id),
+        )
+        showToast(doneText(approval, decision))
+      }
       onDecided()
     },
     // Also after an error, because another member may have decided first.
@@ -32,9 +39,27 @@ export function useDecision(approval: Approval, onDecided: () => void) {
       void queries.invalidateQueries({ queryKey: ['tasks'] })
     },
   })
+  const decide = (decision: Decision) => {
+    if (!isHeldFirst(approval, decision)) return mutate(decision)
+    const edited = decision.body.edited ?? null
+    const held = { approvalIds: [approval.approval_id], summary: approvalSummary({ ...approval, edited }) }
+    holdDecision(held, { send: () => mutate(decision) })
+    onDecided()
+  }
+  return { decide, isPending }
 }
 
-function doneText(approval: Approval, to: Decision['to'], edited: JsonObject | null): string {
+/** The hash says which payload the member has read: an approval of another one is refused. */
+function sendDecision({ approval_id, payload_sha256 }: Approval, { to, body: given }: Decision) {
+  const body = to === 'approve' ? { ...given, payload_sha256 } : given
+  return callApi<DecisionResult>(`/v1/approvals/${approval_id}/${to}`, { method: 'POST', body })
+}
+
+const isHeldFirst = ({ risk, path }: Approval, { to }: Decision) =>
+  to === 'approve' && risk === 'high' && path !== 'question'
+
+function doneText(approval: Approval, { to, body }: Decision): string {
+  const edited = body.edited ?? null
   if (approval.path === 'question')
     return to === 'approve' ? approvalsText.question.answered : approvalsText.question.declined
   const summary = approvalSummary({ ...approval, edited })

@@ -7,6 +7,8 @@ import { Button, KeyCap } from '../../ui/button.tsx'
 import { RequireRole } from '../../ui/role.tsx'
 import { Countdown } from '../approvals/countdown.tsx'
 import { ApproveButton } from '../approvals/decision-form.tsx'
+import { HeldDecisionRow } from '../approvals/held-decision-list.tsx'
+import { useHeldDecision } from '../approvals/held-decisions.ts'
 import { ReviseForm } from '../approvals/note-form.tsx'
 import { useDecision } from '../approvals/use-decision.ts'
 import { conversationsText } from './text.ts'
@@ -25,6 +27,7 @@ export function DraftBubble({ approval, field }: { approval: Approval; field: st
   const proposed = toText(toObject(approval.preview)[field])
   const [mode, setMode] = useState<'view' | 'edit' | 'revise'>('view')
   const [text, setText] = useState(proposed)
+  const held = useHeldDecision(approval.approval_id)
   return (
     <article
       aria-label={conversationsText.draft}
@@ -37,7 +40,7 @@ export function DraftBubble({ approval, field }: { approval: Approval; field: st
           <Countdown approval={approval} />
         </span>
       </header>
-      {mode === 'edit' ? (
+      {mode === 'edit' && !held ? (
         <textarea
           autoFocus
           aria-label={conversationsText.draftText}
@@ -49,15 +52,19 @@ export function DraftBubble({ approval, field }: { approval: Approval; field: st
       ) : (
         <p className="break-words whitespace-pre-wrap">{text}</p>
       )}
-      <RequireRole minRole="operator">
-        <DraftDecision
-          approval={approval}
-          mode={mode}
-          edited={text === proposed ? null : { [field]: text }}
-          onMode={setMode}
-          onDiscard={() => (setText(proposed), setMode('view'))}
-        />
-      </RequireRole>
+      {held ? (
+        <HeldDecisionRow decision={held} />
+      ) : (
+        <RequireRole minRole="operator">
+          <DraftDecision
+            approval={approval}
+            mode={mode}
+            edited={text === proposed ? null : { [field]: text }}
+            onMode={setMode}
+            onDiscard={() => (setText(proposed), setMode('view'))}
+          />
+        </RequireRole>
+      )}
     </article>
   )
 }
@@ -79,8 +86,8 @@ function DraftDecision({
 }) {
   const [asking, setAsking] = useState(false)
   const canEdit = approval.allowed_decisions.includes('edit')
-  const decide = useDecision(approval, () => {})
-  const approve = () => decide.mutate({ to: 'approve', body: edited === null ? {} : { edited } })
+  const { decide, isPending } = useDecision(approval, () => {})
+  const approve = () => decide({ to: 'approve', body: edited === null ? {} : { edited } })
   useShortcuts({
     a: () => mode !== 'revise' && (asking ? approve() : setAsking(true)),
     e: () => canEdit && onMode('edit'),
@@ -88,15 +95,15 @@ function DraftDecision({
     Escape: () => (asking ? setAsking(false) : onDiscard()),
   })
   if (mode === 'revise') {
-    const revise = (note: string) => decide.mutate({ to: 'revise', body: { note } })
-    return <ReviseForm busy={decide.isPending} onRevise={revise} onBack={() => onMode('view')} />
+    const revise = (note: string) => decide({ to: 'revise', body: { note } })
+    return <ReviseForm busy={isPending} onRevise={revise} onBack={() => onMode('view')} />
   }
   return (
     <div className="flex flex-wrap items-center gap-2">
       <ApproveButton
         asking={asking}
         label={edited === null ? conversationsText.approve : conversationsText.approveEdited}
-        busy={decide.isPending || Object.values(edited ?? {}).includes('')}
+        busy={isPending || Object.values(edited ?? {}).includes('')}
         onAsk={() => setAsking(true)}
         onApprove={approve}
       />
