@@ -169,7 +169,7 @@ const caseRoute = createRoute({
   component: lazyPage(() => import('./pages/cases/case-page.tsx'), 'CasePage'),
 })
 
-const SETTINGS_VIEWS: SettingsTab[] = ['keys', 'members', 'projects', 'brand', 'service']
+const SETTINGS_VIEWS: SettingsTab[] = ['keys', 'members', 'projects', 'notifications', 'brand', 'service']
 
 const settings = createRoute({
   getParentRoute: () => shell,

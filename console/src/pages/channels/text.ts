@@ -30,9 +30,6 @@ export const channelsText = {
   missingFields: (fields: string[], missing: string[]) =>
     `A message has the fields ${fields.join(', ')}. This task type also requires: ${missing.join(', ')}.`,
   replyConnection: 'Reply connection',
-  choose: 'Choose…',
-  noConnections: 'No connections yet.',
-  createConnection: 'Create a connection',
   setupFor: (address: string) => `Setup for ${address}`,
   setupSteps: [
     'Have your mail or chat provider call your server when a message arrives.',
