@@ -14,11 +14,11 @@ import { PayloadView } from './payload-view.tsx'
 import { askedQuestion, QuestionDecision, QuestionView } from './question-decision.tsx'
 import { approvalHeadline } from './approval-summary.ts'
 import { approvalsText } from './text.ts'
+import { useDecision } from './use-decision.ts'
 
 /** One approval: the headline, the payload and the decision. Without `onDecided` it is read-only. */
 export function ApprovalCard({ approval, onDecided }: { approval: Approval; onDecided: (() => void) | null }) {
   const now = useNow(1_000)
-  const isQuestion = approval.path === 'question'
   const open = approval.status === 'pending' && Date.parse(approval.expires_at ?? '') > now
   return (
     <article aria-label={approvalsText.label} className="panel flex flex-col">
@@ -26,11 +26,7 @@ export function ApprovalCard({ approval, onDecided }: { approval: Approval; onDe
       <div className="border-t border-line p-5">
         {open && onDecided ? (
           <RequireRole minRole="operator" fallback={<ReadOnlyRequest approval={approval} />}>
-            {isQuestion ? (
-              <QuestionDecision approval={approval} onDecided={onDecided} />
-            ) : (
-              <DecisionForm approval={approval} onDecided={onDecided} />
-            )}
+            <OpenRequest approval={approval} onDecided={onDecided} />
           </RequireRole>
         ) : (
           <div className="flex flex-col gap-3">
@@ -49,6 +45,15 @@ export function ApprovalCard({ approval, onDecided }: { approval: Approval; onDe
   )
 }
 
+function OpenRequest({ approval, onDecided }: { approval: Approval; onDecided: () => void }) {
+  const send = useDecision(approval, onDecided)
+  return approval.path === 'question' ? (
+    <QuestionDecision approval={approval} send={send} />
+  ) : (
+    <DecisionForm approval={approval} send={send} />
+  )
+}
+
 /** What is asked: the payload of an action, or the options and the answer of a question. */
 function RequestView({ approval }: { approval: Approval }) {
   return approval.path === 'question' ? <QuestionView approval={approval} /> : <PayloadView approval={approval} />
@@ -63,7 +68,7 @@ function ReadOnlyRequest({ approval }: { approval: Approval }) {
   )
 }
 
-function CardHeader({ approval }: { approval: Approval }) {
+export function CardHeader({ approval }: { approval: Approval }) {
   const { action, amount, target } = approvalHeadline(approval)
   return (
     <header className="flex flex-col gap-2 p-5">

@@ -10,7 +10,7 @@ import { PayloadEditor } from './payload-editor.tsx'
 import { PayloadView } from './payload-view.tsx'
 import { uiText } from '../../ui/text.ts'
 import { approvalsText } from './text.ts'
-import { useDecision } from './use-decision.ts'
+import type { SendDecision } from './use-decision.ts'
 
 const text = approvalsText.decision
 
@@ -20,19 +20,19 @@ type DecisionMode = 'view' | 'edit' | 'revise' | 'reject'
  * Approves, edits, sends back or rejects. A decision takes two keys or two clicks, so that one slip has no effect: the
  * first `a` or click makes the button ask, the second approves; `r` asks for a reason and Enter rejects.
  */
-export function DecisionForm({ approval, onDecided }: { approval: Approval; onDecided: () => void }) {
+export function DecisionForm({ approval, send }: { approval: Approval; send: SendDecision }) {
   const [mode, setMode] = useState<DecisionMode>('view')
   const [asking, setAsking] = useState(false)
   const payload = toObject(approval.preview)
   const [edited, setEdited] = useState<JsonObject>(payload)
   const canEdit = approval.allowed_decisions.includes('edit')
   const change = changedValues(payload, edited)
-  const decide = useDecision(approval, onDecided)
+  const { decide, isPending } = send
   const approve = () =>
-    decide.mutate({ to: 'approve', body: mode === 'edit' && Object.keys(change).length > 0 ? { edited: change } : {} })
+    decide({ to: 'approve', body: mode === 'edit' && Object.keys(change).length > 0 ? { edited: change } : {} })
   const show = (to: DecisionMode) => (setMode(to), setAsking(false))
   const edit = (to: JsonObject) => (setEdited(to), setAsking(false))
-  const reject = (reason: string) => decide.mutate({ to: 'reject', body: reason ? { reason } : {} })
+  const reject = (reason: string) => decide({ to: 'reject', body: reason ? { reason } : {} })
   useShortcuts({
     a: () => (mode === 'view' || mode === 'edit') && (asking ? approve() : setAsking(true)),
     e: () => canEdit && show('edit'),
@@ -42,11 +42,11 @@ export function DecisionForm({ approval, onDecided }: { approval: Approval; onDe
   })
   const onBack = () => show('view')
   if (mode === 'revise') {
-    const revise = (note: string) => decide.mutate({ to: 'revise', body: { note } })
-    return <ReviseForm busy={decide.isPending} onRevise={revise} onBack={onBack} />
+    const revise = (note: string) => decide({ to: 'revise', body: { note } })
+    return <ReviseForm busy={isPending} onRevise={revise} onBack={onBack} />
   }
   if (mode === 'reject') {
-    return <RejectForm submitLabel={text.rejectAndEnd} busy={decide.isPending} onReject={reject} onBack={onBack} />
+    return <RejectForm submitLabel={text.rejectAndEnd} busy={isPending} onReject={reject} onBack={onBack} />
   }
   return (
     <div className="flex flex-col gap-3">
@@ -59,7 +59,7 @@ export function DecisionForm({ approval, onDecided }: { approval: Approval; onDe
         <ApproveButton
           asking={asking}
           label={mode === 'edit' ? approveLabel(Object.keys(change).length) : text.approve}
-          busy={decide.isPending}
+          busy={isPending}
           onAsk={() => setAsking(true)}
           onApprove={approve}
         />

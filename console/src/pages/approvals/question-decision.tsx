@@ -3,19 +3,19 @@ import type { Approval, Json } from '../../api/types.ts'
 import { FieldList } from '../../ui/json.tsx'
 import { type AskedQuestion, QuestionForm } from '../../ui/question-form.tsx'
 import { approvalsText } from './text.ts'
-import { useDecision } from './use-decision.ts'
+import type { SendDecision } from './use-decision.ts'
 
 const text = approvalsText.question
 
 /** Answers or declines a question. */
-export function QuestionDecision({ approval, onDecided }: { approval: Approval; onDecided: () => void }) {
-  const decide = useDecision(approval, onDecided)
+export function QuestionDecision({ approval, send }: { approval: Approval; send: SendDecision }) {
+  const { decide, isPending } = send
   return (
     <QuestionForm
       question={askedQuestion(approval)}
-      busy={decide.isPending}
-      onAnswer={(answer) => decide.mutate({ to: 'approve', body: { edited: { answer } } })}
-      onDecline={() => decide.mutate({ to: 'reject', body: {} })}
+      busy={isPending}
+      onAnswer={(answer) => decide({ to: 'approve', body: { edited: { answer } } })}
+      onDecline={() => decide({ to: 'reject', body: {} })}
     />
   )
 }

@@ -8,15 +8,21 @@ import { approvalsText } from './text.ts'
 
 const text = approvalsText.decision
 
-interface Decision {
+export interface Decision {
   to: 'approve' | 'reject' | 'revise'
   body: { edited?: JsonObject; reason?: string; note?: string }
 }
 
+/** How a form sends its decision. */
+export interface SendDecision {
+  decide: (decision: Decision) => void
+  isPending: boolean
+}
+
 /** Sends a decision and shows that it was made. */
-export function useDecision(approval: Approval, onDecided: () => void) {
+export function useDecision(approval: Approval, onDecided: () => void): SendDecision {
   const queries = useQueryClient()
-  return useMutation({
+  const { mutate, isPending } = useMutation({
     mutationFn: ({ to, body }: Decision) =>
       callApi(`/v1/approvals/${approval.approval_id}/${to}`, { method: 'POST', body }),
     onSuccess: (_, { to, body: { edited = null } }) => {
@@ -32,6 +38,7 @@ export function useDecision(approval: Approval, onDecided: () => void) {
       void queries.invalidateQueries({ queryKey: ['tasks'] })
     },
   })
+  return { decide: mutate, isPending }
 }
 
 function doneText(approval: Approval, to: Decision['to'], edited: JsonObject | null): string {

@@ -79,8 +79,8 @@ function DraftDecision({
 }) {
   const [asking, setAsking] = useState(false)
   const canEdit = approval.allowed_decisions.includes('edit')
-  const decide = useDecision(approval, () => {})
-  const approve = () => decide.mutate({ to: 'approve', body: edited === null ? {} : { edited } })
+  const { decide, isPending } = useDecision(approval, () => {})
+  const approve = () => decide({ to: 'approve', body: edited === null ? {} : { edited } })
   useShortcuts({
     a: () => mode !== 'revise' && (asking ? approve() : setAsking(true)),
     e: () => canEdit && onMode('edit'),
@@ -88,15 +88,15 @@ function DraftDecision({
     Escape: () => (asking ? setAsking(false) : onDiscard()),
   })
   if (mode === 'revise') {
-    const revise = (note: string) => decide.mutate({ to: 'revise', body: { note } })
-    return <ReviseForm busy={decide.isPending} onRevise={revise} onBack={() => onMode('view')} />
+    const revise = (note: string) => decide({ to: 'revise', body: { note } })
+    return <ReviseForm busy={isPending} onRevise={revise} onBack={() => onMode('view')} />
   }
   return (
     <div className="flex flex-wrap items-center gap-2">
       <ApproveButton
         asking={asking}
         label={edited === null ? conversationsText.approve : conversationsText.approveEdited}
-        busy={decide.isPending || Object.values(edited ?? {}).includes('')}
+        busy={isPending || Object.values(edited ?? {}).includes('')}
         onAsk={() => setAsking(true)}
         onApprove={approve}
       />

@@ -1,0 +1,39 @@
+import { queryOptions } from '@tanstack/react-query'
+import { callApi } from './http.ts'
+import type { Approval, JsonObject } from './types.ts'
+
+/** The API of the decision page. The token of the mail is the credential; a signed-in session plays no part. */
+export interface LinkedApproval {
+  approval: Approval
+  member: { id: string; name: string | null; email: string }
+}
+
+export interface LinkDecision {
+  decision: 'approve' | 'reject' | 'revise'
+  edited?: JsonObject
+  note?: string
+  reason?: string
+}
+
+export interface LinkOutcome {
+  decision: 'approved' | 'rejected' | 'pending'
+  votes?: unknown[]
+  needed?: number
+}
+
+/** The token is in the fragment of the URL, which browsers do not send to servers. */
+export const decisionToken = (): string => decodeURIComponent(location.hash.slice(1))
+
+const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` }, allProjects: true })
+
+/** Reading does not use up the token, because mail scanners open links. */
+export const linkedApprovalQuery = (token: string) =>
+  queryOptions({
+    queryKey: ['decision-link', token],
+    queryFn: ({ signal }) => callApi<LinkedApproval>('/v1/decide', { ...bearer(token), signal }),
+    // A refusal stays one, and the page is read by one person for a short time.
+    staleTime: Infinity,
+  })
+
+export const decideWithLink = (token: string, body: LinkDecision): Promise<LinkOutcome> =>
+  callApi<LinkOutcome>('/v1/decide', { ...bearer(token), method: 'POST', body })
