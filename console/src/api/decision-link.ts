@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
-import { callApi } from './http.ts'
+import { ApiError, callApi } from './http.ts'
 import type { Approval, JsonObject } from './types.ts'
 
 /** The API of the decision page. The token of the mail is the credential; a signed-in session plays no part. */
@@ -26,13 +26,18 @@ export const decisionToken = (): string => decodeURIComponent(location.hash.slic
 
 const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` }, allProjects: true })
 
+const POLL_MS = 5_000
+
+/** Asking again cannot help: the link is used, expired or not valid. */
+export const isRefused = (error: unknown): boolean => error instanceof ApiError && error.status < 500
+
 /** Reading does not use up the token, because mail scanners open links. */
 export const linkedApprovalQuery = (token: string) =>
   queryOptions({
     queryKey: ['decision-link', token],
     queryFn: ({ signal }) => callApi<LinkedApproval>('/v1/decide', { ...bearer(token), signal }),
-    // A refusal stays one, and the page is read by one person for a short time.
-    staleTime: Infinity,
+    // Another member may decide while the page is open.
+    refetchInterval: ({ state }) => (isRefused(state.error) ? false : POLL_MS),
   })
 
 export const decideWithLink = (token: string, body: LinkDecision): Promise<LinkOutcome> =>

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
-import { decisionToken, linkedApprovalQuery } from '../../api/decision-link.ts'
+import { decisionToken, isRefused, linkedApprovalQuery } from '../../api/decision-link.ts'
 import { ApiError, errorMessage } from '../../api/http.ts'
 import { Button, buttonClass } from '../../ui/button.tsx'
 import { capitalize } from '../../ui/humanize.ts'
@@ -31,12 +31,11 @@ export function DecidePage() {
 }
 
 function OpenLink({ token, onDecided }: { token: string; onDecided: (outcome: Outcome) => void }) {
-  const query = useQuery(linkedApprovalQuery(token))
-  const [refusal, setRefusal] = useState<unknown>(null)
-  const error = refusal ?? query.error
-  if (error !== null) return <LinkError error={error} onRetry={() => (setRefusal(null), void query.refetch())} />
-  if (!query.data) return <Placeholder className="h-96" />
-  return <DecisionCard token={token} linked={query.data} onDecided={onDecided} onRefused={setRefusal} />
+  const { data, error, refetch } = useQuery(linkedApprovalQuery(token))
+  // While the service is away, the open approval stays, with what was typed.
+  if (error && (!data || isRefused(error))) return <LinkError error={error} onRetry={() => void refetch()} />
+  if (!data) return <Placeholder className="h-96" />
+  return <DecisionCard token={token} linked={data} onDecided={onDecided} onRefused={() => void refetch()} />
 }
 
 /** Why the link cannot be used, in the words of the server where it knows more. */

@@ -1,5 +1,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { decideWithLink, type LinkedApproval } from '../../api/decision-link.ts'
+import { errorMessage } from '../../api/http.ts'
+import { ErrorMessage } from '../../ui/page-states.tsx'
 import { CardHeader } from '../approvals/approval-card.tsx'
 import { DecisionForm } from '../approvals/decision-form.tsx'
 import { QuestionDecision } from '../approvals/question-decision.tsx'
@@ -11,22 +13,24 @@ interface CardProps {
   token: string
   linked: LinkedApproval
   onDecided: (outcome: Outcome) => void
-  onRefused: (error: unknown) => void
+  /** Finds out whether the link can still be used. */
+  onRefused: () => void
 }
 
 /** The approval with the decisions that the member of the link can take. */
 export function DecisionCard(props: CardProps) {
   const { approval, member } = props.linked
-  const send = useLinkDecision(props)
+  const { error, ...send } = useLinkDecision(props)
   return (
     <article aria-label={decideText.title} className="panel flex flex-col">
       <CardHeader approval={approval} />
-      <div className="border-t border-line p-5">
+      <div className="flex flex-col gap-3 border-t border-line p-5">
         {approval.path === 'question' ? (
           <QuestionDecision approval={approval} send={send} />
         ) : (
           <DecisionForm approval={approval} send={send} />
         )}
+        {error && <ErrorMessage message={errorMessage(error)} />}
       </div>
       <footer className="border-t border-line px-5 py-2 text-xs text-muted">
         {decideText.decidingAs(member.name ?? member.email)}
@@ -35,11 +39,16 @@ export function DecisionCard(props: CardProps) {
   )
 }
 
-function useLinkDecision({ token, linked: { approval }, onDecided, onRefused }: CardProps): SendDecision {
-  const { mutate, isPending } = useMutation({
+function useLinkDecision({
+  token,
+  linked: { approval },
+  onDecided,
+  onRefused,
+}: CardProps): SendDecision & { error: Error | null } {
+  const { mutate, isPending, error } = useMutation({
     mutationFn: ({ to, body }: Decision) => decideWithLink(token, { decision: to, ...body }),
     onSuccess: (result, { to }) => onDecided({ to, isQuestion: approval.path === 'question', result }),
     onError: onRefused,
   })
-  return { decide: mutate, isPending }
+  return { decide: mutate, isPending, error }
 }
