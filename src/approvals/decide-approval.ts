@@ -1,9 +1,6 @@
 import { appendAuditEntry } from '../audit/append.ts'
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
 import { badRequest, conflict } from '../base/problem.ts'
-import { checkReplyPayload, findReplyRoute } from '../channels/reply-route.ts'
-import { checkToolArguments, findTool } from '../connections/connection-tools.ts'
-import { findConnection } from '../connections/rows.ts'
 import { listFileReferences } from '../contract/file-reference.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { Actor, ProjectScope } from '../ctx/scope.ts'
@@ -18,6 +15,7 @@ import type { TaskEnding } from '../lifecycle/task-ending.ts'
 import { findApprovalDecision } from '../lifecycle/rows.ts'
 import { findTaskUnscoped, type LockedTask, lockTask } from '../tasks/rows.ts'
 import { type AlsoWrite, hashPayload } from './ask-approval.ts'
+import { checkEditedPayload } from './payload-schema.ts'
 import { toAnswer } from './question.ts'
 import { type DecidableApproval, updateApprovalDecision } from './rows.ts'
 import { approvedPayload, askedField, parseProposedPayload } from './view.ts'
@@ -71,22 +69,6 @@ async function resolveEditedFiles(
   if (edit === null || path !== 'action' || listFileReferences(edit).length === 0) return edit
   const task = await findTaskUnscoped(ctx.db, task_id)
   return resolvePayloadFiles(ctx.db, { projectId, clientId: task?.client_id ?? null }, edit)
-}
-
-/** An edited payload must match the tool like the proposed one. Without the tool, the action fails when it is sent. */
-async function checkEditedPayload(ctx: Ctx, row: DecidableApproval): Promise<void> {
-  const reply = await findReplyOfApproval(ctx, row)
-  if (reply) return checkReplyPayload(reply, approvedPayload(row), 'edited')
-  const connection = row.connection_id === null ? null : await findConnection(ctx.db, row.connection_id)
-  const tool = connection && (await findTool(ctx, connection, row.action))
-  if (tool) checkToolArguments(connection, tool, approvedPayload(row), 'edited')
-}
-
-/** How a reply to the client of a thread is sent; null if the approval is for another action. */
-async function findReplyOfApproval(ctx: Ctx, { task_id, action }: DecidableApproval) {
-  const task = await findTaskUnscoped(ctx.db, task_id)
-  const route = task?.thread_id ? await findReplyRoute(ctx.db, task.thread_id) : null
-  return route?.capability === action ? route.reply : null
 }
 
 /**

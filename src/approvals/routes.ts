@@ -4,17 +4,12 @@ import { defineRead, defineWrite, findInScope, nameRoutes } from '../http/route.
 import { jsonObject } from '../http/validate.ts'
 import { taskInScope } from '../tasks/routes.ts'
 import { approveApproval, rejectApproval, reviseApproval } from './decide-approval.ts'
+import { ApprovalDetailView } from './detail-view.ts'
 import { listEffects } from './effect-rows.ts'
+import { readApprovalViews } from './read-approvals.ts'
+import { readApprovalDetail } from './read-detail.ts'
 import { findApproval, findDecidableApproval, listApprovals } from './rows.ts'
-import {
-  APPROVAL_PATHS,
-  APPROVAL_STATUSES,
-  ApprovalView,
-  DecisionView,
-  EffectView,
-  toApprovalView,
-  toEffectView,
-} from './view.ts'
+import { APPROVAL_PATHS, APPROVAL_STATUSES, ApprovalView, DecisionView, EffectView, toEffectView } from './view.ts'
 
 const approvalInScope = findInScope('approval', findApproval)
 const decidableInScope = findInScope('approval', findDecidableApproval)
@@ -32,15 +27,21 @@ export const approvalRoutes = nameRoutes({
     responses: { 200: pageSchema(ApprovalView) },
     async handle({ ctx, scope, query }) {
       const rows = await listApprovals(ctx.db, scope.projectIds, query)
-      return toPage(rows, query.limit, (row) => row.id, toApprovalView)
+      const page = toPage(
+        rows,
+        query.limit,
+        (row) => row.id,
+        (row) => row,
+      )
+      return { ...page, data: await readApprovalViews(ctx.db, page.data) }
     },
   }),
 
   getApproval: defineRead('/v1/approvals/:id', {
-    summary: 'Read an approval',
-    responses: { 200: ApprovalView },
+    summary: 'Read an approval with everything that is needed to decide',
+    responses: { 200: ApprovalDetailView },
     find: approvalInScope,
-    handle: async ({ subject }) => toApprovalView(subject),
+    handle: async ({ ctx, subject }) => readApprovalDetail(ctx, subject),
   }),
 
   approveApproval: defineWrite('POST', '/v1/approvals/:id/approve', {

@@ -110,6 +110,25 @@ function listProjectApprovals(db: Db, project_id: string, filter: ApprovalFilter
   return listNewestPage(ofWedge, filter, matchColumns({ path }))
 }
 
+/** The newest decisions on the same action of the wedge before an approval, newest first. */
+export function listEarlierDecisions(
+  db: Db,
+  { id, project_id, wedge, action }: Pick<ApprovalRow, 'id' | 'project_id' | 'wedge' | 'action'>,
+  limit: number,
+): Promise<ApprovalRow[]> {
+  return db
+    .selectFrom('approvals')
+    .selectAll()
+    .where('project_id', '=', project_id)
+    .where('wedge', '=', wedge)
+    .where('action', '=', action)
+    .where('status', '!=', 'pending')
+    .where('id', '<', id)
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute()
+}
+
 const PAST_COLUMNS = ['id', 'task_id', 'action', 'payload', 'connection', 'tool', 'status', 'created_at'] as const
 
 export type PastApproval = Pick<ApprovalRow, (typeof PAST_COLUMNS)[number]> & Pick<TaskRow, 'constraints'>
