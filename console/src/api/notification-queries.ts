@@ -7,7 +7,7 @@ export type NotifierKind = (typeof NOTIFIER_KINDS)[number]
 
 export interface Notifier {
   kind: NotifierKind
-  connection: string
+  connection: string | null
   connection_id: string
   has_secret: boolean
   secret: string | null
@@ -44,7 +44,7 @@ export interface MyNotifications {
 
 export interface NotificationLink {
   code?: string
-  expires_at?: string
+  expires_at: string
   url?: string
   sent_to?: string
 }

@@ -40,7 +40,9 @@ export function LinkDialog({
             {text.open}
           </a>
         )}
-        {link.expires_at && <p className="text-xs text-muted">{text.expires(formatDateTime(link.expires_at))}</p>}
+        <p className="text-xs text-muted">
+          {(kind === 'mail' ? text.linkExpires : text.codeExpires)(formatDateTime(link.expires_at))}
+        </p>
         <div className="flex items-center justify-between gap-2">
           <p role="status" className="text-muted">
             {kind === 'mail' ? text.waitingForMail : text.waiting}

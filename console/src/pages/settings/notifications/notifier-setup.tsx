@@ -1,8 +1,9 @@
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { callApi } from '../../../api/http.ts'
 import { useApiMutation } from '../../../api/mutation.ts'
 import type { Notifier, NotifierKind } from '../../../api/notification-queries.ts'
-import type { Connection } from '../../../api/setup-queries.ts'
+import { type Connection, connectionsQuery } from '../../../api/setup-queries.ts'
 import { Button } from '../../../ui/button.tsx'
 import { CopyRow } from '../../../ui/copy-row.tsx'
 import { Dialog } from '../../../ui/dialog.tsx'
@@ -52,7 +53,9 @@ export function NotifierSetup({
 }
 
 function ConnectionForm({ kind, notifier }: { kind: NotifierKind; notifier: Notifier | null }) {
-  const [connection, setConnection] = useState(notifier?.connection_id ?? '')
+  const [chosenId, setChosenId] = useState(notifier?.connection_id ?? '')
+  const { data: connections = [] } = useQuery(connectionsQuery)
+  const connection = connections.find(({ id }) => id === chosenId)?.name
   const save = useApiMutation(() => callApi(`/v1/notifiers/${kind}`, { method: 'PUT', body: { connection } }), {
     invalidates: ['notifiers', 'notifications'],
     onSuccess: () => showToast(text.saved(notificationsText.services[kind])),
@@ -64,15 +67,15 @@ function ConnectionForm({ kind, notifier }: { kind: NotifierKind; notifier: Noti
       <div>
         <ConnectionSelect
           label={notificationsText.project.connection}
-          value={connection}
+          value={chosenId}
           fits={fits}
-          onChange={setConnection}
+          onChange={setChosenId}
         />
       </div>
       <Button
         type="submit"
         variant={notifier ? 'plain' : 'primary'}
-        disabled={connection === '' || connection === notifier?.connection_id || save.isPending}
+        disabled={connection === undefined || chosenId === notifier?.connection_id || save.isPending}
       >
         {text.save}
       </Button>

@@ -65,7 +65,7 @@ function NotifierRow({
   return (
     <tr>
       <td className="font-medium">{service}</td>
-      <td className={notifier ? '' : 'text-muted'}>{notifier?.connection ?? '—'}</td>
+      <td className={notifier ? '' : 'text-muted'}>{notifier ? (notifier.connection ?? text.deleted) : '—'}</td>
       <td>
         <NotifierStatus notifier={notifier} />
       </td>
@@ -87,6 +87,7 @@ function NotifierRow({
 
 function NotifierStatus({ notifier }: { notifier: Notifier | null }) {
   if (!notifier) return <Tag>{text.notSetUp}</Tag>
+  if (notifier.connection === null) return <Tag tone="bad">{text.failing}</Tag>
   if (notifier.secret && !notifier.has_secret) return <Tag tone="wait">{text.noSecret}</Tag>
   return <Tag tone="ok">{text.ready}</Tag>
 }
