@@ -1,10 +1,10 @@
 import { queryOptions } from '@tanstack/react-query'
 import { ApiError, callApi } from './http.ts'
-import type { Approval, JsonObject } from './types.ts'
+import type { JsonObject, Schemas } from './types.ts'
 
 /** The API of the decision page. The token of the mail is the credential; a signed-in session plays no part. */
 export interface LinkedApproval {
-  approval: Approval
+  approval: Schemas['ApprovalDetail']
   member: { id: string; name: string | null; email: string }
 }
 

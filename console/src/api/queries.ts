@@ -5,6 +5,7 @@ import { fetchList, pagedQuery, queryString } from './paging.ts'
 import type {
   Analytics,
   Approval,
+  ApprovalDetail,
   ApprovalStatus,
   BrokenWedge,
   Effect,
@@ -178,7 +179,7 @@ export const effectsQuery = (taskId: string) =>
 export const approvalQuery = (id: string) =>
   queryOptions({
     queryKey: ['approvals', 'one', id],
-    queryFn: ({ signal }) => callApi<Approval>(`/v1/approvals/${id}`, { signal }),
+    queryFn: ({ signal }) => callApi<ApprovalDetail>(`/v1/approvals/${id}`, { signal }),
   })
 
 /** The approvals of one task, with the payloads of its external actions. */

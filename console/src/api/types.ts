@@ -38,6 +38,9 @@ export interface TaskEvent {
 export type ApprovalStatus = 'pending' | 'auto_approved' | 'approved' | 'rejected' | 'expired'
 
 export type Approval = Schemas['Approval']
+/** One approval with everything that a person needs to decide. */
+export type ApprovalDetail = Schemas['ApprovalDetail']
+export type DecisionResult = Schemas['Decision']
 export type ActionAmount = Schemas['ActionAmount']
 
 /** An external action: one call that the service sent through a connection. */

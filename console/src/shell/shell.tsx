@@ -5,6 +5,7 @@ import { useEffect, useEffectEvent, useState } from 'react'
 import { sessionQuery } from '../api/queries.ts'
 import { Button, KeyCap } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
+import { HeldDecisionList } from '../pages/approvals/held-decision-list.tsx'
 import { RoleProvider } from '../ui/role.tsx'
 import { ToastList } from '../ui/toast.tsx'
 import { ApprovalNotifier } from './approval-notifier.tsx'
@@ -71,6 +72,7 @@ function ShellFrame() {
       )}
       <UnreachableBanner />
       <ApprovalNotifier />
+      <HeldDecisionList />
       <ToastList />
       <SessionEndedDialog />
     </>

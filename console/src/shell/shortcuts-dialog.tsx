@@ -39,6 +39,7 @@ const shortcutGroups = (navItems: NavItem[], canDecide: boolean): ShortcutGroup[
 
 const DECISIONS: [string, string][] = [
   ['a', text.approve],
+  ['u', text.undo],
   ['e', text.edit],
   ['x / X', text.select],
   ['v', text.revise],

@@ -71,6 +71,7 @@ export const shellText = {
     open: 'Open',
     loadNew: 'Load new items',
     approve: 'Approve (press twice to confirm)',
+    undo: 'Undo an approval of high risk, within 5 seconds',
     edit: 'Edit payload',
     select: 'Select one / select all; a and r then decide all of them',
     revise: 'Send back with a note',

@@ -13,10 +13,11 @@ export interface InputField {
   choices: string[] | null
 }
 
-export function fieldsOfSchema(schema: JsonObject): InputField[] {
+/** Samples tell the types that the schema leaves open. */
+export function fieldsOfSchema(schema: JsonObject, samples: JsonObject = {}): InputField[] {
   const required = Array.isArray(schema['required']) ? schema['required'] : []
   return Object.entries(toObject(schema['properties'] ?? null)).map(([name, property]) =>
-    toInputField(name, toObject(property), required.includes(name)),
+    toInputField(name, toObject(property), required.includes(name), samples[name]),
   )
 }
 
@@ -42,11 +43,12 @@ const declaredType = ({ type }: JsonObject) => (Array.isArray(type) ? type[0] : 
 
 function fieldType(property: JsonObject, sample: Json | undefined): InputField['type'] {
   const declared = declaredType(property)
+  // A schema may allow one value or a list of them.
+  if (typeof sample === 'object' && sample !== null) return 'json'
   if (declared === 'number' || declared === 'integer') return 'number'
   if (declared === 'boolean') return 'boolean'
   if (declared === 'object' || declared === 'array') return 'json'
-  if (declared === undefined && sample !== undefined && sample !== null) {
-    if (typeof sample === 'object') return 'json'
+  if (declared === undefined) {
     return typeof sample === 'number' ? 'number' : typeof sample === 'boolean' ? 'boolean' : 'string'
   }
   return 'string'

@@ -28,6 +28,12 @@ export function guessedMoney(payload: JsonObject): Money | null {
   return { value: Math.max(...amounts), currency }
 }
 
+/** The only field of a payload that states an amount; null if several do. */
+export function singleAmountField(payload: JsonObject): string | null {
+  const [first = null, ...others] = AMOUNT_FIELDS.filter((name) => Object.hasOwn(payload, name))
+  return others.length === 0 ? first : null
+}
+
 export const moneyText = ({ value, currency }: Money): string => formatMoney(value, currency)
 
 /** The field that states the amount, as money: people read "$50.00" and not 5000. */

@@ -1,7 +1,9 @@
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { toCurl } from '../../api/http.ts'
 import { toObject } from '../../api/json.ts'
-import type { Approval } from '../../api/types.ts'
+import { approvalQuery } from '../../api/queries.ts'
+import type { Approval, JsonObject } from '../../api/types.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { RequireRole, RoleHint } from '../../ui/role.tsx'
 import { StatusBadge, Tag } from '../../ui/status.tsx'
@@ -9,24 +11,30 @@ import { uiText } from '../../ui/text.ts'
 import { TimeAgo, useNow } from '../../ui/time.tsx'
 import { Countdown } from './countdown.tsx'
 import { DecisionForm } from './decision-form.tsx'
+import { HeldDecisionRow } from './held-decision-list.tsx'
+import { type HeldDecision, useHeldDecision } from './held-decisions.ts'
 import { PayloadDiffView } from './payload-diff-view.tsx'
 import { PayloadView } from './payload-view.tsx'
 import { askedQuestion, QuestionDecision, QuestionView } from './question-decision.tsx'
 import { approvalHeadline } from './approval-summary.ts'
 import { approvalsText } from './text.ts'
-import { useDecision } from './use-decision.ts'
+import { type SendDecision, useDecision } from './use-decision.ts'
 
 /** One approval: the headline, the payload and the decision. Without `onDecided` it is read-only. */
 export function ApprovalCard({ approval, onDecided }: { approval: Approval; onDecided: (() => void) | null }) {
   const now = useNow(1_000)
+  const held = useHeldDecision(approval.approval_id)
+  const { data: detail } = useQuery(approvalQuery(approval.approval_id))
   const open = approval.status === 'pending' && Date.parse(approval.expires_at ?? '') > now
   return (
     <article aria-label={approvalsText.label} className="panel flex flex-col">
       <CardHeader approval={approval} />
       <div className="border-t border-line p-5">
-        {open && onDecided ? (
+        {held ? (
+          <HeldRequest approval={approval} decision={held} />
+        ) : open && onDecided ? (
           <RequireRole minRole="operator" fallback={<ReadOnlyRequest approval={approval} />}>
-            <OpenRequest approval={approval} onDecided={onDecided} />
+            <OpenRequest approval={approval} schema={detail?.schema ?? null} onDecided={onDecided} />
           </RequireRole>
         ) : (
           <div className="flex flex-col gap-3">
@@ -45,18 +53,35 @@ export function ApprovalCard({ approval, onDecided }: { approval: Approval; onDe
   )
 }
 
-function OpenRequest({ approval, onDecided }: { approval: Approval; onDecided: () => void }) {
-  const send = useDecision(approval, onDecided)
-  return approval.path === 'question' ? (
-    <QuestionDecision approval={approval} send={send} />
-  ) : (
-    <DecisionForm approval={approval} send={send} />
-  )
+function OpenRequest({
+  approval,
+  schema,
+  onDecided,
+}: {
+  approval: Approval
+  schema: JsonObject | null
+  onDecided: () => void
+}) {
+  return <DecisionControls approval={approval} schema={schema} send={useDecision(approval, onDecided)} />
+}
+
+/** The form of the decision, or of the answer to a question. */
+export function DecisionControls(props: { approval: Approval; schema: JsonObject | null; send: SendDecision }) {
+  return props.approval.path === 'question' ? <QuestionDecision {...props} /> : <DecisionForm {...props} />
 }
 
 /** What is asked: the payload of an action, or the options and the answer of a question. */
 function RequestView({ approval }: { approval: Approval }) {
   return approval.path === 'question' ? <QuestionView approval={approval} /> : <PayloadView approval={approval} />
+}
+
+export function HeldRequest({ approval, decision }: { approval: Approval; decision: HeldDecision }) {
+  return (
+    <div className="flex flex-col gap-3">
+      <RequestView approval={approval} />
+      <HeldDecisionRow decision={decision} />
+    </div>
+  )
 }
 
 function ReadOnlyRequest({ approval }: { approval: Approval }) {

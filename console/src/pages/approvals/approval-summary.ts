@@ -1,7 +1,7 @@
 import { toObject, toText } from '../../api/json.ts'
 import type { Approval, Json, JsonObject } from '../../api/types.ts'
 import { capitalize } from '../../ui/humanize.ts'
-import { declaredMoney, guessedMoney, moneyText } from './amount.ts'
+import { declaredMoney, guessedMoney, type Money, moneyText } from './amount.ts'
 import { approvalsText } from './text.ts'
 
 const text = approvalsText.summary
@@ -26,10 +26,11 @@ type SummarizedApproval = Pick<Approval, 'action' | 'preview'> &
 
 export function approvalHeadline(approval: SummarizedApproval): ApprovalHeadline {
   if (approval.path === 'question') return { action: questionTitle(approval), amount: null, target: null }
-  const payload = { ...toObject(approval.preview), ...approval.edited }
+  const payload = editedPayload(approval)
+  const money = approvalMoney(approval)
   return {
     action: toolLabel(approval) ?? actionLabel(approval.action, connectionName(approval)),
-    amount: amountLabel(approval, payload),
+    amount: money && moneyText(money),
     target: targetLabel(payload),
   }
 }
@@ -70,10 +71,17 @@ function toolLabel({ text: words, amount }: SummarizedApproval): string | null {
   return price !== '' && words.endsWith(price) ? words.slice(0, -price.length) : words
 }
 
-function amountLabel({ amount }: SummarizedApproval, payload: JsonObject): string | null {
-  const money = amount ? declaredMoney(amount, payload) : guessedMoney(payload)
-  return money && moneyText(money)
+/** The amount of the payload that would be sent; null if it states none. */
+export function approvalMoney(approval: SummarizedApproval): Money | null {
+  const payload = editedPayload(approval)
+  return approval.amount ? declaredMoney(approval.amount, payload) : guessedMoney(payload)
 }
+
+/** The proposed payload with the edited fields. */
+export const editedPayload = ({ preview, edited }: SummarizedApproval): JsonObject => ({
+  ...toObject(preview),
+  ...edited,
+})
 
 function targetLabel(payload: JsonObject): string | null {
   const parts = TARGET_FIELDS.flatMap(({ fields, phrase }) => {

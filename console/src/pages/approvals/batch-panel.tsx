@@ -4,6 +4,9 @@ import { useShortcuts } from '../../shell/shortcuts.ts'
 import { Button, KeyCap } from '../../ui/button.tsx'
 import { Tag } from '../../ui/status.tsx'
 import { ApproveButton } from './decision-form.tsx'
+import { batchTotals } from './batch-totals.ts'
+import { HeldDecisionRow } from './held-decision-list.tsx'
+import { useHeldDecision } from './held-decisions.ts'
 import { RejectForm } from './note-form.tsx'
 import { approvalSummary } from './approval-summary.ts'
 import { uiText } from '../../ui/text.ts'
@@ -30,9 +33,33 @@ export function BatchPanel({ batch, onClear }: { batch: ApprovalBatch; onClear: 
           </li>
         ))}
       </ul>
-      {decided ? <BatchDone busy={batch.busy} onClear={onClear} /> : <BatchDecision batch={batch} onClear={onClear} />}
+      <BatchTotals batch={batch} />
+      <BatchActions batch={batch} onClear={onClear} />
     </section>
   )
+}
+
+/** What the decision is about; afterwards what was decided and what failed. */
+function BatchTotals({ batch: { selected, outcomes } }: { batch: ApprovalBatch }) {
+  if (outcomes.size === 0) return <p className="text-base font-medium text-accent">{batchTotals(selected)}</p>
+  const byState = Map.groupBy(selected, ({ approval_id }) => outcomes.get(approval_id)?.state)
+  return (
+    <ul aria-label={text.results} className="flex flex-col gap-0.5">
+      {RESULTS.flatMap((state) => {
+        const approvals = byState.get(state)
+        return approvals ? [<li key={state}>{text[state](batchTotals(approvals))}</li>] : []
+      })}
+    </ul>
+  )
+}
+
+const RESULTS = ['approved', 'rejected', 'voted', 'failed'] as const
+
+function BatchActions({ batch, onClear }: { batch: ApprovalBatch; onClear: () => void }) {
+  const held = useHeldDecision(batch.selected[0]?.approval_id ?? '')
+  if (held) return <HeldDecisionRow decision={held} />
+  if (batch.outcomes.size > 0) return <BatchDone busy={batch.busy} onClear={onClear} />
+  return <BatchDecision batch={batch} onClear={onClear} />
 }
 
 function batchSummary({ selected, outcomes, busy }: ApprovalBatch): string {
@@ -46,7 +73,7 @@ function OutcomeTag({ outcome }: { outcome: BatchOutcome | undefined }) {
   if (!outcome) return null
   if (outcome.state === 'failed') return <span className="text-right text-xs text-bad">{outcome.message}</span>
   return (
-    <Tag tone={({ approved: 'ok', rejected: 'bad', working: 'run' } as const)[outcome.state]}>
+    <Tag tone={({ approved: 'ok', rejected: 'bad', working: 'run', voted: 'wait' } as const)[outcome.state]}>
       {text.state[outcome.state]}
     </Tag>
   )
@@ -54,7 +81,7 @@ function OutcomeTag({ outcome }: { outcome: BatchOutcome | undefined }) {
 
 function BatchDecision({ batch: { selected, decide }, onClear }: { batch: ApprovalBatch; onClear: () => void }) {
   const [mode, setMode] = useState<'view' | 'asking' | 'reject'>('view')
-  const approve = () => void decide('approve', {})
+  const approve = () => decide('approve', {})
   useShortcuts({
     a: () => (mode === 'asking' ? approve() : setMode('asking')),
     r: () => setMode('reject'),
@@ -65,7 +92,7 @@ function BatchDecision({ batch: { selected, decide }, onClear }: { batch: Approv
       <RejectForm
         submitLabel={text.rejectAndEnd(selected.length)}
         busy={false}
-        onReject={(reason) => void decide('reject', reason ? { reason } : {})}
+        onReject={(reason) => decide('reject', reason ? { reason } : {})}
         onBack={() => setMode('view')}
       />
     )

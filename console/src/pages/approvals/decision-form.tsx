@@ -1,16 +1,16 @@
 import { Check, Pencil, Undo2, X } from 'lucide-react'
 import { type MouseEvent, useEffect, useRef, useState } from 'react'
-import { toObject } from '../../api/json.ts'
 import type { Approval, JsonObject } from '../../api/types.ts'
 import { useShortcuts } from '../../shell/shortcuts.ts'
 import { Button, KeyCap } from '../../ui/button.tsx'
+import { editedPayload } from './approval-summary.ts'
 import { RejectForm, ReviseForm } from './note-form.tsx'
 import { changedValues } from './payload-diff.ts'
 import { PayloadEditor } from './payload-editor.tsx'
 import { PayloadView } from './payload-view.tsx'
 import { uiText } from '../../ui/text.ts'
 import { approvalsText } from './text.ts'
-import type { SendDecision } from './use-decision.ts'
+import type { Decision, SendDecision } from './use-decision.ts'
 
 const text = approvalsText.decision
 
@@ -20,61 +20,100 @@ type DecisionMode = 'view' | 'edit' | 'revise' | 'reject'
  * Approves, edits, sends back or rejects. A decision takes two keys or two clicks, so that one slip has no effect: the
  * first `a` or click makes the button ask, the second approves; `r` asks for a reason and Enter rejects.
  */
-export function DecisionForm({ approval, send }: { approval: Approval; send: SendDecision }) {
+export function DecisionForm({
+  approval,
+  schema,
+  send: { decide, isPending },
+}: {
+  approval: Approval
+  /** The JSON Schema of the payload; null if it is not known. */
+  schema: JsonObject | null
+  send: SendDecision
+}) {
   const [mode, setMode] = useState<DecisionMode>('view')
   const [asking, setAsking] = useState(false)
-  const payload = toObject(approval.preview)
-  const [edited, setEdited] = useState<JsonObject>(payload)
-  const canEdit = approval.allowed_decisions.includes('edit')
-  const change = changedValues(payload, edited)
-  const { decide, isPending } = send
+  const form = useRef<HTMLFormElement>(null)
+  const edit = usePayloadEdit(approval)
   const approve = () =>
-    decide({ to: 'approve', body: mode === 'edit' && Object.keys(change).length > 0 ? { edited: change } : {} })
+    decide({ to: 'approve', body: mode === 'edit' && edit.changes > 0 ? { edited: edit.body } : {} })
+  // Text that is not valid JSON is not part of the edit, so nothing is approved while there is some.
+  const ask = () => form.current?.reportValidity() !== false && setAsking(true)
   const show = (to: DecisionMode) => (setMode(to), setAsking(false))
-  const edit = (to: JsonObject) => (setEdited(to), setAsking(false))
-  const reject = (reason: string) => decide({ to: 'reject', body: reason ? { reason } : {} })
   useShortcuts({
-    a: () => (mode === 'view' || mode === 'edit') && (asking ? approve() : setAsking(true)),
-    e: () => canEdit && show('edit'),
+    a: () => (mode === 'view' || mode === 'edit') && (asking ? approve() : ask()),
+    e: () => edit.isAllowed && show('edit'),
     v: () => show('revise'),
     r: () => show('reject'),
     Escape: () => (asking ? setAsking(false) : show('view')),
   })
-  const onBack = () => show('view')
-  if (mode === 'revise') {
-    const revise = (note: string) => decide({ to: 'revise', body: { note } })
-    return <ReviseForm busy={isPending} onRevise={revise} onBack={onBack} />
-  }
-  if (mode === 'reject') {
-    return <RejectForm submitLabel={text.rejectAndEnd} busy={isPending} onReject={reject} onBack={onBack} />
-  }
+  if (mode === 'revise' || mode === 'reject')
+    return <RefusalForm mode={mode} busy={isPending} onDecide={decide} onBack={() => show('view')} />
+  const changes = mode === 'edit' ? edit.changes : 0
   return (
     <div className="flex flex-col gap-3">
       {mode === 'edit' ? (
-        <PayloadEditor payload={payload} amount={approval.amount} edited={edited} onChange={edit} />
+        <form ref={form} aria-label={text.edit} onSubmit={(event) => event.preventDefault()}>
+          <PayloadEditor {...edit} schema={schema} onChange={(to) => (edit.set(to), setAsking(false))} />
+        </form>
       ) : (
         <PayloadView approval={approval} />
       )}
       <div className="sticky bottom-0 -mx-5 flex flex-wrap items-center gap-2 bg-surface px-5 py-2">
         <ApproveButton
           asking={asking}
-          label={mode === 'edit' ? approveLabel(Object.keys(change).length) : text.approve}
+          label={changes > 0 ? text.approveWithChanges(changes) : text.approve}
           busy={isPending}
-          onAsk={() => setAsking(true)}
+          onAsk={ask}
           onApprove={approve}
         />
         {mode === 'edit' ? (
-          <Button variant="ghost" onClick={() => (show('view'), setEdited(payload))}>
+          <Button variant="ghost" onClick={() => (show('view'), edit.set(edit.payload))}>
             {text.discardEdits} <KeyCap>{uiText.escapeKey}</KeyCap>
           </Button>
         ) : (
-          canEdit && <EditButton onEdit={() => show('edit')} />
+          edit.isAllowed && <EditButton onEdit={() => show('edit')} />
         )}
         <RefuseButtons onRevise={() => show('revise')} onReject={() => show('reject')} />
       </div>
-      {!canEdit && <p className="text-xs text-muted">{text.cannotEdit}</p>}
+      {!edit.isAllowed && <p className="text-xs text-muted">{text.cannotEdit}</p>}
     </div>
   )
+}
+
+/** The edit of a payload. If several people must approve, the first of them may have edited it already. */
+function usePayloadEdit(approval: Approval) {
+  const payload = editedPayload(approval)
+  const [edited, set] = useState<JsonObject>(payload)
+  const change = changedValues(payload, edited)
+  return {
+    isAllowed: approval.allowed_decisions.includes('edit'),
+    payload,
+    amount: approval.amount,
+    edited,
+    set,
+    changes: Object.keys(change).length,
+    /** All fields that differ from the proposed payload. */
+    body: { ...approval.edited, ...change },
+  }
+}
+
+function RefusalForm({
+  mode,
+  busy,
+  onDecide,
+  onBack,
+}: {
+  mode: 'revise' | 'reject'
+  busy: boolean
+  onDecide: (decision: Decision) => void
+  onBack: () => void
+}) {
+  if (mode === 'revise') {
+    const revise = (note: string) => onDecide({ to: 'revise', body: { note } })
+    return <ReviseForm busy={busy} onRevise={revise} onBack={onBack} />
+  }
+  const reject = (reason: string) => onDecide({ to: 'reject', body: reason ? { reason } : {} })
+  return <RejectForm submitLabel={text.rejectAndEnd} busy={busy} onReject={reject} onBack={onBack} />
 }
 
 function EditButton({ onEdit }: { onEdit: () => void }) {
@@ -97,8 +136,6 @@ function RefuseButtons({ onRevise, onReject }: { onRevise: () => void; onReject:
     </>
   )
 }
-
-const approveLabel = (changes: number) => (changes > 0 ? text.approveWithChanges(changes) : text.approve)
 
 /** The first press asks, the second approves. While it asks, the button has the focus. */
 export function ApproveButton({

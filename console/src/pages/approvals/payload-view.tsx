@@ -1,16 +1,21 @@
 import { useState } from 'react'
-import { toObject } from '../../api/json.ts'
-import type { Approval } from '../../api/types.ts'
+import type { Approval, JsonObject } from '../../api/types.ts'
+import { humanize } from '../../ui/humanize.ts'
 import { FieldList, JsonView } from '../../ui/json.tsx'
-import { type EditorMode, EditorModeTabs } from '../../ui/json-editor.tsx'
-import { moneyFields } from './amount.ts'
-import { connectionName } from './approval-summary.ts'
+import { Tabs } from '../../ui/tabs.tsx'
+import { uiText } from '../../ui/text.ts'
+import { moneyFields, moneyText } from './amount.ts'
+import { connectionName, editedPayload } from './approval-summary.ts'
+import { htmlToText } from './html-text.ts'
+import { type ShownPayload, shownPayload } from './payload-kind.ts'
 import { approvalsText } from './text.ts'
 
 const text = approvalsText.payload
 
+/** What would be sent, as its reader would see it: a mail as a mail, money as money; or as JSON. */
 export function PayloadView({ approval }: { approval: Approval }) {
-  const [mode, setMode] = useState<EditorMode>('form')
+  const [mode, setMode] = useState<'preview' | 'json'>('preview')
+  const payload = approval.status === 'pending' ? pendingPayload(approval) : approval.preview
   return (
     <section aria-label={text.label} className="flex flex-col gap-3">
       <div className="flex items-center justify-between gap-3">
@@ -19,16 +24,104 @@ export function PayloadView({ approval }: { approval: Approval }) {
           <ConnectionLabel approval={approval} />
         </h3>
         <div className="shrink-0">
-          <EditorModeTabs label={text.viewMode} mode={mode} onChange={setMode} />
+          <Tabs
+            label={text.viewMode}
+            value={mode}
+            onChange={setMode}
+            tabs={[
+              { value: 'preview', label: text.preview },
+              { value: 'json', label: uiText.jsonMode },
+            ]}
+          />
         </div>
       </div>
-      {mode === 'form' ? (
-        <FieldList value={approval.preview} texts={moneyFields(approval.amount, toObject(approval.preview))} />
+      {mode === 'json' ? (
+        <JsonView value={payload} label={text.label} />
+      ) : typeof payload === 'object' && payload !== null && !Array.isArray(payload) ? (
+        <RenderedPayload payload={payload} approval={approval} />
       ) : (
-        <JsonView value={approval.preview} label={text.label} />
+        <FieldList value={payload} />
       )}
     </section>
   )
+}
+
+/** A pending request that needs several approvals may have been edited by the first approver. */
+const pendingPayload = (approval: Approval) => (approval.edited ? editedPayload(approval) : approval.preview)
+
+function RenderedPayload({ payload, approval: { amount } }: { payload: JsonObject; approval: Approval }) {
+  const shown = shownPayload(payload, amount)
+  if (shown.kind === 'mail') return <MailView mail={shown} />
+  if (shown.kind === 'message') return <MessageView message={shown} />
+  if (shown.kind === 'money') return <MoneyView payment={shown} />
+  return <FieldList value={payload} texts={moneyFields(amount, payload)} />
+}
+
+function MailView({ mail }: { mail: ShownPayload & { kind: 'mail' } }) {
+  return (
+    <>
+      <div className="overflow-hidden rounded-md border border-line">
+        <dl className="grid grid-cols-[auto_1fr] gap-x-4 gap-y-0.5 border-b border-line bg-bg px-4 py-2.5">
+          {mail.addresses.map(([field, address]) => (
+            <div key={field} className="contents">
+              <dt className="text-muted">{humanize(field)}</dt>
+              <dd className="min-w-0 break-words">{address}</dd>
+            </div>
+          ))}
+          <dt className="text-muted">{text.subject}</dt>
+          <dd className="min-w-0 font-medium break-words">{mail.subject}</dd>
+        </dl>
+        <MailBody mail={mail} />
+      </div>
+      <OtherFields rest={mail.rest} />
+    </>
+  )
+}
+
+/** Both forms of the mail are shown, because its reader may see either. */
+function MailBody({ mail: { text: plain, html } }: { mail: ShownPayload & { kind: 'mail' } }) {
+  return (
+    <>
+      {plain !== null && <p className="px-4 py-3 break-words whitespace-pre-wrap">{plain}</p>}
+      {html !== null && (
+        <div className={plain === null ? '' : 'border-t border-line'}>
+          <p className="px-4 pt-2 text-xs text-muted">{text.htmlAsText}</p>
+          <p className="px-4 pt-1 pb-3 break-words whitespace-pre-wrap">{htmlToText(html)}</p>
+        </div>
+      )}
+      {plain === null && html === null && <p className="px-4 py-3 text-muted">{text.noMailText}</p>}
+    </>
+  )
+}
+
+function MessageView({ message: { to, text: body, rest } }: { message: ShownPayload & { kind: 'message' } }) {
+  return (
+    <>
+      <figure className="flex flex-col gap-1">
+        {to !== null && <figcaption className="text-muted">{text.messageTo(to)}</figcaption>}
+        <blockquote className="max-w-[60ch] self-start rounded-lg rounded-bl-none bg-accent-soft px-3.5 py-2 break-words whitespace-pre-wrap">
+          {body}
+        </blockquote>
+      </figure>
+      <OtherFields rest={rest} />
+    </>
+  )
+}
+
+function MoneyView({ payment: { field, money, rest } }: { payment: ShownPayload & { kind: 'money' } }) {
+  return (
+    <>
+      <dl className="flex flex-col rounded-md border border-line bg-bg px-4 py-2.5">
+        <dt className="text-muted">{humanize(field.split('.').at(-1) ?? field)}</dt>
+        <dd className="text-2xl font-semibold break-words tabular-nums">{moneyText(money)}</dd>
+      </dl>
+      <OtherFields rest={rest} />
+    </>
+  )
+}
+
+function OtherFields({ rest }: { rest: JsonObject }) {
+  return Object.keys(rest).length > 0 && <FieldList value={rest} />
 }
 
 /** The connection is shown apart from the action, because the agent chooses the name of the action. */

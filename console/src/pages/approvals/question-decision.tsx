@@ -8,8 +8,13 @@ import type { SendDecision } from './use-decision.ts'
 const text = approvalsText.question
 
 /** Answers or declines a question. */
-export function QuestionDecision({ approval, send }: { approval: Approval; send: SendDecision }) {
-  const { decide, isPending } = send
+export function QuestionDecision({
+  approval,
+  send: { decide, isPending },
+}: {
+  approval: Approval
+  send: SendDecision
+}) {
   return (
     <QuestionForm
       question={askedQuestion(approval)}

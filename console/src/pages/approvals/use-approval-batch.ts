@@ -1,27 +1,35 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { callApi, errorMessage } from '../../api/http.ts'
-import type { Approval, JsonObject } from '../../api/types.ts'
+import type { Approval, DecisionResult, JsonObject } from '../../api/types.ts'
+import { batchTotals } from './batch-totals.ts'
+import { holdDecision } from './held-decisions.ts'
 
-export type BatchOutcome = { state: 'working' | 'approved' | 'rejected' } | { state: 'failed'; message: string }
+/** `voted`: the approval was counted, and more people must approve. */
+export type BatchOutcome =
+  | { state: 'working' | 'approved' | 'rejected' | 'voted' }
+  | { state: 'failed'; message: string }
 
 export interface ApprovalBatch {
   selected: readonly Approval[]
-  /** Empty until the member decides; from then on the selection is fixed. */
+  /** Empty until the decision is sent; from then on the selection is fixed. */
   outcomes: ReadonlyMap<string, BatchOutcome>
   busy: boolean
   select: (approvals: readonly Approval[]) => void
-  decide: (to: 'approve' | 'reject', body: JsonObject) => Promise<void>
+  decide: (to: 'approve' | 'reject', body: JsonObject) => void
   clear: () => void
 }
 
-/** One decision for several approvals. Each is a separate call, so a failed one does not stop the others. */
+/**
+ * One decision for several approvals. Each is a separate call, so a failed one does not stop the others. If one of them has
+ * a high risk, the approval of all can be undone for five seconds.
+ */
 export function useApprovalBatch(): ApprovalBatch {
   const queries = useQueryClient()
   const [selected, setSelected] = useState<readonly Approval[]>([])
   const [outcomes, setOutcomes] = useState<ReadonlyMap<string, BatchOutcome>>(new Map())
   const [busy, setBusy] = useState(false)
-  const decide: ApprovalBatch['decide'] = async (to, body) => {
+  const send = async (to: 'approve' | 'reject', body: JsonObject) => {
     setBusy(true)
     for (const { approval_id } of selected) {
       const setOutcome = (outcome: BatchOutcome) => setOutcomes((before) => new Map(before).set(approval_id, outcome))
@@ -32,11 +40,20 @@ export function useApprovalBatch(): ApprovalBatch {
     void queries.invalidateQueries({ queryKey: ['approvals'] })
     void queries.invalidateQueries({ queryKey: ['tasks'] })
   }
+  const decide: ApprovalBatch['decide'] = (to, body) => {
+    if (to === 'reject' || selected.every(({ risk }) => risk !== 'high')) {
+      void send(to, body)
+      return
+    }
+    const held = { approvalIds: selected.map(({ approval_id }) => approval_id), summary: batchTotals(selected) }
+    setBusy(true)
+    holdDecision(held, { send: () => void send(to, body), onUndo: () => setBusy(false) })
+  }
   return {
     selected,
     outcomes,
     busy,
-    select: (approvals) => outcomes.size === 0 && setSelected(approvals),
+    select: (approvals) => !busy && outcomes.size === 0 && setSelected(approvals),
     decide,
     clear() {
       setSelected([])
@@ -47,8 +64,8 @@ export function useApprovalBatch(): ApprovalBatch {
 
 async function decideApproval(id: string, to: 'approve' | 'reject', body: JsonObject): Promise<BatchOutcome> {
   try {
-    await callApi(`/v1/approvals/${id}/${to}`, { method: 'POST', body })
-    return { state: to === 'approve' ? 'approved' : 'rejected' }
+    const { decision } = await callApi<DecisionResult>(`/v1/approvals/${id}/${to}`, { method: 'POST', body })
+    return { state: decision }
   } catch (error) {
     return { state: 'failed', message: errorMessage(error) }
   }

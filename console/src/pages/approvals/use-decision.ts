@@ -4,6 +4,7 @@ import { approvalsQuery } from '../../api/queries.ts'
 import type { Approval, JsonObject } from '../../api/types.ts'
 import { showToast } from '../../ui/toast.tsx'
 import { approvalSummary } from './approval-summary.ts'
+import { holdDecision } from './held-decisions.ts'
 import { approvalsText } from './text.ts'
 
 const text = approvalsText.decision
@@ -19,18 +20,18 @@ export interface SendDecision {
   isPending: boolean
 }
 
-/** Sends a decision and shows that it was made. */
+/** Sends a decision and shows that it was made. An approval of high risk can be undone for five seconds before. */
 export function useDecision(approval: Approval, onDecided: () => void): SendDecision {
   const queries = useQueryClient()
   const { mutate, isPending } = useMutation({
     mutationFn: ({ to, body }: Decision) =>
       callApi(`/v1/approvals/${approval.approval_id}/${to}`, { method: 'POST', body }),
-    onSuccess: (_, { to, body: { edited = null } }) => {
+    onSuccess: (_, decision) => {
       queries.setQueryData(approvalsQuery('pending').queryKey, (list) =>
         list?.filter(({ approval_id }) => approval_id !== approval.approval_id),
       )
-      showToast(doneText(approval, to, edited))
-      onDecided()
+      showToast(doneText(approval, decision))
+      if (!isHeldFirst(approval, decision)) onDecided()
     },
     // Also after an error, because another member may have decided first.
     onSettled: () => {
@@ -38,10 +39,26 @@ export function useDecision(approval: Approval, onDecided: () => void): SendDeci
       void queries.invalidateQueries({ queryKey: ['tasks'] })
     },
   })
-  return { decide: mutate, isPending }
+  const decide = (decision: Decision) => {
+    sendOrHold(approval, decision, () => mutate(decision))
+    if (isHeldFirst(approval, decision)) onDecided()
+  }
+  return { decide, isPending }
 }
 
-function doneText(approval: Approval, to: Decision['to'], edited: JsonObject | null): string {
+/** Sends a decision at once, or an approval of high risk after five seconds, unless it is undone. */
+export function sendOrHold(approval: Approval, decision: Decision, send: () => void): void {
+  if (!isHeldFirst(approval, decision)) return send()
+  const edited = decision.body.edited ?? null
+  const held = { approvalIds: [approval.approval_id], summary: approvalSummary({ ...approval, edited }) }
+  holdDecision(held, { send })
+}
+
+const isHeldFirst = ({ risk, path }: Approval, { to }: Decision) =>
+  to === 'approve' && risk === 'high' && path !== 'question'
+
+function doneText(approval: Approval, { to, body }: Decision): string {
+  const edited = body.edited ?? null
   if (approval.path === 'question')
     return to === 'approve' ? approvalsText.question.answered : approvalsText.question.declined
   const summary = approvalSummary({ ...approval, edited })

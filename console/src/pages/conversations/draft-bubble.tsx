@@ -7,6 +7,8 @@ import { Button, KeyCap } from '../../ui/button.tsx'
 import { RequireRole } from '../../ui/role.tsx'
 import { Countdown } from '../approvals/countdown.tsx'
 import { ApproveButton } from '../approvals/decision-form.tsx'
+import { HeldDecisionRow } from '../approvals/held-decision-list.tsx'
+import { useHeldDecision } from '../approvals/held-decisions.ts'
 import { ReviseForm } from '../approvals/note-form.tsx'
 import { useDecision } from '../approvals/use-decision.ts'
 import { conversationsText } from './text.ts'
@@ -25,6 +27,7 @@ export function DraftBubble({ approval, field }: { approval: Approval; field: st
   const proposed = toText(toObject(approval.preview)[field])
   const [mode, setMode] = useState<'view' | 'edit' | 'revise'>('view')
   const [text, setText] = useState(proposed)
+  const held = useHeldDecision(approval.approval_id)
   return (
     <article
       aria-label={conversationsText.draft}
@@ -37,7 +40,7 @@ export function DraftBubble({ approval, field }: { approval: Approval; field: st
           <Countdown approval={approval} />
         </span>
       </header>
-      {mode === 'edit' ? (
+      {mode === 'edit' && !held ? (
         <textarea
           autoFocus
           aria-label={conversationsText.draftText}
@@ -49,15 +52,19 @@ export function DraftBubble({ approval, field }: { approval: Approval; field: st
       ) : (
         <p className="break-words whitespace-pre-wrap">{text}</p>
       )}
-      <RequireRole minRole="operator">
-        <DraftDecision
-          approval={approval}
-          mode={mode}
-          edited={text === proposed ? null : { [field]: text }}
-          onMode={setMode}
-          onDiscard={() => (setText(proposed), setMode('view'))}
-        />
-      </RequireRole>
+      {held ? (
+        <HeldDecisionRow decision={held} />
+      ) : (
+        <RequireRole minRole="operator">
+          <DraftDecision
+            approval={approval}
+            mode={mode}
+            edited={text === proposed ? null : { [field]: text }}
+            onMode={setMode}
+            onDiscard={() => (setText(proposed), setMode('view'))}
+          />
+        </RequireRole>
+      )}
     </article>
   )
 }

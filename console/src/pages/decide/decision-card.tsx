@@ -2,10 +2,10 @@ import { useMutation } from '@tanstack/react-query'
 import { decideWithLink, type LinkedApproval } from '../../api/decision-link.ts'
 import { errorMessage } from '../../api/http.ts'
 import { ErrorMessage } from '../../ui/page-states.tsx'
-import { CardHeader } from '../approvals/approval-card.tsx'
-import { DecisionForm } from '../approvals/decision-form.tsx'
-import { QuestionDecision } from '../approvals/question-decision.tsx'
-import type { Decision, SendDecision } from '../approvals/use-decision.ts'
+import { CardHeader, DecisionControls, HeldRequest } from '../approvals/approval-card.tsx'
+import { useUnloadWarning } from '../approvals/held-decision-list.tsx'
+import { useHeldDecision } from '../approvals/held-decisions.ts'
+import { type Decision, type SendDecision, sendOrHold } from '../approvals/use-decision.ts'
 import type { Outcome } from './outcome-message.tsx'
 import { decideText } from './text.ts'
 
@@ -20,15 +20,17 @@ interface CardProps {
 /** The approval with the decisions that the member of the link can take. */
 export function DecisionCard(props: CardProps) {
   const { approval, member } = props.linked
+  const held = useHeldDecision(approval.approval_id)
+  useUnloadWarning(held !== undefined)
   const { error, ...send } = useLinkDecision(props)
   return (
     <article aria-label={decideText.title} className="panel flex flex-col">
       <CardHeader approval={approval} />
       <div className="flex flex-col gap-3 border-t border-line p-5">
-        {approval.path === 'question' ? (
-          <QuestionDecision approval={approval} send={send} />
+        {held ? (
+          <HeldRequest approval={approval} decision={held} />
         ) : (
-          <DecisionForm approval={approval} send={send} />
+          <DecisionControls approval={approval} schema={approval.schema} send={send} />
         )}
         {error && <ErrorMessage message={errorMessage(error)} />}
       </div>
@@ -50,5 +52,6 @@ function useLinkDecision({
     onSuccess: (result, { to }) => onDecided({ to, isQuestion: approval.path === 'question', result }),
     onError: onRefused,
   })
-  return { decide: mutate, isPending, error }
+  const decide = (decision: Decision) => sendOrHold(approval, decision, () => mutate(decision))
+  return { decide, isPending, error }
 }
