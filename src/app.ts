@@ -52,6 +52,7 @@ import { StoreUnavailable } from './store/errors.ts'
 import { openStore } from './store/open-store.ts'
 import { deleteIdempotencyKeysBefore } from './tasks/idempotency-rows.ts'
 import { pruneOldLogs } from './tasks/retention.ts'
+import { createNotificationLoop } from './notifications/notification-loop.ts'
 import { openMetricsServer, requireMetricsToken } from './telemetry/metrics-server.ts'
 import { createTraceExport } from './telemetry/trace-export.ts'
 import { createWebhookDeliveryLoop } from './webhooks/delivery-loop.ts'
@@ -237,6 +238,7 @@ function createSweeps(ctx: Ctx, runner: Runner, lease: ReplicaLease): Loop[] {
     sweep('new report rows', CHANGED_PROJECTS_MS, () => rollUpNewRowsOf(ctx, changedProjects.list())),
     sweep('reports', REPORT_MS, () => rollUpReports(ctx)),
     createWebhookDeliveryLoop(ctx),
+    createNotificationLoop(ctx),
     createChannelPollLoop(ctx),
     sweep('mails about answers', NOTICE_MS, () => mailDueNotices(ctx)),
     sweep('expired rows', CLEANUP_MS, () => deleteExpiredRows(ctx)),

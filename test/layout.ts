@@ -10,7 +10,7 @@ const IMPORT_ORDER = [
   'vault · knowledge · broker · connections · records',
   'tasks · cases · clients · brand · channels',
   'lifecycle',
-  'approvals · conversations · portal · widget · schedules · webhooks · erasure',
+  'approvals · conversations · portal · widget · schedules · webhooks · notifications · erasure',
   'sandbox · models · workflows · runs · blueprints · reports',
   'mcp',
   'telemetry',

@@ -17,6 +17,7 @@ import type { ApprovalRow } from '../store/tables.ts'
 import { insertReportRowIfLate } from '../tasks/late-report-rows.ts'
 import { describeAction } from './action-text.ts'
 import { applyPolicy } from './apply-policy.ts'
+import { firstNoticeAt } from './first-notice.ts'
 import type { GatedRequest, GatedRun } from './gated-request.ts'
 import { insertApproval } from './rows.ts'
 import { askedField } from './view.ts'
@@ -148,6 +149,7 @@ async function requestApproval(
     notify_at: null,
     assignee_id: null,
   }
+  if (!isAutoApproved) row.notify_at = await firstNoticeAt(tx, row)
   await insertApproval(tx.db, row)
   if (isAutoApproved) await recordAutoApproval(tx, run, row, policy.reason)
   else await requestDecision(tx, run, row, request, alsoWrite)

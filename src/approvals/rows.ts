@@ -2,7 +2,7 @@ import type { PageQuery } from '../http/page.ts'
 import { listNewestPage, matchColumns, mergeNewest } from '../store/newest-page.ts'
 import { prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
-import type { ApprovalRow, TaskRow } from '../store/tables.ts'
+import type { ApprovalRow, NotifierRow, TaskRow } from '../store/tables.ts'
 
 export const insertApproval = prepareQuery<ApprovalRow>((db, arg) =>
   db
@@ -187,4 +187,9 @@ export const updateApprovalDecision = prepareQuery<
     .where('status', '=', 'pending')
     .where('expires_at', '>', arg('decided_at'))
     .returning('id'),
+)
+
+/** A service through which the project tells its members of approvals. */
+export const findAnyNotifier = prepareQuery<{ project_id: string }, Pick<NotifierRow, 'id'>>((db, arg) =>
+  db.selectFrom('notifiers').select('id').where('project_id', '=', arg('project_id')).limit(1),
 )

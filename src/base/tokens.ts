@@ -11,6 +11,8 @@ export const TOKEN_PREFIX = {
   gate: 'svc_gat_',
   oauthState: 'svc_ost_',
   unsubscribe: 'svc_uns_',
+  decisionLink: 'dl_',
+  mailConfirmation: 'svc_mcf_',
 } as const
 export type TokenKind = keyof typeof TOKEN_PREFIX
 

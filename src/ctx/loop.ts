@@ -7,28 +7,39 @@ export interface Loop {
   stop(): Promise<void>
 }
 
+/** A loop whose next round can begin before its time. */
+export interface WakeableLoop extends Loop {
+  /** Ends the pause. During a round, the next one begins right after it. */
+  wake(): void
+}
+
 /** Repeats the work with a pause between the rounds. A failed round is reported and does not end the loop. */
 export function createLoop(
   clock: Clock,
   pauseMs: number,
   work: (stopping: AbortSignal) => Promise<unknown>,
   onError: (error: unknown) => void,
-): Loop {
+): WakeableLoop {
   const stopping = new AbortController()
+  let pause = new AbortController()
   let running: Promise<void> | null = null
   return {
     start() {
       running ??= runRounds()
     },
+    wake: () => pause.abort(),
     async stop() {
       stopping.abort()
+      pause.abort()
       await running
     },
   }
   async function runRounds() {
     while (!stopping.signal.aborted) {
+      // Before the work, so that a call of `wake` during the round is not lost.
+      pause = new AbortController()
       await work(stopping.signal).catch(onError)
-      await sleep(clock, pauseMs, stopping.signal)
+      if (!stopping.signal.aborted) await sleep(clock, pauseMs, pause.signal)
     }
   }
 }

@@ -1,4 +1,5 @@
 import type { Language } from '../brand/rows.ts'
+import { buttonHtml, escapeHtml, noteHtml, paragraphHtml, quoteHtml } from '../connections/mail/mail-html.ts'
 
 /** The mails of the service to clients, in every language of the portal. `{name}` is the name of the brand. */
 interface MailWords {
@@ -82,7 +83,11 @@ export function linkMail(brand: MailBrand, url: string): MailBody {
   return {
     subject: withName(words.linkSubject, brand, words),
     text: [words.linkIntro, url, words.linkNote].join('\n\n'),
-    html: [paragraph(words.linkIntro), button(words.linkButton, url), note(escapeHtml(words.linkNote))].join('\n'),
+    html: [
+      paragraphHtml(words.linkIntro),
+      buttonHtml(words.linkButton, url),
+      noteHtml(escapeHtml(words.linkNote)),
+    ].join('\n'),
   }
 }
 
@@ -101,10 +106,10 @@ export function noticeMail(brand: MailBrand, answer: string, urls: { portal: str
       `${words.unsubscribe}: ${urls.unsubscribe}`,
     ].join('\n\n'),
     html: [
-      paragraph(intro),
-      `<blockquote style="margin:0 0 16px;padding-left:12px;border-left:3px solid #ccc;white-space:pre-wrap">${escapeHtml(answer)}</blockquote>`,
-      button(words.noticeButton, urls.portal),
-      note(`${escapeHtml(words.noticeNote)}<br>${unsubscribe}`),
+      paragraphHtml(intro),
+      quoteHtml(answer),
+      buttonHtml(words.noticeButton, urls.portal),
+      noteHtml(`${escapeHtml(words.noticeNote)}<br>${unsubscribe}`),
     ].join('\n'),
   }
 }
@@ -112,11 +117,3 @@ export function noticeMail(brand: MailBrand, answer: string, urls: { portal: str
 /** The name in a subject must be one line. */
 const withName = (text: string, { name }: MailBrand, { team }: MailWords) =>
   text.replace('{name}', () => (name ?? team).replaceAll(/\p{C}+/gu, ' '))
-
-const paragraph = (text: string) => `<p>${escapeHtml(text)}</p>`
-const note = (html: string) => `<p style="color:#666;font-size:13px">${html}</p>`
-const button = (label: string, url: string) =>
-  `<p><a href="${escapeHtml(url)}" style="display:inline-block;padding:10px 16px;border-radius:6px;background:#1a1a1a;color:#fff;text-decoration:none">${escapeHtml(label)}</a></p>`
-
-const escapeHtml = (text: string) =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')

@@ -13,7 +13,7 @@ const cronExpression = z
   })
   .meta({ description: 'Five cron fields: minute, hour, day, month, weekday.', example: '30 9 * * 1-5' })
 
-const timeZone = z
+export const timeZoneField = z
   .string()
   .max(100)
   .refine(isTimeZone, "must be an IANA time zone, such as 'Europe/Berlin'")
@@ -24,7 +24,7 @@ export const Cadence = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('every'), seconds: z.int().min(1).max(31_536_000) }),
   z.object({ kind: z.literal('daily'), hour, minute }),
   z.object({ kind: z.literal('monthly'), day: z.int().min(1).max(31), hour, minute }),
-  z.object({ kind: z.literal('cron'), expr: cronExpression, tz: timeZone }),
+  z.object({ kind: z.literal('cron'), expr: cronExpression, tz: timeZoneField }),
 ])
 export type Cadence = z.infer<typeof Cadence>
 

@@ -1,0 +1,26 @@
+import { prepareQuery } from '../store/prepared-query.ts'
+import type { Db } from '../store/store.ts'
+import type { DecisionLinkRow } from '../store/tables.ts'
+
+export async function insertDecisionLink(db: Db, row: DecisionLinkRow): Promise<void> {
+  await db.insertInto('decision_links').values(row).execute()
+}
+
+export const findDecisionLink = prepareQuery<{ hash: string }, DecisionLinkRow>((db, arg) =>
+  db.selectFrom('decision_links').selectAll().where('hash', '=', arg('hash')),
+)
+
+/** Uses a link, once: of several calls at the same time, one gets a row. */
+export const updateDecisionLinkUsed = prepareQuery<{ hash: string; now: string }, DecisionLinkRow>((db, arg) =>
+  db
+    .updateTable('decision_links')
+    .set({ used_at: arg('now') })
+    .where('hash', '=', arg('hash'))
+    .where('used_at', 'is', null)
+    .where('expires_at', '>', arg('now'))
+    .returningAll(),
+)
+
+export async function deleteDecisionLinksBefore(db: Db, before: string): Promise<void> {
+  await db.deleteFrom('decision_links').where('expires_at', '<', before).execute()
+}

@@ -1,0 +1,127 @@
+import { prepareBatchedRead, prepareQuery } from '../store/prepared-query.ts'
+import type { Db } from '../store/store.ts'
+import type { ApprovalRow, NotificationMessageRow } from '../store/tables.ts'
+
+/** Pending approvals of which members are to be told now, or whose next step of escalation is due. */
+export const listDueNotices = prepareBatchedRead<{ now: string }, Pick<ApprovalRow, 'id' | 'notify_at'>>((db, arg) =>
+  db
+    .selectFrom('approvals')
+    .select(['id', 'notify_at'])
+    .where('status', '=', 'pending')
+    .where('notify_at', 'is not', null)
+    .where('notify_at', '<=', arg('now'))
+    .orderBy('notify_at')
+    .limit(100),
+)
+
+/** Takes a due notice: of several replicas that see it, one. No row if another one took it, or if it is decided. */
+export const updateNoticeTaken = prepareQuery<{ id: string; notify_at: string }, ApprovalRow>((db, arg) =>
+  db
+    .updateTable('approvals')
+    .set({ notify_at: null })
+    .where('id', '=', arg('id'))
+    .where('status', '=', 'pending')
+    .where('notify_at', '=', arg('notify_at'))
+    .returningAll(),
+)
+
+/** A member who was told of the approval by this service before is not told again. */
+export async function insertNotificationMessages(db: Db, rows: NotificationMessageRow[]): Promise<void> {
+  if (rows.length === 0) return
+  const query = db.insertInto('notification_messages').values(rows)
+  await query.onConflict((conflict) => conflict.columns(['approval_id', 'member_id', 'kind']).doNothing()).execute()
+}
+
+const MAX_LISTED_MESSAGES = 500
+
+/** Messages that wait to be sent, the longest waiting first. */
+export const listDueMessages = prepareBatchedRead<{ now: string }, NotificationMessageRow>((db, arg) =>
+  db
+    .selectFrom('notification_messages')
+    .selectAll()
+    .where('state', '=', 'waiting')
+    .where('due_at', '<=', arg('now'))
+    .where((eb) => eb.or([eb('claimed_until', 'is', null), eb('claimed_until', '<=', arg('now'))]))
+    .orderBy('due_at')
+    .limit(MAX_LISTED_MESSAGES),
+)
+
+/** Messages that were sent and still show an approval as pending that is decided. */
+export const listOutdatedMessages = prepareBatchedRead<{ now: string }, NotificationMessageRow>((db, arg) =>
+  db
+    .selectFrom('notification_messages')
+    .innerJoin('approvals', 'approvals.id', 'notification_messages.approval_id')
+    .selectAll('notification_messages')
+    .where('notification_messages.shown', '=', 'pending')
+    .where('notification_messages.state', '=', 'sent')
+    .where('notification_messages.due_at', '<=', arg('now'))
+    .where((eb) => eb.or([eb('claimed_until', 'is', null), eb('claimed_until', '<=', arg('now'))]))
+    .where('approvals.status', '!=', 'pending')
+    .limit(MAX_LISTED_MESSAGES),
+)
+
+/**
+ * Claims messages as they were listed: of several replicas that saw them, one gets each. If that replica dies, the claim
+ * ends and another one sends the message, perhaps a second time.
+ */
+export function claimMessages(
+  db: Db,
+  listed: readonly NotificationMessageRow[],
+  claim: { now: string; claimed_by: string; claimed_until: string },
+): Promise<NotificationMessageRow[]> {
+  const { now, claimed_by, claimed_until } = claim
+  const ids = listed.map(({ id }) => id)
+  return db
+    .updateTable('notification_messages')
+    .set((eb) => ({ attempts: eb('attempts', '+', 1), claimed_by, claimed_until }))
+    .where('id', 'in', ids)
+    .where('shown', '=', 'pending')
+    .where('due_at', '<=', now)
+    .where((eb) => eb.or([eb('claimed_until', 'is', null), eb('claimed_until', '<=', now)]))
+    .returningAll()
+    .execute()
+}
+
+export type MessageOutcome = Pick<
+  NotificationMessageRow,
+  'state' | 'due_at' | 'attempts' | 'external_id' | 'shown' | 'error' | 'sent_at'
+>
+
+/** Ends a claim with its outcome. Nothing is written after the claim has ended and another replica took the message. */
+export const updateMessageOutcome = prepareQuery<
+  MessageOutcome & Pick<NotificationMessageRow, 'id' | 'claimed_by' | 'claimed_until'>
+>((db, arg) =>
+  db
+    .updateTable('notification_messages')
+    .set({
+      state: arg('state'),
+      due_at: arg('due_at'),
+      attempts: arg('attempts'),
+      external_id: arg('external_id'),
+      shown: arg('shown'),
+      error: arg('error'),
+      sent_at: arg('sent_at'),
+      claimed_by: null,
+      claimed_until: null,
+    })
+    .where('id', '=', arg('id'))
+    .where('claimed_by', '=', arg('claimed_by'))
+    .where('claimed_until', '=', arg('claimed_until'))
+    .$castTo<never>(),
+)
+
+/** The messages of one digest, which are one message of the service. */
+export const listMessagesOfDigest = prepareQuery<
+  Pick<NotificationMessageRow, 'project_id' | 'member_id' | 'kind' | 'external_id'>,
+  NotificationMessageRow
+>((db, arg) =>
+  db
+    .selectFrom('notification_messages')
+    .selectAll()
+    .where('project_id', '=', arg('project_id'))
+    .where('member_id', '=', arg('member_id'))
+    .where('kind', '=', arg('kind'))
+    .where('external_id', '=', arg('external_id'))
+    .where('is_digest', '=', 1)
+    .orderBy('id'),
+)
