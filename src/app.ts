@@ -52,6 +52,7 @@ import { StoreUnavailable } from './store/errors.ts'
 import { openStore } from './store/open-store.ts'
 import { deleteIdempotencyKeysBefore } from './tasks/idempotency-rows.ts'
 import { pruneOldLogs } from './tasks/retention.ts'
+import { deleteOldNotificationRows } from './notifications/delete-old-rows.ts'
 import { createNotificationLoop } from './notifications/notification-loop.ts'
 import { openMetricsServer, requireMetricsToken } from './telemetry/metrics-server.ts'
 import { createTraceExport } from './telemetry/trace-export.ts'
@@ -255,6 +256,7 @@ async function deleteExpiredRows(ctx: Ctx): Promise<void> {
   const yesterday = toIsoTime(now - DAY_MS)
   await deleteExpiredCredentials(ctx)
   await removeExpiredPortalAccess(ctx)
+  await deleteOldNotificationRows(ctx)
   await removeUnfinishedFiles(ctx)
   if (ctx.config.retentionDays !== null) await removeUnusedFiles(ctx, ctx.config.retentionDays)
   await deleteInBatches(ctx, (tx) => deleteIdempotencyKeysBefore(tx.db, yesterday, ROWS_PER_BATCH))

@@ -1,27 +1,39 @@
-import { isJsonObject, type Json } from '../base/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
 import type { EventRow } from '../store/tables.ts'
 
 const MAX_STEPS = 10
 const MAX_STEP_CHARACTERS = 200
 
+type StepEvent = Pick<EventRow, 'type' | 'ts' | 'data'>
+
 /** What the agent said and did in one line each, oldest first. Calls without a result are left out: one of them asks. */
-export function describeSteps(
-  newestFirst: readonly Pick<EventRow, 'type' | 'ts' | 'data'>[],
-): { at: string; text: string }[] {
-  const results = new Map<Json | undefined, boolean>()
+export function describeSteps(newestFirst: readonly StepEvent[]): { at: string; text: string }[] {
+  const isOk = new Map<Json | undefined, boolean>()
   const steps: { at: string; text: string }[] = []
+  let said = ''
   for (const { type, ts: at, data: json } of newestFirst) {
     const data: Json = JSON.parse(json)
     if (!isJsonObject(data)) continue
-    if (type === 'tool.result') results.set(data.call_id, data.ok === true)
-    if (type === 'tool.called' && results.has(data.call_id)) {
-      const failed = results.get(data.call_id) ? '' : ' (failed)'
-      steps.push({ at, text: `${oneLine(`${textOf(data.tool)} ${JSON.stringify(data.input)}`)}${failed}` })
-    }
-    // A run that leaves its process or continues is not something that the agent does.
-    if (type === 'progress' && data.state === undefined) steps.push({ at, text: oneLine(textOf(data.text)) })
+    // An agent may send what it says in many pieces.
+    said = type === 'token.delta' ? textOf(data.text) + said : ''
+    if (type === 'tool.result') isOk.set(data.call_id, data.ok === true)
+    const text = type === 'token.delta' ? said : stepText(type, data, isOk)
+    const isNextPiece = type === 'token.delta' && said !== textOf(data.text)
+    if (isNextPiece) steps.pop()
+    if (text !== null) steps.push({ at, text })
   }
-  return steps.slice(0, MAX_STEPS).toReversed()
+  return steps
+    .slice(0, MAX_STEPS)
+    .toReversed()
+    .map(({ at, text }) => ({ at, text: oneLine(text) }))
+}
+
+function stepText(type: string, data: JsonObject, isOk: ReadonlyMap<Json | undefined, boolean>): string | null {
+  // A run that leaves its process or continues is not something that the agent does.
+  if (type === 'progress') return data.state === undefined ? textOf(data.text) : null
+  const ok = type === 'tool.called' ? isOk.get(data.call_id) : undefined
+  if (ok === undefined) return null
+  return `${textOf(data.tool)}${ok ? '' : ' (failed)'} ${JSON.stringify(data.input)}`
 }
 
 const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '')

@@ -4,6 +4,7 @@ import { appendAuditEntry } from '../audit/append.ts'
 import { lockChainHead } from '../audit/rows.ts'
 import { canonicalJson, type Json } from '../base/json.ts'
 import { Problem, tooManyRequests } from '../base/problem.ts'
+import { deciderRules } from '../contract/declared-approvals.ts'
 import { type Ctx, inDurableTx, type Tx } from '../ctx/ctx.ts'
 import { waitFor } from '../ctx/wait-for.ts'
 import { toIsoTime } from '../ctx/world.ts'
@@ -141,10 +142,7 @@ async function requestApproval(
     decided_at: isAutoApproved ? toIsoTime(now) : null,
     decided_by_kind: isAutoApproved ? 'system' : null,
     decided_by_id: isAutoApproved ? 'policy' : null,
-    needed: 1,
-    approvers: null,
-    excludes_requester: 0,
-    escalate: null,
+    ...deciderColumns(run, request, isAutoApproved),
     escalated_at: null,
     notify_at: null,
     assignee_id: null,
@@ -156,6 +154,18 @@ async function requestApproval(
   await run.saveRequest(tx, row, request)
   await insertReportRowIfLate(tx.db, { project_id: row.project_id, source: 'approvals', id: row.id })
   return row
+}
+
+/** Who decides. A question has one answer, so one person is enough. */
+function deciderColumns({ wedge }: GatedRun, { action, path }: GatedRequest, isAutoApproved: boolean) {
+  if (isAutoApproved) return { needed: 1, approvers: null, excludes_requester: 0, escalate: null } as const
+  const { needed, approvers, excludesRequester, escalate } = deciderRules(wedge.manifest, action)
+  return {
+    needed: path === 'question' ? 1 : needed,
+    approvers: approvers && JSON.stringify(approvers),
+    excludes_requester: excludesRequester ? 1 : 0,
+    escalate: escalate.length === 0 ? null : JSON.stringify(escalate),
+  } as const
 }
 
 async function recordAutoApproval(tx: Tx, run: GatedRun, row: ApprovalRow, policy_reason: string): Promise<void> {

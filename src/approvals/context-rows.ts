@@ -65,7 +65,7 @@ export async function listApprovalContexts(db: Db, approvalIds: readonly string[
   return rows.map((row) => ({ ...row, comment_count: Number(row.comment_count) }))
 }
 
-/** The votes for the payload that each approval has now, oldest first. */
+/** The votes that count, oldest first: for the payload of now, by members and keys that still may decide. */
 export async function listCurrentVotes(db: Db, approvalIds: readonly string[]): Promise<ApprovalVoteRow[]> {
   if (approvalIds.length === 0) return []
   return db
@@ -76,6 +76,11 @@ export async function listCurrentVotes(db: Db, approvalIds: readonly string[]): 
         .onRef('approvals.payload_sha256', '=', 'approval_votes.payload_sha256'),
     )
     .selectAll('approval_votes')
+    .leftJoin('members', (join) =>
+      join.onRef('members.id', '=', 'approval_votes.voter_id').on('members.role', '!=', 'viewer'),
+    )
+    .leftJoin('keys', 'keys.id', 'approval_votes.voter_id')
+    .where((eb) => eb.or([eb('members.id', 'is not', null), eb('keys.id', 'is not', null)]))
     .where('approval_votes.approval_id', 'in', approvalIds)
     .orderBy('approval_votes.created_at')
     .orderBy('approval_votes.voter_id')

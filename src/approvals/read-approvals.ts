@@ -2,7 +2,8 @@ import { nameActors } from '../accounts/actor-name-rows.ts'
 import type { Db } from '../store/store.ts'
 import type { ApprovalRow } from '../store/tables.ts'
 import { listApprovalContexts, listCurrentVotes } from './context-rows.ts'
-import { toApprovalView } from './view.ts'
+import type { ApprovalOutcome } from './decide-approval.ts'
+import { toApprovalView, toVoteViews } from './view.ts'
 
 /** Approvals with what they are about, the votes, and the names of everyone they mention. */
 export async function readApprovalViews(db: Db, rows: readonly ApprovalRow[]) {
@@ -35,4 +36,19 @@ export async function readApprovalView(db: Db, row: ApprovalRow) {
   const [view] = await readApprovalViews(db, [row])
   if (!view) throw new Error(`no view of approval ${row.id}`)
   return view
+}
+
+/** The answer to a member or key that approved: decided, or pending with the votes so far. */
+export async function readApproveResult(db: Db, approvalId: string, outcome: ApprovalOutcome) {
+  if (outcome.decision === 'approved') return { ok: true, decision: outcome.decision } as const
+  return { ok: true, ...outcome, votes: await readVoteViews(db, approvalId) } as const
+}
+
+async function readVoteViews(db: Db, approvalId: string) {
+  const votes = await listCurrentVotes(db, [approvalId])
+  const nameOf = await nameActors(
+    db,
+    votes.map((vote) => ({ kind: vote.voter_kind, id: vote.voter_id })),
+  )
+  return toVoteViews(votes, nameOf)
 }

@@ -95,9 +95,11 @@ export const DecisionView = z
   .object({ ok: z.literal(true), decision: z.enum(['approved', 'rejected']) })
   .meta({ id: 'Decision' })
 
-export const VoteView = z
+const VoteView = z
   .object({ ok: z.literal(true), decision: z.literal('pending'), votes: z.array(ApprovalVoteView), needed: z.number() })
   .meta({ id: 'Vote', description: 'The approval needs the approval of more people.' })
+
+export const ApproveResultView = z.union([DecisionView, VoteView]).meta({ id: 'ApproveResult' })
 
 export const PolicySimulationView = z
   .object({
@@ -147,7 +149,7 @@ export function toApprovalView(row: ApprovalRow, { context, votes, nameOf }: App
     connection_id: row.connection_id,
     policy_reason: row.policy_reason,
     policy_rule: row.policy_rule && (JSON.parse(row.policy_rule) as JsonObject),
-    edited: row.edited && (JSON.parse(row.edited) as JsonObject),
+    edited: parseEdit(row),
     reason: row.reason,
     revise: row.revise === 1,
     note: row.note,
@@ -203,10 +205,13 @@ export function askedField({ path, client_id }: Pick<ApprovalRow, 'path' | 'clie
 
 export const parseProposedPayload = (row: Pick<ApprovalRow, 'payload'>) => JSON.parse(row.payload) as Json
 
+export const parseEdit = (row: Pick<ApprovalRow, 'edited'>): JsonObject | null =>
+  row.edited === null ? null : (JSON.parse(row.edited) as JsonObject)
+
 /** The payload that may be sent: the proposed one, with the fields of the edit in place of its own. */
 export function approvedPayload(row: Pick<ApprovalRow, 'payload' | 'edited'>): Json {
   const payload = parseProposedPayload(row)
-  return row.edited ? { ...(payload as JsonObject), ...(JSON.parse(row.edited) as JsonObject) } : payload
+  return row.edited ? { ...(payload as JsonObject), ...parseEdit(row) } : payload
 }
 
 export const EffectView = z

@@ -180,7 +180,7 @@ export const listStepEventsUntil = prepareQuery<
     .select(['type', 'ts', 'data'])
     .where('task_id', '=', arg('task_id'))
     .where('ts', '<=', arg('until'))
-    .where('type', 'in', ['tool.called', 'tool.result', 'progress'])
+    .where('type', 'in', ['tool.called', 'tool.result', 'progress', 'token.delta'])
     .orderBy('seq', 'desc')
-    .limit(40),
+    .limit(100),
 )

@@ -103,7 +103,7 @@ export interface RouteSpec<ScopeT, Query extends z.ZodType, Body extends z.ZodTy
   streamsBody?: true
   maxBodyBytes?: number
   responses: RouteResponses
-  find?: (input: FindInput<ScopeT>) => Promise<Subject>
+  find?: (input: FindInput<ScopeT> & { request: Request }) => Promise<Subject>
   handle: (input: HandlerInput<ScopeT, z.output<Query>, z.output<Body>, Subject, Request>) => Promise<unknown>
 }
 
@@ -125,7 +125,7 @@ export function defineRoute<ScopeT, Query extends z.ZodType, Body extends z.ZodT
     ...(spec.maxBodyBytes !== undefined && { maxBodyBytes: spec.maxBodyBytes }),
     responses: spec.responses,
     async run({ ctx, scope, params, request, validate, reauthenticate = async () => scope }) {
-      const subject = (await spec.find?.({ ctx, scope, params })) as Subject
+      const subject = (await spec.find?.({ ctx, scope, params, request })) as Subject
       const { query, body } = validate() as { query: z.output<Query>; body: z.output<Body> }
       return spec.handle({ ctx, scope, params, query, body, subject, request, reauthenticate })
     },

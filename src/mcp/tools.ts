@@ -116,11 +116,14 @@ const decideApprovalTool = defineTool('decide_approval', 'operator', {
     const project = requireOneProject(scope)
     const approval = await findDecidableApproval(ctx.db, project.projectIds, approval_id)
     if (!approval) throw notFound('approval')
-    if (decision === 'approve') await approveApproval(ctx, project, approval, { edited, note: reason })
-    else if (decision === 'reject') await rejectApproval(ctx, project, approval, reason)
+    if (decision === 'approve') {
+      const outcome = await approveApproval(ctx, project, approval, { edited, note: reason })
+      return { approval_id, task_id: approval.task_id, ...outcome }
+    }
+    if (decision === 'reject') await rejectApproval(ctx, project, approval, reason)
     else if (reason?.trim()) await reviseApproval(ctx, project, approval, reason)
     else throw badRequest("argument 'reason' is required with revise")
-    return { approval_id, task_id: approval.task_id, decision: decision === 'approve' ? 'approved' : 'rejected' }
+    return { approval_id, task_id: approval.task_id, decision: 'rejected' }
   },
 })
 

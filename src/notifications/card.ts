@@ -1,11 +1,9 @@
-import { nameActors } from '../accounts/actor-name-rows.ts'
-import { describeAction, parseTool } from '../approvals/action-text.ts'
+import { readApprovalView } from '../approvals/read-approvals.ts'
 import { approvedPayload } from '../approvals/view.ts'
 import { isJsonObject, type Json } from '../base/json.ts'
 import { serviceUrl } from '../config/service-url.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { ApprovalRow } from '../store/tables.ts'
-import { findClientMessage } from './card-rows.ts'
 
 /** What a message about one approval says, for every service. Texts are plain: each service escapes them itself. */
 export interface Card {
@@ -29,16 +27,14 @@ export interface Card {
   rule: string | null
   /** Null while it waits for a decision; then who decided what. */
   outcome: string | null
-  /** What the member can do; empty once it is decided. */
-  decisions: readonly CardDecision[]
+  /** What the member can do: approve, edit, reject, revise. Empty once it is decided. */
+  decisions: readonly string[]
   expiresAt: string | null
   /** The page of the console that shows the request. */
   consoleUrl: string
   /** The page where the member decides without signing in; null where buttons do that. */
   decideUrl: string | null
 }
-
-export type CardDecision = 'approve' | 'edit' | 'reject'
 
 /** All requests of a day in one message. */
 export interface Digest {
@@ -54,23 +50,23 @@ const MAX_VALUE_CHARACTERS = 500
 const MAX_FIELDS = 12
 
 export async function readCard(ctx: Pick<Ctx, 'db' | 'config'>, row: ApprovalRow): Promise<Card> {
+  const view = await readApprovalView(ctx.db, row)
+  const { client, message } = view.context
   const payload = approvedPayload(row)
-  const { text, amount } = describeAction(parseTool(row), row, payload)
-  const [about] = await findClientMessage(ctx.db, { task_id: row.task_id })
   return {
     kind: 'card',
     approvalId: row.id,
     payloadSha256: row.payload_sha256,
-    title: titleOf(row, text, payload),
+    title: titleOf(row, view.text, payload),
     wedge: row.wedge,
     risk: row.risk,
-    amount: amount?.text ?? null,
-    client: about?.client ?? null,
-    message: about?.body ? cut(about.body, MAX_MESSAGE_CHARACTERS) : null,
+    amount: view.amount?.text ?? null,
+    client: (client && client.name) || (message && message.from?.name) || null,
+    message: message && message.body !== null ? cut(message.body, MAX_MESSAGE_CHARACTERS) : null,
     payload: toFields(payload),
     rule: row.policy_reason,
-    outcome: row.status === 'pending' ? null : await outcomeOf(ctx, row),
-    decisions: row.status === 'pending' ? decisionsOf(row, payload) : [],
+    outcome: row.status === 'pending' ? null : outcomeOf(row, view.decided_by?.name ?? null),
+    decisions: row.status === 'pending' ? view.allowed_decisions : [],
     expiresAt: row.expires_at,
     consoleUrl: serviceUrl(ctx.config, `/tasks/${row.task_id}`),
     decideUrl: null,
@@ -92,21 +88,12 @@ function titleOf({ path, action, connection }: ApprovalRow, text: string | null,
   )
 }
 
-/** A question needs an answer, which is an edit. Only the payload of an action can be edited, and only if it has fields. */
-function decisionsOf({ path }: ApprovalRow, payload: Json): CardDecision[] {
-  if (path === 'question') return ['edit', 'reject']
-  return path === 'action' && isJsonObject(payload) ? ['approve', 'edit', 'reject'] : ['approve', 'reject']
-}
-
-async function outcomeOf({ db }: Pick<Ctx, 'db'>, row: ApprovalRow): Promise<string> {
-  if (row.status === 'expired') return 'Expired: nobody decided in time'
-  const decider = { kind: row.decided_by_kind, id: row.decided_by_id }
-  const by = (await nameActors(db, [decider]))(decider.kind, decider.id)?.name ?? row.decided_by_kind ?? 'the service'
-  if (row.status !== 'rejected') return row.edited === null ? `Approved by ${by}` : `Approved with changes by ${by}`
-  const what = row.revise === 1 ? 'Sent back' : 'Rejected'
-  return row.reason === null
-    ? `${what} by ${by}`
-    : `${what} by ${by}: ${cut(oneLine(row.reason), MAX_VALUE_CHARACTERS)}`
+function outcomeOf({ status, edited, revise, reason }: ApprovalRow, name: string | null): string {
+  if (status === 'expired') return 'Expired: nobody decided in time'
+  const by = name === null ? '' : ` by ${name}`
+  if (status !== 'rejected') return edited === null ? `Approved${by}` : `Approved with changes${by}`
+  const what = revise === 1 ? 'Sent back' : 'Rejected'
+  return `${what}${by}${reason === null ? '' : `: ${cut(oneLine(reason), MAX_VALUE_CHARACTERS)}`}`
 }
 
 function toFields(payload: Json): Card['payload'] {

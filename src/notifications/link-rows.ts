@@ -76,12 +76,13 @@ export async function insertNotificationCode(db: Db, row: NotificationCodeRow): 
 
 /** Uses a code, once. No row if it is unknown, used or expired. */
 export const takeNotificationCode = prepareQuery<
-  Pick<NotificationCodeRow, 'hash'> & { now: string },
+  Pick<NotificationCodeRow, 'hash' | 'kind'> & { now: string },
   NotificationCodeRow
 >((db, arg) =>
   db
     .deleteFrom('notification_codes')
     .where('hash', '=', arg('hash'))
+    .where('kind', '=', arg('kind'))
     .where('expires_at', '>', arg('now'))
     .returningAll(),
 )

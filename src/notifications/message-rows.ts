@@ -125,3 +125,11 @@ export const listMessagesOfDigest = prepareQuery<
     .where('is_digest', '=', 1)
     .orderBy('id'),
 )
+
+export async function deleteMessagesBefore(db: Db, before: string): Promise<void> {
+  await db
+    .deleteFrom('notification_messages')
+    .where('created_at', '<', before)
+    .where('shown', '!=', 'pending')
+    .execute()
+}

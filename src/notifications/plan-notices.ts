@@ -1,8 +1,9 @@
-import { parseRole } from '../accounts/member-rows.ts'
+import { isApprover } from '../approvals/approvers.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
-import { isRoleAtLeast } from '../ctx/scope.ts'
 import { isoNow, toIsoTime } from '../ctx/world.ts'
 import type { ApprovalRow, NotificationMessageRow, NotificationSettingsRow } from '../store/tables.ts'
+import { findTaskUnscoped } from '../tasks/rows.ts'
+import { escalateApproval } from './escalate.ts'
 import { type LinkedMember, listLinkedMembers } from './link-rows.ts'
 import { insertNotificationMessages, listDueNotices, updateNoticeTaken } from './message-rows.ts'
 import { listNotificationSettings, listNotifiers } from './rows.ts'
@@ -13,12 +14,12 @@ export async function planDueNotices(ctx: Ctx): Promise<void> {
   for (const { id, notify_at } of await listDueNotices(ctx.db, { now: isoNow(ctx) })) {
     await inTx(ctx, async (tx) => {
       const [row] = await updateNoticeTaken(tx.db, { id, notify_at: notify_at ?? '' })
-      if (row) await planMessages(tx, row)
+      if (row) await planMessages(tx, await escalateApproval(tx, row))
     })
   }
 }
 
-/** Stores one message for every member who may decide and for each service that the member chose. */
+/** Stores one message for every member who may decide now, and for each service that the member chose. */
 async function planMessages(tx: Tx, row: ApprovalRow): Promise<void> {
   const { project_id } = row
   const [notifiers, links, settings] = await Promise.all([
@@ -27,15 +28,19 @@ async function planMessages(tx: Tx, row: ApprovalRow): Promise<void> {
     listNotificationSettings(tx.db, { project_id }),
   ])
   const kinds = notifiers.map(({ kind }) => kind)
-  const told = links.filter((link) => kinds.includes(link.kind) && mayBeTold(link))
+  const task = row.excludes_requester === 1 ? await findTaskUnscoped(tx.db, row.task_id) : undefined
+  const told = links.filter(
+    ({ kind, member_id, role, email }) =>
+      kinds.includes(kind) &&
+      isApprover(row, { id: member_id, role, email }) &&
+      !(task?.requested_by_kind === 'member' && task.requested_by_id === member_id),
+  )
   const ofAssigneeFirst = told.toSorted(
     (a, b) => Number(b.member_id === row.assignee_id) - Number(a.member_id === row.assignee_id),
   )
   const messages = ofAssigneeFirst.flatMap((link) => toMessage(tx, row, link, settingsOf(settings, link.member_id)))
   await insertNotificationMessages(tx.db, messages)
 }
-
-const mayBeTold = ({ role }: LinkedMember): boolean => isRoleAtLeast(parseRole(role), 'operator')
 
 /** A member without settings has those of the project. */
 function settingsOf(rows: NotificationSettingsRow[], memberId: string): NotificationSettings {

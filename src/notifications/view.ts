@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { ApprovalDetailView } from '../approvals/detail-view.ts'
 import { serviceUrl } from '../config/service-url.ts'
 import { listConnectionNames } from './rows.ts'
 import { listConnectionsWithSecret } from '../vault/secrets.ts'
@@ -71,3 +72,10 @@ export const StartedLinkView = z
     sent_to: z.string().optional().meta({ description: 'The address that got a mail with a link to confirm it.' }),
   })
   .meta({ id: 'StartedNotificationLink' })
+
+export const LinkedApprovalView = z
+  .object({
+    approval: ApprovalDetailView,
+    member: z.object({ id: z.string(), name: z.string().nullable(), email: z.string() }),
+  })
+  .meta({ id: 'LinkedApproval' })

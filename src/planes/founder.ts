@@ -1,6 +1,7 @@
 import { keyRoutes } from '../accounts/key-routes.ts'
 import { memberRoutes } from '../accounts/member-routes.ts'
 import { projectRoutes } from '../accounts/project-routes.ts'
+import { approvalPeopleRoutes } from '../approvals/people-routes.ts'
 import { approvalRoutes } from '../approvals/routes.ts'
 import { policyRoutes } from '../approvals/policy-routes.ts'
 import { auditRoutes } from '../audit/routes.ts'
@@ -22,6 +23,7 @@ import { knowledgeRoutes } from '../knowledge/routes.ts'
 import { lifecycleRoutes } from '../lifecycle/routes.ts'
 import { erasureRoutes } from '../erasure/routes.ts'
 import { mcpRoutes } from '../mcp/routes.ts'
+import { notificationRoutes } from '../notifications/routes.ts'
 import { portalLinkRoutes } from '../portal/link-routes.ts'
 import { recordRoutes } from '../records/routes.ts'
 import { reportRoutes } from '../reports/routes.ts'
@@ -59,10 +61,26 @@ export const founderPlaneRoutes: Record<string, FounderRoute[]> = {
   Approvals: [
     approvalRoutes.listApprovals,
     approvalRoutes.getApproval,
+    approvalPeopleRoutes.updateApproval,
     approvalRoutes.approveApproval,
     approvalRoutes.rejectApproval,
     approvalRoutes.reviseApproval,
+    approvalPeopleRoutes.listApprovalComments,
+    approvalPeopleRoutes.createApprovalComment,
     policyRoutes.simulatePolicy,
+  ],
+  Notifications: [
+    notificationRoutes.listNotifiers,
+    notificationRoutes.setNotifier,
+    notificationRoutes.setNotifierSecret,
+    notificationRoutes.deleteNotifier,
+    notificationRoutes.getNotificationSettings,
+    notificationRoutes.updateNotificationSettings,
+    notificationRoutes.getMyNotifications,
+    notificationRoutes.updateMyNotifications,
+    notificationRoutes.createNotificationLink,
+    notificationRoutes.confirmNotificationLink,
+    notificationRoutes.deleteNotificationLink,
   ],
   Connections: [
     connectionRoutes.createConnection,

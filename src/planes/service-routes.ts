@@ -2,6 +2,7 @@ import { authRoutes } from '../accounts/auth-routes.ts'
 import { publicBrandRoutes } from '../brand/routes.ts'
 import { hookRoutes } from '../channels/hook-routes.ts'
 import { oauthCallbackRoutes } from '../connections/auth/oauth-routes.ts'
+import { decideRoutes } from '../notifications/decide-routes.ts'
 import { defineRead, HttpResponse, nameRoutes, openRoute, type Route } from '../http/route.ts'
 import { portalSignInRoutes } from '../portal/access-routes.ts'
 import type { SandboxDriver } from '../sandbox/driver.ts'
@@ -32,6 +33,7 @@ const unavailable = (error: string) => new HttpResponse(503, { status: 'unavaila
 export const openPlaneRoutes = (isDraining: () => boolean): Record<string, Route<null>[]> => ({
   Health: Object.values(healthRoutes(isDraining)),
   'Sign-in': Object.values(authRoutes),
+  Notifications: Object.values(decideRoutes),
   Connections: Object.values(oauthCallbackRoutes),
   Channels: [...Object.values(hookRoutes), ...Object.values(widgetRoutes)],
   Portal: [...Object.values(publicBrandRoutes), ...Object.values(portalSignInRoutes)],

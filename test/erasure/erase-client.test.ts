@@ -57,6 +57,7 @@ eachStore((store) => {
     const clientId = await createAndGetId(app, '/v1/clients', { display_name: 'Ada' })
     const task = await startAction(app, { payload: { text: CANARY } })
     const approval = await requestedApprovalId(app, task.id)
+    await createAndGetId(app, `/v1/approvals/${approval}/comments`, { body: `Is it about ${CANARY}?` })
     await app.ctx.store.transact((db) =>
       db.updateTable('tasks').set({ client_id: clientId }).where('id', '=', task.id).execute(),
     )

@@ -162,6 +162,18 @@ export interface components {
             votes: components["schemas"]["ApprovalVote"][];
             wedge: string;
         };
+        ApprovalComment: {
+            approval_id: string;
+            author: components["schemas"]["NamedActor"];
+            body: string;
+            /** Format: date-time */
+            created_at: string;
+            id: string;
+        };
+        ApprovalCommentList: {
+            data: components["schemas"]["ApprovalComment"][];
+            next_cursor: string | null;
+        };
         /** @description What the request is about. */
         ApprovalContext: {
             case_id: string | null;
@@ -333,7 +345,10 @@ export interface components {
         ApproveApprovalRequest: {
             edited?: JsonObject | null;
             note?: string;
+            /** @description The hash of the payload that the caller has read; 409 if it is another one now. */
+            payload_sha256?: string;
         };
+        ApproveResult: components["schemas"]["Decision"] | components["schemas"]["Vote"];
         Artifact: {
             content_type: string;
             id: string;
@@ -527,6 +542,9 @@ export interface components {
             data: components["schemas"]["Client"][];
             next_cursor: string | null;
         };
+        ConfirmNotificationLinkRequest: {
+            token: string;
+        };
         ConnectAccountRequest: {
             /** Format: uri */
             callback_url?: string;
@@ -634,6 +652,9 @@ export interface components {
             /** @constant */
             type: "cost.charged";
         };
+        CreateApprovalCommentRequest: {
+            body: string;
+        };
         CreateCaseRequest: {
             assignee_id?: string | null;
             client_id?: string | null;
@@ -731,6 +752,10 @@ export interface components {
             metadata?: JsonObject;
             name: string;
             source?: string | null;
+        };
+        CreateNotificationLinkRequest: {
+            /** @enum {string} */
+            kind: "slack" | "telegram" | "mail";
         };
         CreatePortalDeviceLinkResponse: {
             /** Format: date-time */
@@ -1128,6 +1153,14 @@ export interface components {
             handle: string | null;
             name: string | null;
         };
+        MyNotifications: {
+            /** @description The services that the project has set up. */
+            available: ("slack" | "telegram" | "mail")[];
+            links: components["schemas"]["NotificationLink"][];
+            project_settings: components["schemas"]["NotificationSettings"];
+            /** @description Null: those of the project. */
+            settings: components["schemas"]["NotificationSettings"] | null;
+        };
         /** @description A member, an API key, a client or the service. `name` is null if it has none. */
         NamedActor: {
             id: string;
@@ -1158,6 +1191,68 @@ export interface components {
             task: components["schemas"]["Task"] | null;
             title: string | null;
             wedge: string | null;
+        };
+        NotificationLink: {
+            /** @description The user id at Slack, the chat id at Telegram, or the mail address. */
+            address: string;
+            /** @enum {string} */
+            kind: "slack" | "telegram" | "mail";
+            /** Format: date-time */
+            linked_at: string;
+        };
+        NotificationSettings: {
+            /**
+             * Format: date-time
+             * @description When the digest is sent.
+             * @example 09:00
+             */
+            digest_at: string;
+            high: {
+                via: ("slack" | "telegram" | "mail")[];
+                /** @enum {string} */
+                when: "now" | "digest" | "never";
+            };
+            low: {
+                via: ("slack" | "telegram" | "mail")[];
+                /** @enum {string} */
+                when: "now" | "digest" | "never";
+            };
+            medium: {
+                via: ("slack" | "telegram" | "mail")[];
+                /** @enum {string} */
+                when: "now" | "digest" | "never";
+            };
+            /** @description Messages wait until they end. */
+            quiet_hours: {
+                /** @example 09:00 */
+                from: string;
+                /** @example 09:00 */
+                to: string;
+            } | null;
+            /**
+             * @description An IANA time zone.
+             * @example Europe/Berlin
+             */
+            time_zone: string;
+            /** @description Requests of high risk are sent during quiet hours, too. */
+            wake_for_high: boolean;
+        };
+        Notifier: {
+            /** @description The name of the connection; null: it was deleted. */
+            connection: string | null;
+            connection_id: string;
+            /** Format: date-time */
+            created_at: string;
+            has_secret: boolean;
+            /** @description The address to register with the service, for clicks on buttons; null: it has none. */
+            hook_url: string | null;
+            /** @enum {string} */
+            kind: "slack" | "telegram" | "mail";
+            /** @description What the secret is, in words; null: the service has none. */
+            secret: string | null;
+        };
+        NotifierList: {
+            data: components["schemas"]["Notifier"][];
         };
         OauthStart: {
             authorize_url: string;
@@ -1638,6 +1733,13 @@ export interface components {
         SetConnectionSecretRequest: {
             value: string;
         };
+        SetNotifierRequest: {
+            /** @description The name of a connection. */
+            connection: string;
+        };
+        SetNotifierSecretRequest: {
+            value: string;
+        };
         SetPortalNoticesRequest: {
             enabled: boolean;
         };
@@ -1691,6 +1793,16 @@ export interface components {
         };
         StartConnectionOauthRequest: {
             return_to?: string;
+        };
+        StartedNotificationLink: {
+            /** @description Send it to the bot from the account that is to be linked. */
+            code?: string;
+            /** Format: date-time */
+            expires_at: string;
+            /** @description The address that got a mail with a link to confirm it. */
+            sent_to?: string;
+            /** @description An address that sends the code. */
+            url?: string;
         };
         StepStartedEvent: {
             data: {
@@ -1966,6 +2078,10 @@ export interface components {
             /** @constant */
             ok: true;
         };
+        UpdateApprovalRequest: {
+            /** @description The id of a member who may decide; null: no member. */
+            assignee: string | null;
+        };
         UpdateBrandRequest: {
             color?: string | null;
             favicon_file_id?: string | null;
@@ -2038,6 +2154,9 @@ export interface components {
             name?: string | null;
             /** @enum {string} */
             role?: "viewer" | "operator" | "admin" | "owner";
+        };
+        UpdateMyNotificationsRequest: {
+            settings: components["schemas"]["NotificationSettings"] | null;
         };
         UpdateProjectRequest: {
             name?: string;
@@ -2136,6 +2255,15 @@ export interface components {
             id: string;
             /** @description The position in the conversation. */
             n: number;
+        };
+        /** @description The approval needs the approval of more people. */
+        Vote: {
+            /** @constant */
+            decision: "pending";
+            needed: number;
+            /** @constant */
+            ok: true;
+            votes: components["schemas"]["ApprovalVote"][];
         };
         Webhook: {
             /** Format: date-time */

@@ -41,6 +41,7 @@ export const APPROVAL_PEOPLE_STATEMENTS = [
   "create index notification_messages_due on notification_messages (due_at) where state = 'waiting'",
   "create index notification_messages_shown on notification_messages (approval_id) where shown = 'pending'",
   'create index notification_messages_digest on notification_messages (member_id, external_id) where is_digest = 1',
+  'create index notification_messages_created on notification_messages (created_at)',
   `create table decision_links (
     hash text primary key, project_id text not null, approval_id text not null, member_id text not null,
     expires_at text not null, used_at text)`,

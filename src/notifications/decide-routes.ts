@@ -1,0 +1,34 @@
+import { z } from 'zod'
+import { ApproveResultView } from '../approvals/view.ts'
+import { nameRoutes, openRoute } from '../http/route.ts'
+import { jsonObject } from '../http/validate.ts'
+import { decideWithLink, readLinkedApproval, requireDecisionLink } from './decide-with-link.ts'
+import { LinkedApprovalView } from './view.ts'
+
+const CREDENTIAL =
+  'The credential is the token of the link: `Authorization: Bearer dl_…`. It is bound to one member and one approval, and works once.'
+
+/** The API of the decision page, to which the links of mails lead. */
+export const decideRoutes = nameRoutes({
+  getLinkedApproval: openRoute('GET', '/v1/decide', {
+    summary: 'Read the approval of a decision link',
+    description: `${CREDENTIAL} Reading changes nothing. 410 once the link is used, or the approval is decided or expired.`,
+    responses: { 200: LinkedApprovalView },
+    find: ({ ctx, request }) => requireDecisionLink(ctx, request),
+    handle: ({ ctx, subject }) => readLinkedApproval(ctx, subject),
+  }),
+
+  decideLinkedApproval: openRoute('POST', '/v1/decide', {
+    summary: 'Decide about the approval of a decision link',
+    description: `${CREDENTIAL} The decision counts as one of the member, with the member's role of now.`,
+    body: z.object({
+      decision: z.enum(['approve', 'reject', 'revise']),
+      edited: jsonObject.nullish(),
+      note: z.string().max(10_000).optional().meta({ description: 'Of an approval; or what to change, for `revise`.' }),
+      reason: z.string().max(10_000).optional().meta({ description: 'Why it is rejected.' }),
+    }),
+    responses: { 200: ApproveResultView },
+    find: ({ ctx, request }) => requireDecisionLink(ctx, request),
+    handle: ({ ctx, subject, body }) => decideWithLink(ctx, subject, { ...body, edited: body.edited ?? undefined }),
+  }),
+})

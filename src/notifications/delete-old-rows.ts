@@ -1,0 +1,19 @@
+import { type Ctx, inTx } from '../ctx/ctx.ts'
+import { isoNow, toIsoTime } from '../ctx/world.ts'
+import { deleteDecisionLinksBefore } from './decision-link-rows.ts'
+import { deleteExpiredCodes } from './link-rows.ts'
+import { deleteMessagesBefore } from './message-rows.ts'
+
+const DAY_MS = 24 * 60 * 60_000
+/** Until then, a link that is used or expired says so instead of being unknown. */
+const LINK_RETENTION_MS = 30 * DAY_MS
+/** Longer than any approval waits: a message must be known for as long as it may be rewritten. */
+const MESSAGE_RETENTION_MS = 90 * DAY_MS
+
+/** Deletes expired codes and links, and messages that are so old that they cannot change any more. */
+export async function deleteOldNotificationRows(ctx: Ctx): Promise<void> {
+  const now = ctx.world.clock.now()
+  await inTx(ctx, (tx) => deleteExpiredCodes(tx.db, isoNow(tx)))
+  await inTx(ctx, (tx) => deleteDecisionLinksBefore(tx.db, toIsoTime(now - LINK_RETENTION_MS)))
+  await inTx(ctx, (tx) => deleteMessagesBefore(tx.db, toIsoTime(now - MESSAGE_RETENTION_MS)))
+}
