@@ -1,25 +1,11 @@
 import { queryOptions } from '@tanstack/react-query'
 import { ApiError, callApi } from './http.ts'
-import type { JsonObject, Schemas } from './types.ts'
+import type { Schemas } from './types.ts'
 
 /** The API of the decision page. The token of the mail is the credential; a signed-in session plays no part. */
-export interface LinkedApproval {
-  approval: Schemas['ApprovalDetail']
-  member: { id: string; name: string | null; email: string }
-}
-
-export interface LinkDecision {
-  decision: 'approve' | 'reject' | 'revise'
-  edited?: JsonObject
-  note?: string
-  reason?: string
-}
-
-export interface LinkOutcome {
-  decision: 'approved' | 'rejected' | 'pending'
-  votes?: unknown[]
-  needed?: number
-}
+export type LinkedApproval = Schemas['LinkedApproval']
+export type LinkDecision = Schemas['DecideLinkedApprovalRequest']
+export type LinkOutcome = Schemas['ApproveResult']
 
 /** The token is in the fragment of the URL, which browsers do not send to servers. */
 export const decisionToken = (): string => decodeURIComponent(location.hash.slice(1))

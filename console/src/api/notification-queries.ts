@@ -1,53 +1,25 @@
 import { queryOptions } from '@tanstack/react-query'
 import { callApi } from './http.ts'
+import type { Schemas } from './types.ts'
 
 /** Types and queries of the notifications about approvals. */
 export const NOTIFIER_KINDS = ['slack', 'telegram', 'mail'] as const
 export type NotifierKind = (typeof NOTIFIER_KINDS)[number]
 
-export interface Notifier {
-  kind: NotifierKind
-  connection: string | null
-  connection_id: string
-  has_secret: boolean
-  secret: string | null
-  hook_url: string | null
-  created_at: string
-}
+export type Notifier = Schemas['Notifier']
 
 export const RISKS = ['high', 'medium', 'low'] as const
 export type Risk = (typeof RISKS)[number]
 
 export const NOTICE_TIMES = ['now', 'digest', 'never'] as const
 
-export interface RiskSetting {
-  via: NotifierKind[]
-  when: (typeof NOTICE_TIMES)[number]
-}
+export type NotificationSettings = Schemas['NotificationSettings']
+export type RiskSetting = NotificationSettings[Risk]
 
-export interface NotificationSettings {
-  low: RiskSetting
-  medium: RiskSetting
-  high: RiskSetting
-  quiet_hours: { from: string; to: string } | null
-  wake_for_high: boolean
-  digest_at: string
-  time_zone: string
-}
+export type MyNotifications = Schemas['MyNotifications']
 
-export interface MyNotifications {
-  links: { kind: NotifierKind; address: string; linked_at: string }[]
-  settings: NotificationSettings | null
-  project_settings: NotificationSettings
-  available: NotifierKind[]
-}
-
-export interface NotificationLink {
-  code?: string
-  expires_at: string
-  url?: string
-  sent_to?: string
-}
+/** What the member does next to link an account. */
+export type StartedLink = Schemas['StartedNotificationLink']
 
 /** The services through which the project tells its members. */
 export const notifiersQuery = queryOptions({

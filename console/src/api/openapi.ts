@@ -870,6 +870,15 @@ export interface components {
             events: ("approval.requested" | "approval.expiring" | "task.finished" | "connection.failing" | "connection.tools_changed" | "schedule.failed")[];
             url: string;
         };
+        DecideLinkedApprovalRequest: {
+            /** @enum {string} */
+            decision: "approve" | "reject" | "revise";
+            edited?: JsonObject | null;
+            /** @description Of an approval; or what to change, for `revise`. */
+            note?: string;
+            /** @description Why it is rejected. */
+            reason?: string;
+        };
         Decision: {
             /** @enum {string} */
             decision: "approved" | "rejected";
@@ -1091,6 +1100,14 @@ export interface components {
         KnowledgeRevisionList: {
             data: components["schemas"]["KnowledgeRevision"][];
             next_cursor: string | null;
+        };
+        LinkedApproval: {
+            approval: components["schemas"]["ApprovalDetail"];
+            member: {
+                email: string;
+                id: string;
+                name: string | null;
+            };
         };
         ListBlueprintsResponse: {
             data: components["schemas"]["Blueprint"][];

@@ -32,10 +32,17 @@ export function DecidePage() {
 
 function OpenLink({ token, onDecided }: { token: string; onDecided: (outcome: Outcome) => void }) {
   const { data, error, refetch } = useQuery(linkedApprovalQuery(token))
+  const [refusal, setRefusal] = useState<ApiError | null>(null)
+  const onFailed = (failure: Error) => {
+    if (failure instanceof ApiError && failure.status === 403) setRefusal(failure)
+    // The service says what came of the approval, if the link cannot be used any more.
+    else void refetch()
+  }
+  if (refusal) return <LinkError error={refusal} onRetry={() => setRefusal(null)} />
   // While the service is away, the open approval stays, with what was typed.
   if (error && (!data || isRefused(error))) return <LinkError error={error} onRetry={() => void refetch()} />
   if (!data) return <Placeholder className="h-96" />
-  return <DecisionCard token={token} linked={data} onDecided={onDecided} onRefused={() => void refetch()} />
+  return <DecisionCard token={token} linked={data} onDecided={onDecided} onFailed={onFailed} />
 }
 
 /** Why the link cannot be used, in the words of the server where it knows more. */

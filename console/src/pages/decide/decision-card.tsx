@@ -13,8 +13,7 @@ interface CardProps {
   token: string
   linked: LinkedApproval
   onDecided: (outcome: Outcome) => void
-  /** Finds out whether the link can still be used. */
-  onRefused: () => void
+  onFailed: (error: Error) => void
 }
 
 /** The approval with the decisions that the member of the link can take. */
@@ -45,12 +44,12 @@ function useLinkDecision({
   token,
   linked: { approval },
   onDecided,
-  onRefused,
+  onFailed,
 }: CardProps): SendDecision & { error: Error | null } {
   const { mutate, isPending, error } = useMutation({
     mutationFn: ({ to, body }: Decision) => decideWithLink(token, { decision: to, ...body }),
     onSuccess: (result, { to }) => onDecided({ to, isQuestion: approval.path === 'question', result }),
-    onError: onRefused,
+    onError: onFailed,
   })
   const decide = (decision: Decision) => sendOrHold(approval, decision, () => mutate(decision))
   return { decide, isPending, error }

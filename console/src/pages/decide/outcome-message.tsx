@@ -33,5 +33,5 @@ function outcomeText({ to, isQuestion, result }: Outcome): { title: string; hint
   if (to === 'reject') return { title: text.rejected, hint: text.rejectedHint }
   if (to === 'revise') return { title: text.revised, hint: text.revisedHint }
   if (result.decision !== 'pending') return { title: text.approved, hint: text.approvedHint }
-  return { title: text.voted, hint: text.votedHint(result.votes?.length ?? 1, result.needed ?? 1) }
+  return { title: text.voted, hint: text.votedHint(result.votes.length, result.needed) }
 }

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
-import { myNotificationsQuery, type NotificationLink, type NotifierKind } from '../../../api/notification-queries.ts'
+import { myNotificationsQuery, type StartedLink, type NotifierKind } from '../../../api/notification-queries.ts'
 import { Button, buttonClass } from '../../../ui/button.tsx'
 import { CopyRow } from '../../../ui/copy-row.tsx'
 import { Dialog } from '../../../ui/dialog.tsx'
@@ -12,15 +12,7 @@ const text = notificationsText.link
 const POLL_MS = 2_000
 
 /** What the member does in the other service. The dialog closes by itself when the account is linked. */
-export function LinkDialog({
-  kind,
-  link,
-  onClose,
-}: {
-  kind: NotifierKind
-  link: NotificationLink
-  onClose: () => void
-}) {
+export function LinkDialog({ kind, link, onClose }: { kind: NotifierKind; link: StartedLink; onClose: () => void }) {
   const service = notificationsText.services[kind]
   const { data } = useQuery({ ...myNotificationsQuery, refetchInterval: POLL_MS })
   const isLinked = data?.links.some((one) => one.kind === kind) ?? false

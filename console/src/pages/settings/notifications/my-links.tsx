@@ -3,7 +3,7 @@ import { callApi } from '../../../api/http.ts'
 import { useApiMutation } from '../../../api/mutation.ts'
 import {
   type MyNotifications,
-  type NotificationLink,
+  type StartedLink,
   NOTIFIER_KINDS,
   type NotifierKind,
 } from '../../../api/notification-queries.ts'
@@ -17,7 +17,7 @@ const text = notificationsText.mine
 
 /** The accounts at which the member gets the messages. */
 export function MyLinks({ mine }: { mine: MyNotifications }) {
-  const [started, setStarted] = useState<{ kind: NotifierKind; link: NotificationLink } | null>(null)
+  const [started, setStarted] = useState<{ kind: NotifierKind; link: StartedLink } | null>(null)
   return (
     <>
       <Table
@@ -41,12 +41,12 @@ function LinkRow({
 }: {
   kind: NotifierKind
   mine: MyNotifications
-  onStarted: (link: NotificationLink) => void
+  onStarted: (link: StartedLink) => void
 }) {
   const service = notificationsText.services[kind]
   const linked = links.find((link) => link.kind === kind)
   const start = useApiMutation(
-    () => callApi<NotificationLink>('/v1/me/notifications/links', { method: 'POST', body: { kind } }),
+    () => callApi<StartedLink>('/v1/me/notifications/links', { method: 'POST', body: { kind } }),
     { invalidates: [], onSuccess: onStarted },
   )
   const unlink = useApiMutation(() => callApi(`/v1/me/notifications/links/${kind}`, { method: 'DELETE' }), {
