@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { callApi } from '../http.ts'
 import { accessibilityViolations, consoleFixture, HAS_HORIZONTAL_SCROLL, LAYOUT_SHIFT } from './console-browser.ts'
-import { createMailConnection, linkTo, receiveMail } from './notified-member.ts'
+import { createMailConnection, linkMail, linkTo, receiveMail } from './notified-member.ts'
 import { createMembers } from './sample-data.ts'
 
 const PATH = '/settings?view=notifications'
@@ -20,9 +20,12 @@ describe('notification settings', () => {
     tokens = await createMembers(console())
     await createMailConnection(console())
   })
+  const setUpMail = () => console().call('PUT', '/v1/notifiers/mail', { connection: 'outbox' })
   const readMine = async (token: string) => (await callApi(console().url, token, 'GET', '/v1/me/notifications')).body
 
   test('notifications: an admin sets up mail, and a member links the address', async () => {
+    await console().call('DELETE', '/v1/notifiers/mail')
+    await callApi(console().url, tokens.operator, 'DELETE', '/v1/me/notifications/links/mail')
     const admin = await console().open(PATH, { token: tokens.admin })
     await rowOf(admin, SERVICES, 'Mail').getByText('Not set up').waitFor()
     await admin.getByRole('button', { name: 'Set up Mail' }).click()
@@ -53,6 +56,8 @@ describe('notification settings', () => {
   })
 
   test('notifications: a member unlinks an account after a confirmation', async () => {
+    await setUpMail()
+    await linkMail(console(), tokens.operator, 'operator@example.com')
     const page = await console().open(PATH, { token: tokens.operator })
     await page.getByRole('button', { name: 'Unlink Mail' }).click()
     await page.getByRole('alertdialog').getByRole('button', { name: 'Unlink' }).click()
@@ -61,10 +66,11 @@ describe('notification settings', () => {
   })
 
   test('notifications: the defaults of the project apply until a member chooses own settings', async () => {
+    await setUpMail()
     const admin = await console().open(PATH, { token: tokens.admin })
     const defaults = admin.getByRole('form', { name: 'Default notification settings' })
     await defaults.getByLabel('When to notify: Low risk').selectOption('In the daily digest')
-    await defaults.getByLabel('Quiet hours').check()
+    await defaults.getByLabel('Quiet hours', { exact: true }).check()
     await defaults.getByLabel('From').fill('21:30')
     await defaults.getByLabel('Time zone').fill('Europe/Berlin')
     await defaults.getByRole('button', { name: 'Save settings' }).click()
@@ -79,7 +85,7 @@ describe('notification settings', () => {
     await own.getByRole('group', { name: 'High risk' }).getByLabel('Slack').uncheck()
     await own.getByLabel('When to notify: Medium risk').selectOption('Never')
     expect(await own.getByRole('group', { name: 'Medium risk' }).getByLabel('Mail').isDisabled()).toBe(true)
-    await own.getByLabel('Quiet hours').uncheck()
+    await own.getByLabel('Quiet hours', { exact: true }).uncheck()
     await own.getByLabel('Time of the daily digest').fill('07:45')
     expect(await accessibilityViolations(page)).toEqual([])
     await own.getByRole('button', { name: 'Save settings' }).click()
@@ -136,6 +142,7 @@ describe('notification settings', () => {
   })
 
   test('notifications: an admin removes a service after a confirmation', async () => {
+    await setUpMail()
     const page = await console().open(PATH, { token: tokens.admin })
     await page.getByRole('button', { name: 'Remove Mail' }).click()
     await page.getByRole('alertdialog').getByRole('button', { name: 'Remove' }).click()

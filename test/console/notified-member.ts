@@ -9,23 +9,22 @@ interface SentMail {
   TextBody: string
 }
 
-/** Creates an email connection whose mails the upstream of the console fixture records; returns its id. */
-export async function createMailConnection(console: Console): Promise<string> {
+/** Creates an email connection whose mails the upstream of the console fixture records. Its name is `outbox`. */
+export async function createMailConnection(console: Console): Promise<void> {
   const { body } = await console.call('GET', '/v1/connections')
   const { url } = body.data.find(({ name }: { name: string }) => name === 'post').config
   const config = { provider: 'postmark', from: 'approvals@example.com', base_url: new URL(url).origin }
   const created = await console.call('POST', '/v1/connections', { kind: 'email', name: 'outbox', config })
   await console.call('POST', `/v1/connections/${created.body.id}/secret`, { value: 'server-token' })
-  return created.body.id
 }
 
-/** The first mail to the address whose subject or text matches; waits for it. */
+/** The newest mail to the address whose subject or text matches; waits for it. */
 export async function receiveMail({ received }: Console, to: string, matching: RegExp): Promise<SentMail> {
   const find = () =>
     received
       .filter(({ url }) => url === '/email')
       .map(({ body }): SentMail => JSON.parse(body))
-      .find((mail) => mail.To === to && matching.test(`${mail.Subject}\n${mail.TextBody}`))
+      .findLast((mail) => mail.To === to && matching.test(`${mail.Subject}\n${mail.TextBody}`))
   await expect.poll(find, { timeout: 30_000 }).toBeDefined()
   const mail = find()
   if (!mail) throw new Error('the mail has disappeared')
