@@ -42,7 +42,7 @@ export async function readLinkedApproval(ctx: Ctx, { approval_id, member_id, pro
 export async function decideWithLink(
   ctx: Ctx,
   link: DecisionLinkRow,
-  choice: Pick<MemberDecision, 'decision' | 'edited' | 'note' | 'reason'>,
+  choice: Pick<MemberDecision, 'decision' | 'edited' | 'payloadSha256' | 'note' | 'reason'>,
 ) {
   await readLinkedApproval(ctx, link)
   const { hash, project_id: projectId, member_id: memberId, approval_id: approvalId } = link

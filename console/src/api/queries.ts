@@ -5,6 +5,7 @@ import { fetchList, pagedQuery, queryString } from './paging.ts'
 import type {
   Analytics,
   Approval,
+  ApprovalComment,
   ApprovalDetail,
   ApprovalStatus,
   BrokenWedge,
@@ -180,6 +181,14 @@ export const approvalQuery = (id: string) =>
   queryOptions({
     queryKey: ['approvals', 'one', id],
     queryFn: ({ signal }) => callApi<ApprovalDetail>(`/v1/approvals/${id}`, { signal }),
+  })
+
+/** The team's notes on one approval, oldest first. */
+export const approvalCommentsQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['approvals', 'comments', id],
+    queryFn: async ({ signal }) =>
+      (await fetchList<ApprovalComment>(`/v1/approvals/${id}/comments`, { signal })).toReversed(),
   })
 
 /** The approvals of one task, with the payloads of its external actions. */

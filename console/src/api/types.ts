@@ -40,7 +40,8 @@ export type ApprovalStatus = 'pending' | 'auto_approved' | 'approved' | 'rejecte
 export type Approval = Schemas['Approval']
 /** One approval with everything that a person needs to decide. */
 export type ApprovalDetail = Schemas['ApprovalDetail']
-export type DecisionResult = Schemas['Decision']
+export type ApprovalComment = Schemas['ApprovalComment']
+export type DecisionResult = Schemas['ApproveResult']
 export type ActionAmount = Schemas['ActionAmount']
 
 /** An external action: one call that the service sent through a connection. */

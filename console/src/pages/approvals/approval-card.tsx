@@ -1,59 +1,96 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import { toCurl } from '../../api/http.ts'
-import { toObject } from '../../api/json.ts'
-import { approvalQuery } from '../../api/queries.ts'
+import { approvalQuery, sessionQuery } from '../../api/queries.ts'
 import type { Approval, JsonObject } from '../../api/types.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { RequireRole, RoleHint } from '../../ui/role.tsx'
 import { StatusBadge, Tag } from '../../ui/status.tsx'
 import { uiText } from '../../ui/text.ts'
 import { TimeAgo, useNow } from '../../ui/time.tsx'
+import { ApprovalComments } from './approval-comments.tsx'
+import { ApprovalContext } from './approval-context.tsx'
+import { AgentSteps, ApprovalFiles, EarlierDecisions, ThreadEnd } from './approval-details.tsx'
+import { ApprovalPeople } from './approval-people.tsx'
 import { Countdown } from './countdown.tsx'
+import { DecisionDetails } from './decision-details.tsx'
 import { DecisionForm } from './decision-form.tsx'
 import { HeldDecisionRow } from './held-decision-list.tsx'
 import { type HeldDecision, useHeldDecision } from './held-decisions.ts'
-import { PayloadDiffView } from './payload-diff-view.tsx'
+import { isApprover } from './may-decide.ts'
 import { PayloadView } from './payload-view.tsx'
 import { askedQuestion, QuestionDecision, QuestionView } from './question-decision.tsx'
 import { approvalHeadline } from './approval-summary.ts'
 import { approvalsText } from './text.ts'
 import { type SendDecision, useDecision } from './use-decision.ts'
 
-/** One approval: the headline, the payload and the decision. Without `onDecided` it is read-only. */
-export function ApprovalCard({ approval, onDecided }: { approval: Approval; onDecided: (() => void) | null }) {
-  const now = useNow(1_000)
-  const held = useHeldDecision(approval.approval_id)
+/**
+ * One approval: the headline, what it answers, the payload, the decision, and what else helps to decide. Without
+ * `onDecided` it is read-only. `omits` leaves out what the page around the card shows itself.
+ */
+export function ApprovalCard({
+  approval,
+  onDecided,
+  omits = null,
+}: {
+  approval: Approval
+  onDecided: (() => void) | null
+  omits?: 'conversation' | 'steps' | null
+}) {
   const { data: detail } = useQuery(approvalQuery(approval.approval_id))
-  const open = approval.status === 'pending' && Date.parse(approval.expires_at ?? '') > now
   return (
     <article aria-label={approvalsText.label} className="panel flex flex-col">
-      <CardHeader approval={approval} />
-      <div className="border-t border-line p-5">
-        {held ? (
-          <HeldRequest approval={approval} decision={held} />
-        ) : open && onDecided ? (
-          <RequireRole minRole="operator" fallback={<ReadOnlyRequest approval={approval} />}>
-            <OpenRequest approval={approval} schema={detail?.schema ?? null} onDecided={onDecided} />
-          </RequireRole>
-        ) : (
-          <div className="flex flex-col gap-3">
-            <RequestView approval={approval} />
-            {!open && (
-              // As high as the decision form that it replaces.
-              <div className="min-h-26 py-2 sm:min-h-20">
-                <DecisionDetails approval={approval} />
-              </div>
-            )}
-          </div>
-        )}
+      <CardHeader approval={approval} rule={detail?.rule || approval.policy_reason} />
+      <div className="flex flex-col gap-4 border-t border-line p-5">
+        {omits !== 'conversation' && <ApprovalContext context={approval.context} />}
+        <CardRequest approval={approval} schema={detail?.schema ?? null} onDecided={onDecided} />
+        <ApprovalPeople approval={approval} />
       </div>
+      {detail && omits !== 'conversation' && <ThreadEnd messages={detail.thread} />}
+      {detail && omits !== 'steps' && <AgentSteps steps={detail.steps} />}
+      {detail && <EarlierDecisions detail={detail} />}
+      {detail && <ApprovalFiles files={detail.files} />}
+      <ApprovalComments approvalId={approval.approval_id} count={approval.comment_count} />
       <CardFooter approval={approval} />
     </article>
   )
 }
 
-function OpenRequest({
+/** The request with its form, or with what was decided. */
+function CardRequest({
+  approval,
+  schema,
+  onDecided,
+}: {
+  approval: Approval
+  schema: JsonObject | null
+  onDecided: (() => void) | null
+}) {
+  const now = useNow(1_000)
+  const held = useHeldDecision(approval.approval_id)
+  const open = approval.status === 'pending' && Date.parse(approval.expires_at ?? '') > now
+  if (held) return <HeldRequest approval={approval} decision={held} />
+  if (open && onDecided)
+    return (
+      <RequireApprover approval={approval}>
+        <SessionDecision approval={approval} schema={schema} onDecided={onDecided} />
+      </RequireApprover>
+    )
+  return (
+    <div className="flex flex-col gap-3">
+      <RequestView approval={approval} />
+      {!open && (
+        // As high as the decision form that it replaces.
+        <div className="min-h-26 py-2 sm:min-h-20">
+          <DecisionDetails approval={approval} />
+        </div>
+      )}
+    </div>
+  )
+}
+
+function SessionDecision({
   approval,
   schema,
   onDecided,
@@ -67,7 +104,21 @@ function OpenRequest({
 
 /** The form of the decision, or of the answer to a question. */
 export function DecisionControls(props: { approval: Approval; schema: JsonObject | null; send: SendDecision }) {
-  return props.approval.path === 'question' ? <QuestionDecision {...props} /> : <DecisionForm {...props} />
+  const { path, payload_sha256 } = props.approval
+  return path === 'question' ? <QuestionDecision {...props} /> : <DecisionForm key={payload_sha256} {...props} />
+}
+
+/** Shows the form to members who may decide, and the request with a hint to all others. */
+function RequireApprover({ approval, children }: { approval: Approval; children: ReactNode }) {
+  const { data: session } = useQuery(sessionQuery)
+  const mayDecide = !session || isApprover(approval, session)
+  const hint = mayDecide ? approvalsText.roleHint : approvalsText.people.onlyApprovers(approval.approvers ?? [])
+  const readOnly = <ReadOnlyRequest approval={approval} hint={hint} />
+  return (
+    <RequireRole minRole="operator" fallback={readOnly}>
+      {mayDecide ? children : readOnly}
+    </RequireRole>
+  )
 }
 
 /** What is asked: the payload of an action, or the options and the answer of a question. */
@@ -84,16 +135,16 @@ export function HeldRequest({ approval, decision }: { approval: Approval; decisi
   )
 }
 
-function ReadOnlyRequest({ approval }: { approval: Approval }) {
+function ReadOnlyRequest({ approval, hint }: { approval: Approval; hint: string }) {
   return (
     <div className="flex flex-col gap-3">
       <RequestView approval={approval} />
-      <RoleHint>{approvalsText.roleHint}</RoleHint>
+      <RoleHint>{hint}</RoleHint>
     </div>
   )
 }
 
-export function CardHeader({ approval }: { approval: Approval }) {
+export function CardHeader({ approval, rule }: { approval: Approval; rule: string | null }) {
   const { action, amount, target } = approvalHeadline(approval)
   return (
     <header className="flex flex-col gap-2 p-5">
@@ -126,37 +177,12 @@ export function CardHeader({ approval }: { approval: Approval }) {
         )}
         {target && <span className="font-normal"> {target}</span>}
       </h2>
-      {approval.policy_reason && !approval.to && <p className="text-muted">{approval.policy_reason}</p>}
+      {rule && !approval.to && <p className="text-muted">{rule}</p>}
       {approval.to === 'client' && approval.status === 'pending' && (
         <p className="text-muted">{approvalsText.question.clientHint}</p>
       )}
     </header>
   )
-}
-
-function DecisionDetails({ approval }: { approval: Approval }) {
-  const { status, decided_by, decided_at, reason, note, edited } = approval
-  if (status === 'pending') return <p className="text-muted">{approvalsText.timeIsUp}</p>
-  return (
-    <div className="flex flex-col gap-2 text-muted">
-      {edited && approval.path !== 'question' && (
-        <PayloadDiffView payload={toObject(approval.preview)} edited={edited} amount={approval.amount} />
-      )}
-      <p>
-        {decisionText(status, decided_by)} · {decided_at && <TimeAgo ts={decided_at} />}
-      </p>
-      {(reason ?? note) && <p>“{reason ?? note}”</p>}
-    </div>
-  )
-}
-
-function decisionText(status: Approval['status'], decidedBy: Approval['decided_by']): string {
-  if (status === 'expired') return approvalsText.expired
-  if (status === 'auto_approved') return approvalsText.autoApproved
-  if (!decidedBy) return ''
-  return decidedBy.kind === 'system'
-    ? approvalsText.endedByService
-    : approvalsText.decidedBy(decidedBy.kind, decidedBy.id)
 }
 
 function CardFooter({ approval }: { approval: Approval }) {

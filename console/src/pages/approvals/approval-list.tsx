@@ -2,9 +2,10 @@ import type { Approval } from '../../api/types.ts'
 import { KeyCap } from '../../ui/button.tsx'
 import { Checkbox } from '../../ui/form-fields.tsx'
 import { AnimatedList } from '../../ui/animated-list.tsx'
-import { StatusBadge } from '../../ui/status.tsx'
+import { StatusBadge, Tag } from '../../ui/status.tsx'
 import { Countdown } from './countdown.tsx'
 import { approvalSummary } from './approval-summary.ts'
+import { useHeldDecision } from './held-decisions.ts'
 import { approvalsText } from './text.ts'
 import type { ApprovalBatch } from './use-approval-batch.ts'
 
@@ -98,6 +99,7 @@ function ApprovalRow({
   open: boolean
   onOpen: (approval: Approval) => void
 }) {
+  const held = useHeldDecision(approval.approval_id)
   return (
     <button
       type="button"
@@ -107,9 +109,13 @@ function ApprovalRow({
     >
       <span className="line-clamp-2 font-medium">{approvalSummary(approval)}</span>
       <span className="flex w-full items-center text-xs text-muted">
-        <span className="truncate">{approval.wedge}</span>
+        <span className="truncate">
+          {[approval.wedge, approval.context.client?.name, approval.assignee?.name].filter(Boolean).join(' · ')}
+        </span>
         <span className="ml-auto flex">
-          {approval.status === 'pending' ? (
+          {held ? (
+            <Tag tone="run">{approvalsText.held.title}</Tag>
+          ) : approval.status === 'pending' ? (
             <Countdown approval={approval} />
           ) : (
             <StatusBadge status={approval.revise ? 'sent_back' : approval.status} />

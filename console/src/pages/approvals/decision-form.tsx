@@ -23,7 +23,7 @@ type DecisionMode = 'view' | 'edit' | 'revise' | 'reject'
 export function DecisionForm({
   approval,
   schema,
-  send: { decide, isPending },
+  send: { decide, isPending, hasVoted },
 }: {
   approval: Approval
   /** The JSON Schema of the payload; null if it is not known. */
@@ -34,13 +34,14 @@ export function DecisionForm({
   const [asking, setAsking] = useState(false)
   const form = useRef<HTMLFormElement>(null)
   const edit = usePayloadEdit(approval)
-  const approve = () =>
-    decide({ to: 'approve', body: mode === 'edit' && edit.changes > 0 ? { edited: edit.body } : {} })
+  const changes = mode === 'edit' ? edit.changes : 0
+  const canApprove = !hasVoted || changes > 0
+  const approve = () => decide({ to: 'approve', body: changes > 0 ? { edited: edit.body } : {} })
   // Text that is not valid JSON is not part of the edit, so nothing is approved while there is some.
   const ask = () => form.current?.reportValidity() !== false && setAsking(true)
   const show = (to: DecisionMode) => (setMode(to), setAsking(false))
   useShortcuts({
-    a: () => (mode === 'view' || mode === 'edit') && (asking ? approve() : ask()),
+    a: () => (mode === 'view' || mode === 'edit') && canApprove && (asking ? approve() : ask()),
     e: () => edit.isAllowed && show('edit'),
     v: () => show('revise'),
     r: () => show('reject'),
@@ -48,7 +49,6 @@ export function DecisionForm({
   })
   if (mode === 'revise' || mode === 'reject')
     return <RefusalForm mode={mode} busy={isPending} onDecide={decide} onBack={() => show('view')} />
-  const changes = mode === 'edit' ? edit.changes : 0
   return (
     <div className="flex flex-col gap-3">
       {mode === 'edit' ? (
@@ -59,24 +59,30 @@ export function DecisionForm({
         <PayloadView approval={approval} />
       )}
       <div className="sticky bottom-0 -mx-5 flex flex-wrap items-center gap-2 bg-surface px-5 py-2">
-        <ApproveButton
-          asking={asking}
-          label={changes > 0 ? text.approveWithChanges(changes) : text.approve}
-          busy={isPending}
-          onAsk={ask}
-          onApprove={approve}
-        />
-        {mode === 'edit' ? (
-          <Button variant="ghost" onClick={() => (show('view'), edit.set(edit.payload))}>
-            {text.discardEdits} <KeyCap>{uiText.escapeKey}</KeyCap>
-          </Button>
-        ) : (
-          edit.isAllowed && <EditButton onEdit={() => show('edit')} />
+        {canApprove && (
+          <ApproveButton
+            asking={asking}
+            label={changes > 0 ? text.approveWithChanges(changes) : text.approve}
+            busy={isPending}
+            onAsk={ask}
+            onApprove={approve}
+          />
         )}
+        {mode === 'edit' && <DiscardButton onDiscard={() => (show('view'), edit.set(edit.payload))} />}
+        {mode === 'view' && edit.isAllowed && <EditButton onEdit={() => show('edit')} />}
         <RefuseButtons onRevise={() => show('revise')} onReject={() => show('reject')} />
       </div>
-      {!edit.isAllowed && <p className="text-xs text-muted">{text.cannotEdit}</p>}
+      <DecisionHints hasVoted={!canApprove} canEdit={edit.isAllowed} />
     </div>
+  )
+}
+
+function DecisionHints({ hasVoted: voted, canEdit }: { hasVoted: boolean; canEdit: boolean }) {
+  return (
+    <>
+      {voted && <p className="text-xs text-muted">{text.youApproved}</p>}
+      {!canEdit && <p className="text-xs text-muted">{text.cannotEdit}</p>}
+    </>
   )
 }
 
@@ -114,6 +120,14 @@ function RefusalForm({
   }
   const reject = (reason: string) => onDecide({ to: 'reject', body: reason ? { reason } : {} })
   return <RejectForm submitLabel={text.rejectAndEnd} busy={busy} onReject={reject} onBack={onBack} />
+}
+
+function DiscardButton({ onDiscard }: { onDiscard: () => void }) {
+  return (
+    <Button variant="ghost" onClick={onDiscard}>
+      {text.discardEdits} <KeyCap>{uiText.escapeKey}</KeyCap>
+    </Button>
+  )
 }
 
 function EditButton({ onEdit }: { onEdit: () => void }) {

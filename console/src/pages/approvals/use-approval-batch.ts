@@ -31,10 +31,11 @@ export function useApprovalBatch(): ApprovalBatch {
   const [busy, setBusy] = useState(false)
   const send = async (to: 'approve' | 'reject', body: JsonObject) => {
     setBusy(true)
-    for (const { approval_id } of selected) {
+    for (const approval of selected) {
+      const { approval_id } = approval
       const setOutcome = (outcome: BatchOutcome) => setOutcomes((before) => new Map(before).set(approval_id, outcome))
       setOutcome({ state: 'working' })
-      setOutcome(await decideApproval(approval_id, to, body))
+      setOutcome(await decideApproval(approval, to, body))
     }
     setBusy(false)
     void queries.invalidateQueries({ queryKey: ['approvals'] })
@@ -62,10 +63,15 @@ export function useApprovalBatch(): ApprovalBatch {
   }
 }
 
-async function decideApproval(id: string, to: 'approve' | 'reject', body: JsonObject): Promise<BatchOutcome> {
+async function decideApproval(
+  { approval_id, payload_sha256 }: Approval,
+  to: 'approve' | 'reject',
+  given: JsonObject,
+): Promise<BatchOutcome> {
+  const body = to === 'approve' ? { ...given, payload_sha256 } : given
   try {
-    const { decision } = await callApi<DecisionResult>(`/v1/approvals/${id}/${to}`, { method: 'POST', body })
-    return { state: decision }
+    const { decision } = await callApi<DecisionResult>(`/v1/approvals/${approval_id}/${to}`, { method: 'POST', body })
+    return { state: decision === 'pending' ? 'voted' : decision }
   } catch (error) {
     return { state: 'failed', message: errorMessage(error) }
   }

@@ -1,10 +1,11 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { callApi } from '../../api/http.ts'
-import { approvalsQuery } from '../../api/queries.ts'
-import type { Approval, JsonObject } from '../../api/types.ts'
+import { approvalsQuery, sessionQuery } from '../../api/queries.ts'
+import type { Approval, DecisionResult, JsonObject } from '../../api/types.ts'
 import { showToast } from '../../ui/toast.tsx'
 import { approvalSummary } from './approval-summary.ts'
 import { holdDecision } from './held-decisions.ts'
+import { hasVoted } from './may-decide.ts'
 import { approvalsText } from './text.ts'
 
 const text = approvalsText.decision
@@ -18,19 +19,25 @@ export interface Decision {
 export interface SendDecision {
   decide: (decision: Decision) => void
   isPending: boolean
+  /** The reader has approved the payload, and more people must. */
+  hasVoted: boolean
 }
 
 /** Sends a decision and shows that it was made. An approval of high risk can be undone for five seconds before. */
 export function useDecision(approval: Approval, onDecided: () => void): SendDecision {
   const queries = useQueryClient()
+  const { data: session } = useQuery(sessionQuery)
   const { mutate, isPending } = useMutation({
-    mutationFn: ({ to, body }: Decision) =>
-      callApi(`/v1/approvals/${approval.approval_id}/${to}`, { method: 'POST', body }),
-    onSuccess: (_, decision) => {
-      queries.setQueryData(approvalsQuery('pending').queryKey, (list) =>
-        list?.filter(({ approval_id }) => approval_id !== approval.approval_id),
-      )
-      showToast(doneText(approval, decision))
+    mutationFn: (decision: Decision) => sendDecision(approval, decision),
+    onSuccess: (result, decision) => {
+      if (result.decision === 'pending') {
+        showToast(text.voted(result.votes.length, result.needed))
+      } else {
+        queries.setQueryData(approvalsQuery('pending').queryKey, (list) =>
+          list?.filter(({ approval_id }) => approval_id !== approval.approval_id),
+        )
+        showToast(doneText(approval, decision))
+      }
       if (!isHeldFirst(approval, decision)) onDecided()
     },
     // Also after an error, because another member may have decided first.
@@ -43,7 +50,7 @@ export function useDecision(approval: Approval, onDecided: () => void): SendDeci
     sendOrHold(approval, decision, () => mutate(decision))
     if (isHeldFirst(approval, decision)) onDecided()
   }
-  return { decide, isPending }
+  return { decide, isPending, hasVoted: session !== undefined && hasVoted(approval, session) }
 }
 
 /** Sends a decision at once, or an approval of high risk after five seconds, unless it is undone. */
@@ -52,6 +59,12 @@ export function sendOrHold(approval: Approval, decision: Decision, send: () => v
   const edited = decision.body.edited ?? null
   const held = { approvalIds: [approval.approval_id], summary: approvalSummary({ ...approval, edited }) }
   holdDecision(held, { send })
+}
+
+/** The hash says which payload the member has read: an approval of another one is refused. */
+function sendDecision({ approval_id, payload_sha256 }: Approval, { to, body: given }: Decision) {
+  const body = to === 'approve' ? { ...given, payload_sha256 } : given
+  return callApi<DecisionResult>(`/v1/approvals/${approval_id}/${to}`, { method: 'POST', body })
 }
 
 const isHeldFirst = ({ risk, path }: Approval, { to }: Decision) =>

@@ -63,7 +63,7 @@ function useFollowEnd(content: string) {
 function PendingApproval({ approval }: { approval: Approval }) {
   const field = replyField(approval)
   if (field !== undefined) return <DraftBubble approval={approval} field={field} />
-  return <ApprovalCard approval={approval} onDecided={() => {}} />
+  return <ApprovalCard approval={approval} onDecided={() => {}} omits="conversation" />
 }
 
 function MessageBubble({ message }: { message: Message }) {

@@ -106,7 +106,7 @@ function TaskApproval({ task }: { task: Task }) {
   if (task.status !== 'awaiting_approval' || !approval) return null
   return (
     <div className="max-h-[70dvh] overflow-y-auto rounded-[10px] shadow-lg">
-      <ApprovalCard key={approval.approval_id} approval={approval} onDecided={() => {}} />
+      <ApprovalCard key={approval.approval_id} approval={approval} onDecided={() => {}} omits="steps" />
     </div>
   )
 }

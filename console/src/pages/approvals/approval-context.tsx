@@ -1,0 +1,92 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { caseQuery } from '../../api/case-queries.ts'
+import type { Approval } from '../../api/types.ts'
+import { TimeAgo } from '../../ui/time.tsx'
+import { caseName } from '../cases/case-name.ts'
+import { actorName } from './actor-name.ts'
+import { approvalsText } from './text.ts'
+
+const text = approvalsText.context
+
+type Context = Approval['context']
+
+/** What the request answers: the customer's message, the conversation, the case, and who started the task. */
+export function ApprovalContext({ context }: { context: Context }) {
+  return (
+    <>
+      {context.message && <CustomerMessage message={context.message} client={context.client} />}
+      <ContextFacts context={context} />
+    </>
+  )
+}
+
+export function CustomerMessage({
+  message: { body, at, from },
+  client,
+}: {
+  message: NonNullable<Context['message']>
+  client: Context['client']
+}) {
+  const name = from?.name || client?.name || from?.handle || text.customer
+  return (
+    <figure className="flex flex-col gap-1">
+      <figcaption className="text-xs text-muted">
+        <span className="font-medium text-text">{text.wrote(name)}</span> · <TimeAgo ts={at} />
+      </figcaption>
+      <blockquote
+        tabIndex={0}
+        aria-label={text.message}
+        className="max-h-44 overflow-y-auto rounded-lg rounded-tl-none border border-line bg-bg px-3.5 py-2 break-words whitespace-pre-wrap"
+      >
+        {body}
+      </blockquote>
+    </figure>
+  )
+}
+
+function ContextFacts({ context: { client, thread_id, case_id, requested_by } }: { context: Context }) {
+  if (!client && !thread_id && !case_id && !requested_by) return null
+  return (
+    <ul aria-label={text.facts} className="flex flex-wrap gap-x-5 gap-y-1 text-xs">
+      {client && (
+        <Fact label={text.client}>
+          <Link to="/clients/$clientId" params={{ clientId: client.id }} className="text-accent underline">
+            {client.name ?? text.unnamed}
+          </Link>
+        </Fact>
+      )}
+      {thread_id && (
+        <Fact label={text.conversation}>
+          <Link to="/conversations/$threadId" params={{ threadId: thread_id }} className="text-accent underline">
+            {text.openConversation}
+          </Link>
+        </Fact>
+      )}
+      {case_id && (
+        <Fact label={text.case}>
+          <CaseLink caseId={case_id} />
+        </Fact>
+      )}
+      {requested_by && <Fact label={text.startedBy}>{actorName(requested_by)}</Fact>}
+    </ul>
+  )
+}
+
+function Fact({ label, children }: { label: string; children: ReactNode }) {
+  return (
+    <li>
+      <span className="text-muted">{label}:</span> {children}
+    </li>
+  )
+}
+
+function CaseLink({ caseId }: { caseId: string }) {
+  const { data } = useQuery(caseQuery(caseId))
+  return (
+    <Link to="/cases/$caseId" params={{ caseId }} className="text-accent underline">
+      {data ? caseName(data) : text.openCase}
+    </Link>
+  )
+}

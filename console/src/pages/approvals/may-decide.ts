@@ -1,0 +1,21 @@
+import { type Approval, ROLES, type Session } from '../../api/types.ts'
+
+/** The member or key of this session. */
+type Reader = Pick<Session, 'role'> & {
+  member: { id: string; email: string } | null
+  key: { id: string } | null
+}
+
+/** Whether the approvers include this member or key. A role means that role or a higher one. The server decides again. */
+export function isApprover({ approvers }: Pick<Approval, 'approvers'>, { role, member }: Reader): boolean {
+  if (approvers === null) return true
+  const roles = ROLES.slice(0, ROLES.indexOf(role) + 1)
+  return approvers.some(
+    (one) =>
+      roles.some((own) => own === one) || one === member?.id || one.toLowerCase() === member?.email.toLowerCase(),
+  )
+}
+
+/** Whether the member or key has approved the payload that is shown. */
+export const hasVoted = ({ votes }: Pick<Approval, 'votes'>, { member, key }: Reader): boolean =>
+  votes.some(({ by }) => by.id === (member?.id ?? key?.id))

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest'
+import { hasVoted, isApprover } from '../../console/src/pages/approvals/may-decide.ts'
+
+const ada = { role: 'operator' as const, member: { id: 'mem_1', email: 'Ada@example.com' }, key: null }
+const key = { role: 'admin' as const, member: null, key: { id: 'key_1' } }
+
+test('approvers: a role means that role or a higher one, and a member is named by id or mail address', () => {
+  expect(isApprover({ approvers: null }, ada)).toBe(true)
+  expect(isApprover({ approvers: ['operator'] }, ada)).toBe(true)
+  expect(isApprover({ approvers: ['admin'] }, ada)).toBe(false)
+  expect(isApprover({ approvers: ['operator'] }, key)).toBe(true)
+  expect(isApprover({ approvers: ['owner'] }, key)).toBe(false)
+  expect(isApprover({ approvers: ['owner', 'mem_1'] }, ada)).toBe(true)
+  expect(isApprover({ approvers: ['ada@example.com'] }, ada)).toBe(true)
+  expect(isApprover({ approvers: ['ada@example.com'] }, key)).toBe(false)
+})
+
+test('approvers: a member or key has voted if the votes name it', () => {
+  const vote = (kind: string, id: string) => ({ by: { kind, id, name: null }, at: '2026-01-01T00:00:00Z' })
+  expect(hasVoted({ votes: [vote('member', 'mem_1')] }, ada)).toBe(true)
+  expect(hasVoted({ votes: [vote('member', 'mem_2')] }, ada)).toBe(false)
+  expect(hasVoted({ votes: [vote('key', 'key_1')] }, key)).toBe(true)
+})
