@@ -25,19 +25,35 @@ export async function receiveHook(
   { channel, hook }: HookChannel,
   { raw: request, ip }: HookRequest,
 ): Promise<HookResult> {
-  const release = ctx.hookBodies.take(expectedBytes(request, hook))
+  return withHookBody(ctx, request, hook.maxBytes, async (readBody) => {
+    try {
+      const call = { ...(await readHookCall(ctx, channel, request, await readBody())), caller: ip }
+      await hook.verify(ctx, call)
+      const { messages, undelivered = [], response } = await hook.parse(ctx, call)
+      const receipts: Receipt[] = []
+      for (const message of messages) receipts.push(await receiveIncoming(ctx, channel, message))
+      for (const report of undelivered) await markUndelivered(ctx, channel, report)
+      return { receipts, response }
+    } catch (error) {
+      await noteChannelError(ctx, channel, error)
+      throw error
+    }
+  })
+}
+
+/** Reads and handles the body of a hook, or refuses the call while the bodies of other calls fill the memory for them. */
+export async function withHookBody<Result>(
+  ctx: Pick<Ctx, 'hookBodies'>,
+  request: HttpRequest,
+  maxBytes: number,
+  handle: (readBody: () => Promise<Buffer>) => Promise<Result>,
+): Promise<Result> {
+  const declared = request.headers['content-length']
+  const expected = declared === undefined ? maxBytes : Number(declared) || 0
+  const release = ctx.hookBodies.take(Math.min(expected, maxBytes))
   if (!release) throw new Problem(503, 'too many calls at once', { headers: { 'retry-after': '5' } })
   try {
-    const call = { ...(await readHookCall(ctx, channel, request, hook)), caller: ip }
-    await hook.verify(ctx, call)
-    const { messages, undelivered = [], response } = await hook.parse(ctx, call)
-    const receipts: Receipt[] = []
-    for (const message of messages) receipts.push(await receiveIncoming(ctx, channel, message))
-    for (const report of undelivered) await markUndelivered(ctx, channel, report)
-    return { receipts, response }
-  } catch (error) {
-    await noteChannelError(ctx, channel, error)
-    throw error
+    return await handle(() => readRequestBytes(request, maxBytes))
   } finally {
     release()
   }
@@ -62,16 +78,12 @@ export async function requireHookChannel({ db }: Pick<Ctx, 'db'>, id: string): P
   return { channel, hook }
 }
 
-const expectedBytes = ({ headers }: HttpRequest, { maxBytes }: ChannelHook): number =>
-  Math.min(headers['content-length'] === undefined ? maxBytes : Number(headers['content-length']) || 0, maxBytes)
-
 async function readHookCall(
   ctx: Ctx,
   channel: ChannelRow,
   request: HttpRequest,
-  { maxBytes }: ChannelHook,
+  body: Buffer,
 ): Promise<Omit<HookCall, 'caller'>> {
-  const body = await readRequestBytes(request, maxBytes)
   const connection = await findConnection(ctx.db, channel.connection_id)
   if (!connection) throw notFound('channel')
   return {

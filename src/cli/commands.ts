@@ -17,6 +17,8 @@ import { createKeyCommand, deleteKeyCommand, listKeysCommand } from './admin/key
 import { runTaskCommand } from './tasks/run-command.ts'
 import { adoptAuditCommand, rotateVaultCommand, serveCommand } from './admin/server-commands.ts'
 import { tailTaskCommand } from './tasks/tail-command.ts'
+import { assignApprovalCommand, commentApprovalCommand, showApprovalCommand } from './tasks/approval-people-commands.ts'
+import { watchApprovalsCommand } from './tasks/watch-command.ts'
 import { cancelTaskCommand, retryTaskCommand } from './tasks/cancel-and-retry.ts'
 import { listTasksCommand } from './tasks/list-command.ts'
 import { checkWedgeCommand } from './wedge/check-command.ts'
@@ -33,11 +35,15 @@ export const COMMANDS: readonly CliCommand[] = [
   cancelTaskCommand,
   retryTaskCommand,
   listApprovalsCommand,
+  showApprovalCommand,
+  watchApprovalsCommand,
   approveCommand,
   editApprovalCommand,
   answerCommand,
   rejectCommand,
   reviseCommand,
+  assignApprovalCommand,
+  commentApprovalCommand,
   listFilesCommand,
   uploadFileCommand,
   downloadFileCommand,

@@ -56,10 +56,50 @@ const isNamedOnce = (connections: z.infer<typeof DeclaredConnection>[]): boolean
   )
 }
 
+const DECIDING_ROLES = ['operator', 'admin', 'owner']
+
+/** A misspelt role would name a member that does not exist, and the approval could never be decided. */
+const Approver = z
+  .string()
+  .regex(
+    new RegExp(`^(?:${DECIDING_ROLES.join('|')}|mem_\\w+|\\S+@\\S+)$`),
+    'must be operator, admin, owner, the id of a member, or the mail address of a member',
+  )
+
 /** Roles, and members by their id or mail address. One of them may stand alone. */
-const Approvers = z
-  .union([z.string().min(1), z.array(z.string().min(1)).min(1).max(50)])
-  .transform((approvers) => [approvers].flat())
+const Approvers = z.union([Approver, z.array(Approver).min(1).max(50)]).transform((approvers) => [approvers].flat())
+
+const DeclaredApproval = z
+  .object({
+    action: z.string().min(1),
+    risk: z.enum(['low', 'medium', 'high']).default('medium'),
+    required: z.boolean().default(false),
+    /** How long an approval waits for a decision, in seconds; without it, `SVC_APPROVAL_TTL_S`. */
+    ttl_s: z.number().int().min(1).optional(),
+    /** Who may decide: roles, and members by their id or mail address. Without it, everyone whose role allows decisions. */
+    approvers: Approvers.optional(),
+    /** How many different people must approve the same payload. */
+    needed: z.number().int().min(1).max(10).default(1),
+    /** The member or key that started the task may not decide. */
+    exclude_requester: z.boolean().default(false),
+    /** Who is asked as well if there is no decision by then. From then on they may decide, too. */
+    escalate: z
+      .array(z.object({ after_s: z.number().int().min(1), to: Approvers }))
+      .max(5)
+      .default([]),
+  })
+  .refine(hasEnoughApprovers, { path: ['needed'], error: 'must not be more than the number of approvers' })
+
+/** A role may have any number of members. */
+function hasEnoughApprovers(declared: {
+  needed: number
+  approvers?: string[] | undefined
+  escalate: { to: string[] }[]
+}) {
+  const { needed, approvers = DECIDING_ROLES, escalate } = declared
+  const people = new Set([...approvers, ...escalate.flatMap(({ to }) => to)])
+  return people.size >= needed || DECIDING_ROLES.some((role) => people.has(role))
+}
 
 /** The format of `wedge.json`. Unknown keys are ignored. */
 export const WedgeManifest = z.object({
@@ -71,28 +111,7 @@ export const WedgeManifest = z.object({
   tools: z.array(z.enum(TOOL_GROUPS)).default([]),
   /** A name, or a name with the only tools of the connection that the wedge may use. */
   connections: z.array(DeclaredConnection).refine(isNamedOnce, 'must not name a connection twice').default([]),
-  approvals: z
-    .array(
-      z.object({
-        action: z.string().min(1),
-        risk: z.enum(['low', 'medium', 'high']).default('medium'),
-        required: z.boolean().default(false),
-        /** How long an approval waits for a decision, in seconds; without it, `SVC_APPROVAL_TTL_S`. */
-        ttl_s: z.number().int().min(1).optional(),
-        /** Who may decide: roles, and members by their id or mail address. Without it, everyone whose role allows decisions. */
-        approvers: Approvers.optional(),
-        /** How many different people must approve the same payload. */
-        needed: z.number().int().min(1).max(10).default(1),
-        /** The member or key that started the task may not decide. */
-        exclude_requester: z.boolean().default(false),
-        /** Who is asked as well while nobody decides: from then on they may decide, too. */
-        escalate: z
-          .array(z.object({ after_s: z.number().int().min(1), to: Approvers }))
-          .max(5)
-          .default([]),
-      }),
-    )
-    .default([]),
+  approvals: z.array(DeclaredApproval).default([]),
   skills: z.array(slugSchema).optional(),
   knowledge: z.array(z.string()).optional(),
   cases: z

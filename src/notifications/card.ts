@@ -107,4 +107,4 @@ const toText = (value: Json) => cut(typeof value === 'string' ? value : JSON.str
 
 const oneLine = (text: string) => text.replaceAll(/[\p{C}\s]+/gu, ' ').trim()
 
-const cut = (text: string, max: number) => (text.length <= max ? text : `${text.slice(0, max).trimEnd()} …`)
+export const cut = (text: string, max: number) => (text.length <= max ? text : `${text.slice(0, max).trimEnd()} …`)

@@ -91,6 +91,7 @@ async function storeCode(
   await inTx(ctx, async (tx) => {
     await deleteCodesOfMember(tx.db, owner)
     await insertNotificationCode(tx.db, { hash: tokenHash(secret), ...owner, address, expires_at })
+    await appendAuditEntry(tx, projectId, actor, 'notification_link.requested', actor.id, { kind })
   })
   return expires_at
 }

@@ -4,7 +4,6 @@ import type { ProjectScope } from '../ctx/scope.ts'
 import { isoNow } from '../ctx/world.ts'
 import type { Db } from '../store/store.ts'
 import { listLinksOfMember } from './link-rows.ts'
-import { findNotifierOfKind } from './notifier-table.ts'
 import {
   deleteNotificationSettings,
   findNotificationSettings,
@@ -45,7 +44,7 @@ export async function readMyNotifications(ctx: Ctx, { projectId, actor }: Projec
     links: links.map(toNotificationLinkView),
     settings: parseSettings(own),
     project_settings: await readProjectSettings(ctx.db, projectId),
-    available: notifiers.map(({ kind }) => kind).filter((kind) => findNotifierOfKind(kind) !== null),
+    available: notifiers.map(({ kind }) => kind),
   }
 }
 

@@ -1,11 +1,13 @@
 import { mailNotifier } from './mail-notifier.ts'
 import type { Notifier, NotifierKind } from './notifier.ts'
+import { slackNotifier } from './slack-notifier.ts'
+import { telegramNotifier } from './telegram-notifier.ts'
 
 /** The services that can tell members of approvals. */
-export const NOTIFIERS: { readonly [Kind in NotifierKind]?: Notifier } = {
+const NOTIFIERS: Record<NotifierKind, Notifier> = {
+  slack: slackNotifier,
+  telegram: telegramNotifier,
   mail: mailNotifier,
 }
 
-export function findNotifierOfKind(kind: NotifierKind): Notifier | null {
-  return NOTIFIERS[kind] ?? null
-}
+export const findNotifierOfKind = (kind: NotifierKind): Notifier => NOTIFIERS[kind]

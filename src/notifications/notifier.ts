@@ -3,7 +3,9 @@ import type { JsonObject } from '../base/json.ts'
 import type { Connection } from '../connections/rows.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { NotifierRow } from '../store/tables.ts'
-import type { Notice } from './card.ts'
+import type { ApprovalReference } from './approval-reference.ts'
+import type { Card, Notice } from './card.ts'
+import type { EditField, FieldInput } from './edit-fields.ts'
 
 export const NOTIFIER_KINDS = ['slack', 'telegram', 'mail'] as const
 export type NotifierKind = (typeof NOTIFIER_KINDS)[number]
@@ -28,10 +30,15 @@ export interface Notifier {
   rewrite(ctx: Ctx, target: NoticeTarget, externalId: string, notice: Notice): Promise<void>
   /** The address with which a member sends the code of a link; null or absent: the member types the code. */
   linkUrl?(ctx: Ctx, connection: Connection, code: string): Promise<string | null>
-  /** Throws a 401 unless the service signed the call. */
-  verify?(ctx: Ctx, call: NotifierCall): Promise<void>
-  /** What members did. Only called after `verify`. */
-  parse?(ctx: Ctx, call: NotifierCall): Promise<NotifierEvent[]>
+  /** Receives the calls of the service at `/v1/hooks/notifiers/:id`; absent: it makes none. */
+  hook?: NotifierHook
+}
+
+export interface NotifierHook {
+  /** Throws a 401 for a call that the service did not sign, and for a signed time older than five minutes. */
+  verify(ctx: Ctx, call: NotifierCall): void
+  /** What members did, in a call that was verified. */
+  parse(ctx: Ctx, call: NotifierCall): NotifierActivity
 }
 
 /** Where a message goes. */
@@ -54,22 +61,50 @@ export interface NotifierCall {
   body: Buffer
 }
 
-/** Tells the person who acted what came of it, in a short text that only this person sees. */
-export type Respond = (text: string) => Promise<void>
+/** What members did, and what the service wants to hear. */
+export interface NotifierActivity {
+  events: NotifierEvent[]
+  /** The body of the response, read after the events were handled; absent or null: `{}`. */
+  response?: () => JsonObject | null
+}
 
-export type NotifierEvent =
-  | { type: 'link'; code: string; address: string; respond: Respond }
-  | {
-      type: 'decide'
-      address: string
-      approvalId: string
-      /** The payload that the person saw. */
-      payloadSha256: string
-      decision: 'approve' | 'reject'
-      edited?: JsonObject
-      reason?: string
-      respond: Respond
-    }
+/**
+ * Tells the person who acted what came of it, in a short text that only this person sees. After `done` the message itself
+ * shows the outcome.
+ */
+export type Respond = (kind: 'done' | 'noted' | 'refused', text: string) => Promise<void>
+
+export type NotifierEvent = LinkEvent | ShowEvent | DecideEvent
+
+/** A person sent the code of a link. */
+export interface LinkEvent {
+  type: 'link'
+  code: string
+  address: string
+  respond: Respond
+}
+
+/** A person wants to see the form for a decision. */
+export interface ShowEvent {
+  type: 'show'
+  address: string
+  reference: ApprovalReference
+  show: (card: Card, fields: EditField[]) => Promise<void>
+  respond: Respond
+}
+
+/** A person decided. */
+export interface DecideEvent {
+  type: 'decide'
+  address: string
+  reference: ApprovalReference
+  decision: 'approve' | 'reject' | 'revise'
+  /** What the person entered in a form. Unchanged fields do not count as an edit. */
+  inputs: FieldInput[]
+  /** The reason of a rejection, or the note of a request that is sent back. */
+  reason?: string | undefined
+  respond: Respond
+}
 
 /** The service refused the message, and would refuse it again: the member left the workspace, or blocked the bot. */
 export class NoticeRefused extends Error {}

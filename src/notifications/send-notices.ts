@@ -132,7 +132,7 @@ async function findSender(
   const notifier = findNotifierOfKind(kind)
   const [row] = await findNotifier(ctx.db, { project_id, kind })
   const links = await listLinksOfMember(ctx.db, { project_id, member_id })
-  if (!notifier || !row || !links.some((link) => link.kind === kind && link.address === address)) return null
+  if (!row || !links.some((link) => link.kind === kind && link.address === address)) return null
   const connection = await findConnection(ctx.db, row.connection_id)
   if (!connection) throw new NoticeRefused('the connection of the notifier was deleted')
   return { notifier, target: { notifier: row, connection, address, idempotencyKey: id } }

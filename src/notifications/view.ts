@@ -35,8 +35,8 @@ export async function readNotifierViews(ctx: Ctx, rows: readonly NotifierRow[]) 
     connection: names.get(row.connection_id) ?? null,
     connection_id: row.connection_id,
     has_secret: withSecret.has(row.id),
-    secret: findNotifierOfKind(row.kind)?.secret ?? null,
-    hook_url: findNotifierOfKind(row.kind)?.parse ? serviceUrl(ctx.config, `/v1/hooks/notifiers/${row.id}`) : null,
+    secret: findNotifierOfKind(row.kind).secret,
+    hook_url: findNotifierOfKind(row.kind).hook ? serviceUrl(ctx.config, `/v1/hooks/notifiers/${row.id}`) : null,
     created_at: row.created_at,
   }))
 }

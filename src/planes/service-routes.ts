@@ -4,6 +4,7 @@ import { hookRoutes } from '../channels/hook-routes.ts'
 import { oauthCallbackRoutes } from '../connections/auth/oauth-routes.ts'
 import { decideRoutes } from '../notifications/decide-routes.ts'
 import { defineRead, HttpResponse, nameRoutes, openRoute, type Route } from '../http/route.ts'
+import { notifierHookRoutes } from '../notifications/hook-routes.ts'
 import { portalSignInRoutes } from '../portal/access-routes.ts'
 import type { SandboxDriver } from '../sandbox/driver.ts'
 import { StoreUnavailable } from '../store/errors.ts'
@@ -33,9 +34,9 @@ const unavailable = (error: string) => new HttpResponse(503, { status: 'unavaila
 export const openPlaneRoutes = (isDraining: () => boolean): Record<string, Route<null>[]> => ({
   Health: Object.values(healthRoutes(isDraining)),
   'Sign-in': Object.values(authRoutes),
-  Notifications: Object.values(decideRoutes),
   Connections: Object.values(oauthCallbackRoutes),
   Channels: [...Object.values(hookRoutes), ...Object.values(widgetRoutes)],
+  Notifications: [...Object.values(decideRoutes), ...Object.values(notifierHookRoutes)],
   Portal: [...Object.values(publicBrandRoutes), ...Object.values(portalSignInRoutes)],
 })
 

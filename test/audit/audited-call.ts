@@ -18,7 +18,7 @@ export interface CallInput {
   /** The subject of the entry if neither the path nor the response contains it. */
   about?: string
   /** The actor if it is not the caller. */
-  by?: 'system'
+  by?: 'system' | 'member'
 }
 
 export interface AuditedCall {

@@ -11,6 +11,7 @@ import {
 } from './audited-call.ts'
 import { CLIENTS, createWidget, WIDGET_ORIGIN } from './audited-clients.ts'
 import { CONNECTIONS } from './audited-connections.ts'
+import { NOTIFICATIONS } from './audited-notifications.ts'
 import { DAILY, IDLE } from './populated-app.ts'
 
 const TASKS: Record<string, AuditedCall> = {
@@ -34,6 +35,14 @@ const TASKS: Record<string, AuditedCall> = {
   'POST /v1/approvals/:id/revise': onProject('approval.rejected', async (app) => ({
     ids: { approvals: (await app.taskAwaitingApproval()).approval },
     body: { note: 'Shorter.' },
+  })),
+  'PUT /v1/approvals/:id': onProject('approval.assigned', async (app) => ({
+    ids: { approvals: (await app.taskAwaitingApproval()).approval },
+    body: { assignee: null },
+  })),
+  'POST /v1/approvals/:id/comments': onProject('approval.commented', async (app) => ({
+    ids: { approvals: (await app.taskAwaitingApproval()).approval },
+    body: { body: 'Is this right?' },
   })),
 }
 
@@ -185,7 +194,16 @@ const PEOPLE: Record<string, AuditedCall> = {
 }
 
 /** Every route that changes something, by method and path. */
-export const AUDITED_CALLS = { ...TASKS, ...FILES, ...CONNECTIONS, ...CLIENTS, ...WORK, ...WEBHOOKS, ...PEOPLE }
+export const AUDITED_CALLS = {
+  ...TASKS,
+  ...FILES,
+  ...CONNECTIONS,
+  ...CLIENTS,
+  ...WORK,
+  ...WEBHOOKS,
+  ...PEOPLE,
+  ...NOTIFICATIONS,
+}
 
 /** Every MCP tool that changes something. */
 export const AUDITED_TOOLS: Record<string, AuditedCall> = {

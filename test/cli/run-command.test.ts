@@ -48,7 +48,7 @@ describe('svc run', () => {
 
   test('run asks again after an invalid answer or an edit that is not JSON', async () => {
     const { code, stderr } = await run(['act', '--input', input], 'perhaps\ne\n{oops\na\n')
-    expect(stderr).toContain('type a, e or r')
+    expect(stderr).toContain('type a, e, v or r')
     expect(stderr).toContain('the edit is not JSON')
     expect(code).toBe(0)
   })

@@ -31,11 +31,22 @@ const HASTY_WEDGE = {
   ],
 }
 
+/** A request that two people must approve. */
+const PAIR_WEDGE = {
+  'pair/wedge.json': {
+    wedge: 'pair',
+    connections: ['post'],
+    approvals: [{ action: 'post:send', risk: 'low', required: true, needed: 2 }],
+    task_types: { send: {} },
+  },
+  'pair/rehearsals/send.json': HASTY_WEDGE['hasty/rehearsals/send.json'],
+}
+
 describe('decision page', () => {
   const console = consoleFixture()
   let tokens: Awaited<ReturnType<typeof createMembers>>
   beforeAll(async () => {
-    writeFiles(console().wedgesDir, { ...QUESTION_WEDGE, ...HASTY_WEDGE })
+    writeFiles(console().wedgesDir, { ...QUESTION_WEDGE, ...HASTY_WEDGE, ...PAIR_WEDGE })
     tokens = await createMembers(console())
     await createMailConnection(console())
     const saved = await console().call('PUT', '/v1/notifiers/mail', { connection: 'outbox' })
@@ -125,6 +136,58 @@ describe('decision page', () => {
     await waitForStatus(console(), taskId, 'succeeded')
     const { output } = (await console().call('GET', `/v1/tasks/${taskId}`)).body
     expect(output).toMatchObject({ got: { answer: 'Green' } })
+  })
+
+  test('decision page: an approval of two people counts the votes, and an edit must be read first', async () => {
+    const pair = { wedge: 'pair', task_type: 'send', input: { to: 'pair@example.com' } }
+    const { path, taskId, approvalId } = await askByMail(pair, 'pair@example.com')
+    const page = await openLink(path)
+    await page.getByText('pair@example.com').first().waitFor()
+    const seen = await readApproval(approvalId)
+    const edited = { to: 'both@example.com' }
+    await callApi(console().url, tokens.admin, 'POST', `/v1/approvals/${approvalId}/approve`, { edited })
+    const { hash } = new URL(path, console().url)
+    const unread = { decision: 'approve', payload_sha256: seen.payload_sha256 }
+    expect((await callApi(console().url, hash.slice(1), 'POST', '/v1/decide', unread)).status).toBe(409)
+    await page.getByText('both@example.com').first().waitFor()
+    await page.getByText(/^1 of 2 approved/).waitFor()
+    expect(await accessibilityViolations(page)).toEqual([])
+    await page.getByRole('button', { name: /^Approve/ }).click()
+    await page.getByRole('button', { name: /press again to confirm/ }).click()
+    await page.getByRole('heading', { name: 'Approved' }).waitFor()
+    await waitForStatus(console(), taskId, 'succeeded')
+  })
+
+  test('decision page: the first of two approvals is counted', async () => {
+    const pair = { wedge: 'pair', task_type: 'send', input: { to: 'first@example.com' } }
+    const { path, approvalId } = await askByMail(pair, 'first@example.com')
+    const page = await openLink(path)
+    await page.getByRole('button', { name: /^Approve/ }).click()
+    await page.getByRole('button', { name: /press again to confirm/ }).click()
+    await page.getByRole('heading', { name: 'Your approval is counted' }).waitFor()
+    await page.getByText(/^1 of 2 approvals\./).waitFor()
+    expect(await readApproval(approvalId)).toMatchObject({ status: 'pending' })
+  })
+
+  test('decision page: an approval of high risk can be undone for five seconds', async () => {
+    const refund = { order_id: 'D-1', amount_usd: 84.5, reason: 'arrived damaged', customer_email: 'undo@example.com' }
+    const task = { wedge: 'refund-desk', task_type: 'handle_request', input: refund }
+    const { path, taskId, approvalId } = await askByMail(task, 'undo@example.com')
+    const page = await openLink(path)
+    const approve = async () => {
+      await page.getByRole('button', { name: /^Approve/ }).click()
+      await page.getByRole('button', { name: /press again to confirm/ }).click()
+    }
+    await approve()
+    const undo = page.getByRole('button', { name: /^Undo/ })
+    await undo.waitFor()
+    expect(await accessibilityViolations(page)).toEqual([])
+    await undo.click()
+    await page.getByRole('button', { name: /^Approve/ }).waitFor()
+    expect(await readApproval(approvalId)).toMatchObject({ status: 'pending' })
+    await approve()
+    await page.getByRole('heading', { name: 'Approved' }).waitFor()
+    await waitForStatus(console(), taskId, 'succeeded')
   })
 
   test('decision page: an open page shows that another member has decided', async () => {

@@ -1,4 +1,4 @@
-import { expect } from 'vitest'
+import { expect, vi } from 'vitest'
 import { callApi } from '../http.ts'
 import type { Console } from './console-browser.ts'
 
@@ -19,16 +19,16 @@ export async function createMailConnection(console: Console): Promise<void> {
 }
 
 /** The newest mail to the address whose subject or text matches; waits for it. */
-export async function receiveMail({ received }: Console, to: string, matching: RegExp): Promise<SentMail> {
-  const find = () =>
-    received
+export function receiveMail({ received }: Console, to: string, matching: RegExp): Promise<SentMail> {
+  const find = () => {
+    const mail = received
       .filter(({ url }) => url === '/email')
       .map(({ body }): SentMail => JSON.parse(body))
-      .findLast((mail) => mail.To === to && matching.test(`${mail.Subject}\n${mail.TextBody}`))
-  await expect.poll(find, { timeout: 30_000 }).toBeDefined()
-  const mail = find()
-  if (!mail) throw new Error('the mail has disappeared')
-  return mail
+      .findLast((one) => one.To === to && matching.test(`${one.Subject}\n${one.TextBody}`))
+    if (!mail) throw new Error(`no mail to ${to} matches ${matching}`)
+    return mail
+  }
+  return vi.waitFor(find, { timeout: 30_000 })
 }
 
 /** The path of the link to this page, with its fragment. The mail has the public address of the service. */

@@ -1,3 +1,4 @@
+import { DEFAULT_SETTINGS } from '../../src/notifications/settings.ts'
 import type { SeededProject } from './two-tenants.ts'
 
 /** A body that each route accepts in a seeded project. Routes that are not listed accept an empty body. */
@@ -10,6 +11,11 @@ export function sampleBodies({ ids }: SeededProject): Record<string, Record<stri
     'POST /v1/tasks/:id/feedback': { rating: 5, correction: 'be kind', note: 'good' },
     'POST /v1/approvals/:id/approve': { edited: { to: 'bob@example.com' }, note: 'fine' },
     'POST /v1/approvals/:id/reject': { reason: 'no' },
+    'PUT /v1/approvals/:id': { assignee: null },
+    'POST /v1/approvals/:id/comments': { body: 'Is this right?' },
+    'PUT /v1/notifiers/:kind': { connection: 'mail' },
+    'PUT /v1/notification-settings': { ...DEFAULT_SETTINGS },
+    'PUT /v1/me/notifications': { settings: null },
     'POST /v1/connections': { kind: 'email', name: 'other', config: {}, secret_ref: null },
     'PUT /v1/connections/:id': { kind: 'email', name: 'mail', config: {}, secret_ref: null },
     'POST /v1/connections/:id/secret': { value: 'secret' },

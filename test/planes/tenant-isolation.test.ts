@@ -197,6 +197,7 @@ function callersOf(
   const member: [string, RequestOptions] = ['a member', { authorization: bearer(sessions.owner), headers }]
   // Members belong to the organisation, not to a project, and keys never see them.
   if (path.startsWith('/v1/members')) return [[...member, [foreignProject]]]
+  if (path.startsWith('/v1/me/')) return [[...member, [siblingProject, foreignProject]]]
   return [
     ['a key', { authorization: bearer(ownProject.key) }, [siblingProject, foreignProject]],
     [...member, [siblingProject, foreignProject]],
@@ -211,7 +212,7 @@ function probes(
   otherProjects: SeededProject[],
 ): [string, RequestOptions][] {
   const own = ownProject.ids[kind] ?? ''
-  const isName = ['wedge', 'slug', 'delivery', 'name'].includes(kind)
+  const isName = ['wedge', 'slug', 'delivery', 'name', 'kind'].includes(kind)
   const others = isName ? [] : [...otherProjects.map(({ ids }) => ids[kind] ?? ''), absentId(kind)]
   const variants = [own.toUpperCase(), `${own}%20`, `${own}.`, `${own}%2f`]
   const malformed = [...(isName ? [] : idsOfOtherKinds(ownProject, kind)), ...variants, ...MALFORMED]
@@ -231,7 +232,7 @@ const idsOfOtherKinds = ({ ids }: SeededProject, kind: string): string[] =>
 
 /** Ids that a key of the own project must never read. */
 function foreignIds({ siblingProject, foreignProject }: TwoTenantApp): string[] {
-  const shared = ['wedge', 'toolkit', 'slug', 'delivery', 'name']
+  const shared = ['wedge', 'toolkit', 'slug', 'delivery', 'name', 'kind']
   return [siblingProject, foreignProject].flatMap(({ ids }) =>
     Object.entries(ids)
       .filter(([kind]) => !shared.includes(kind))

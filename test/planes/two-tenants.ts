@@ -1,11 +1,14 @@
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll } from 'vitest'
+import { newToken, tokenHash } from '../../src/base/tokens.ts'
 import { inTx } from '../../src/ctx/ctx.ts'
 import { type Role, SYSTEM_ACTOR } from '../../src/ctx/scope.ts'
 import { insertMessageFiles } from '../../src/files/rows.ts'
 import { storeFile } from '../../src/files/store-file.ts'
 import { reportKnowledgeGap } from '../../src/knowledge/intake.ts'
+import { insertDecisionLink } from '../../src/notifications/decision-link-rows.ts'
+import { upsertNotifier } from '../../src/notifications/rows.ts'
 import { insertArtifact, insertArtifactFile } from '../../src/tasks/rows.ts'
 import type { ApprovalRow } from '../../src/store/tables.ts'
 import { addMember, signUpOwner } from '../accounts/members.ts'
@@ -35,6 +38,8 @@ const DESK_BLUEPRINT = {
 /** A project with one resource of every kind. `ids` has their ids by the word before `:id` in paths. */
 export interface SeededProject {
   key: string
+  /** The token of a decision link for the approval. */
+  decisionToken: string
   ids: Record<string, string>
 }
 
@@ -138,11 +143,34 @@ async function seedProject(app: TestApp, key: string, owner: string): Promise<Se
     name: 'echo',
     slug: 'desk',
     token: 'svc_uns_absent',
+    kind: 'mail',
+    notifiers: app.ctx.world.newId('ntf'),
   }
   ids.question = await insertRunRows(app, ids)
   await setBrandImages(app, key, ids.projects)
   await attachFileToMessages(app, ids)
-  return { key, ids }
+  return { key, decisionToken: await insertNotificationRows(app, owner, ids), ids }
+}
+
+/** A notifier for mail, and the link of a mail to the owner, whose token it returns. */
+async function insertNotificationRows(
+  app: TestApp,
+  owner: string,
+  ids: Record<'projects' | 'connections' | 'approvals' | 'notifiers', string>,
+): Promise<string> {
+  const project_id = ids.projects
+  const headers = { 'x-svc-project': project_id }
+  const { body } = await app.call('GET', '/v1/auth/session', undefined, { key: owner, headers })
+  const token = newToken('decisionLink', app.ctx.world.random)
+  const now = new Date(app.clock.now()).toISOString()
+  const expires_at = new Date(app.clock.now() + 300_000).toISOString()
+  await inTx(app.ctx, async (tx) => {
+    const notifier = { id: ids.notifiers, project_id, kind: 'mail', connection_id: ids.connections } as const
+    await upsertNotifier(tx.db, { ...notifier, created_at: now })
+    const link = { project_id, approval_id: ids.approvals, member_id: body.member.id, expires_at, used_at: null }
+    await insertDecisionLink(tx.db, { hash: tokenHash(token), ...link })
+  })
+  return token
 }
 
 type RunRowIds = Record<

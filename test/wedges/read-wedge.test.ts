@@ -53,6 +53,18 @@ describe('reading a wedge', () => {
     expect(wedge?.knowledge.map(({ name }) => name)).toEqual(['terms.md'])
   })
 
+  test.each([
+    [{ approvers: 'admins' }, 'approvals.0.approvers must be operator, admin, owner, the id of a member, or the mail'],
+    [{ approvers: ['owner', 'viewer'] }, 'approvals.0.approvers.1 must be operator, admin, owner'],
+    [{ needed: 2, approvers: 'ada@example.com' }, 'approvals.0.needed must not be more than the number of approvers'],
+    [{ escalate: [{ after_s: 60, to: 'boss' }] }, 'approvals.0.escalate.0.to must be operator, admin, owner'],
+  ])('a wedge whose approvals nobody could decide is refused: %o', async (people, problem) => {
+    const approvals = [{ action: 'pay', ...people }]
+    const { wedge, problems } = await writeAndRead({ 'wedge.json': minimalManifest('support', { approvals }) })
+    expect(wedge).toBeNull()
+    expect(problems.map(problemText).join('\n')).toContain(problem)
+  })
+
   test('a task type can have its own skills and instructions', async () => {
     const { wedge } = await writeAndRead({
       'wedge.json': {

@@ -7,9 +7,12 @@ import type { HookCall } from './adapter.ts'
 
 const MAX_CALL_AGE_S = 300
 
-/** The channel's secret, without which no call can be checked. */
+/** What the check of a signature needs to know of a call. */
+export type SignedCall = Pick<HookCall, 'secret' | 'headers' | 'body'>
+
+/** The secret of the hook, without which no call can be checked. */
 export function requireHookSecret({ secret }: Pick<HookCall, 'secret'>): string {
-  if (secret === null) throw refusedCall('the channel has no secret yet')
+  if (secret === null) throw refusedCall('the hook has no secret yet')
   return secret
 }
 

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto'
 import { isJsonObject, type JsonObject } from '../../base/json.ts'
 import { textField } from '../../base/json-fields.ts'
 import { Problem } from '../../base/problem.ts'
@@ -7,12 +8,21 @@ import type { Connection } from '../../connections/rows.ts'
 import type { Ctx } from '../../ctx/ctx.ts'
 import { EgressError } from '../../egress/http-client.ts'
 import type { PayloadFile } from '../../files/payload-files.ts'
+import { hookHeader, requireHookSecret, requireRecentCall, requireSignature, type SignedCall } from './check-call.ts'
 import { isProviderAddress, providerUrl } from './provider-api.ts'
 
 /** The bot of a Slack app. */
 export interface SlackBot {
   connection: Connection
   token: string | null
+}
+
+/** Slack signs the time and the raw body with the signing secret of the app. */
+export function verifySlackCall(ctx: Ctx, call: SignedCall): void {
+  const time = hookHeader(call, 'x-slack-request-timestamp')
+  requireRecentCall(ctx, time)
+  const mac = createHmac('sha256', requireHookSecret(call)).update(`v0:${time}:`).update(call.body).digest('hex')
+  requireSignature(hookHeader(call, 'x-slack-signature'), `v0=${mac}`)
 }
 
 /** After these errors the message may have been posted. */
@@ -39,6 +49,12 @@ export async function callSlack(
 }
 
 export const slackBody = ({ body }: UpstreamResponse): JsonObject => (isJsonObject(body) ? body : {})
+
+/** Names a message that was posted. A message has its number within its conversation only. */
+export function slackMessageId(response: UpstreamResponse): string {
+  const sent = slackBody(response)
+  return `${textField(sent, 'channel')}:${textField(sent, 'ts')}`
+}
 
 /** Uploads a file and returns its id. Nobody sees it before `files.completeUploadExternal` posts it. */
 export async function uploadSlackFile(ctx: Ctx, bot: SlackBot, { name, content }: PayloadFile): Promise<string> {

@@ -1,4 +1,3 @@
-import { createHmac } from 'node:crypto'
 import { z } from 'zod'
 import type { JsonObject } from '../../base/json.ts'
 import { objectField, objectListField, textField } from '../../base/json-fields.ts'
@@ -14,9 +13,9 @@ import type {
   ReplyCall,
   ReplyResult,
 } from './adapter.ts'
-import { hookHeader, parseCallObject, requireHookSecret, requireRecentCall, requireSignature } from './check-call.ts'
+import { parseCallObject } from './check-call.ts'
 import { toReplyPayload, downloadFile, isProviderAddress } from './provider-api.ts'
-import { callSlack, type SlackBot, slackBody, uploadSlackFile } from './slack-api.ts'
+import { callSlack, type SlackBot, slackMessageId, uploadSlackFile, verifySlackCall } from './slack-api.ts'
 import { fromSlackText, toSlackText } from './slack-text.ts'
 
 /** Events API in, `chat.postMessage` out. The connection's secret is the bot token. */
@@ -39,13 +38,6 @@ export const slackAdapter: ChannelAdapter = {
     compose: toReplyPayload,
     send: postSlackReply,
   },
-}
-
-function verifySlackCall(ctx: Ctx, call: HookCall): void {
-  const time = hookHeader(call, 'x-slack-request-timestamp')
-  requireRecentCall(ctx, time)
-  const mac = createHmac('sha256', requireHookSecret(call)).update(`v0:${time}:`).update(call.body).digest('hex')
-  requireSignature(hookHeader(call, 'x-slack-signature'), `v0=${mac}`)
 }
 
 async function parseSlackCall(ctx: Ctx, call: HookCall): Promise<HookContent> {
@@ -117,9 +109,7 @@ async function postSlackReply(ctx: Ctx, { connection, secret, payload }: ReplyCa
   const files = [...(await loadPayloadFiles(ctx, connection.project_id, payload)).values()]
   if (files.length > 0) return postFiles(ctx, bot, files, { channel_id: channel, thread_ts, initial_comment: text })
   const response = await callSlack(ctx, bot, 'chat.postMessage', { channel, thread_ts, text })
-  const sent = slackBody(response)
-  const externalId = response.ok ? `${textField(sent, 'channel')}:${textField(sent, 'ts')}` : null
-  return { ...response, externalId }
+  return { ...response, externalId: response.ok ? slackMessageId(response) : null }
 }
 
 const REPLY_FIELDS = ['channel', 'thread_ts', 'text']

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../../base/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts'
 import { objectField, pickFields, textField } from '../../base/json-fields.ts'
 import type { UpstreamResponse } from '../../connections/executors/executor.ts'
 import { sendOutgoing } from '../../connections/executors/http-request.ts'
@@ -7,6 +7,7 @@ import type { Connection } from '../../connections/rows.ts'
 import type { Ctx } from '../../ctx/ctx.ts'
 import type { PayloadFile } from '../../files/payload-files.ts'
 import { openSecret } from '../../vault/secrets.ts'
+import { hookHeader, requireHookSecret, requireSignature, type SignedCall } from './check-call.ts'
 import { downloadUrl, failedDownload, providerUrl } from './provider-api.ts'
 
 const TELEGRAM_API = 'https://api.telegram.org'
@@ -17,8 +18,26 @@ export interface TelegramBot {
   token: string
 }
 
-export const sendTelegramText = (ctx: Ctx, bot: TelegramBot, payload: JsonObject): Promise<UpstreamResponse> =>
-  callTelegram(ctx, bot, 'sendMessage', toJsonBody(pickFields(payload, 'chat_id', 'message_thread_id', 'text')))
+/** Telegram signs nothing: it sends the secret itself. */
+export function verifyTelegramCall(call: SignedCall): void {
+  requireSignature(hookHeader(call, 'x-telegram-bot-api-secret-token'), requireHookSecret(call))
+}
+
+/** Calls a method of the Bot API. */
+export const callTelegram = (ctx: Ctx, bot: TelegramBot, method: string, args: JsonObject): Promise<UpstreamResponse> =>
+  sendToTelegram(ctx, bot, method, { contentType: 'application/json', body: JSON.stringify(args) })
+
+export const telegramBody = ({ body }: UpstreamResponse): JsonObject => (isJsonObject(body) ? body : {})
+
+/** Why Telegram refused a call, in its words. */
+export const telegramError = (response: UpstreamResponse): string | null =>
+  textField(telegramBody(response), 'description') || response.error
+
+/** Names a message. It has its number within its chat only. */
+export const telegramMessageId = (message: JsonObject): string =>
+  `${telegramId(objectField(message, 'chat').id)}:${telegramId(message.message_id)}`
+
+export const telegramId = (id: Json | undefined): string => (typeof id === 'number' ? String(id) : '')
 
 /** One call for all files, so that either all or none arrive. The text is the caption of the first one. */
 export function sendTelegramFiles(
@@ -45,16 +64,14 @@ export function sendTelegramFiles(
     content,
   }))
   const body = encodeMultipart([...fields, ...content, ...parts])
-  return callTelegram(ctx, bot, isSingle ? 'sendDocument' : 'sendMediaGroup', body)
+  return sendToTelegram(ctx, bot, isSingle ? 'sendDocument' : 'sendMediaGroup', body)
 }
 
 export async function* downloadTelegramFile(ctx: Ctx, connection: Connection, fileId: string): AsyncGenerator<Buffer> {
   const bot = { connection, token: (await openSecret(ctx, connection)) ?? '' }
-  const { body, ok, error } = await callTelegram(ctx, bot, 'getFile', toJsonBody({ file_id: fileId }))
-  const answer = isJsonObject(body) ? body : {}
-  const path = textField(objectField(answer, 'result'), 'file_path')
-  if (!ok || !path)
-    throw failedDownload(textField(answer, 'description') || (error ?? 'telegram gave no address for it'))
+  const response = await callTelegram(ctx, bot, 'getFile', { file_id: fileId })
+  const path = textField(objectField(telegramBody(response), 'result'), 'file_path')
+  if (!response.ok || !path) throw failedDownload(telegramError(response) ?? 'telegram gave no address for it')
   const escaped = path.split('/').map(encodeURIComponent).join('/')
   yield* downloadUrl(ctx, providerUrl(connection, TELEGRAM_API, `/file/bot${bot.token}/${escaped}`))
 }
@@ -64,9 +81,7 @@ interface TelegramBody {
   body: string | Buffer
 }
 
-const toJsonBody = (args: JsonObject): TelegramBody => ({ contentType: 'application/json', body: JSON.stringify(args) })
-
-async function callTelegram(
+async function sendToTelegram(
   ctx: Ctx,
   { connection, token }: TelegramBot,
   method: string,

@@ -1,14 +1,23 @@
 import { z } from 'zod'
-import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts'
-import { objectField, objectListField, textField } from '../../base/json-fields.ts'
+import { isJsonObject, type JsonObject } from '../../base/json.ts'
+import { objectField, objectListField, pickFields, textField } from '../../base/json-fields.ts'
 import { badRequest } from '../../base/problem.ts'
 import type { Connection } from '../../connections/rows.ts'
 import type { Ctx } from '../../ctx/ctx.ts'
 import { loadPayloadFiles } from '../../files/payload-files.ts'
 import type { ChannelAdapter, HookCall, IncomingFile, IncomingMessage, ReplyCall, ReplyResult } from './adapter.ts'
-import { hookHeader, parseCallObject, requireHookSecret, requireSignature } from './check-call.ts'
+import { parseCallObject } from './check-call.ts'
 import { toReplyPayload } from './provider-api.ts'
-import { downloadTelegramFile, sendTelegramFiles, sendTelegramText } from './telegram-api.ts'
+import {
+  callTelegram,
+  downloadTelegramFile,
+  sendTelegramFiles,
+  telegramBody,
+  telegramError,
+  telegramId,
+  telegramMessageId,
+  verifyTelegramCall,
+} from './telegram-api.ts'
 
 const MAX_CAPTION = 1024
 
@@ -18,9 +27,7 @@ export const telegramAdapter: ChannelAdapter = {
   secret: 'the secret_token that was given to setWebhook',
   hook: {
     maxBytes: 1024 * 1024,
-    // Telegram signs nothing: it sends the secret itself.
-    verify: (_ctx, call) =>
-      requireSignature(hookHeader(call, 'x-telegram-bot-api-secret-token'), requireHookSecret(call)),
+    verify: (_ctx, call) => verifyTelegramCall(call),
     parse: async (ctx, call) => ({ messages: toMessages(ctx, call) }),
   },
   reply: {
@@ -57,18 +64,16 @@ function toMessages(ctx: Ctx, call: HookCall): IncomingMessage[] {
   return [
     {
       // After a quiet week Telegram restarts the numbers of updates at random, so they are not enough alone.
-      externalId: [update.update_id, chat.id, message.message_id].map(idText).join(':'),
+      externalId: [update.update_id, chat.id, message.message_id].map(telegramId).join(':'),
       from: { handle: `telegram:${from.id}`, name: fullName(from) },
       body,
       subject: null,
-      conversationKey: topic === undefined ? idText(chat.id) : `${chat.id}:${idText(topic)}`,
+      conversationKey: topic === undefined ? telegramId(chat.id) : `${chat.id}:${telegramId(topic)}`,
       address: { chat_id: chat.id, ...(typeof topic === 'number' && { message_thread_id: topic }) },
       files,
     },
   ]
 }
-
-const idText = (id: Json | undefined): string => (typeof id === 'number' ? String(id) : '')
 
 const fullName = (person: JsonObject): string | null =>
   [textField(person, 'first_name'), textField(person, 'last_name')].filter(Boolean).join(' ') || null
@@ -110,10 +115,10 @@ async function sendTelegramReply(ctx: Ctx, { connection, secret, payload }: Repl
   const bot = { connection, token: secret ?? '' }
   const files = [...(await loadPayloadFiles(ctx, connection.project_id, payload)).values()]
   const response =
-    files.length > 0 ? await sendTelegramFiles(ctx, bot, payload, files) : await sendTelegramText(ctx, bot, payload)
-  const body = isJsonObject(response.body) ? response.body : {}
-  if (!response.ok) return { ...response, error: textField(body, 'description') || response.error, externalId: null }
-  const [first] = objectListField(body, 'result')
-  const sent = first ?? objectField(body, 'result')
-  return { ...response, externalId: `${idText(objectField(sent, 'chat').id)}:${idText(sent.message_id)}` }
+    files.length > 0
+      ? await sendTelegramFiles(ctx, bot, payload, files)
+      : await callTelegram(ctx, bot, 'sendMessage', pickFields(payload, 'chat_id', 'message_thread_id', 'text'))
+  if (!response.ok) return { ...response, error: telegramError(response), externalId: null }
+  const [first] = objectListField(telegramBody(response), 'result')
+  return { ...response, externalId: telegramMessageId(first ?? objectField(telegramBody(response), 'result')) }
 }

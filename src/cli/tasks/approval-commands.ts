@@ -1,7 +1,8 @@
-import { isJsonObject, type JsonObject } from '../../base/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts'
 import { type CliCommand, stringOption, commandArg } from '../shell/command.ts'
 import { answerWithLine } from './answer-question.ts'
 import { approvalPath } from './approval-path.ts'
+import { currentPayload, voteText } from './approval-card.ts'
 import { askForDecision } from './decide-inline.ts'
 import { editPayload, findEditor } from './edit-payload.ts'
 import { EXIT_CODE, commandFailed, usageError } from '../shell/failure.ts'
@@ -30,23 +31,27 @@ export const listApprovalsCommand: CliCommand = {
     if (terminal.isJson) for (const approval of approvals) terminal.printJson(approval)
     else {
       const rows = approvals.map(
-        ({ approval_id, status, revise, action, connection, connection_id, risk, expires_at, preview, text, to }) =>
+        ({ approval_id, status, revise, action, connection, connection_id, risk, expires_at, context, ...rest }) =>
           [
             approval_id,
             revise === true ? 'sent back' : status,
-            to ? `question to the ${toText(to)}` : action,
+            rest.to ? `question to the ${toText(rest.to)}` : action,
             connection ?? connection_id ?? '-',
             risk,
             formatTime(expires_at),
-            to && isJsonObject(preview) ? preview.question : (text ?? preview),
+            clientName(context),
+            rest.to && isJsonObject(rest.preview) ? rest.preview.question : (rest.text ?? rest.preview),
           ].map((cell) => toShortText(cell, 60)),
       )
-      const heading = ['APPROVAL', 'STATUS', 'ACTION', 'CONNECTION', 'RISK', 'EXPIRES (UTC)', 'WHAT']
+      const heading = ['APPROVAL', 'STATUS', 'ACTION', 'CONNECTION', 'RISK', 'EXPIRES (UTC)', 'CLIENT', 'WHAT']
       showTable(terminal, heading, rows, status === 'pending' ? 'no pending approvals' : 'no approvals')
     }
     return EXIT_CODE.ok
   },
 }
+
+const clientName = (context: Json | undefined): Json =>
+  isJsonObject(context) && isJsonObject(context.client) ? (context.client.name ?? context.client.id ?? '-') : '-'
 
 export const approveCommand: CliCommand = {
   name: 'approvals approve',
@@ -65,7 +70,7 @@ export const approveCommand: CliCommand = {
       ...(note && { note }),
     })
     if (terminal.isJson) terminal.printJson(decision)
-    else terminal.print(`${commandArg(call, 0)} approved`)
+    else terminal.print(`${commandArg(call, 0)} ${decision.decision === 'pending' ? voteText(decision) : 'approved'}`)
     return EXIT_CODE.ok
   },
 }
@@ -86,19 +91,22 @@ export const editApprovalCommand: CliCommand = {
         'neither VISUAL nor EDITOR is set',
         (svc) => `set one, or run: ${svc} approvals approve ${id} --edit JSON`,
       )
-    const { preview = null, path } = await requireEditable(service, id)
-    if (path === 'question')
+    const approval = await requireEditable(service, id)
+    if (approval.path === 'question')
       throw commandFailed('this is a question', (svc) => `answer it: ${svc} approvals answer ${id}`)
-    const edited = editPayload(editor, preview)
+    if (approval.status !== 'pending') throw commandFailed(`approval already decided (${toText(approval.status)})`)
+    const edited = editPayload(editor, currentPayload(approval))
     if (!edited)
       throw commandFailed(
         'the payload was not changed, so nothing was decided',
         (svc) => `to approve it unchanged: ${svc} approvals approve ${id}`,
       )
     const note = stringOption(call, 'note')
-    const decision = await service.call('POST', `${approvalPath(id)}/approve`, { edited, ...(note && { note }) })
+    const body = { edited, payload_sha256: approval.payload_sha256 ?? null, ...(note && { note }) }
+    const decision = await service.call('POST', `${approvalPath(id)}/approve`, body)
+    const outcome = decision.decision === 'pending' ? voteText(decision) : 'approved'
     if (terminal.isJson) terminal.printJson(decision)
-    else terminal.print(`${id} approved with edits: ${Object.keys(edited).join(', ')}`)
+    else terminal.print(`${id} ${outcome} with edits: ${Object.keys(edited).join(', ')}`)
     return EXIT_CODE.ok
   },
 }

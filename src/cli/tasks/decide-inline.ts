@@ -5,7 +5,8 @@ import { askForAnswer, showQuestion } from './answer-question.ts'
 import { approvalPath } from './approval-path.ts'
 import { askForEdits } from './edit-payload.ts'
 import { CommandFailure } from '../shell/failure.ts'
-import { formatTime, toPrintable, toShortText, toText, throughConnection } from '../shell/format.ts'
+import { toText } from '../shell/format.ts'
+import { approvalCard, contextLines, currentPayload, voteText } from './approval-card.ts'
 
 /** What came of asking once. `no_input`: stdin has no answer. */
 export type AnswerOutcome = 'decided' | 'again' | 'no_input'
@@ -13,11 +14,10 @@ export type AnswerOutcome = 'decided' | 'again' | 'no_input'
 /** Asks until there is a decision. The signal aborts when the approval was decided elsewhere or the task ended. */
 export async function askForDecision(context: CommandContext, approvalId: string, signal: AbortSignal): Promise<void> {
   const { terminal, service } = context
-  const approval = await service.call('GET', approvalPath(approvalId))
+  let approval = await service.call('GET', approvalPath(approvalId))
   if (approval.status !== 'pending' || signal.aborted) return
   const isQuestion = approval.path === 'question'
-  if (isQuestion) showQuestion(context, approval)
-  else showApproval(context, approval)
+  showRequest(context, approval)
   while (!signal.aborted) {
     try {
       const outcome = await (isQuestion ? askForAnswer : askForChoice)(context, approval, signal)
@@ -29,26 +29,25 @@ export async function askForDecision(context: CommandContext, approvalId: string
     } catch (error) {
       if (!(error instanceof CommandFailure)) throw error
       terminal.note(errorMessage(error))
-      if ((await service.call('GET', approvalPath(approvalId))).status !== 'pending') return
+      const current = await service.call('GET', approvalPath(approvalId))
+      if (current.status !== 'pending') return
+      // Another approver has edited the payload.
+      if (current.payload_sha256 !== approval.payload_sha256) showRequest(context, current)
+      approval = current
     }
   }
 }
 
-const CHOICE_LABELS: Record<string, string> = { approve: '[a]pprove', edit: '[e]dit', reject: '[r]eject' }
-
-function showApproval({ terminal }: CommandContext, { action, risk, preview, expires_at, ...rest }: JsonObject): void {
-  // The agent makes a tool call itself, so only the payload of an action is what will be sent.
-  const what = rest.path === 'tool' ? 'the agent asks to do' : 'will send'
-  const expiry = typeof expires_at === 'string' ? `, expires ${formatTime(expires_at)} UTC` : ''
-  if (typeof rest.text === 'string') terminal.note(terminal.styled('bold', toShortText(rest.text, 200)))
-  terminal.note(
-    terminal.styled(
-      'yellow',
-      `${toShortText(action)}${throughConnection(rest)} (risk ${toShortText(risk)}${expiry}) ${what}:`,
-    ),
-  )
-  terminal.note(toPrintable(JSON.stringify(preview, null, 2)))
+function showRequest(context: CommandContext, approval: JsonObject): void {
+  const { terminal } = context
+  if (approval.path !== 'question') for (const line of approvalCard(terminal, approval)) terminal.note(line)
+  else {
+    for (const line of contextLines(terminal, approval)) terminal.note(line)
+    showQuestion(context, approval)
+  }
 }
+
+const CHOICE_LABELS = { approve: '[a]pprove', edit: '[e]dit', revise: 're[v]ise', reject: '[r]eject' }
 
 export function showHowToDecide(
   { programName: svc, terminal }: CommandContext,
@@ -67,23 +66,21 @@ async function askForChoice(
   approval: JsonObject,
   signal: AbortSignal,
 ): Promise<AnswerOutcome> {
-  const choices = Array.isArray(approval.allowed_decisions) ? approval.allowed_decisions : []
-  const labels = choices.map((name) => CHOICE_LABELS[toText(name)])
+  const labels = Object.entries(CHOICE_LABELS).flatMap(([name, label]) => (isAllowed(approval, name) ? [label] : []))
   const answer = await context.terminal.ask(`${labels.join(', ')}? `, signal)
   if (answer === null) return 'no_input'
   return (await applyAnswer(context, approval, answer.trim().toLowerCase(), signal)) ? 'decided' : 'again'
 }
 
+const isAllowed = ({ allowed_decisions: allowed }: JsonObject, decision: string): boolean =>
+  Array.isArray(allowed) && allowed.includes(decision)
+
 /** Returns true if the answer was a decision. */
-async function applyAnswer(
-  { terminal, service, ...rest }: CommandContext,
-  approval: JsonObject,
-  answer: string,
-  signal: AbortSignal,
-) {
+async function applyAnswer(context: CommandContext, approval: JsonObject, answer: string, signal: AbortSignal) {
+  const { terminal, service } = context
   const path = approvalPath(toText(approval.approval_id))
   if (['a', 'approve', 'y', 'yes'].includes(answer)) {
-    await service.call('POST', `${path}/approve`, {})
+    await sendApprove(context, approval, {})
     return true
   }
   if (['r', 'reject', 'n', 'no'].includes(answer)) {
@@ -92,16 +89,31 @@ async function applyAnswer(
     await service.call('POST', `${path}/reject`, reason ? { reason } : {})
     return true
   }
-  const canEdit = Array.isArray(approval.allowed_decisions) && approval.allowed_decisions.includes('edit')
-  if (!canEdit || !['e', 'edit'].includes(answer)) {
-    terminal.note(canEdit ? 'type a, e or r' : 'type a or r')
-    return false
+  if (['v', 'revise'].includes(answer) && isAllowed(approval, 'revise')) {
+    const note = await terminal.ask('note to the agent: ', signal)
+    if (signal.aborted) return true
+    if (!note?.trim()) return false
+    await service.call('POST', `${path}/revise`, { note })
+    return true
   }
-  const edited = await askForEdits({ terminal, service, ...rest }, approval.preview ?? null, signal)
-  if (!edited) {
-    terminal.note('the payload was not changed')
-    return false
-  }
-  await service.call('POST', `${path}/approve`, { edited })
-  return true
+  if (['e', 'edit'].includes(answer) && isAllowed(approval, 'edit')) return askAndEdit(context, approval, signal)
+  terminal.note(isAllowed(approval, 'edit') ? 'type a, e, v or r' : 'type a, v or r')
+  return false
+}
+
+async function askAndEdit(context: CommandContext, approval: JsonObject, signal: AbortSignal): Promise<boolean> {
+  const edited = await askForEdits(context, currentPayload(approval), signal)
+  if (edited) await sendApprove(context, approval, { edited })
+  else context.terminal.note('the payload was not changed')
+  return edited !== null
+}
+
+/** The hash says which payload the person has read, so that an edit of another approver is not approved unseen. */
+async function sendApprove({ terminal, service }: CommandContext, approval: JsonObject, body: JsonObject) {
+  const { approval_id, payload_sha256 = null } = approval
+  const decision = await service.call('POST', `${approvalPath(toText(approval_id))}/approve`, {
+    ...body,
+    payload_sha256,
+  })
+  if (decision.decision === 'pending') terminal.note(voteText(decision))
 }

@@ -1,7 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import { createEventStreamParser } from '../../base/event-stream.ts'
 import { isJsonObject, type JsonObject } from '../../base/json.ts'
-import { EXIT_CODE, CommandFailure } from '../shell/failure.ts'
+import { readEventObjects, Reconnection } from '../shell/event-objects.ts'
 import type { ServiceClient } from '../shell/service-client.ts'
 import { toText } from '../shell/format.ts'
 
@@ -14,9 +12,6 @@ export interface FollowedEvent {
   source: JsonObject
 }
 
-const MAX_ATTEMPTS = 10
-const MAX_RETRY_DELAY_MS = 5_000
-
 /** Yields every event of a task once and in order until the task finishes. Reconnects after the last event. */
 export async function* followTask(
   service: ServiceClient,
@@ -24,29 +19,23 @@ export async function* followTask(
   { after = 0, onLost }: { after?: number; onLost?: () => void } = {},
 ): AsyncGenerator<FollowedEvent> {
   let last = after
-  let attempts = 0
-  while (attempts < MAX_ATTEMPTS) {
+  const connection = new Reconnection(onLost, (svc) => `continue with: ${svc} tail ${taskId}`)
+  for (;;) {
     try {
       for await (const event of streamEvents(service, taskId, last)) {
         if (event.id <= last) continue
         last = event.id
-        attempts = 0
+        connection.succeeded()
         yield event
         if (event.type === 'task.finished') return
       }
       // The server also closes the stream when it stops, so check whether this was the end of the log.
       if (await isFinished(service, taskId, last)) return
     } catch (error) {
-      if (error instanceof CommandFailure && error.exit !== EXIT_CODE.unreachable) throw error
-      if (attempts === 0) onLost?.()
+      connection.failed(error)
     }
-    await sleep(Math.min(MAX_RETRY_DELAY_MS, 100 * 2 ** attempts++))
+    await connection.wait()
   }
-  throw new CommandFailure(
-    EXIT_CODE.unreachable,
-    `the connection failed ${MAX_ATTEMPTS} times in a row`,
-    (svc) => `continue with: ${svc} tail ${taskId}`,
-  )
 }
 
 async function isFinished(service: ServiceClient, taskId: string, last: number): Promise<boolean> {
@@ -55,27 +44,12 @@ async function isFinished(service: ServiceClient, taskId: string, last: number):
 }
 
 async function* streamEvents(service: ServiceClient, taskId: string, last: number): AsyncGenerator<FollowedEvent> {
-  const abort = new AbortController()
-  const headers = { accept: 'text/event-stream', ...(last > 0 && { 'last-event-id': String(last) }) }
-  try {
-    const { body } = await service.open(`/v1/tasks/${encodeURIComponent(taskId)}/events`, headers, abort.signal)
-    if (!body) return
-    const decoder = new TextDecoder()
-    const events: FollowedEvent[] = []
-    const parse = createEventStreamParser((data) => events.push(...parseEvent(data)))
-    for await (const chunk of body) {
-      parse(decoder.decode(chunk, { stream: true }))
-      yield* events.splice(0)
-    }
-  } finally {
-    abort.abort()
+  const path = `/v1/tasks/${encodeURIComponent(taskId)}/events`
+  const headers: Record<string, string> = last > 0 ? { 'last-event-id': String(last) } : {}
+  for await (const source of readEventObjects(service, path, headers)) {
+    const { id, type, ts, data } = source
+    // The overflow and pruned-log frames have no id; the log continues after them.
+    if (typeof id !== 'number' || typeof type !== 'string') continue
+    yield { id, type, ts: toText(ts), data: isJsonObject(data) ? data : {}, source }
   }
-}
-
-/** Returns no event for the overflow and pruned-log frames, which have no id; the log continues after them. */
-function parseEvent(json: string): FollowedEvent[] {
-  const source: unknown = JSON.parse(json)
-  if (!isJsonObject(source) || typeof source.id !== 'number' || typeof source.type !== 'string') return []
-  const { id, type, ts, data } = source
-  return [{ id, type, ts: toText(ts), data: isJsonObject(data) ? data : {}, source }]
 }

@@ -1,0 +1,103 @@
+import { parseRole } from '../accounts/member-rows.ts'
+import { findDecidingMember } from '../approvals/approver-rows.ts'
+import { type Decider, isApprover } from '../approvals/approvers.ts'
+import { approveApproval, rejectApproval, reviseApproval } from '../approvals/decide-approval.ts'
+import { findApproval } from '../approvals/rows.ts'
+import { approvedPayload } from '../approvals/view.ts'
+import { badRequest, conflict, forbidden, notFound, Problem } from '../base/problem.ts'
+import type { Ctx } from '../ctx/ctx.ts'
+import type { ApprovalRow, NotifierRow } from '../store/tables.ts'
+import { type ApprovalReference, isSamePayload } from './approval-reference.ts'
+import { readCard } from './card.ts'
+import { listEditFields, toEdited } from './edit-fields.ts'
+import { findLinkByAddress } from './link-rows.ts'
+import { completeLink } from './links.ts'
+import type { DecideEvent, LinkEvent, NotifierEvent, Respond, ShowEvent } from './notifier.ts'
+
+/** What a person is told; null if the service has shown something already. */
+type Reaction = { kind: Parameters<Respond>[0]; text: string } | null
+
+/** Does what a person asked for in a chat, and tells the person what came of it. */
+export async function handleNotifierEvent(ctx: Ctx, notifier: NotifierRow, event: NotifierEvent): Promise<void> {
+  const reaction = await react(ctx, notifier, event).catch(toRefusal)
+  if (!reaction) return
+  await event.respond(reaction.kind, reaction.text).catch((err: unknown) => {
+    // The decision is made, so the service must not deliver the call again.
+    ctx.world.log.warn({ err, notifier: notifier.id }, 'a member was not told what became of a decision')
+  })
+}
+
+function react(ctx: Ctx, notifier: NotifierRow, event: NotifierEvent): Promise<Reaction> {
+  if (event.type === 'link') return linkAccount(ctx, notifier, event)
+  return event.type === 'show' ? showForm(ctx, notifier, event) : decide(ctx, notifier, event)
+}
+
+/** Errors of the service itself go on, so that the provider delivers the call again. */
+function toRefusal(error: unknown): Reaction {
+  if (!(error instanceof Problem) || error.status >= 500) throw error
+  return { kind: 'refused', text: `${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}.` }
+}
+
+async function linkAccount(ctx: Ctx, notifier: NotifierRow, { code, address }: LinkEvent): Promise<Reaction> {
+  // Phones begin a message with a capital letter.
+  const link = await completeLink(ctx, notifier, code.toLowerCase(), address)
+  return link
+    ? { kind: 'noted', text: 'This account is linked. Requests that need your decision arrive here.' }
+    : { kind: 'refused', text: 'This code is not valid. Get a new one in the console: Settings, Notifications.' }
+}
+
+async function showForm(ctx: Ctx, notifier: NotifierRow, event: ShowEvent): Promise<Reaction> {
+  const { row, member } = await findRequest(ctx, notifier, event)
+  if (!isApprover(row, member)) throw forbidden('you are not an approver of this request')
+  const card = await readCard(ctx, row)
+  try {
+    await event.show(card, listEditFields(row.path, approvedPayload(row)))
+    return null
+  } catch (err) {
+    ctx.world.log.warn({ err, approval: row.id }, 'a form for a decision was not shown')
+    return { kind: 'refused', text: 'The form could not be opened. Try again, or decide in the console.' }
+  }
+}
+
+async function decide(ctx: Ctx, notifier: NotifierRow, event: DecideEvent): Promise<Reaction> {
+  const { row, decider } = await findRequest(ctx, notifier, event)
+  if (event.decision === 'reject') {
+    await rejectApproval(ctx, decider, row, event.reason)
+    return { kind: 'done', text: 'Rejected' }
+  }
+  if (event.decision === 'revise') {
+    if (!event.reason) throw badRequest('a request that is sent back needs a note')
+    await reviseApproval(ctx, decider, row, event.reason)
+    return { kind: 'done', text: 'Sent back' }
+  }
+  const edited = toEdited(listEditFields(row.path, approvedPayload(row)), event.inputs)
+  const hasEdit = Object.keys(edited).length > 0
+  const outcome = await approveApproval(ctx, decider, row, { edited: hasEdit ? edited : undefined })
+  if (outcome.decision === 'approved') return { kind: 'done', text: 'Approved' }
+  return { kind: 'noted', text: `Your approval counts: ${outcome.votes} of ${outcome.needed}.` }
+}
+
+/**
+ * The request that a person saw, and the member who has linked the account. The decision itself checks the current role,
+ * the approvers and the status once more, in its transaction.
+ */
+async function findRequest(
+  ctx: Ctx,
+  { project_id, kind }: NotifierRow,
+  { address, reference }: { address: string; reference: ApprovalReference },
+) {
+  const [link] = await findLinkByAddress(ctx.db, { project_id, kind, address })
+  const [member] = link ? await findDecidingMember(ctx.db, { id: link.member_id, project_id }) : []
+  if (!member) throw forbidden('this account is not linked to a member of the team')
+  const row = await findApproval(ctx.db, [project_id], reference.approvalId)
+  if (!row) throw notFound('approval')
+  requireUnchanged(row, reference)
+  const decider: Decider = { actor: { kind: 'member', id: member.id }, role: parseRole(member.role) }
+  return { row, member, decider }
+}
+
+function requireUnchanged({ status, payload_sha256 }: ApprovalRow, reference: ApprovalReference): void {
+  if (status !== 'pending') throw conflict(`approval already decided (${status})`)
+  if (!isSamePayload(reference, payload_sha256))
+    throw conflict('another person has changed the request since this message: decide in the console')
+}
