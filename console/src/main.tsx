@@ -8,6 +8,7 @@ import { ApiError, errorMessage } from './api/http.ts'
 import { sessionQuery } from './api/queries.ts'
 // oxlint-disable-next-line import/no-unassigned-import
 import './app.css'
+import { shell } from './root-routes.ts'
 import { createConsoleRouter } from './router.tsx'
 import { stopLiveUpdates } from './shell/live-status.tsx'
 import { setSessionEnd } from './shell/session-end.ts'
@@ -44,9 +45,10 @@ function onMutationError(error: unknown): void {
 
 // Loads the script of the page and the session at the same time, before the first render.
 if (credential.getToken() !== null) {
-  void queries.prefetchQuery(sessionQuery)
   const routes: Record<string, AnyRoute> = router.routesById
   const matches: { routeId: string }[] = router.matchRoutes(router.latestLocation)
+  // The decision page needs no session, and one that has ended must not lead away from it.
+  if (matches.some(({ routeId }) => routeId === shell.id)) void queries.prefetchQuery(sessionQuery)
   for (const { routeId } of matches) {
     const route = routes[routeId]
     if (route) void router.loadRouteChunk(route)

@@ -22,6 +22,13 @@ export const signIn = createRoute({
   component: lazyPage(() => import('./pages/sign-in/sign-in-page.tsx'), 'SignInPage'),
 })
 
+/** The decision page of a mail link. It needs no session. */
+export const decide = createRoute({
+  getParentRoute: () => root,
+  path: '/decide',
+  component: lazyPage(() => import('./pages/decide/decide-page.tsx'), 'DecidePage'),
+})
+
 /** The frame of all pages that need a session. */
 export const shell = createRoute({
   getParentRoute: () => root,

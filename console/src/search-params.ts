@@ -30,7 +30,7 @@ export interface OauthSearch {
 
 export type TaskTab = 'timeline' | 'trace' | 'effects' | 'output' | 'input' | 'events'
 export type WedgeTab = 'about' | 'knowledge' | 'intake' | 'policy' | 'manifest'
-export type SettingsTab = 'keys' | 'members' | 'projects' | 'brand' | 'service'
+export type SettingsTab = 'keys' | 'members' | 'projects' | 'notifications' | 'brand' | 'service'
 
 /** The page to open after the sign-in, for the URL of the sign-in page. Empty for the home page and for other sites. */
 export function returnPath(path: unknown, origin: string): { to?: string } {

@@ -24,11 +24,16 @@ export const decideRoutes = nameRoutes({
     body: z.object({
       decision: z.enum(['approve', 'reject', 'revise']),
       edited: jsonObject.nullish(),
+      payload_sha256: z
+        .string()
+        .optional()
+        .meta({ description: 'Of the payload that the member saw: 409 for another one.' }),
       note: z.string().max(10_000).optional().meta({ description: 'Of an approval; or what to change, for `revise`.' }),
       reason: z.string().max(10_000).optional().meta({ description: 'Why it is rejected.' }),
     }),
     responses: { 200: ApproveResultView },
     find: ({ ctx, request }) => requireDecisionLink(ctx, request),
-    handle: ({ ctx, subject, body }) => decideWithLink(ctx, subject, { ...body, edited: body.edited ?? undefined }),
+    handle: ({ ctx, subject, body }) =>
+      decideWithLink(ctx, subject, { ...body, payloadSha256: body.payload_sha256, edited: body.edited ?? undefined }),
   }),
 })

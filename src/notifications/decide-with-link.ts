@@ -23,7 +23,8 @@ export async function requireDecisionLink(ctx: Ctx, request: RequestHead): Promi
   return link
 }
 
-const linkGone = (sentence: string) => new Problem(410, sentence)
+/** Browsers would keep a 410 for ever, and show it for the next link, because all links have the same address. */
+const linkGone = (sentence: string) => new Problem(410, sentence, { headers: { 'cache-control': 'no-store' } })
 
 /** The approval of a link, with everything that its member needs to decide. 410 once there is nothing left to decide. */
 export async function readLinkedApproval(ctx: Ctx, { approval_id, member_id, project_id }: DecisionLinkRow) {
@@ -42,7 +43,7 @@ export async function readLinkedApproval(ctx: Ctx, { approval_id, member_id, pro
 export async function decideWithLink(
   ctx: Ctx,
   link: DecisionLinkRow,
-  choice: Pick<MemberDecision, 'decision' | 'edited' | 'note' | 'reason'>,
+  choice: Pick<MemberDecision, 'decision' | 'edited' | 'payloadSha256' | 'note' | 'reason'>,
 ) {
   await readLinkedApproval(ctx, link)
   const { hash, project_id: projectId, member_id: memberId, approval_id: approvalId } = link

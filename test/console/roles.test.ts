@@ -104,6 +104,7 @@ const CONTROLS: Record<string, Control[]> = {
     ['admin', 'button', 'New project'],
     ['admin', 'button', /^Edit/],
   ],
+  '/settings?view=notifications': [['admin', 'button', 'Set up Mail']],
 }
 
 const hasControlFor = (minRole: Control[0]) => (path: string) => CONTROLS[path]?.some(([one]) => one === minRole)

@@ -26,6 +26,7 @@ const PAGES = [
   '/analytics',
   '/audit',
   '/settings',
+  '/settings?view=notifications',
 ]
 
 /** Tables with buttons that are wider than the page. */

@@ -876,6 +876,8 @@ export interface components {
             edited?: JsonObject | null;
             /** @description Of an approval; or what to change, for `revise`. */
             note?: string;
+            /** @description Of the payload that the member saw: 409 for another one. */
+            payload_sha256?: string;
             /** @description Why it is rejected. */
             reason?: string;
         };

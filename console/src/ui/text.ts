@@ -24,6 +24,12 @@ export const uiText = {
     decline: 'Decline',
     confirmDecline: 'Decline: press again to continue without an answer',
   },
+  secret: {
+    label: 'Secret',
+    stored: 'Stored. Enter a new one to replace it.',
+    saved: 'Secret saved',
+    save: 'Save secret',
+  },
   viewOnlyAccess: 'You have view-only access.',
   yourRole: (role: Role) => `Your role is ${role}.`,
   taskStatus: {

@@ -23,6 +23,7 @@ import { PayloadView } from './payload-view.tsx'
 import { askedQuestion, QuestionDecision, QuestionView } from './question-decision.tsx'
 import { approvalHeadline } from './approval-summary.ts'
 import { approvalsText } from './text.ts'
+import { type SendDecision, useDecision } from './use-decision.ts'
 
 /**
  * One approval: the headline, what it answers, the payload, the decision, and what else helps to decide. Without
@@ -73,11 +74,7 @@ function CardRequest({
   if (open && onDecided)
     return (
       <RequireApprover approval={approval}>
-        {approval.path === 'question' ? (
-          <QuestionDecision approval={approval} onDecided={onDecided} />
-        ) : (
-          <DecisionForm key={approval.payload_sha256} approval={approval} schema={schema} onDecided={onDecided} />
-        )}
+        <SessionDecision approval={approval} schema={schema} onDecided={onDecided} />
       </RequireApprover>
     )
   return (
@@ -91,6 +88,24 @@ function CardRequest({
       )}
     </div>
   )
+}
+
+function SessionDecision({
+  approval,
+  schema,
+  onDecided,
+}: {
+  approval: Approval
+  schema: JsonObject | null
+  onDecided: () => void
+}) {
+  return <DecisionControls approval={approval} schema={schema} send={useDecision(approval, onDecided)} />
+}
+
+/** The form of the decision, or of the answer to a question. */
+export function DecisionControls(props: { approval: Approval; schema: JsonObject | null; send: SendDecision }) {
+  const { path, payload_sha256 } = props.approval
+  return path === 'question' ? <QuestionDecision {...props} /> : <DecisionForm key={payload_sha256} {...props} />
 }
 
 /** Shows the form to members who may decide, and the request with a hint to all others. */
@@ -111,7 +126,7 @@ function RequestView({ approval }: { approval: Approval }) {
   return approval.path === 'question' ? <QuestionView approval={approval} /> : <PayloadView approval={approval} />
 }
 
-function HeldRequest({ approval, decision }: { approval: Approval; decision: HeldDecision }) {
+export function HeldRequest({ approval, decision }: { approval: Approval; decision: HeldDecision }) {
   return (
     <div className="flex flex-col gap-3">
       <RequestView approval={approval} />
@@ -129,7 +144,7 @@ function ReadOnlyRequest({ approval, hint }: { approval: Approval; hint: string 
   )
 }
 
-function CardHeader({ approval, rule }: { approval: Approval; rule: string | null }) {
+export function CardHeader({ approval, rule }: { approval: Approval; rule: string | null }) {
   const { action, amount, target } = approvalHeadline(approval)
   return (
     <header className="flex flex-col gap-2 p-5">

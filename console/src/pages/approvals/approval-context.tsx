@@ -22,7 +22,7 @@ export function ApprovalContext({ context }: { context: Context }) {
   )
 }
 
-function CustomerMessage({
+export function CustomerMessage({
   message: { body, at, from },
   client,
 }: {

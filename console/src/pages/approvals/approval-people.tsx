@@ -21,7 +21,7 @@ export function ApprovalPeople({ approval }: { approval: Approval }) {
   )
 }
 
-function VoteCount({ approval: { votes, needed } }: { approval: Approval }) {
+export function VoteCount({ approval: { votes, needed } }: { approval: Approval }) {
   const names = votes.map(({ by }) => actorName(by)).join(', ')
   return (
     <span className="rounded bg-wait-soft px-1.5 py-0.5 font-medium text-wait">

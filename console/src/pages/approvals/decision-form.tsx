@@ -1,19 +1,16 @@
-import { useQuery } from '@tanstack/react-query'
 import { Check, Pencil, Undo2, X } from 'lucide-react'
 import { type MouseEvent, useEffect, useRef, useState } from 'react'
-import { sessionQuery } from '../../api/queries.ts'
 import type { Approval, JsonObject } from '../../api/types.ts'
 import { useShortcuts } from '../../shell/shortcuts.ts'
 import { Button, KeyCap } from '../../ui/button.tsx'
 import { editedPayload } from './approval-summary.ts'
-import { hasVoted } from './may-decide.ts'
 import { RejectForm, ReviseForm } from './note-form.tsx'
 import { changedValues } from './payload-diff.ts'
 import { PayloadEditor } from './payload-editor.tsx'
 import { PayloadView } from './payload-view.tsx'
 import { uiText } from '../../ui/text.ts'
 import { approvalsText } from './text.ts'
-import { type Decision, useDecision } from './use-decision.ts'
+import type { Decision, SendDecision } from './use-decision.ts'
 
 const text = approvalsText.decision
 
@@ -26,20 +23,19 @@ type DecisionMode = 'view' | 'edit' | 'revise' | 'reject'
 export function DecisionForm({
   approval,
   schema,
-  onDecided,
+  send: { decide, isPending, hasVoted },
 }: {
   approval: Approval
   /** The JSON Schema of the payload; null if it is not known. */
   schema: JsonObject | null
-  onDecided: () => void
+  send: SendDecision
 }) {
   const [mode, setMode] = useState<DecisionMode>('view')
   const [asking, setAsking] = useState(false)
   const form = useRef<HTMLFormElement>(null)
   const edit = usePayloadEdit(approval)
-  const { decide, isPending } = useDecision(approval, onDecided)
   const changes = mode === 'edit' ? edit.changes : 0
-  const canApprove = !useHasVoted(approval) || changes > 0
+  const canApprove = !hasVoted || changes > 0
   const approve = () => decide({ to: 'approve', body: changes > 0 ? { edited: edit.body } : {} })
   // Text that is not valid JSON is not part of the edit, so nothing is approved while there is some.
   const ask = () => form.current?.reportValidity() !== false && setAsking(true)
@@ -88,12 +84,6 @@ function DecisionHints({ hasVoted: voted, canEdit }: { hasVoted: boolean; canEdi
       {!canEdit && <p className="text-xs text-muted">{text.cannotEdit}</p>}
     </>
   )
-}
-
-/** Whether this member or key has approved the payload, and more people must. */
-function useHasVoted(approval: Approval): boolean {
-  const { data: session } = useQuery(sessionQuery)
-  return session !== undefined && hasVoted(approval, session)
 }
 
 /** The edit of a payload. If several people must approve, the first of them may have edited it already. */

@@ -12,13 +12,7 @@ const text = approvalsText.held
 export function HeldDecisionList() {
   const held = useHeldDecisions()
   useShortcuts({ u: () => held.at(-1)?.undo() })
-  const isHolding = held.length > 0
-  useEffect(() => {
-    if (!isHolding) return undefined
-    const warn = (event: BeforeUnloadEvent) => event.preventDefault()
-    window.addEventListener('beforeunload', warn)
-    return () => window.removeEventListener('beforeunload', warn)
-  }, [isHolding])
+  useUnloadWarning(held.length > 0)
   return (
     <div
       role="status"
@@ -29,6 +23,16 @@ export function HeldDecisionList() {
       ))}
     </div>
   )
+}
+
+/** Browsers ask before they close a tab whose decision is not sent yet. */
+export function useUnloadWarning(isHolding: boolean): void {
+  useEffect(() => {
+    if (!isHolding) return undefined
+    const warn = (event: BeforeUnloadEvent) => event.preventDefault()
+    window.addEventListener('beforeunload', warn)
+    return () => window.removeEventListener('beforeunload', warn)
+  }, [isHolding])
 }
 
 function HeldDecisionNotice({ decision }: { decision: HeldDecision }) {

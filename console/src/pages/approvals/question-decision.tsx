@@ -3,13 +3,18 @@ import type { Approval, Json } from '../../api/types.ts'
 import { FieldList } from '../../ui/json.tsx'
 import { type AskedQuestion, QuestionForm } from '../../ui/question-form.tsx'
 import { approvalsText } from './text.ts'
-import { useDecision } from './use-decision.ts'
+import type { SendDecision } from './use-decision.ts'
 
 const text = approvalsText.question
 
 /** Answers or declines a question. */
-export function QuestionDecision({ approval, onDecided }: { approval: Approval; onDecided: () => void }) {
-  const { decide, isPending } = useDecision(approval, onDecided)
+export function QuestionDecision({
+  approval,
+  send: { decide, isPending },
+}: {
+  approval: Approval
+  send: SendDecision
+}) {
   return (
     <QuestionForm
       question={askedQuestion(approval)}

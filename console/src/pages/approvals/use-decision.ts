@@ -1,10 +1,11 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { callApi } from '../../api/http.ts'
-import { approvalsQuery } from '../../api/queries.ts'
+import { approvalsQuery, sessionQuery } from '../../api/queries.ts'
 import type { Approval, DecisionResult, JsonObject } from '../../api/types.ts'
 import { showToast } from '../../ui/toast.tsx'
 import { approvalSummary } from './approval-summary.ts'
 import { holdDecision } from './held-decisions.ts'
+import { hasVoted } from './may-decide.ts'
 import { approvalsText } from './text.ts'
 
 const text = approvalsText.decision
@@ -14,12 +15,21 @@ export interface Decision {
   body: { edited?: JsonObject; reason?: string; note?: string }
 }
 
+/** How a form sends its decision. */
+export interface SendDecision {
+  decide: (decision: Decision) => void
+  isPending: boolean
+  /** The reader has approved the payload, and more people must. */
+  hasVoted: boolean
+}
+
 /**
  * Sends a decision and shows that it was made. An approval of high risk can be undone for five seconds before: `onDecided` is
  * called when it is made, and again when it is sent.
  */
-export function useDecision(approval: Approval, onDecided: () => void) {
+export function useDecision(approval: Approval, onDecided: () => void): SendDecision {
   const queries = useQueryClient()
+  const { data: session } = useQuery(sessionQuery)
   const { mutate, isPending } = useMutation({
     mutationFn: (decision: Decision) => sendDecision(approval, decision),
     onSuccess: (result, decision) => {
@@ -40,13 +50,18 @@ export function useDecision(approval: Approval, onDecided: () => void) {
     },
   })
   const decide = (decision: Decision) => {
-    if (!isHeldFirst(approval, decision)) return mutate(decision)
-    const edited = decision.body.edited ?? null
-    const held = { approvalIds: [approval.approval_id], summary: approvalSummary({ ...approval, edited }) }
-    holdDecision(held, { send: () => mutate(decision) })
-    onDecided()
+    sendOrHold(approval, decision, () => mutate(decision))
+    if (isHeldFirst(approval, decision)) onDecided()
   }
-  return { decide, isPending }
+  return { decide, isPending, hasVoted: session !== undefined && hasVoted(approval, session) }
+}
+
+/** Sends a decision at once, or an approval of high risk after five seconds, unless it is undone. */
+export function sendOrHold(approval: Approval, decision: Decision, send: () => void): void {
+  if (!isHeldFirst(approval, decision)) return send()
+  const edited = decision.body.edited ?? null
+  const held = { approvalIds: [approval.approval_id], summary: approvalSummary({ ...approval, edited }) }
+  holdDecision(held, { send })
 }
 
 /** The hash says which payload the member has read: an approval of another one is refused. */

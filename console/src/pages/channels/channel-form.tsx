@@ -1,5 +1,4 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { channelAdaptersQuery, type Channel, type ChannelAdapter } from '../../api/client-queries.ts'
 import { callApi } from '../../api/http.ts'
@@ -11,6 +10,7 @@ import { Select, TextField } from '../../ui/form-fields.tsx'
 import { humanize } from '../../ui/humanize.ts'
 import { InputFields } from '../../ui/input-fields.tsx'
 import { fieldsOfSchema } from '../../ui/schema-fields.ts'
+import { ConnectionSelect } from '../connections/connection-select.tsx'
 import { useDeclaredInput } from '../run/task-input.tsx'
 import { TaskTypeFields, useTaskType } from '../wedges/task-type-fields.tsx'
 import { adapterNames } from './adapter-text.ts'
@@ -70,7 +70,11 @@ export function ChannelForm({
       />
       <TaskTypeFields chosen={chosen} />
       <MissingFields wedge={wedge} taskType={task_type} />
-      <ConnectionSelect value={connection_id} onChange={(to) => change({ connection_id: to })} />
+      <ConnectionSelect
+        label={channelsText.replyConnection}
+        value={connection_id}
+        onChange={(to) => change({ connection_id: to })}
+      />
       <TextField
         label={channelsText.settle}
         hint={channelsText.settleHint}
@@ -135,31 +139,6 @@ function AdapterSelect({
       options={[['', channelsText.ownServer], ...options]}
       onChange={onChange}
     />
-  )
-}
-
-function ConnectionSelect({ value, onChange }: { value: string; onChange: (id: string) => void }) {
-  const { data: connections = [], isSuccess } = useQuery(connectionsQuery)
-  return (
-    <>
-      <Select
-        label={channelsText.replyConnection}
-        value={value}
-        options={[
-          ...(value === '' ? [['', channelsText.choose] satisfies [string, string]] : []),
-          ...connections.map(({ id, name }): [string, string] => [id, name]),
-        ]}
-        onChange={onChange}
-      />
-      {isSuccess && connections.length === 0 && (
-        <p className="text-wait">
-          {channelsText.noConnections}{' '}
-          <Link to="/connections" className="underline">
-            {channelsText.createConnection}
-          </Link>
-        </p>
-      )}
-    </>
   )
 }
 

@@ -1,16 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
 import { type Channel, channelAdaptersQuery } from '../../api/client-queries.ts'
-import { callApi, toCurl } from '../../api/http.ts'
-import { useApiMutation } from '../../api/mutation.ts'
+import { toCurl } from '../../api/http.ts'
 import { Button } from '../../ui/button.tsx'
-import { CopyButton } from '../../ui/copy-button.tsx'
+import { CopyRow } from '../../ui/copy-row.tsx'
 import { CurlExample } from '../../ui/curl-example.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
-import { TextField } from '../../ui/form-fields.tsx'
-import { capitalize } from '../../ui/humanize.ts'
 import { RequireRole } from '../../ui/role.tsx'
-import { showToast } from '../../ui/toast.tsx'
+import { SecretForm } from '../../ui/secret-form.tsx'
 import { adapterSteps } from './adapter-text.ts'
 import { channelsText } from './text.ts'
 
@@ -54,7 +50,7 @@ function InboundExample({ channelId }: { channelId: string }) {
 }
 
 function AdapterSetup({ channel }: { channel: Channel }) {
-  const { id, adapter, hook_url } = channel
+  const { id, adapter, hook_url, has_secret } = channel
   const { data: adapters } = useQuery(channelAdaptersQuery)
   const secret = adapters?.find((one) => one.adapter === adapter)?.secret
   return (
@@ -63,7 +59,12 @@ function AdapterSetup({ channel }: { channel: Channel }) {
       {hook_url && adapter !== 'widget' && <CopyRow label={channelsText.hookUrl} text={hook_url} />}
       {secret && (
         <RequireRole minRole="admin">
-          <SecretForm channel={channel} what={secret} />
+          <SecretForm
+            path={`/v1/channels/${id}/secret`}
+            invalidates={['channels']}
+            what={secret}
+            hasSecret={has_secret}
+          />
         </RequireRole>
       )}
     </>
@@ -71,43 +72,3 @@ function AdapterSetup({ channel }: { channel: Channel }) {
 }
 
 const scriptTag = (id: string) => `<script src="${location.origin}/widget.js" data-channel="${id}" async></script>`
-
-function CopyRow({ label, text }: { label: string; text: string }) {
-  return (
-    <section className="flex flex-col gap-1">
-      <h3 className="font-medium">{label}</h3>
-      <div className="flex items-start gap-2 rounded-md bg-sunken p-2">
-        <code className="min-w-0 grow font-mono text-xs leading-7 break-all">{text}</code>
-        <CopyButton text={() => text} />
-      </div>
-    </section>
-  )
-}
-
-/** The secret is stored encrypted and never shown again. */
-function SecretForm({ channel: { id, has_secret }, what }: { channel: Channel; what: string }) {
-  const [value, setValue] = useState('')
-  const save = useApiMutation(() => callApi(`/v1/channels/${id}/secret`, { method: 'POST', body: { value } }), {
-    invalidates: ['channels'],
-    onSuccess: () => {
-      setValue('')
-      showToast(channelsText.secretSaved)
-    },
-  })
-  return (
-    <form className="flex items-end gap-2 *:first:grow" onSubmit={(event) => (event.preventDefault(), save.mutate())}>
-      <TextField
-        label={channelsText.secret}
-        hint={`${capitalize(what)}.`}
-        type="password"
-        autoComplete="off"
-        placeholder={has_secret ? channelsText.secretStored : ''}
-        value={value}
-        onChange={setValue}
-      />
-      <Button type="submit" className="mb-5.5" disabled={value === '' || save.isPending}>
-        {channelsText.saveSecret}
-      </Button>
-    </form>
-  )
-}

@@ -18,10 +18,6 @@ export const channelsText = {
   settleHint: 'Messages that follow within this time become part of the same task. 0 starts a task for each message.',
   hookUrl: 'Webhook address',
   scriptTag: 'Script tag',
-  secret: 'Secret',
-  secretStored: 'Stored. Enter a new one to replace it.',
-  secretSaved: 'Secret saved',
-  saveSecret: 'Save secret',
   otherSteps: ['Register the address below with the provider.', 'Save the secret of the provider below.'],
   delete: 'Delete',
   confirmDelete: (address: string) => `Delete ${address}? Its conversations and tasks are kept.`,
@@ -34,9 +30,6 @@ export const channelsText = {
   missingFields: (fields: string[], missing: string[]) =>
     `A message has the fields ${fields.join(', ')}. This task type also requires: ${missing.join(', ')}.`,
   replyConnection: 'Reply connection',
-  choose: 'Choose…',
-  noConnections: 'No connections yet.',
-  createConnection: 'Create a connection',
   setupFor: (address: string) => `Setup for ${address}`,
   setupSteps: [
     'Have your mail or chat provider call your server when a message arrives.',

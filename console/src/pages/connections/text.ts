@@ -74,6 +74,9 @@ const oauthErrors: Record<string, string | undefined> = {
 }
 
 export const connectionsText = {
+  choose: 'Choose…',
+  noneToChoose: 'No connections yet.',
+  createOne: 'Create a connection',
   title: 'Connections',
   lead: 'Services your agents can use. Agents never see credentials.',
   newConnection: 'New connection',

@@ -1,6 +1,6 @@
-import { useId } from 'react'
 import type { Cadence } from '../../api/setup-queries.ts'
 import { Select, TextField } from '../../ui/form-fields.tsx'
+import { TimeZoneField } from '../../ui/time-zone-field.tsx'
 import { schedulesText } from './text.ts'
 
 /** The text in the inputs, which may not be a valid cadence yet. */
@@ -35,12 +35,10 @@ export function parseCadence({ kind, minutes, day, time, expr, tz }: CadenceInpu
 }
 
 const KINDS = ['every', 'daily', 'monthly', 'cron'] as const
-const TIME_ZONES = Intl.supportedValuesOf('timeZone')
 
 export function CadenceFields({ input, onChange }: { input: CadenceInput; onChange: (input: CadenceInput) => void }) {
   const { kind } = input
-  const timeZones = useId()
-  const field = (name: Exclude<keyof CadenceInput, 'kind'>, label: string, rest: object) => (
+  const field = (name: Exclude<keyof CadenceInput, 'kind' | 'tz'>, label: string, rest: object) => (
     <TextField label={label} value={input[name]} onChange={(to) => onChange({ ...input, [name]: to })} {...rest} />
   )
   return (
@@ -54,15 +52,12 @@ export function CadenceFields({ input, onChange }: { input: CadenceInput; onChan
       {kind === 'every' && field('minutes', schedulesText.minutes, { type: 'number', min: 0, step: 'any' })}
       {kind === 'monthly' && field('day', schedulesText.dayOfMonth, { type: 'number', min: 1, max: 31 })}
       {(kind === 'daily' || kind === 'monthly') && field('time', schedulesText.timeUtc, { type: 'time' })}
-      {kind === 'cron' && field('tz', schedulesText.timeZone, { list: timeZones })}
+      {kind === 'cron' && (
+        <TimeZoneField label={schedulesText.timeZone} value={input.tz} onChange={(tz) => onChange({ ...input, tz })} />
+      )}
       {kind === 'cron' && (
         <div className="sm:col-span-2">{field('expr', schedulesText.cron, { hint: schedulesText.cronHint })}</div>
       )}
-      <datalist id={timeZones}>
-        {TIME_ZONES.map((zone) => (
-          <option key={zone} value={zone} />
-        ))}
-      </datalist>
     </div>
   )
 }

@@ -11,6 +11,7 @@ import { Tabs } from '../../ui/tabs.tsx'
 import { ApiKeys } from './api-keys.tsx'
 import { BrandSettings } from './brand-settings.tsx'
 import { Members } from './members.tsx'
+import { Notifications } from './notifications/notifications.tsx'
 import { Projects } from './projects.tsx'
 import { settingsText } from './text.ts'
 
@@ -18,7 +19,7 @@ const text = settingsText.service
 
 const route = getRouteApi('/shell/settings')
 
-const TABS: SettingsTab[] = ['keys', 'members', 'projects', 'brand', 'service']
+const TABS: SettingsTab[] = ['keys', 'members', 'projects', 'notifications', 'brand', 'service']
 
 export function SettingsPage() {
   const { view = 'keys' } = route.useSearch()
@@ -35,6 +36,7 @@ export function SettingsPage() {
       {view === 'keys' && <ApiKeys />}
       {view === 'members' && <Members isKey={session?.member === null} />}
       {view === 'projects' && <Projects isKey={session?.member === null} />}
+      {view === 'notifications' && <Notifications isKey={session?.member === null} />}
       {view === 'brand' && <BrandSettings />}
       {view === 'service' && <ServiceInfo />}
     </Page>

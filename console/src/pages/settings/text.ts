@@ -1,6 +1,13 @@
 export const settingsText = {
   title: 'Settings',
-  tabs: { keys: 'API keys', members: 'Members', projects: 'Projects', brand: 'Brand', service: 'Service' },
+  tabs: {
+    keys: 'API keys',
+    members: 'Members',
+    projects: 'Projects',
+    notifications: 'Notifications',
+    brand: 'Brand',
+    service: 'Service',
+  },
   role: 'Role',
   name: 'Name',
   email: 'Email',

@@ -1,0 +1,30 @@
+import { queryOptions } from '@tanstack/react-query'
+import { ApiError, callApi } from './http.ts'
+import type { Schemas } from './types.ts'
+
+/** The API of the decision page. The token of the mail is the credential; a signed-in session plays no part. */
+export type LinkedApproval = Schemas['LinkedApproval']
+export type LinkDecision = Schemas['DecideLinkedApprovalRequest']
+export type LinkOutcome = Schemas['ApproveResult']
+
+/** The token is in the fragment of the URL, which browsers do not send to servers. */
+export const decisionToken = (): string => decodeURIComponent(location.hash.slice(1))
+
+const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` }, allProjects: true })
+
+const POLL_MS = 5_000
+
+/** Asking again cannot help: the link is used, expired or not valid. */
+export const isRefused = (error: unknown): boolean => error instanceof ApiError && error.status < 500
+
+/** Reading does not use up the token, because mail scanners open links. */
+export const linkedApprovalQuery = (token: string) =>
+  queryOptions({
+    queryKey: ['decision-link', token],
+    queryFn: ({ signal }) => callApi<LinkedApproval>('/v1/decide', { ...bearer(token), signal }),
+    // Another member may decide while the page is open.
+    refetchInterval: ({ state }) => (isRefused(state.error) ? false : POLL_MS),
+  })
+
+export const decideWithLink = (token: string, body: LinkDecision): Promise<LinkOutcome> =>
+  callApi<LinkOutcome>('/v1/decide', { ...bearer(token), method: 'POST', body })

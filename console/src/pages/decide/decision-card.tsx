@@ -1,0 +1,66 @@
+import { useMutation } from '@tanstack/react-query'
+import { decideWithLink, type LinkedApproval } from '../../api/decision-link.ts'
+import { errorMessage } from '../../api/http.ts'
+import { ErrorMessage } from '../../ui/page-states.tsx'
+import { CardHeader, DecisionControls, HeldRequest } from '../approvals/approval-card.tsx'
+import { CustomerMessage } from '../approvals/approval-context.tsx'
+import { AgentSteps, ThreadEnd } from '../approvals/approval-details.tsx'
+import { VoteCount } from '../approvals/approval-people.tsx'
+import { useUnloadWarning } from '../approvals/held-decision-list.tsx'
+import { useHeldDecision } from '../approvals/held-decisions.ts'
+import { type Decision, type SendDecision, sendOrHold } from '../approvals/use-decision.ts'
+import type { Outcome } from './outcome-message.tsx'
+import { decideText } from './text.ts'
+
+interface CardProps {
+  token: string
+  linked: LinkedApproval
+  onDecided: (outcome: Outcome) => void
+  onFailed: (error: Error) => void
+}
+
+/** The approval with what helps to decide, and with the decisions that the member of the link can take. */
+export function DecisionCard(props: CardProps) {
+  const { approval, member } = props.linked
+  const { context, rule, schema, thread, steps } = approval
+  const held = useHeldDecision(approval.approval_id)
+  useUnloadWarning(held !== undefined)
+  const { error, ...send } = useLinkDecision(props)
+  return (
+    <article aria-label={decideText.title} className="panel flex flex-col">
+      <CardHeader approval={approval} rule={rule} />
+      <div className="flex flex-col gap-4 border-t border-line p-5">
+        {context.message && <CustomerMessage message={context.message} client={context.client} />}
+        {held ? (
+          <HeldRequest approval={approval} decision={held} />
+        ) : (
+          <DecisionControls approval={approval} schema={schema} send={send} />
+        )}
+        {approval.needed > 1 && <VoteCount approval={approval} />}
+        {error && <ErrorMessage message={errorMessage(error)} />}
+      </div>
+      <ThreadEnd messages={thread} />
+      <AgentSteps steps={steps} />
+      <footer className="border-t border-line px-5 py-2 text-xs text-muted">
+        {decideText.decidingAs(member.name ?? member.email)}
+      </footer>
+    </article>
+  )
+}
+
+function useLinkDecision({
+  token,
+  linked: { approval, member },
+  onDecided,
+  onFailed,
+}: CardProps): SendDecision & { error: Error | null } {
+  const { payload_sha256, path, votes } = approval
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: ({ to, body }: Decision) =>
+      decideWithLink(token, { decision: to, ...body, ...(to === 'approve' && { payload_sha256 }) }),
+    onSuccess: (result, { to }) => onDecided({ to, isQuestion: path === 'question', result }),
+    onError: onFailed,
+  })
+  const decide = (decision: Decision) => sendOrHold(approval, decision, () => mutate(decision))
+  return { decide, isPending, error, hasVoted: votes.some(({ by }) => by.id === member.id) }
+}
