@@ -20,6 +20,8 @@ export type IdPrefix =
   | 'hook'
   | 'dlv'
   | 'file'
+  | 'app'
+  | 'mca'
 
 /**
  * An id in ULID layout: 48 bits of time, then 80 random bits. Ids sort by the millisecond of their creation; within one

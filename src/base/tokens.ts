@@ -11,6 +11,9 @@ export const TOKEN_PREFIX = {
   gate: 'svc_gat_',
   oauthState: 'svc_ost_',
   unsubscribe: 'svc_uns_',
+  mcpCode: 'svc_mco_',
+  mcpAccess: 'svc_mat_',
+  mcpRefresh: 'svc_mrt_',
 } as const
 export type TokenKind = keyof typeof TOKEN_PREFIX
 

@@ -1,6 +1,5 @@
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { streamAccess } from '../accounts/stream-revocation.ts'
 import { forbidden, Problem, unauthorized } from '../base/problem.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { Scope } from '../ctx/scope.ts'
@@ -8,6 +7,7 @@ import { jsonObject } from '../http/validate.ts'
 import { HttpResponse, nameRoutes, defineRead, writeOrganisation } from '../http/route.ts'
 import { onRevoked } from '../http/revocable-stream.ts'
 import { handleHandshakeMethod, handleStatelessMethod, isUnknownMethod } from './methods.ts'
+import { mcpAccess } from './oauth/access.ts'
 import { detectRevision } from './protocol-revision.ts'
 import { McpErrorView, McpReplyView, NoStreamView } from './view.ts'
 
@@ -18,6 +18,8 @@ const Message = z.object({
   params: jsonObject.optional(),
 })
 type Message = z.infer<typeof Message>
+
+export const MCP_PATH = '/mcp'
 
 interface McpRequest {
   ctx: Ctx
@@ -32,7 +34,7 @@ interface McpRequest {
  */
 export const mcpRoutes = (version: string) =>
   nameRoutes({
-    sendMcpMessage: writeOrganisation('POST', '/mcp', {
+    sendMcpMessage: writeOrganisation('POST', MCP_PATH, {
       summary: 'Send an MCP message',
       description: 'Model Context Protocol over streamable HTTP (JSON-RPC 2.0), without sessions.',
       role: 'viewer',
@@ -41,7 +43,7 @@ export const mcpRoutes = (version: string) =>
       handle: (request: McpRequest) => handleMessage(request, version),
     }),
 
-    getMcpStream: defineRead('/mcp', {
+    getMcpStream: defineRead(MCP_PATH, {
       summary: 'Not available: MCP messages are posted',
       responses: { 405: NoStreamView },
       async handle() {
@@ -80,7 +82,7 @@ async function endOnRevocation<T>(
   work: (stopped: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const revoked = new AbortController()
-  const right = streamAccess(ctx, scope, request)
+  const right = mcpAccess(ctx, scope, request)
   const unsubscribe = onRevoked(ctx, right, () => revoked.abort())
   try {
     // The credential may have been revoked after the request was authenticated and before the subscription.

@@ -3,6 +3,7 @@ import { publicBrandRoutes } from '../brand/routes.ts'
 import { hookRoutes } from '../channels/hook-routes.ts'
 import { oauthCallbackRoutes } from '../connections/auth/oauth-routes.ts'
 import { defineRead, HttpResponse, nameRoutes, openRoute, type Route } from '../http/route.ts'
+import { mcpOauthRoutes } from '../mcp/oauth/routes.ts'
 import { portalSignInRoutes } from '../portal/access-routes.ts'
 import type { SandboxDriver } from '../sandbox/driver.ts'
 import { StoreUnavailable } from '../store/errors.ts'
@@ -34,6 +35,7 @@ export const openPlaneRoutes = (isDraining: () => boolean): Record<string, Route
   'Sign-in': Object.values(authRoutes),
   Connections: Object.values(oauthCallbackRoutes),
   Channels: [...Object.values(hookRoutes), ...Object.values(widgetRoutes)],
+  MCP: Object.values(mcpOauthRoutes),
   Portal: [...Object.values(publicBrandRoutes), ...Object.values(portalSignInRoutes)],
 })
 
