@@ -1,13 +1,16 @@
 import type { Db } from '../store/store.ts'
 
-/** Somebody who did something: a member, an API key or another kind of actor, which has no name. */
+/** Who did something: a member, an API key, a client or the service. */
 export interface NamedActor {
   kind: string
   id: string
   name: string | null
 }
 
-/** Finds the names of members and API keys. Removed ones have none. */
+/** The name of the actor `system` with this id. */
+const POLICY = 'policy'
+
+/** Finds the names of members, API keys and clients. Removed ones have none. */
 export async function nameActors(
   db: Db,
   actors: readonly { kind: string | null; id: string | null }[],
@@ -15,9 +18,12 @@ export async function nameActors(
   const idsOf = (kind: string) => [...new Set(actors.flatMap((one) => (one.kind === kind && one.id ? [one.id] : [])))]
   const members = await listMemberNames(db, idsOf('member'))
   const keys = await listKeyNames(db, idsOf('key'))
-  const names = new Map<string, string>([
+  const clients = await listClientNames(db, idsOf('client'))
+  const names = new Map<string, string | null>([
+    [`system ${POLICY}`, POLICY],
     ...members.map((member) => [`member ${member.id}`, member.name ?? member.email] as const),
     ...keys.map((key) => [`key ${key.id}`, key.name] as const),
+    ...clients.map((client) => [`client ${client.id}`, client.display_name] as const),
   ])
   return (kind, id) => (kind && id ? { kind, id, name: names.get(`${kind} ${id}`) ?? null } : null)
 }
@@ -27,3 +33,6 @@ const listMemberNames = async (db: Db, ids: string[]) =>
 
 const listKeyNames = async (db: Db, ids: string[]) =>
   ids.length === 0 ? [] : db.selectFrom('keys').select(['id', 'name']).where('id', 'in', ids).execute()
+
+const listClientNames = async (db: Db, ids: string[]) =>
+  ids.length === 0 ? [] : db.selectFrom('clients').select(['id', 'display_name']).where('id', 'in', ids).execute()

@@ -31,6 +31,11 @@ export const ProjectDetailView = ProjectView.extend({
   max_stored_bytes: z.number().nullable().meta({ description: 'The limit of `SVC_MAX_PROJECT_MB`; null: none.' }),
 }).meta({ id: 'ProjectDetail' })
 
+export const NamedActorView = z.object({ kind: z.string(), id: z.string(), name: z.string().nullable() }).meta({
+  id: 'NamedActor',
+  description: 'A member, an API key, a client or the service. `name` is null if it has none.',
+})
+
 export const MemberView = z
   .object({
     id: z.string(),

@@ -4,6 +4,7 @@ import { appendAuditEntry } from '../audit/append.ts'
 import { lockChainHead } from '../audit/rows.ts'
 import { canonicalJson, type Json } from '../base/json.ts'
 import { Problem, tooManyRequests } from '../base/problem.ts'
+import { deciderRules } from '../contract/declared-approvals.ts'
 import { type Ctx, inDurableTx, type Tx } from '../ctx/ctx.ts'
 import { waitFor } from '../ctx/wait-for.ts'
 import { toIsoTime } from '../ctx/world.ts'
@@ -17,6 +18,7 @@ import type { ApprovalRow } from '../store/tables.ts'
 import { insertReportRowIfLate } from '../tasks/late-report-rows.ts'
 import { describeAction } from './action-text.ts'
 import { applyPolicy } from './apply-policy.ts'
+import { firstNoticeAt } from './first-notice.ts'
 import type { GatedRequest, GatedRun } from './gated-request.ts'
 import { insertApproval } from './rows.ts'
 import { askedField } from './view.ts'
@@ -140,20 +142,30 @@ async function requestApproval(
     decided_at: isAutoApproved ? toIsoTime(now) : null,
     decided_by_kind: isAutoApproved ? 'system' : null,
     decided_by_id: isAutoApproved ? 'policy' : null,
-    needed: 1,
-    approvers: null,
-    excludes_requester: 0,
-    escalate: null,
+    ...deciderColumns(run, request, isAutoApproved),
     escalated_at: null,
     notify_at: null,
     assignee_id: null,
   }
+  if (!isAutoApproved) row.notify_at = await firstNoticeAt(tx, row)
   await insertApproval(tx.db, row)
   if (isAutoApproved) await recordAutoApproval(tx, run, row, policy.reason)
   else await requestDecision(tx, run, row, request, alsoWrite)
   await run.saveRequest(tx, row, request)
   await insertReportRowIfLate(tx.db, { project_id: row.project_id, source: 'approvals', id: row.id })
   return row
+}
+
+/** Who decides. A question has one answer, so one person is enough. */
+function deciderColumns({ wedge }: GatedRun, { action, path }: GatedRequest, isAutoApproved: boolean) {
+  if (isAutoApproved) return { needed: 1, approvers: null, excludes_requester: 0, escalate: null } as const
+  const { needed, approvers, excludesRequester, escalate } = deciderRules(wedge.manifest, action)
+  return {
+    needed: path === 'question' ? 1 : needed,
+    approvers: approvers && JSON.stringify(approvers),
+    excludes_requester: excludesRequester ? 1 : 0,
+    escalate: escalate.length === 0 ? null : JSON.stringify(escalate),
+  } as const
 }
 
 async function recordAutoApproval(tx: Tx, run: GatedRun, row: ApprovalRow, policy_reason: string): Promise<void> {

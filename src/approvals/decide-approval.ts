@@ -1,12 +1,9 @@
 import { appendAuditEntry } from '../audit/append.ts'
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
 import { badRequest, conflict } from '../base/problem.ts'
-import { checkReplyPayload, findReplyRoute } from '../channels/reply-route.ts'
-import { checkToolArguments, findTool } from '../connections/connection-tools.ts'
-import { findConnection } from '../connections/rows.ts'
 import { listFileReferences } from '../contract/file-reference.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
-import type { Actor, ProjectScope } from '../ctx/scope.ts'
+import type { Actor } from '../ctx/scope.ts'
 import { isoNow } from '../ctx/world.ts'
 import type { NewEvent } from '../events/event-types.ts'
 import { notifyProjectChange } from '../events/project-changes.ts'
@@ -17,40 +14,65 @@ import { resumeTask } from '../lifecycle/wait-and-resume.ts'
 import type { TaskEnding } from '../lifecycle/task-ending.ts'
 import { findApprovalDecision } from '../lifecycle/rows.ts'
 import { findTaskUnscoped, type LockedTask, lockTask } from '../tasks/rows.ts'
+import { type Decider, requireApprover } from './approvers.ts'
+import { alreadyDecided, castVote } from './cast-vote.ts'
+import { checkEditedPayload } from './payload-schema.ts'
 import { type AlsoWrite, hashPayload } from './ask-approval.ts'
 import { toAnswer } from './question.ts'
-import { type DecidableApproval, updateApprovalDecision } from './rows.ts'
-import { approvedPayload, askedField, parseProposedPayload } from './view.ts'
+import { type DecidableApproval, findDecidableUnscoped, updateApprovalDecision } from './rows.ts'
+import { approvedPayload, askedField, parseEdit, parseProposedPayload } from './view.ts'
 
-/** Approves the action as proposed or as edited, or answers the question. The run continues. */
+/** What an approval has become: decided, or still pending because more people must approve. */
+export type ApprovalOutcome = { decision: 'approved' } | { decision: 'pending'; votes: number; needed: number }
+
+/**
+ * Approves the action as proposed or as edited, or answers the question. The run continues, unless more people must
+ * approve the same payload. 409 if another person has changed the payload since `approval` was read.
+ */
 export async function approveApproval(
   ctx: Ctx,
-  { actor }: Pick<ProjectScope, 'actor'>,
+  decider: Decider,
   approval: DecidableApproval,
   { edited, note }: { edited?: JsonObject | undefined; note?: string | undefined },
   alsoWrite: AlsoWrite = async () => {},
-): Promise<void> {
+): Promise<ApprovalOutcome> {
   const payload = parseProposedPayload(approval)
   const edit = await resolveEditedFiles(ctx, approval, acceptedEdit(approval, payload, edited))
-  const row = { ...approval }
-  row.edited = edit && JSON.stringify(edit)
+  const row = { ...approval, edited: mergeEdits(approval, edit) }
   if (edit && row.path === 'action') await checkEditedPayload(ctx, row)
   return inTx(ctx, async (tx) => {
-    const task = await lockTaskOfApproval(tx, row)
-    const comment = { note: note ?? null, reason: null, revise: 0 }
-    const payload_sha256 = await decidePendingApproval(tx, row, 'approved', actor, comment)
-    // An answer is not a correction of the question.
-    const isCorrection = edit && row.path === 'action' && isJsonObject(payload)
-    const corrected = isCorrection ? await recordEdit(tx, actor, row, payload, edit) : []
-    await resumeTask(tx, task, [resolvedEvent(row, 'approved', actor), ...corrected])
-    await alsoWrite(tx)
-    await appendAuditEntry(tx, row.project_id, actor, 'approval.approved', row.id, {
-      action: row.action,
-      task_id: row.task_id,
-      payload_sha256,
-      edited: edit !== null,
-      ...(note !== undefined && { note }),
-    })
+    const task = await lockForDecision(tx, approval, decider)
+    const votes = row.needed > 1 ? await castVote(tx, row, decider.actor) : 1
+    if (votes < row.needed) return { decision: 'pending', votes, needed: row.needed }
+    await writeApproval(tx, task, decider.actor, { row, payload, note }, alsoWrite)
+    return { decision: 'approved' }
+  })
+}
+
+/** An earlier voter may have edited the payload. The fields of the new edit replace those of the payload as it is now. */
+const mergeEdits = (approval: DecidableApproval, edit: JsonObject | null): string | null =>
+  edit === null ? approval.edited : JSON.stringify({ ...parseEdit(approval), ...edit })
+
+async function writeApproval(
+  tx: Tx,
+  task: LockedTask,
+  actor: Actor,
+  { row, payload, note }: { row: DecidableApproval; payload: Json; note: string | undefined },
+  alsoWrite: AlsoWrite,
+): Promise<void> {
+  const comment = { note: note ?? null, reason: null, revise: 0 }
+  const payload_sha256 = await decidePendingApproval(tx, row, 'approved', actor, comment)
+  // An answer is not a correction of the question.
+  const isCorrection = row.edited !== null && row.path === 'action' && isJsonObject(payload)
+  const corrected = isCorrection ? await recordEdit(tx, actor, row, payload) : []
+  await resumeTask(tx, task, [resolvedEvent(row, 'approved', actor), ...corrected])
+  await alsoWrite(tx)
+  await appendAuditEntry(tx, row.project_id, actor, 'approval.approved', row.id, {
+    action: row.action,
+    task_id: row.task_id,
+    payload_sha256,
+    edited: row.edited !== null,
+    ...(note !== undefined && { note }),
   })
 }
 
@@ -73,34 +95,19 @@ async function resolveEditedFiles(
   return resolvePayloadFiles(ctx.db, { projectId, clientId: task?.client_id ?? null }, edit)
 }
 
-/** An edited payload must match the tool like the proposed one. Without the tool, the action fails when it is sent. */
-async function checkEditedPayload(ctx: Ctx, row: DecidableApproval): Promise<void> {
-  const reply = await findReplyOfApproval(ctx, row)
-  if (reply) return checkReplyPayload(reply, approvedPayload(row), 'edited')
-  const connection = row.connection_id === null ? null : await findConnection(ctx.db, row.connection_id)
-  const tool = connection && (await findTool(ctx, connection, row.action))
-  if (tool) checkToolArguments(connection, tool, approvedPayload(row), 'edited')
-}
-
-/** How a reply to the client of a thread is sent; null if the approval is for another action. */
-async function findReplyOfApproval(ctx: Ctx, { task_id, action }: DecidableApproval) {
-  const task = await findTaskUnscoped(ctx.db, task_id)
-  const route = task?.thread_id ? await findReplyRoute(ctx.db, task.thread_id) : null
-  return route?.capability === action ? route.reply : null
-}
-
 /**
  * Rejects the action, which ends the whole task: a rejection does not skip one step. A rejected question only has no
  * answer, and its task continues.
  */
 export function rejectApproval(
   ctx: Ctx,
-  { actor }: Pick<ProjectScope, 'actor'>,
+  decider: Decider,
   row: DecidableApproval,
   reason: string | undefined,
 ): Promise<void> {
+  const { actor } = decider
   return inTx(ctx, async (tx) => {
-    const task = await lockTaskOfApproval(tx, row)
+    const task = await lockForDecision(tx, row, decider)
     await decidePendingApproval(tx, row, 'rejected', actor, { reason: reason ?? null, revise: 0, note: null })
     const resolved = resolvedEvent(row, 'rejected', actor)
     if (row.path === 'question') await resumeTask(tx, task, [resolved])
@@ -111,15 +118,11 @@ export function rejectApproval(
 }
 
 /** Sends the request back: the approval is rejected, and the run continues with the note as the result of its request. */
-export function reviseApproval(
-  ctx: Ctx,
-  { actor }: Pick<ProjectScope, 'actor'>,
-  row: DecidableApproval,
-  note: string,
-): Promise<void> {
+export function reviseApproval(ctx: Ctx, decider: Decider, row: DecidableApproval, note: string): Promise<void> {
+  const { actor } = decider
   if (row.path === 'question') throw badRequest('a question cannot be sent back: answer or reject it')
   return inTx(ctx, async (tx) => {
-    const task = await lockTaskOfApproval(tx, row)
+    const task = await lockForDecision(tx, row, decider)
     await decidePendingApproval(tx, row, 'rejected', actor, { reason: note, revise: 1, note: null })
     await resumeTask(tx, task, [resolvedEvent(row, 'rejected', actor, { revise: true })])
     const data = { action: row.action, task_id: row.task_id, reason: note, revise: true }
@@ -153,25 +156,16 @@ async function decidePendingApproval(
     decided_by_kind: actor.kind,
     decided_by_id: actor.id,
   })
-  if (!decided) {
-    const [current] = await findApprovalDecision(tx.db, { id: row.id })
-    // A row that is still pending has passed its `expires_at`, and the sweep has not closed it yet.
-    throw conflict(`approval already decided (${current?.status === 'pending' ? 'expired' : current?.status})`)
-  }
+  if (!decided) throw await alreadyDecided(tx, row.id)
   tx.notify({ topic: 'approval-decided', id: row.id })
   notifyProjectChange(tx, row.project_id, { kind: 'approval', id: row.id, status })
   return payload_sha256
 }
 
 /** Saves an edit that changes the payload as a correction in the wedge's knowledge, with an event for the log. */
-async function recordEdit(
-  tx: Tx,
-  by: Actor,
-  row: DecidableApproval,
-  proposed: JsonObject,
-  edited: JsonObject,
-): Promise<NewEvent[]> {
-  if (hashPayload({ ...proposed, ...edited }) === hashPayload(proposed)) return []
+async function recordEdit(tx: Tx, by: Actor, row: DecidableApproval, proposed: JsonObject): Promise<NewEvent[]> {
+  const edited = parseEdit(row)
+  if (edited === null || hashPayload(approvedPayload(row)) === hashPayload(proposed)) return []
   const { project_id: projectId, wedge, task_id: taskId, id: approvalId, action } = row
   const correction = { by, projectId, wedge, taskId, approvalId, action, proposed, edited }
   const knowledge_id = await recordCorrection(tx, correction)
@@ -197,8 +191,21 @@ function resolvedEvent(
   return { type: 'approval.resolved', data }
 }
 
-async function lockTaskOfApproval(tx: Tx, row: DecidableApproval): Promise<LockedTask> {
+/** Locks the task, so that decisions do not overlap, and checks that the caller may decide about what was read. */
+async function lockForDecision(tx: Tx, row: DecidableApproval, decider: Decider): Promise<LockedTask> {
   const [task] = await lockTask(tx.db, { id: row.task_id })
   if (!task) throw new Error(`approval ${row.id} has no task`)
+  // Only these change while an approval is pending: the list grows by escalation, and voters may edit the payload.
+  const [current = row] = row.approvers === null && row.needed === 1 ? [] : await findDecidableUnscoped(tx.db, row)
+  await requireApprover(tx, current, task, decider)
+  if (current.payload_sha256 !== row.payload_sha256) await requireSamePayload(tx, row)
   return task
 }
+
+async function requireSamePayload(tx: Tx, { id }: DecidableApproval): Promise<void> {
+  const [current] = await findApprovalDecision(tx.db, { id })
+  if (current?.status !== 'pending') throw await alreadyDecided(tx, id)
+  throw payloadChanged()
+}
+
+export const payloadChanged = () => conflict('another person has changed the payload: read the approval again')

@@ -3,20 +3,23 @@ import { filterParam, pageQueryById, pageSchema, toPage } from '../http/page.ts'
 import { defineRead, defineWrite, findInScope, nameRoutes } from '../http/route.ts'
 import { jsonObject } from '../http/validate.ts'
 import { taskInScope } from '../tasks/routes.ts'
-import { approveApproval, rejectApproval, reviseApproval } from './decide-approval.ts'
+import { approveApproval, payloadChanged, rejectApproval, reviseApproval } from './decide-approval.ts'
+import { ApprovalDetailView } from './detail-view.ts'
 import { listEffects } from './effect-rows.ts'
-import { findApproval, findDecidableApproval, listApprovals } from './rows.ts'
+import { approvalInScope } from './people-routes.ts'
+import { readApprovalViews, readVoteViews } from './read-approvals.ts'
+import { readApprovalDetail } from './read-detail.ts'
+import { findDecidableApproval, listApprovals } from './rows.ts'
 import {
   APPROVAL_PATHS,
   APPROVAL_STATUSES,
   ApprovalView,
+  ApproveResultView,
   DecisionView,
   EffectView,
-  toApprovalView,
   toEffectView,
 } from './view.ts'
 
-const approvalInScope = findInScope('approval', findApproval)
 const decidableInScope = findInScope('approval', findDecidableApproval)
 
 export const approvalRoutes = nameRoutes({
@@ -27,32 +30,49 @@ export const approvalRoutes = nameRoutes({
       task_id: filterParam,
       wedge: filterParam,
       path: z.enum(APPROVAL_PATHS).optional(),
+      assignee: filterParam.meta({ description: 'The id of a member, or `me`.' }),
       ...pageQueryById('apr'),
     }),
     responses: { 200: pageSchema(ApprovalView) },
     async handle({ ctx, scope, query }) {
-      const rows = await listApprovals(ctx.db, scope.projectIds, query)
-      return toPage(rows, query.limit, (row) => row.id, toApprovalView)
+      const assignee_id = query.assignee === 'me' ? scope.actor.id : query.assignee
+      const rows = await listApprovals(ctx.db, scope.projectIds, { ...query, assignee_id })
+      const page = toPage(
+        rows,
+        query.limit,
+        (row) => row.id,
+        (row) => row,
+      )
+      return { ...page, data: await readApprovalViews(ctx.db, page.data) }
     },
   }),
 
   getApproval: defineRead('/v1/approvals/:id', {
-    summary: 'Read an approval',
-    responses: { 200: ApprovalView },
+    summary: 'Read an approval with everything that is needed to decide',
+    responses: { 200: ApprovalDetailView },
     find: approvalInScope,
-    handle: async ({ subject }) => toApprovalView(subject),
+    handle: async ({ ctx, subject }) => readApprovalDetail(ctx, subject),
   }),
 
   approveApproval: defineWrite('POST', '/v1/approvals/:id/approve', {
     summary: 'Approve an approval',
     description:
-      'Fields of `edited` replace those of the payload. A question is answered with `edited: {answer}`. The task continues.',
-    body: z.object({ edited: jsonObject.nullish(), note: z.string().max(10_000).optional() }),
-    responses: { 200: DecisionView },
+      'Fields of `edited` replace those of the payload. A question is answered with `edited: {answer}`. The task continues, unless more people must approve: then the answer is `pending` with the votes so far.',
+    body: z.object({
+      edited: jsonObject.nullish(),
+      note: z.string().max(10_000).optional(),
+      payload_sha256: z
+        .string()
+        .optional()
+        .meta({ description: 'The hash of the payload that the caller has read; 409 if it is another one now.' }),
+    }),
+    responses: { 200: ApproveResultView },
     find: decidableInScope,
-    async handle({ ctx, scope, subject, body }) {
-      await approveApproval(ctx, scope, subject, { edited: body.edited ?? undefined, note: body.note })
-      return { ok: true, decision: 'approved' }
+    async handle({ ctx, scope, subject, body: { edited, note, payload_sha256 } }) {
+      if (payload_sha256 !== undefined && payload_sha256 !== subject.payload_sha256) throw payloadChanged()
+      const outcome = await approveApproval(ctx, scope, subject, { edited: edited ?? undefined, note })
+      if (outcome.decision === 'approved') return { ok: true, decision: 'approved' }
+      return { ok: true, ...outcome, votes: await readVoteViews(ctx.db, subject.id) }
     },
   }),
 

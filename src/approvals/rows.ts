@@ -75,19 +75,25 @@ const DECIDABLE_COLUMNS = [
   'edited',
   'client_id',
   'connection_id',
+  'payload_sha256',
+  'needed',
+  'approvers',
+  'excludes_requester',
 ] as const
 
-const decidableApprovalById = prepareQuery<{ id: string }, DecidableApproval>((db, arg) =>
+/** Not limited to a scope: never pass an id that came from a caller. */
+export const findDecidableUnscoped = prepareQuery<{ id: string }, DecidableApproval>((db, arg) =>
   db.selectFrom('approvals').select(DECIDABLE_COLUMNS).where('id', '=', arg('id')),
 )
 
-export const findDecidableApproval = findInProjects(decidableApprovalById)
+export const findDecidableApproval = findInProjects(findDecidableUnscoped)
 
 export interface ApprovalFilter extends PageQuery {
   status?: string | undefined
   task_id?: string | undefined
   wedge?: string | undefined
   path?: string | undefined
+  assignee_id?: string | undefined
 }
 
 export function listApprovals(db: Db, projectIds: readonly string[], filter: ApprovalFilter): Promise<ApprovalRow[]> {
@@ -95,19 +101,38 @@ export function listApprovals(db: Db, projectIds: readonly string[], filter: App
 }
 
 function listProjectApprovals(db: Db, project_id: string, filter: ApprovalFilter): Promise<ApprovalRow[]> {
-  const { status, task_id, wedge, path } = filter
+  const { status, task_id, wedge, path, assignee_id } = filter
   const approvals = db.selectFrom('approvals').selectAll()
   if (task_id !== undefined)
     return listNewestPage(
       approvals.where('task_id', '=', task_id),
       filter,
-      matchColumns({ project_id, status, wedge, path }),
+      matchColumns({ project_id, status, wedge, path, assignee_id }),
     )
   const ofProject = approvals.where('project_id', '=', project_id)
   if (status !== undefined)
-    return listNewestPage(ofProject.where('status', '=', status), filter, matchColumns({ wedge, path }))
+    return listNewestPage(ofProject.where('status', '=', status), filter, matchColumns({ wedge, path, assignee_id }))
   const ofWedge = wedge === undefined ? ofProject : ofProject.where('wedge', '=', wedge)
-  return listNewestPage(ofWedge, filter, matchColumns({ path }))
+  return listNewestPage(ofWedge, filter, matchColumns({ path, assignee_id }))
+}
+
+/** The newest decisions on the same action of the wedge before an approval, newest first. */
+export function listEarlierDecisions(
+  db: Db,
+  { id, project_id, wedge, action }: Pick<ApprovalRow, 'id' | 'project_id' | 'wedge' | 'action'>,
+  limit: number,
+): Promise<ApprovalRow[]> {
+  return db
+    .selectFrom('approvals')
+    .selectAll()
+    .where('project_id', '=', project_id)
+    .where('wedge', '=', wedge)
+    .where('action', '=', action)
+    .where('status', '!=', 'pending')
+    .where('id', '<', id)
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute()
 }
 
 const PAST_COLUMNS = ['id', 'task_id', 'action', 'payload', 'connection', 'tool', 'status', 'created_at'] as const

@@ -1,12 +1,38 @@
 import { z } from 'zod'
+import type { NamedActor } from '../accounts/actor-name-rows.ts'
+import { NamedActorView } from '../accounts/view.ts'
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
+import { MessageSenderView, toMessageSenderView } from '../channels/view.ts'
 import { jsonObject, jsonValue } from '../http/validate.ts'
-import type { ApprovalRow, EffectRow } from '../store/tables.ts'
+import type { ApprovalRow, ApprovalVoteRow, EffectRow } from '../store/tables.ts'
 import { ActionAmountView, describeAction, parseTool } from './action-text.ts'
+import { type ApprovalContextRow, MAX_SHOWN_CHARACTERS } from './context-rows.ts'
 
 export const APPROVAL_STATUSES = ['pending', 'auto_approved', 'approved', 'rejected', 'expired'] as const
 
 export const APPROVAL_PATHS = ['action', 'tool', 'question'] as const
+
+const MemberNameView = z.object({ id: z.string(), name: z.string() })
+
+const ApprovalContextView = z
+  .object({
+    client: z
+      .object({ id: z.string(), name: z.string().nullable() })
+      .nullable()
+      .meta({ description: 'The customer that the task works for.' }),
+    thread_id: z.string().nullable(),
+    message: z
+      .object({ id: z.string(), body: z.string(), at: z.string(), from: MessageSenderView.nullable() })
+      .nullable()
+      .meta({
+        description: `The customer's newest message when the approval was asked for: its first ${MAX_SHOWN_CHARACTERS} characters.`,
+      }),
+    case_id: z.string().nullable(),
+    requested_by: NamedActorView.nullable().meta({ description: 'Who started the task; null for old tasks.' }),
+  })
+  .meta({ id: 'ApprovalContext', description: 'What the request is about.' })
+
+const ApprovalVoteView = z.object({ by: NamedActorView, at: z.string() }).meta({ id: 'ApprovalVote' })
 
 export const ApprovalView = z
   .object({
@@ -26,7 +52,7 @@ export const ApprovalView = z
       description: 'The amount, if the tool declares where it is. Of an edited payload: the edited amount.',
     }),
     payload_sha256: z.string(),
-    allowed_decisions: z.array(z.enum(['approve', 'edit', 'reject'])),
+    allowed_decisions: z.array(z.enum(['approve', 'edit', 'reject', 'revise'])),
     status: z.enum(APPROVAL_STATUSES),
     path: z.enum(APPROVAL_PATHS).meta({ description: 'A question is answered by approve with `edited: {answer}`.' }),
     to: z
@@ -49,13 +75,31 @@ export const ApprovalView = z
     created_at: z.string(),
     expires_at: z.string().nullable(),
     decided_at: z.string().nullable(),
-    decided_by: z.object({ kind: z.string(), id: z.string() }).nullable(),
+    decided_by: NamedActorView.nullable(),
+    context: ApprovalContextView,
+    needed: z.number().int().meta({ description: 'How many people must approve the same payload.' }),
+    votes: z
+      .array(ApprovalVoteView)
+      .meta({ description: 'Who has approved the current payload, if several people must. An edit removes them.' }),
+    approvers: z
+      .array(z.string())
+      .nullable()
+      .meta({ description: 'Roles and members who may decide; null: every operator, admin and owner.' }),
+    escalated_at: z.string().nullable().meta({ description: 'When more people were asked, because nobody decided.' }),
+    assignee: MemberNameView.nullable().meta({ description: 'The member who is asked to decide.' }),
+    comment_count: z.number().int(),
   })
   .meta({ id: 'Approval' })
 
 export const DecisionView = z
   .object({ ok: z.literal(true), decision: z.enum(['approved', 'rejected']) })
   .meta({ id: 'Decision' })
+
+const VoteView = z
+  .object({ ok: z.literal(true), decision: z.literal('pending'), votes: z.array(ApprovalVoteView), needed: z.number() })
+  .meta({ id: 'Vote', description: 'The approval needs the approval of more people.' })
+
+export const ApproveResultView = z.union([DecisionView, VoteView]).meta({ id: 'ApproveResult' })
 
 export const PolicySimulationView = z
   .object({
@@ -76,8 +120,16 @@ export const PolicySimulationView = z
   })
   .meta({ id: 'PolicySimulation' })
 
-export function toApprovalView(row: ApprovalRow) {
+/** What the view of an approval shows beside its row. */
+export interface ApprovalParts {
+  context: ApprovalContextRow
+  votes: readonly ApprovalVoteRow[]
+  nameOf: (kind: string | null, id: string | null) => NamedActor | null
+}
+
+export function toApprovalView(row: ApprovalRow, { context, votes, nameOf }: ApprovalParts) {
   const preview = parseProposedPayload(row)
+  const assignee = nameOf('member', row.assignee_id)
   return {
     approval_id: row.id,
     task_id: row.task_id,
@@ -97,23 +149,52 @@ export function toApprovalView(row: ApprovalRow) {
     connection_id: row.connection_id,
     policy_reason: row.policy_reason,
     policy_rule: row.policy_rule && (JSON.parse(row.policy_rule) as JsonObject),
-    edited: row.edited && (JSON.parse(row.edited) as JsonObject),
+    edited: parseEdit(row),
     reason: row.reason,
     revise: row.revise === 1,
     note: row.note,
     created_at: row.created_at,
     expires_at: row.expires_at,
     decided_at: row.decided_at,
-    decided_by: row.decided_by_kind && { kind: row.decided_by_kind, id: row.decided_by_id },
+    decided_by: nameOf(row.decided_by_kind, row.decided_by_id),
+    context: toContextView(context, nameOf),
+    needed: row.needed,
+    votes: toVoteViews(votes, nameOf),
+    approvers: parseApprovers(row),
+    escalated_at: row.escalated_at,
+    // Null after the member was removed.
+    assignee: assignee?.name ? { id: assignee.id, name: assignee.name } : null,
+    comment_count: context.comment_count,
   }
 }
+
+function toContextView(context: ApprovalContextRow, nameOf: ApprovalParts['nameOf']) {
+  const { client_id, thread_id, case_id, message_id, body, message_at, from_handle, from_name } = context
+  const name = context.client_name ?? context.client_handle
+  const from = toMessageSenderView({ direction: 'inbound', from_handle, from_name })
+  return {
+    client: client_id && { id: client_id, name },
+    thread_id,
+    message: message_id && { id: message_id, body, at: message_at, from },
+    case_id,
+    requested_by: nameOf(context.requested_by_kind, context.requested_by_id),
+  }
+}
+
+export const toVoteViews = (votes: readonly ApprovalVoteRow[], nameOf: ApprovalParts['nameOf']) =>
+  votes.map((vote) => ({ by: nameOf(vote.voter_kind, vote.voter_id), at: vote.created_at }))
+
+/** The roles and members who may decide; null: everyone whose role allows decisions. */
+export const parseApprovers = ({ approvers }: Pick<ApprovalRow, 'approvers'>): string[] | null =>
+  approvers === null ? null : (JSON.parse(approvers) as string[])
 
 function allowedDecisions({ path }: ApprovalRow, preview: Json): string[] {
   // A question cannot be approved without an answer, which is an edit.
   if (path === 'question') return ['edit', 'reject']
   // The agent itself makes a gated tool call, so the service cannot change its arguments. And an edit replaces fields of
   // the payload: text or a list has none.
-  return path === 'action' && isJsonObject(preview) ? ['approve', 'edit', 'reject'] : ['approve', 'reject']
+  const isEditable = path === 'action' && isJsonObject(preview)
+  return isEditable ? ['approve', 'edit', 'reject', 'revise'] : ['approve', 'reject', 'revise']
 }
 
 /** Who is asked, for a question. */
@@ -124,10 +205,13 @@ export function askedField({ path, client_id }: Pick<ApprovalRow, 'path' | 'clie
 
 export const parseProposedPayload = (row: Pick<ApprovalRow, 'payload'>) => JSON.parse(row.payload) as Json
 
+export const parseEdit = (row: Pick<ApprovalRow, 'edited'>): JsonObject | null =>
+  row.edited === null ? null : (JSON.parse(row.edited) as JsonObject)
+
 /** The payload that may be sent: the proposed one, with the fields of the edit in place of its own. */
 export function approvedPayload(row: Pick<ApprovalRow, 'payload' | 'edited'>): Json {
   const payload = parseProposedPayload(row)
-  return row.edited ? { ...(payload as JsonObject), ...(JSON.parse(row.edited) as JsonObject) } : payload
+  return row.edited ? { ...(payload as JsonObject), ...parseEdit(row) } : payload
 }
 
 export const EffectView = z

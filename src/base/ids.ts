@@ -6,6 +6,7 @@ export type IdPrefix =
   | 'key'
   | 'task'
   | 'apr'
+  | 'cmt'
   | 'conn'
   | 'chan'
   | 'cli'

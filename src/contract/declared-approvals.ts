@@ -18,6 +18,29 @@ export function approvalTtlS(manifest: Pick<WedgeManifest, 'approvals'>, action:
   return matches.length === 0 ? defaultS : Math.min(...matches.map(({ ttl_s }) => ttl_s ?? defaultS))
 }
 
+/** Who decides about an action, as the wedge declares it. */
+export interface DeciderRules {
+  needed: number
+  /** Roles and members; null: everyone whose role allows decisions. */
+  approvers: string[] | null
+  excludesRequester: boolean
+  escalate: EscalationStep[]
+}
+
+export type EscalationStep = DeclaredApproval['escalate'][number]
+
+/** Of equal matches the strictest counts: the most people, any exclusion, and the first list of approvers and of steps. */
+export function deciderRules(manifest: Pick<WedgeManifest, 'approvals'>, action: string): DeciderRules {
+  const matches = matchApprovals(manifest, action)
+  const escalate = matches.find((declared) => declared.escalate.length > 0)?.escalate ?? []
+  return {
+    needed: Math.max(1, ...matches.map(({ needed }) => needed)),
+    approvers: matches.find(({ approvers }) => approvers !== undefined)?.approvers ?? null,
+    excludesRequester: matches.some(({ exclude_requester }) => exclude_requester),
+    escalate: escalate.toSorted((a, b) => a.after_s - b.after_s),
+  }
+}
+
 /** The entries whose `ttl_s` is longer than the deployment allows: the path in the manifest, and what is wrong. */
 export function findLongApprovals({ approvals }: Pick<WedgeManifest, 'approvals'>, maxS: number) {
   return approvals.flatMap(({ ttl_s }, index) =>

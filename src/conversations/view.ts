@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type NamedActor, nameActors } from '../accounts/actor-name-rows.ts'
+import { NamedActorView } from '../accounts/view.ts'
 import { parseRecipients } from '../channels/messages.ts'
 import { THREAD_STATUSES } from '../channels/threads.ts'
 import { MessageSenderView, toMessageSenderView } from '../channels/view.ts'
@@ -11,10 +12,6 @@ import type { FileRow, MessageRow, ThreadRow } from '../store/tables.ts'
 import { TASK_STATUSES } from '../tasks/status.ts'
 import { listPendingApprovalsOfThread, listTasksOfThread, listThreadDetails, type ThreadDetails } from './rows.ts'
 
-const ActorView = z
-  .object({ kind: z.string(), id: z.string(), name: z.string().nullable() })
-  .meta({ id: 'NamedActor', description: 'A member or an API key.' })
-
 const direction = z.enum(['inbound', 'outbound'])
 
 export const MessageView = z
@@ -22,7 +19,7 @@ export const MessageView = z
     id: z.string(),
     direction,
     from: MessageSenderView.nullable().meta({ description: 'The sender; null if the agent or a member wrote it.' }),
-    author: ActorView.nullable().meta({ description: 'The member or key that wrote an answer; null: an agent.' }),
+    author: NamedActorView.nullable().meta({ description: 'The member or key that wrote an answer; null: an agent.' }),
     to: z
       .array(z.string())
       .nullable()
@@ -62,7 +59,7 @@ export const ThreadSummaryView = z
       .object({ since: z.string(), reason: z.string(), task_id: z.string().nullable() })
       .nullable()
       .meta({ description: 'Since when the client waits for an answer that no run will give, and why.' }),
-    held_by: ActorView.nullable().meta({ description: 'Who has taken the conversation over from the agent.' }),
+    held_by: NamedActorView.nullable().meta({ description: 'Who has taken the conversation over from the agent.' }),
     last_message: z
       .object({ direction, body: z.string(), at: z.string(), from: MessageSenderView.nullable() })
       .nullable()

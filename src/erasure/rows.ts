@@ -74,6 +74,8 @@ export async function emptyApprovals(db: Db, taskId: string): Promise<void> {
     .set({ payload: '{}', edited: null, reason: null, note: null, tool: null })
     .where('task_id', '=', taskId)
     .execute()
+  const approvals = db.selectFrom('approvals').select('id').where('task_id', '=', taskId)
+  await db.deleteFrom('approval_comments').where('approval_id', 'in', approvals).execute()
   await db.updateTable('effects').set({ result: null, error: null }).where('task_id', '=', taskId).execute()
 }
 

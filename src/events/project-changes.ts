@@ -15,8 +15,13 @@ export const ProjectChangeView = z
 
 /** Notifies, after the commit, the subscribers of the project on all replicas and the counters of this one. */
 export function notifyProjectChange(tx: Tx, projectId: string, change: ProjectChange): void {
-  tx.notify({ topic: 'project-changed', id: projectId, change })
+  notifySameStatus(tx, projectId, change)
   tx.afterCommit(() => tx.notifications.publish({ topic: 'status-changed', projectId, change }))
+}
+
+/** Notifies only the subscribers: the row changed, but its status, which is counted, did not. */
+export function notifySameStatus(tx: Tx, projectId: string, change: ProjectChange): void {
+  tx.notify({ topic: 'project-changed', id: projectId, change })
 }
 
 /** A client with more waiting changes is disconnected: after reconnecting it reloads its page, which costs less. */

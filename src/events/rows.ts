@@ -169,3 +169,18 @@ export const listLastStepEvents = prepareQuery<{ task_id: string }, Pick<EventRo
     .orderBy('seq', 'desc')
     .limit(200),
 )
+
+/** What the agent did and said until a time, the newest first. */
+export const listStepEventsUntil = prepareQuery<
+  { task_id: string; until: string },
+  Pick<EventRow, 'type' | 'ts' | 'data'>
+>((db, arg) =>
+  db
+    .selectFrom('events')
+    .select(['type', 'ts', 'data'])
+    .where('task_id', '=', arg('task_id'))
+    .where('ts', '<=', arg('until'))
+    .where('type', 'in', ['tool.called', 'tool.result', 'progress'])
+    .orderBy('seq', 'desc')
+    .limit(40),
+)

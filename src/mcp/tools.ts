@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { requireOneProject } from '../accounts/authenticate.ts'
 import { approveApproval, rejectApproval, reviseApproval } from '../approvals/decide-approval.ts'
-import { APPROVAL_STATUSES, toApprovalView } from '../approvals/view.ts'
+import { readApprovalViews } from '../approvals/read-approvals.ts'
+import { APPROVAL_STATUSES } from '../approvals/view.ts'
 import { findDecidableApproval, listApprovals } from '../approvals/rows.ts'
 import type { JsonObject } from '../base/json.ts'
 import { badRequest, notFound } from '../base/problem.ts'
@@ -91,7 +92,7 @@ const listApprovalsTool = defineTool('list_approvals', 'viewer', {
   }),
   async call({ ctx, scope }, { status, limit }) {
     const rows = await listApprovals(ctx.db, scope.projectIds, { status, limit })
-    return { approvals: rows.slice(0, limit).map(toApprovalView) }
+    return { approvals: await readApprovalViews(ctx.db, rows.slice(0, limit)) }
   },
 })
 
@@ -115,11 +116,14 @@ const decideApprovalTool = defineTool('decide_approval', 'operator', {
     const project = requireOneProject(scope)
     const approval = await findDecidableApproval(ctx.db, project.projectIds, approval_id)
     if (!approval) throw notFound('approval')
-    if (decision === 'approve') await approveApproval(ctx, project, approval, { edited, note: reason })
-    else if (decision === 'reject') await rejectApproval(ctx, project, approval, reason)
+    if (decision === 'approve') {
+      const outcome = await approveApproval(ctx, project, approval, { edited, note: reason })
+      return { approval_id, task_id: approval.task_id, ...outcome }
+    }
+    if (decision === 'reject') await rejectApproval(ctx, project, approval, reason)
     else if (reason?.trim()) await reviseApproval(ctx, project, approval, reason)
     else throw badRequest("argument 'reason' is required with revise")
-    return { approval_id, task_id: approval.task_id, decision: decision === 'approve' ? 'approved' : 'rejected' }
+    return { approval_id, task_id: approval.task_id, decision: 'rejected' }
   },
 })
 

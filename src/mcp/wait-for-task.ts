@@ -1,4 +1,4 @@
-import { toApprovalView } from '../approvals/view.ts'
+import { readApprovalViews } from '../approvals/read-approvals.ts'
 import { listApprovals } from '../approvals/rows.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import { waitFor } from '../ctx/wait-for.ts'
@@ -37,5 +37,6 @@ async function toTaskResult(ctx: Ctx, row: TaskRow) {
   const filter = { task_id, status: 'pending', limit: 50 }
   const pending = status === 'awaiting_approval' ? await listApprovals(ctx.db, [row.project_id], filter) : []
   const finished = isTerminalStatus(status)
-  return { task_id, status, finished, output, error, cost_usd, pending_approvals: pending.map(toApprovalView) }
+  const pending_approvals = await readApprovalViews(ctx.db, pending)
+  return { task_id, status, finished, output, error, cost_usd, pending_approvals }
 }

@@ -1,6 +1,7 @@
 import { keyRoutes } from '../accounts/key-routes.ts'
 import { memberRoutes } from '../accounts/member-routes.ts'
 import { projectRoutes } from '../accounts/project-routes.ts'
+import { approvalPeopleRoutes } from '../approvals/people-routes.ts'
 import { approvalRoutes } from '../approvals/routes.ts'
 import { policyRoutes } from '../approvals/policy-routes.ts'
 import { auditRoutes } from '../audit/routes.ts'
@@ -60,9 +61,12 @@ export const founderPlaneRoutes: Record<string, FounderRoute[]> = {
   Approvals: [
     approvalRoutes.listApprovals,
     approvalRoutes.getApproval,
+    approvalPeopleRoutes.updateApproval,
     approvalRoutes.approveApproval,
     approvalRoutes.rejectApproval,
     approvalRoutes.reviseApproval,
+    approvalPeopleRoutes.listApprovalComments,
+    approvalPeopleRoutes.createApprovalComment,
     policyRoutes.simulatePolicy,
   ],
   Connections: [

@@ -1,6 +1,7 @@
-import { toApprovalView } from '../approvals/view.ts'
+import { readApprovalViews } from '../approvals/read-approvals.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import { toIsoTime } from '../ctx/world.ts'
+import type { Db } from '../store/store.ts'
 import type { ApprovalRow, TaskRow } from '../store/tables.ts'
 import { toTaskView } from '../tasks/view.ts'
 import {
@@ -25,7 +26,7 @@ export async function readNeedsYou({ db, world }: Pick<Ctx, 'db' | 'world'>, pro
   // After a week an expired task is no longer of interest.
   const weekAgo = toIsoTime(world.clock.now() - WEEK_MS)
   const lists = await Promise.all([
-    listPendingApprovals(db, projectIds, limit).then((rows) => rows.map(toApprovalItem)),
+    listPendingApprovals(db, projectIds, limit).then((rows) => toApprovalItems(db, rows)),
     listUnansweredThreads(db, projectIds, limit).then(toItems('conversation')),
     listExpiredTasks(db, projectIds, weekAgo, limit).then((rows) => rows.map(toExpiredTaskItem)),
     listFailingConnections(db, projectIds, limit).then(toItems('connection')),
@@ -44,7 +45,12 @@ const toItems =
   (rows: readonly WaitingRow[]): object[] =>
     rows.map((row) => ({ kind, ...row, approval: null, task: null }))
 
-function toApprovalItem(row: ApprovalRow): object {
+async function toApprovalItems(db: Db, rows: readonly ApprovalRow[]): Promise<object[]> {
+  const approvals = await readApprovalViews(db, rows)
+  return rows.map((row, index) => toApprovalItem(row, approvals[index]))
+}
+
+function toApprovalItem(row: ApprovalRow, approval: object | undefined): object {
   const { id, project_id, wedge, action, path, policy_reason, created_at } = row
   return {
     kind: path === 'question' ? 'question' : 'approval',
@@ -54,7 +60,7 @@ function toApprovalItem(row: ApprovalRow): object {
     detail: policy_reason,
     since: created_at,
     wedge,
-    approval: toApprovalView(row),
+    approval,
     task: null,
   }
 }

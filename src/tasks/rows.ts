@@ -60,7 +60,17 @@ export async function findTaskUnscoped(db: Db, id: string): Promise<TaskRow | un
 /** The columns of a task that its lock reads. */
 export type LockedTask = Pick<TaskRow, (typeof LOCKED_TASK_COLUMNS)[number]>
 
-const LOCKED_TASK_COLUMNS = ['id', 'project_id', 'status', 'epoch', 'replica', 'thread_id', 'log_pruned_at'] as const
+const LOCKED_TASK_COLUMNS = [
+  'id',
+  'project_id',
+  'status',
+  'epoch',
+  'replica',
+  'thread_id',
+  'log_pruned_at',
+  'requested_by_kind',
+  'requested_by_id',
+] as const
 
 /**
  * Locks the task until the commit. Every decision about a task's approvals takes this lock first, so decisions do not

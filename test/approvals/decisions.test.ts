@@ -26,7 +26,7 @@ eachStore((store) => {
       risk: 'high',
       path: 'action',
       preview: { text: 'hello' },
-      allowed_decisions: ['approve', 'edit', 'reject'],
+      allowed_decisions: ['approve', 'edit', 'reject', 'revise'],
       status: 'pending',
       policy_reason: 'No auto-approve rule covers send_note.',
       decided_by: null,
@@ -157,7 +157,7 @@ eachStore((store) => {
       const id = await requestedApprovalId(app, task.id)
       const row = (await app.call('GET', `/v1/approvals/${id}`)).body
       expect(row).toMatchObject({ path: 'tool', risk, action: name, preview: { order: 7 } })
-      expect(row.allowed_decisions).toEqual(['approve', 'reject'])
+      expect(row.allowed_decisions).toEqual(['approve', 'reject', 'revise'])
       await app.call('POST', `/v1/approvals/${id}/approve`, { edited: { order: 8 } })
       expect(await app.finished(task.id)).toMatchObject({ status: 'succeeded', output: { [name]: { order: 7 } } })
       const after = (await app.call('GET', `/v1/approvals/${id}`)).body

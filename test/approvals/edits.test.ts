@@ -19,7 +19,7 @@ eachStore((store) => {
 
   test.each([[{ text: 'hello' }], [{}]])('an edit of the payload %j is offered and accepted', async (payload) => {
     const path = `/v1/approvals/${await requestApproval(payload)}`
-    expect((await shared().call('GET', path)).body.allowed_decisions).toEqual(['approve', 'edit', 'reject'])
+    expect((await shared().call('GET', path)).body.allowed_decisions).toEqual(['approve', 'edit', 'reject', 'revise'])
     expect(await shared().call('POST', `${path}/approve`, EDIT)).toMatchObject({ status: 200 })
   })
 
@@ -27,7 +27,7 @@ eachStore((store) => {
     'an edit of the payload %j is refused, because it has no fields',
     async (payload) => {
       const path = `/v1/approvals/${await requestApproval(payload)}`
-      expect((await shared().call('GET', path)).body.allowed_decisions).toEqual(['approve', 'reject'])
+      expect((await shared().call('GET', path)).body.allowed_decisions).toEqual(['approve', 'reject', 'revise'])
       const refused = { status: 400, body: { error: "field 'edited' needs a payload that is an object" } }
       expect(await shared().call('POST', `${path}/approve`, EDIT)).toMatchObject(refused)
       expect((await shared().call('GET', path)).body.status).toBe('pending')

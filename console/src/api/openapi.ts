@@ -108,21 +108,31 @@ export interface components {
         };
         Approval: {
             action: string;
-            allowed_decisions: ("approve" | "edit" | "reject")[];
+            allowed_decisions: ("approve" | "edit" | "reject" | "revise")[];
             /** @description The amount, if the tool declares where it is. Of an edited payload: the edited amount. */
             amount: components["schemas"]["ActionAmount"] | null;
             approval_id: string;
+            /** @description Roles and members who may decide; null: every operator, admin and owner. */
+            approvers: string[] | null;
+            /** @description The member who is asked to decide. */
+            assignee: {
+                id: string;
+                name: string;
+            } | null;
+            comment_count: number;
             connection: string | null;
             connection_id: string | null;
+            context: components["schemas"]["ApprovalContext"];
             /** Format: date-time */
             created_at: string;
             decided_at: string | null;
-            decided_by: {
-                id: string;
-                kind: string;
-            } | null;
+            decided_by: components["schemas"]["NamedActor"] | null;
             edited: JsonObject | null;
+            /** @description When more people were asked, because nobody decided. */
+            escalated_at: string | null;
             expires_at: string | null;
+            /** @description How many people must approve the same payload. */
+            needed: number;
             note: string | null;
             /**
              * @description A question is answered by approve with `edited: {answer}`.
@@ -148,6 +158,109 @@ export interface components {
             text: string | null;
             /** @description Who is asked a question; null for other approvals. */
             to: ("team" | "client") | null;
+            /** @description Who has approved the current payload, if several people must. An edit removes them. */
+            votes: components["schemas"]["ApprovalVote"][];
+            wedge: string;
+        };
+        /** @description What the request is about. */
+        ApprovalContext: {
+            case_id: string | null;
+            /** @description The customer that the task works for. */
+            client: {
+                id: string;
+                name: string | null;
+            } | null;
+            /** @description The customer's newest message when the approval was asked for: its first 4000 characters. */
+            message: {
+                /** Format: date-time */
+                at: string;
+                body: string;
+                from: components["schemas"]["MessageSender"] | null;
+                id: string;
+            } | null;
+            /** @description Who started the task; null for old tasks. */
+            requested_by: components["schemas"]["NamedActor"] | null;
+            thread_id: string | null;
+        };
+        ApprovalDetail: {
+            action: string;
+            allowed_decisions: ("approve" | "edit" | "reject" | "revise")[];
+            /** @description The amount, if the tool declares where it is. Of an edited payload: the edited amount. */
+            amount: components["schemas"]["ActionAmount"] | null;
+            approval_id: string;
+            /** @description Roles and members who may decide; null: every operator, admin and owner. */
+            approvers: string[] | null;
+            /** @description The member who is asked to decide. */
+            assignee: {
+                id: string;
+                name: string;
+            } | null;
+            comment_count: number;
+            connection: string | null;
+            connection_id: string | null;
+            context: components["schemas"]["ApprovalContext"];
+            /** Format: date-time */
+            created_at: string;
+            decided_at: string | null;
+            decided_by: components["schemas"]["NamedActor"] | null;
+            edited: JsonObject | null;
+            /** @description When more people were asked, because nobody decided. */
+            escalated_at: string | null;
+            expires_at: string | null;
+            /** @description The files of the payload and of the task. */
+            files: components["schemas"]["File"][];
+            /** @description The newest 5 earlier decisions on the same action of the wedge, newest first. */
+            history: components["schemas"]["PastDecision"][];
+            /** @description How many people must approve the same payload. */
+            needed: number;
+            note: string | null;
+            /**
+             * @description A question is answered by approve with `edited: {answer}`.
+             * @enum {string}
+             */
+            path: "action" | "tool" | "question";
+            payload_sha256: string;
+            /** @description Why a rule approved the request, or why it needs a decision. */
+            policy_reason: string | null;
+            policy_rule: JsonObject | null;
+            /** @description Any JSON value. */
+            preview: Json;
+            project_id: string;
+            reason: string | null;
+            /** @description A person sent the rejected request back with `reason` as a note, and the task continues. */
+            revise: boolean;
+            risk: string;
+            /** @description Why the request needs a decision, and whose, in words. */
+            rule: string;
+            /** @description The JSON Schema of the payload, for a form; null: not known. */
+            schema: JsonObject | null;
+            /** @enum {string} */
+            status: "pending" | "auto_approved" | "approved" | "rejected" | "expired";
+            /** @description The last 10 things the agent did before it asked, oldest first. */
+            steps: {
+                /** Format: date-time */
+                at: string;
+                text: string;
+            }[];
+            task_id: string;
+            task_type: string;
+            /** @description What an action of a named tool does, such as "stripe: create a refund of $50.00". */
+            text: string | null;
+            /** @description The end of the conversation: at most 6 messages, oldest first. */
+            thread: {
+                /** Format: date-time */
+                at: string;
+                /** @description The member or key that wrote an answer. */
+                author: components["schemas"]["NamedActor"] | null;
+                body: string;
+                /** @enum {string} */
+                direction: "inbound" | "outbound";
+                id: string;
+            }[];
+            /** @description Who is asked a question; null for other approvals. */
+            to: ("team" | "client") | null;
+            /** @description Who has approved the current payload, if several people must. An edit removes them. */
+            votes: components["schemas"]["ApprovalVote"][];
             wedge: string;
         };
         ApprovalList: {
@@ -211,6 +324,11 @@ export interface components {
             ts: string;
             /** @constant */
             type: "approval.resolved";
+        };
+        ApprovalVote: {
+            /** Format: date-time */
+            at: string;
+            by: components["schemas"]["NamedActor"];
         };
         ApproveApprovalRequest: {
             edited?: JsonObject | null;
@@ -1010,7 +1128,7 @@ export interface components {
             handle: string | null;
             name: string | null;
         };
-        /** @description A member or an API key. */
+        /** @description A member, an API key, a client or the service. `name` is null if it has none. */
         NamedActor: {
             id: string;
             kind: string;
@@ -1067,6 +1185,16 @@ export interface components {
             ts: string;
             /** @constant */
             type: "output.validated";
+        };
+        PastDecision: {
+            approval_id: string;
+            decided_at: string | null;
+            decided_by: components["schemas"]["NamedActor"] | null;
+            edited: boolean;
+            reason: string | null;
+            /** @enum {string} */
+            status: "pending" | "auto_approved" | "approved" | "rejected" | "expired";
+            text: string | null;
         };
         PolicySimulation: {
             checked: number;

@@ -1,0 +1,59 @@
+import { excluded, prepareQuery } from '../store/prepared-query.ts'
+import type { ApprovalVoteRow, MemberRow } from '../store/tables.ts'
+
+export type DecidingMember = Pick<MemberRow, 'id' | 'role' | 'email'>
+
+/** A member of the organisation that the project belongs to, with the role of now. */
+export const findDecidingMember = prepareQuery<{ id: string; project_id: string }, DecidingMember>((db, arg) =>
+  db
+    .selectFrom('members')
+    .innerJoin('projects', 'projects.org_id', 'members.org_id')
+    .select(['members.id', 'members.role', 'members.email'])
+    .where('members.id', '=', arg('id'))
+    .where('projects.id', '=', arg('project_id')),
+)
+
+/** Stores a vote. No row if the same voter has approved the same payload before. */
+export const upsertVote = prepareQuery<ApprovalVoteRow, { voter_id: string }>((db, arg) =>
+  db
+    .insertInto('approval_votes')
+    .values({
+      approval_id: arg('approval_id'),
+      project_id: arg('project_id'),
+      voter_kind: arg('voter_kind'),
+      voter_id: arg('voter_id'),
+      payload_sha256: arg('payload_sha256'),
+      created_at: arg('created_at'),
+    })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['approval_id', 'voter_kind', 'voter_id'])
+        .doUpdateSet({ payload_sha256: excluded('payload_sha256'), created_at: excluded('created_at') })
+        .where('approval_votes.payload_sha256', '!=', excluded('payload_sha256')),
+    )
+    .returning('voter_id'),
+)
+
+/** The edit of a voter while more votes are needed. No row if the approval is decided or has expired. */
+export const updatePendingPayload = prepareQuery<
+  { id: string; edited: string | null; payload_sha256: string; now: string },
+  { id: string }
+>((db, arg) =>
+  db
+    .updateTable('approvals')
+    .set({ edited: arg('edited'), payload_sha256: arg('payload_sha256') })
+    .where('id', '=', arg('id'))
+    .where('status', '=', 'pending')
+    .where('expires_at', '>', arg('now'))
+    .returning('id'),
+)
+
+/** Asks a member to decide. No row if the approval is decided. */
+export const updateAssignee = prepareQuery<{ id: string; assignee_id: string | null }, { id: string }>((db, arg) =>
+  db
+    .updateTable('approvals')
+    .set({ assignee_id: arg('assignee_id') })
+    .where('id', '=', arg('id'))
+    .where('status', '=', 'pending')
+    .returning('id'),
+)

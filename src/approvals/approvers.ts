@@ -1,0 +1,64 @@
+import { parseRole } from '../accounts/member-rows.ts'
+import { forbidden } from '../base/problem.ts'
+import type { Tx } from '../ctx/ctx.ts'
+import { type Actor, isRoleAtLeast, ROLES, type Role } from '../ctx/scope.ts'
+import type { ApprovalRow } from '../store/tables.ts'
+import type { LockedTask } from '../tasks/rows.ts'
+import { type DecidingMember, findDecidingMember } from './approver-rows.ts'
+import { parseApprovers } from './view.ts'
+
+/** Who decides. The role is that of the credential; clients and the service itself have none. */
+export interface Decider {
+  actor: Actor
+  role?: Role
+}
+
+/** What an approval says about the people who decide. */
+export type ApproverRules = Pick<ApprovalRow, 'project_id' | 'path' | 'client_id' | 'approvers' | 'excludes_requester'>
+
+/**
+ * Throws a 403 if the caller may not decide now. Every decision is checked here, inside its transaction, so a member who
+ * was removed or got a lower role after a message was sent cannot decide any more.
+ */
+export async function requireApprover(
+  tx: Tx,
+  row: ApproverRules,
+  task: Pick<LockedTask, 'requested_by_kind' | 'requested_by_id'>,
+  decider: Decider,
+): Promise<void> {
+  const { actor } = decider
+  if (actor.kind === 'system') return
+  if (actor.kind === 'client') {
+    if (row.path === 'question' && row.client_id === actor.id) return
+    throw forbidden('only the team decides about this approval')
+  }
+  if (row.excludes_requester === 1 && task.requested_by_kind === actor.kind && task.requested_by_id === actor.id)
+    throw forbidden('who started the task may not decide about this approval')
+  const approver = await findApprover(tx, row, decider)
+  if (!approver || !isApprover(row, approver)) throw forbidden('you are not an approver of this request')
+}
+
+/** A person or key as the list of approvers sees it. A key counts by its role only. */
+export type Approver = DecidingMember | { role: Role; id: null; email: null }
+
+async function findApprover(tx: Tx, { project_id }: ApproverRules, { actor, role }: Decider): Promise<Approver | null> {
+  if (role === undefined) return null
+  if (actor.kind === 'key') return { role, id: null, email: null }
+  const [member] = actor.kind === 'member' ? await findDecidingMember(tx.db, { id: actor.id, project_id }) : []
+  if (!member) return null
+  const current = parseRole(member.role)
+  // A credential may have a lower role than its member.
+  return { ...member, role: isRoleAtLeast(role, current) ? current : role }
+}
+
+/** Whether the role allows decisions, and the list of approvers names the role, a lower one, or the member. */
+export function isApprover(row: Pick<ApprovalRow, 'approvers'>, { role, id, email }: Approver): boolean {
+  if (!isRoleAtLeast(parseRole(role), 'operator')) return false
+  const approvers = parseApprovers(row)
+  if (approvers === null) return true
+  return approvers.some((approver) => {
+    const named = ROLES.find((one) => one === approver)
+    if (named) return isRoleAtLeast(parseRole(role), named)
+    return approver === id || approver.toLowerCase() === email?.toLowerCase()
+  })
+}

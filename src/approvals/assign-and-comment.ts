@@ -1,0 +1,69 @@
+import { nameActors } from '../accounts/actor-name-rows.ts'
+import { appendAuditEntry } from '../audit/append.ts'
+import { badRequest } from '../base/problem.ts'
+import { type Ctx, inTx } from '../ctx/ctx.ts'
+import type { ProjectScope } from '../ctx/scope.ts'
+import { isoNow } from '../ctx/world.ts'
+import { notifySameStatus } from '../events/project-changes.ts'
+import type { Db } from '../store/store.ts'
+import type { ApprovalCommentRow, ApprovalRow } from '../store/tables.ts'
+import { findDecidingMember, updateAssignee } from './approver-rows.ts'
+import { isApprover } from './approvers.ts'
+import { alreadyDecided } from './cast-vote.ts'
+import { insertComment } from './comment-rows.ts'
+
+/** The same limit as for a note or a reason. */
+export const MAX_COMMENT_CHARACTERS = 10_000
+
+/** Asks a member to decide; null takes the request back. 400 for a member who may not decide. */
+export function assignApproval(
+  ctx: Ctx,
+  { actor }: Pick<ProjectScope, 'actor'>,
+  row: ApprovalRow,
+  assignee_id: string | null,
+): Promise<ApprovalRow> {
+  return inTx(ctx, async (tx) => {
+    if (assignee_id !== null) {
+      const [member] = await findDecidingMember(tx.db, { id: assignee_id, project_id: row.project_id })
+      if (!member || !isApprover(row, member))
+        throw badRequest("field 'assignee' must be the id of a member who may decide")
+    }
+    const [assigned] = await updateAssignee(tx.db, { id: row.id, assignee_id })
+    if (!assigned) throw await alreadyDecided(tx, row.id)
+    notifySameStatus(tx, row.project_id, { kind: 'approval', id: row.id, status: row.status })
+    await appendAuditEntry(tx, row.project_id, actor, 'approval.assigned', row.id, { assignee_id })
+    return { ...row, assignee_id }
+  })
+}
+
+export async function commentApproval(
+  ctx: Ctx,
+  { actor }: Pick<ProjectScope, 'actor'>,
+  approval: ApprovalRow,
+  body: string,
+): Promise<ApprovalCommentRow> {
+  const { id: approval_id, project_id, status } = approval
+  const author = { author_kind: actor.kind, author_id: actor.id }
+  const row = { id: ctx.world.newId('cmt'), project_id, approval_id, body, ...author, created_at: isoNow(ctx) }
+  await inTx(ctx, async (tx) => {
+    await insertComment(tx.db, row)
+    notifySameStatus(tx, project_id, { kind: 'approval', id: approval_id, status })
+    // Without the text, which may be about a client who asks to be erased.
+    await appendAuditEntry(tx, project_id, actor, 'approval.commented', approval_id, { comment_id: row.id })
+  })
+  return row
+}
+
+export async function readCommentViews(db: Db, rows: readonly ApprovalCommentRow[]) {
+  const nameOf = await nameActors(
+    db,
+    rows.map(({ author_kind, author_id }) => ({ kind: author_kind, id: author_id })),
+  )
+  return rows.map(({ id, approval_id, body, author_kind, author_id, created_at }) => ({
+    id,
+    approval_id,
+    body,
+    author: nameOf(author_kind, author_id),
+    created_at,
+  }))
+}

@@ -1,0 +1,40 @@
+import { appendAuditEntry } from '../audit/append.ts'
+import { conflict, type Problem } from '../base/problem.ts'
+import type { Tx } from '../ctx/ctx.ts'
+import type { Actor } from '../ctx/scope.ts'
+import { isoNow } from '../ctx/world.ts'
+import { notifySameStatus } from '../events/project-changes.ts'
+import { findApprovalDecision } from '../lifecycle/rows.ts'
+import { updatePendingPayload, upsertVote } from './approver-rows.ts'
+import { hashPayload } from './ask-approval.ts'
+import { listCurrentVotes } from './context-rows.ts'
+import type { DecidableApproval } from './rows.ts'
+import { approvedPayload } from './view.ts'
+
+/**
+ * Stores one vote for the payload and returns how many there are. A vote for an edited payload changes the payload, and
+ * earlier votes do not count any more. A second vote of the same actor for the same payload changes nothing.
+ */
+export async function castVote(tx: Tx, row: DecidableApproval, { kind, id }: Actor): Promise<number> {
+  const now = isoNow(tx)
+  const payload_sha256 = hashPayload(approvedPayload(row))
+  const [open] = await updatePendingPayload(tx.db, { id: row.id, edited: row.edited, payload_sha256, now })
+  if (!open) throw await alreadyDecided(tx, row.id)
+  const vote = { approval_id: row.id, project_id: row.project_id, voter_kind: kind, voter_id: id }
+  const [stored] = await upsertVote(tx.db, { ...vote, payload_sha256, created_at: now })
+  const votes = (await listCurrentVotes(tx.db, [row.id])).length
+  if (!stored || votes >= row.needed) return votes
+  notifySameStatus(tx, row.project_id, { kind: 'approval', id: row.id, status: 'pending' })
+  const { action, task_id, needed } = row
+  const edited = payload_sha256 !== row.payload_sha256
+  const data = { action, task_id, payload_sha256, votes, needed, edited }
+  await appendAuditEntry(tx, row.project_id, { kind, id }, 'approval.voted', row.id, data)
+  return votes
+}
+
+/** The 409 for a decision that came too late. */
+export async function alreadyDecided(tx: Tx, id: string): Promise<Problem> {
+  const [current] = await findApprovalDecision(tx.db, { id })
+  // A row that is still pending has passed its `expires_at`, and the sweep has not closed it yet.
+  return conflict(`approval already decided (${current?.status === 'pending' ? 'expired' : current?.status})`)
+}

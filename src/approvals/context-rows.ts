@@ -1,0 +1,105 @@
+import { sql } from 'kysely'
+import type { Db } from '../store/store.ts'
+import type { ApprovalVoteRow, MessageRow } from '../store/tables.ts'
+
+/** A message may have a megabyte; a card shows its beginning. */
+export const MAX_SHOWN_CHARACTERS = 4_000
+
+/** What an approval is about: its task, the client, and the client's newest message when the approval was asked for. */
+export interface ApprovalContextRow {
+  approval_id: string
+  client_id: string | null
+  client_name: string | null
+  client_handle: string | null
+  thread_id: string | null
+  case_id: string | null
+  requested_by_kind: string | null
+  requested_by_id: string | null
+  message_id: string | null
+  body: string | null
+  message_at: string | null
+  from_handle: string | null
+  from_name: string | null
+  comment_count: number
+}
+
+export async function listApprovalContexts(db: Db, approvalIds: readonly string[]): Promise<ApprovalContextRow[]> {
+  if (approvalIds.length === 0) return []
+  const rows = await db
+    .selectFrom('approvals')
+    .innerJoin('tasks', 'tasks.id', 'approvals.task_id')
+    .leftJoin('clients', 'clients.id', 'tasks.client_id')
+    .leftJoin('messages', (join) =>
+      join.on('messages.id', '=', (eb) =>
+        eb
+          .selectFrom('messages as newest')
+          .select('newest.id')
+          .whereRef('newest.thread_id', '=', 'tasks.thread_id')
+          .where('newest.direction', '=', 'inbound')
+          .whereRef('newest.created_at', '<=', 'approvals.created_at')
+          .orderBy('newest.n', 'desc')
+          .limit(1),
+      ),
+    )
+    .select(['approvals.id as approval_id', 'tasks.client_id', 'clients.display_name as client_name'])
+    .select(['tasks.thread_id', 'tasks.case_id', 'tasks.requested_by_kind', 'tasks.requested_by_id'])
+    .select(['messages.id as message_id', 'messages.created_at as message_at'])
+    .select(['messages.from_handle', 'messages.from_name'])
+    .select(sql<string | null>`substr(messages.body, 1, ${sql.lit(MAX_SHOWN_CHARACTERS)})`.as('body'))
+    .select((eb) => [
+      eb
+        .selectFrom('client_handles')
+        .select('shown')
+        .whereRef('client_handles.client_id', '=', 'tasks.client_id')
+        .orderBy('handle')
+        .limit(1)
+        .as('client_handle'),
+      eb
+        .selectFrom('approval_comments')
+        .select(sql<number>`count(*)`.as('n'))
+        .whereRef('approval_comments.approval_id', '=', 'approvals.id')
+        .as('comment_count'),
+    ])
+    .where('approvals.id', 'in', approvalIds)
+    .execute()
+  return rows.map((row) => ({ ...row, comment_count: Number(row.comment_count) }))
+}
+
+/** The votes that count, oldest first: for the payload of now, by members and keys that still may decide. */
+export async function listCurrentVotes(db: Db, approvalIds: readonly string[]): Promise<ApprovalVoteRow[]> {
+  if (approvalIds.length === 0) return []
+  return db
+    .selectFrom('approval_votes')
+    .innerJoin('approvals', (join) =>
+      join
+        .onRef('approvals.id', '=', 'approval_votes.approval_id')
+        .onRef('approvals.payload_sha256', '=', 'approval_votes.payload_sha256'),
+    )
+    .selectAll('approval_votes')
+    .leftJoin('members', (join) =>
+      join.onRef('members.id', '=', 'approval_votes.voter_id').on('members.role', '!=', 'viewer'),
+    )
+    .leftJoin('keys', 'keys.id', 'approval_votes.voter_id')
+    .where((eb) => eb.or([eb('members.id', 'is not', null), eb('keys.id', 'is not', null)]))
+    .where('approval_votes.approval_id', 'in', approvalIds)
+    .orderBy('approval_votes.created_at')
+    .orderBy('approval_votes.voter_id')
+    .execute()
+}
+
+export type ThreadExcerptRow = Pick<
+  MessageRow,
+  'id' | 'direction' | 'body' | 'created_at' | 'author_kind' | 'author_id'
+>
+
+/** The last messages of a thread, newest first, with the beginning of their text. */
+export async function listThreadEnd(db: Db, threadId: string, limit: number): Promise<ThreadExcerptRow[]> {
+  return db
+    .selectFrom('messages')
+    .select(['id', 'direction', 'created_at', 'author_kind', 'author_id'])
+    .select(sql<string>`substr(body, 1, ${sql.lit(MAX_SHOWN_CHARACTERS)})`.as('body'))
+    .where('thread_id', '=', threadId)
+    .orderBy('n', 'desc')
+    .limit(limit)
+    .execute()
+}

@@ -1,0 +1,47 @@
+import { nameActors } from '../accounts/actor-name-rows.ts'
+import type { Db } from '../store/store.ts'
+import type { ApprovalRow } from '../store/tables.ts'
+import { listApprovalContexts, listCurrentVotes } from './context-rows.ts'
+import { toApprovalView, toVoteViews } from './view.ts'
+
+/** Approvals with what they are about, the votes, and the names of everyone they mention. */
+export async function readApprovalViews(db: Db, rows: readonly ApprovalRow[]) {
+  const contexts = new Map(
+    (
+      await listApprovalContexts(
+        db,
+        rows.map(({ id }) => id),
+      )
+    ).map((context) => [context.approval_id, context]),
+  )
+  const votes = await listCurrentVotes(
+    db,
+    rows.flatMap(({ id, needed }) => (needed > 1 ? [id] : [])),
+  )
+  const nameOf = await nameActors(db, [
+    ...rows.map((row) => ({ kind: row.decided_by_kind, id: row.decided_by_id })),
+    ...rows.map((row) => ({ kind: 'member', id: row.assignee_id })),
+    ...votes.map((vote) => ({ kind: vote.voter_kind, id: vote.voter_id })),
+    ...[...contexts.values()].map((one) => ({ kind: one.requested_by_kind, id: one.requested_by_id })),
+  ])
+  return rows.map((row) => {
+    const context = contexts.get(row.id)
+    if (!context) throw new Error(`approval ${row.id} has no task`)
+    return toApprovalView(row, { context, votes: votes.filter((vote) => vote.approval_id === row.id), nameOf })
+  })
+}
+
+export async function readApprovalView(db: Db, row: ApprovalRow) {
+  const [view] = await readApprovalViews(db, [row])
+  if (!view) throw new Error(`no view of approval ${row.id}`)
+  return view
+}
+
+export async function readVoteViews(db: Db, approvalId: string) {
+  const votes = await listCurrentVotes(db, [approvalId])
+  const nameOf = await nameActors(
+    db,
+    votes.map((vote) => ({ kind: vote.voter_kind, id: vote.voter_id })),
+  )
+  return toVoteViews(votes, nameOf)
+}

@@ -1,0 +1,89 @@
+import { nameActors } from '../accounts/actor-name-rows.ts'
+import { listFileReferences } from '../contract/file-reference.ts'
+import type { Ctx } from '../ctx/ctx.ts'
+import { listStepEventsUntil } from '../events/rows.ts'
+import { findFile, listTaskFiles } from '../files/rows.ts'
+import { toFileView } from '../files/view.ts'
+import type { Db } from '../store/store.ts'
+import type { ApprovalRow } from '../store/tables.ts'
+import { describeAction, parseTool } from './action-text.ts'
+import { describeSteps } from './agent-steps.ts'
+import { listThreadEnd } from './context-rows.ts'
+import { findPayloadSchema } from './payload-schema.ts'
+import { readApprovalView } from './read-approvals.ts'
+import { listEarlierDecisions } from './rows.ts'
+import { approvedPayload, parseApprovers } from './view.ts'
+
+/** An approval with everything that a person needs to decide. */
+export async function readApprovalDetail(ctx: Ctx, row: ApprovalRow) {
+  const { db } = ctx
+  const view = await readApprovalView(db, row)
+  const asked = { task_id: row.task_id, until: row.created_at }
+  return {
+    ...view,
+    thread: view.context.thread_id === null ? [] : await readThreadEnd(db, view.context.thread_id),
+    history: await readHistory(db, row),
+    steps: describeSteps(await listStepEventsUntil(db, asked)),
+    rule: describeRule(row),
+    files: await readFiles(db, row),
+    schema: await findPayloadSchema(ctx, row),
+  }
+}
+
+const MAX_THREAD_MESSAGES_SHOWN = 6
+
+async function readThreadEnd(db: Db, threadId: string) {
+  const messages = (await listThreadEnd(db, threadId, MAX_THREAD_MESSAGES_SHOWN)).toReversed()
+  const nameOf = await nameActors(
+    db,
+    messages.map(({ author_kind, author_id }) => ({ kind: author_kind, id: author_id })),
+  )
+  return messages.map(({ id, direction, body, created_at, author_kind, author_id }) => ({
+    id,
+    direction,
+    body,
+    at: created_at,
+    author: nameOf(author_kind, author_id),
+  }))
+}
+
+const MAX_EARLIER_DECISIONS = 5
+
+async function readHistory(db: Db, row: ApprovalRow) {
+  const earlier = await listEarlierDecisions(db, row, MAX_EARLIER_DECISIONS)
+  const nameOf = await nameActors(
+    db,
+    earlier.map(({ decided_by_kind, decided_by_id }) => ({ kind: decided_by_kind, id: decided_by_id })),
+  )
+  return earlier.map((past) => ({
+    approval_id: past.id,
+    text: describeAction(parseTool(past), past, approvedPayload(past)).text,
+    status: past.status,
+    decided_by: nameOf(past.decided_by_kind, past.decided_by_id),
+    decided_at: past.decided_at,
+    edited: past.edited !== null,
+    reason: past.reason,
+  }))
+}
+
+/** Why a person decides, and who. */
+function describeRule(row: ApprovalRow): string {
+  const approvers = parseApprovers(row)
+  const people = approvers === null ? '' : ` of ${approvers.join(', ')}`
+  return [
+    row.policy_reason?.replace(/([^.])$/, '$1.'),
+    row.needed > 1 && `${row.needed} people${people} must approve.`,
+    row.needed === 1 && approvers !== null && `Only ${approvers.join(', ')} may decide.`,
+    row.excludes_requester === 1 && 'The one who started the task may not decide.',
+  ]
+    .filter(Boolean)
+    .join(' ')
+}
+
+/** The files of the payload, then the other files of the task. */
+async function readFiles(db: Db, row: ApprovalRow) {
+  const ids = new Set(listFileReferences(approvedPayload(row)).map(({ $file }) => $file))
+  const named = await Promise.all([...ids].map((id) => findFile(db, [row.project_id], id)))
+  const given = (await listTaskFiles(db, row.task_id)).filter(({ id }) => !ids.has(id))
+  return [...named.filter((file) => file !== undefined), ...given].map(toFileView)
+}
