@@ -11,6 +11,7 @@ import {
 } from './audited-call.ts'
 import { CLIENTS, createWidget, WIDGET_ORIGIN } from './audited-clients.ts'
 import { CONNECTIONS } from './audited-connections.ts'
+import { MCP } from './audited-mcp.ts'
 import { DAILY, IDLE } from './populated-app.ts'
 
 const TASKS: Record<string, AuditedCall> = {
@@ -104,7 +105,6 @@ const WORK: Record<string, AuditedCall> = {
     await app.call('POST', '/v1/blueprints/support/provision')
     return { ids: { slug: 'support' } }
   }),
-  'POST /mcp': onProject('task.created', () => ({ body: mcpCall('run_task', { ...IDLE, wait_s: 0 }) })),
 }
 
 const WEBHOOKS: Record<string, AuditedCall> = {
@@ -185,18 +185,7 @@ const PEOPLE: Record<string, AuditedCall> = {
 }
 
 /** Every route that changes something, by method and path. */
-export const AUDITED_CALLS = { ...TASKS, ...FILES, ...CONNECTIONS, ...CLIENTS, ...WORK, ...WEBHOOKS, ...PEOPLE }
-
-/** Every MCP tool that changes something. */
-export const AUDITED_TOOLS: Record<string, AuditedCall> = {
-  run_task: onProject('task.created', () => ({ body: mcpCall('run_task', { ...IDLE, wait_s: 0 }) })),
-  decide_approval: onProject('approval.approved', async (app) => ({
-    body: mcpCall('decide_approval', {
-      approval_id: (await app.taskAwaitingApproval()).approval,
-      decision: 'approve',
-    }),
-  })),
-}
+export const AUDITED_CALLS = { ...TASKS, ...FILES, ...CONNECTIONS, ...CLIENTS, ...WORK, ...WEBHOOKS, ...PEOPLE, ...MCP }
 
 /** Routes other than GET that change nothing. */
 export const UNAUDITED_CALLS: Record<string, AuditedCall['call']> = {
@@ -214,6 +203,5 @@ export const UNAUDITED_CALLS: Record<string, AuditedCall['call']> = {
   }),
 }
 
-function mcpCall(name: string, given: object) {
-  return { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: given } }
-}
+/** Routes other than GET without an entry in any log: an app belongs to no project yet, and the other is always 405. */
+export const CALLS_WITHOUT_LOG = ['POST /v1/mcp-oauth/register', 'DELETE /mcp']

@@ -1,11 +1,14 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { eachStore } from '../app.ts'
 import {
   advanceUntilSettled,
   gatedWedgeFiles,
+  openGatedApp,
   requestedApprovalId,
   sharedGatedApp,
   startAction,
+  startReplica,
+  stopReplica,
 } from '../approvals/gated-app.ts'
 import { sharedPeopleApp } from '../approvals/people-app.ts'
 import { QUESTION_WEDGE } from '../approvals/question-app.ts'
@@ -15,7 +18,7 @@ const ACT = { connection: 'crm', action: 'send_note', payload: { text: 'hello', 
 const RUN = { wedge: 'gate', task_type: 'act', input: ACT }
 const WEDGES = { ...gatedWedgeFiles('gate'), ...QUESTION_WEDGE }
 
-const accept = (content: Record<string, string | boolean>): PersonAnswer => ({ action: 'accept', content })
+const accept = (content: Record<string, string | number | boolean>): PersonAnswer => ({ action: 'accept', content })
 
 eachStore((store) => {
   describe.each(REVISIONS)('MCP forms in revision %s', (name, revision) => {
@@ -64,11 +67,13 @@ eachStore((store) => {
 
     test('a form asks the questions of the agent, with options and with fields', async () => {
       const answer = ({ requestedSchema: { properties } }: ShownForm) =>
-        accept(properties['answer'] ? { answer: 'small' } : { answer_street: 'Main Street 1', answer_zip: '12345' })
+        accept(properties['answer'] ? { answer: 'small' } : { answer_city: 'Bonn', answer_floor: 3 })
       const { tool, forms } = await sdkClient(gatedApp(), { revision, answer })
       const chosen = (await tool('run_task', { wedge: 'ask', task_type: 'choice' })).structuredContent
       expect(chosen).toMatchObject({ status: 'succeeded', output: { got: { answer: 'small' } } })
       expect(forms[0]).toMatchObject({ message: 'Which size?', requestedSchema: { required: ['answer'] } })
+      const filled = (await tool('run_task', { wedge: 'ask', task_type: 'form' })).structuredContent
+      expect(filled).toMatchObject({ status: 'succeeded', output: { got: { answer: { city: 'Bonn', floor: 3 } } } })
     })
 
     test('decide_approval without a decision asks the person by a form', async () => {
@@ -202,4 +207,22 @@ eachStore((store) => {
       expect(decided).toMatchObject({ decision: 'approved' })
     })
   })
+})
+
+test('PostgreSQL: an answer that arrives at another replica wakes the call that has shown the form', async () => {
+  const app = await openGatedApp('postgres', WEDGES)
+  onTestFinished(async () => {
+    await app.stop()
+    await app.outside.close()
+  })
+  const other = await startReplica(app)
+  for (const [answer, status] of [
+    [accept({ decision: 'approve' }), 'succeeded'],
+    [{ action: 'decline' }, 'awaiting_approval'],
+  ] as const) {
+    const { tool, forms } = await sdkClient(app, { answer: () => answer, answersTo: other.url })
+    const { structuredContent } = await tool('run_task', RUN)
+    expect([structuredContent.status, forms.length]).toEqual([status, 1])
+  }
+  await stopReplica(app, other)
 })

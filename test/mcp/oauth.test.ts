@@ -72,7 +72,12 @@ eachStore((store) => {
       expect(await pingStatus(app, next.access_token)).toBe(401)
       await expect(refresh(next.refresh_token ?? '')).rejects.toMatchObject({ error: 'invalid_grant' })
       const { projects } = (await app.call('GET', '/v1/auth/session', undefined, { key: session })).body
-      expect(await auditActions(app, projects[0].id)).toEqual(['key.created', 'mcp_app.authorised', 'mcp_app.revoked'])
+      expect(await auditActions(app, projects[0].id)).toEqual([
+        'key.created',
+        'mcp_app.authorised',
+        'mcp_app.connected',
+        'mcp_app.revoked',
+      ])
     })
 
     test('of many uses of one refresh token at once, at most one gets tokens, and the access ends', async () => {

@@ -24,12 +24,14 @@ interface SdkClientOptions {
   revision?: (typeof REVISIONS)[number][1]
   /** Without it, the client does not offer forms. */
   answer?: (form: ShownForm) => Promise<PersonAnswer> | PersonAnswer
+  /** The replica that gets the answers to forms, as a load balancer may choose. */
+  answersTo?: string
 }
 
 /** The MCP client library as a judge: it checks every message against its schemas, and results against output schemas. */
 export async function sdkClient(
   app: TestApp,
-  { key = app.key, revision = { mode: 'legacy' }, answer }: SdkClientOptions = {},
+  { key = app.key, revision = { mode: 'legacy' }, answer, answersTo = app.url }: SdkClientOptions = {},
 ) {
   const forms: ShownForm[] = []
   const client = new Client(
@@ -43,7 +45,10 @@ export async function sdkClient(
       return answer(form)
     })
   const headers = { authorization: `Bearer ${key}` }
-  const transport = new StreamableHTTPClientTransport(new URL(`${app.url}/mcp`), { requestInit: { headers } })
+  const transport = new StreamableHTTPClientTransport(new URL(`${app.url}/mcp`), {
+    requestInit: { headers },
+    fetch: (url, init) => fetch(isAnswer(init?.body) ? `${answersTo}/mcp` : url, init),
+  })
   await client.connect(transport)
   onTestFinished(() => client.close())
   return {
@@ -56,3 +61,5 @@ export async function sdkClient(
     },
   }
 }
+
+const isAnswer = (body: unknown) => typeof body === 'string' && 'result' in (JSON.parse(body) as object)

@@ -12,7 +12,7 @@ import {
   noContentResponse,
   writeOrganisation,
 } from '../../http/route.ts'
-import { authoriseMcpApp, checkAuthorisationRequest, redirectTo, revokeMcpAuthorisation } from './authorise.ts'
+import { authoriseMcpApp, checkAccessRequest, redirectTo, revokeMcpAuthorisation } from './authorise.ts'
 import { NO_STORE } from './problem.ts'
 import { findMcpAuthorisation, listMcpAuthorisations } from './rows.ts'
 import { AuthorisedView, ConsentView, McpAuthorisationView, toMcpAuthorisationView } from './view.ts'
@@ -38,7 +38,7 @@ export const mcpAuthorisationRoutes = nameRoutes({
     responses: { 200: ConsentView },
     find: async ({ scope }) => refuseApiKeys(scope),
     async handle({ ctx, query }) {
-      const { app, error } = await checkAuthorisationRequest(ctx, query)
+      const { app, error } = await checkAccessRequest(ctx, query)
       const refusal = error
         ? { error: error.code, error_description: error.description }
         : { error: 'access_denied', error_description: 'the member refused' }

@@ -19,7 +19,7 @@ import {
 const CODE_LIFETIME_MS = 5 * 60_000
 
 /** The parameters of RFC 6749, RFC 7636 and RFC 8707 with which an app sends a member to the consent page. */
-export interface AuthorisationRequest {
+export interface AccessRequest {
   client_id: string
   redirect_uri: string
   response_type?: string | undefined
@@ -40,7 +40,7 @@ interface CheckedRequest {
 }
 
 /** An unknown app or redirect URI is a 400: such a request must not lead the browser anywhere. */
-export async function checkAuthorisationRequest(ctx: Ctx, request: AuthorisationRequest): Promise<CheckedRequest> {
+export async function checkAccessRequest(ctx: Ctx, request: AccessRequest): Promise<CheckedRequest> {
   const app = await findMcpApp(ctx.db, request.client_id)
   if (!app)
     throw badRequest("field 'client_id' is not a registered app: remove the server in your app and add it again")
@@ -50,7 +50,7 @@ export async function checkAuthorisationRequest(ctx: Ctx, request: Authorisation
   return { app, error: findRequestError(ctx, request) }
 }
 
-function findRequestError(ctx: Ctx, request: AuthorisationRequest): CheckedRequest['error'] {
+function findRequestError(ctx: Ctx, request: AccessRequest): CheckedRequest['error'] {
   if (request.response_type !== 'code')
     return { code: 'unsupported_response_type', description: 'response_type must be code' }
   if (request.code_challenge_method !== 'S256' || !/^[A-Za-z0-9_-]{43}$/.test(request.code_challenge ?? ''))
@@ -66,7 +66,7 @@ export function isMcpResource(ctx: Pick<Ctx, 'config'>, resource: string | undef
 }
 
 /** The redirect URI with the result, and with the issuer so that the app cannot mistake one server for another. */
-export function redirectTo(ctx: Ctx, request: AuthorisationRequest, result: Record<string, string>): string {
+export function redirectTo(ctx: Ctx, request: AccessRequest, result: Record<string, string>): string {
   const url = new URL(request.redirect_uri)
   const state = request.state === undefined ? {} : { state: request.state }
   for (const [name, value] of Object.entries({ ...result, ...state, iss: mcpIssuer(ctx) }))
@@ -78,10 +78,10 @@ export function redirectTo(ctx: Ctx, request: AuthorisationRequest, result: Reco
 export async function authoriseMcpApp(
   ctx: Ctx,
   scope: Scope,
-  request: AuthorisationRequest,
+  request: AccessRequest,
   { projectId, role }: { projectId: string; role: Role },
 ): Promise<string> {
-  const { app, error } = await checkAuthorisationRequest(ctx, request)
+  const { app, error } = await checkAccessRequest(ctx, request)
   if (error) throw badRequest(error.description)
   if (!scope.projectIds.includes(projectId)) throw notFound('project')
   if (!isRoleAtLeast(scope.role, role)) throw roleForbidden(scope)
@@ -108,7 +108,7 @@ export async function authoriseMcpApp(
       used_at: null,
     })
     await updateMcpAppUse(tx.db, app.id, isoNow(tx))
-    const data = { app: app.name, role, redirect_uri: request.redirect_uri }
+    const data = { app_id: app.id, app: app.name, role, redirect_uri: request.redirect_uri }
     await appendAuditEntry(tx, projectId, scope.actor, 'mcp_app.authorised', authorisation.id, data)
   })
   return redirectTo(ctx, request, { code })

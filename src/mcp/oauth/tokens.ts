@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { appendAuditEntry } from '../../audit/append.ts'
 import { newToken, tokenHash } from '../../base/tokens.ts'
 import { type Ctx, inTx, type Tx } from '../../ctx/ctx.ts'
 import type { Actor } from '../../ctx/scope.ts'
@@ -42,7 +43,11 @@ async function exchangeCode(ctx: Ctx, form: TokenForm) {
     const found = await findMcpCode(tx.db, code, isoNow(tx))
     const isOwn = found && found.app_id === appId && found.redirect_uri === redirectUri
     if (!isOwn || hash('sha256', verifier, 'base64url') !== found.code_challenge) return null
-    if (await updateMcpCodeAsUsed(tx.db, code, isoNow(tx))) return issueTokens(tx, found)
+    if (await updateMcpCodeAsUsed(tx.db, code, isoNow(tx))) {
+      const tokens = await issueTokens(tx, found)
+      await appendAuditEntry(tx, found.project_id, memberActor(found), 'mcp_app.connected', found.authorisation_id)
+      return tokens
+    }
     // One of the two that sent the code is not the app.
     await revokeMcpAuthorisation(tx, memberActor(found), authorisationOf(found), 'code used twice')
     return null
