@@ -1,3 +1,4 @@
+import type { OAuthClientProvider } from '@modelcontextprotocol/client'
 import * as o from 'oauth4webapi'
 import { expect } from 'vitest'
 import type { TestApp } from '../app.ts'
@@ -82,4 +83,22 @@ async function register(app: TestApp, server: o.AuthorizationServer) {
   const sent = await o.dynamicClientRegistrationRequest(server, metadata, { [o.customFetch]: publicFetch(app) })
   const client = (await o.processDynamicClientRegistrationResponse(sent)) as o.Client
   return { client }
+}
+
+/** Keeps everything in memory, as an app that was just added does. */
+export function memoryProvider(redirectUri: string, open: (url: URL) => void): OAuthClientProvider {
+  let information: ReturnType<OAuthClientProvider['clientInformation']>
+  let tokens: ReturnType<OAuthClientProvider['tokens']>
+  let verifier = ''
+  return {
+    redirectUrl: redirectUri,
+    clientMetadata: { client_name: 'Assistant', redirect_uris: [redirectUri] },
+    clientInformation: () => information,
+    saveClientInformation: (saved) => void (information = saved),
+    tokens: () => tokens,
+    saveTokens: (saved) => void (tokens = saved),
+    redirectToAuthorization: (url) => open(url),
+    saveCodeVerifier: (saved) => void (verifier = saved),
+    codeVerifier: () => verifier,
+  }
 }

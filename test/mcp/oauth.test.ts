@@ -1,9 +1,4 @@
-import {
-  Client,
-  type OAuthClientProvider,
-  StreamableHTTPClientTransport,
-  UnauthorizedError,
-} from '@modelcontextprotocol/client'
+import { Client, StreamableHTTPClientTransport, UnauthorizedError } from '@modelcontextprotocol/client'
 import * as o from 'oauth4webapi'
 import { describe, expect, test, vi } from 'vitest'
 import { inTx } from '../../src/ctx/ctx.ts'
@@ -12,7 +7,7 @@ import { addMember, addProject, auditActions, countByStatus, signUpOwner } from 
 import { eachStore, type TestApp, testApp } from '../app.ts'
 import { SCRIPTED_AGENT } from '../tasks/scripted-agent.ts'
 import { mcpClient } from './mcp-client.ts'
-import { connectApp, consent, discover, PUBLIC_URL, publicFetch, REDIRECT_URI } from './oauth-app.ts'
+import { connectApp, consent, discover, memoryProvider, PUBLIC_URL, publicFetch, REDIRECT_URI } from './oauth-app.ts'
 
 const ENV = { SVC_PUBLIC_URL: PUBLIC_URL }
 const MINUTE = 60_000
@@ -27,7 +22,7 @@ eachStore((store) => {
       const app = await testApp({ store, env: ENV })
       const session = await signUpOwner(app)
       const opened: URL[] = []
-      const provider = memoryProvider((url) => opened.push(url))
+      const provider = memoryProvider(REDIRECT_URI, (url) => opened.push(url))
       const options = { fetch: publicFetch(app), authProvider: provider }
       const first = new StreamableHTTPClientTransport(new URL(`${PUBLIC_URL}/mcp`), options)
       await expect(new Client({ name: 'judge', version: '1' }).connect(first)).rejects.toThrow(UnauthorizedError)
@@ -350,22 +345,4 @@ async function authorisationRequest(clientId: string, verifier: string): Promise
     resource: `${PUBLIC_URL}/mcp`,
   }).toString()
   return url
-}
-
-/** Keeps everything in memory, as an app that was just added does. */
-function memoryProvider(open: (url: URL) => void): OAuthClientProvider {
-  let information: ReturnType<OAuthClientProvider['clientInformation']>
-  let tokens: ReturnType<OAuthClientProvider['tokens']>
-  let verifier = ''
-  return {
-    redirectUrl: REDIRECT_URI,
-    clientMetadata: { client_name: 'Assistant', redirect_uris: [REDIRECT_URI] },
-    clientInformation: () => information,
-    saveClientInformation: (saved) => void (information = saved),
-    tokens: () => tokens,
-    saveTokens: (saved) => void (tokens = saved),
-    redirectToAuthorization: (url) => open(url),
-    saveCodeVerifier: (saved) => void (verifier = saved),
-    codeVerifier: () => verifier,
-  }
 }

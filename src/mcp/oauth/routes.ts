@@ -48,6 +48,14 @@ export const mcpOauthRoutes = nameRoutes({
     handle: async ({ ctx }) => serverMetadata(ctx),
   }),
 
+  openMcpConsent: openRoute('GET', '/authorize', {
+    summary: 'Open the consent page',
+    description:
+      'The authorisation endpoint: an app opens it in the browser of the member. Redirects to the page of the console.',
+    responses: { 303: 'text/html' },
+    handle: async ({ request }) => new HttpResponse(303, null, { ...NO_STORE, location: consentPage(request) }),
+  }),
+
   registerMcpApp: openRoute('POST', `${ENDPOINT}/register`, {
     summary: 'Register an app (RFC 7591)',
     description: 'Gives a `client_id` without a secret. At most 30 registrations in 15 minutes from one network.',
@@ -81,6 +89,12 @@ export const mcpOauthRoutes = nameRoutes({
     },
   }),
 })
+
+/** One parameter has all others: the console would read values such as a long number in another way. */
+function consentPage({ url }: FastifyRequest): string {
+  const query = url.includes('?') ? url.slice(url.indexOf('?') + 1) : ''
+  return `/connect-app?request=${Buffer.from(query).toString('base64url')}`
+}
 
 const serverMetadata = (ctx: Ctx) => ({
   issuer: mcpIssuer(ctx),

@@ -10,6 +10,7 @@ import { Page } from '../../ui/page.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 import { ApiKeys } from './api-keys.tsx'
 import { BrandSettings } from './brand-settings.tsx'
+import { ConnectedApps } from './connected-apps.tsx'
 import { Members } from './members.tsx'
 import { Projects } from './projects.tsx'
 import { settingsText } from './text.ts'
@@ -33,6 +34,7 @@ export function SettingsPage() {
         onChange={(to) => void navigate({ search: { view: to } })}
       />
       {view === 'keys' && <ApiKeys />}
+      {view === 'keys' && <ConnectedApps />}
       {view === 'members' && <Members isKey={session?.member === null} />}
       {view === 'projects' && <Projects isKey={session?.member === null} />}
       {view === 'brand' && <BrandSettings />}
