@@ -46,8 +46,8 @@ export function formParams(row: ApprovalRow) {
   const payload = parseProposedPayload(row)
   if (row.path === 'question') {
     const { properties, required } = questionFields(row) ?? { properties: {}, required: [] }
-    const question = isJsonObject(payload) ? payload.question : payload
-    return { mode: 'form', message: String(question), requestedSchema: { type: 'object', properties, required } }
+    const question = isJsonObject(payload) ? textOf(payload.question) : ''
+    return { mode: 'form', message: question, requestedSchema: { type: 'object', properties, required } }
   }
   const properties = {
     decision: { type: 'string', title: 'Decision', enum: [...DECISIONS] },
@@ -60,6 +60,8 @@ export function formParams(row: ApprovalRow) {
     requestedSchema: { type: 'object', properties, required: ['decision'] },
   }
 }
+
+const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : JSON.stringify(value ?? null))
 
 /** What is asked for: the action, its risk and its payload. */
 function describe(row: ApprovalRow): string {
@@ -76,10 +78,10 @@ const ANSWER = 'answer_'
 function editableFields(row: ApprovalRow): [string, string | number | boolean][] {
   const payload = approvedPayload(row)
   if (row.path !== 'action' || !isJsonObject(payload)) return []
-  const editable = Object.entries(payload).filter(
-    (field): field is [string, string | number | boolean] =>
-      ['string', 'number', 'boolean'].includes(typeof field[1]) && String(field[1]).length <= MAX_TEXT_CHARACTERS,
-  )
+  const editable = Object.entries(payload).flatMap(([name, value]): [string, string | number | boolean][] => {
+    if (typeof value === 'string') return value.length <= MAX_TEXT_CHARACTERS ? [[name, value]] : []
+    return typeof value === 'number' || typeof value === 'boolean' ? [[name, value]] : []
+  })
   return editable.slice(0, MAX_EDITABLE_FIELDS)
 }
 
@@ -101,12 +103,12 @@ function questionFields(row: ApprovalRow): { properties: JsonObject; required: s
   if (!isJsonObject(properties) || !Object.values(properties).every(isFlat)) return null
   return {
     properties: Object.fromEntries(Object.entries(properties).map(([name, field]) => [ANSWER + name, field])),
-    required: (Array.isArray(required) ? required : []).map((name) => `${ANSWER}${String(name)}`),
+    required: (Array.isArray(required) ? required : []).map((name) => ANSWER + textOf(name)),
   }
 }
 
 const isFlat = (schema: Json): boolean =>
-  isJsonObject(schema) && ['string', 'number', 'integer', 'boolean'].includes(String(schema.type))
+  isJsonObject(schema) && ['string', 'number', 'integer', 'boolean'].includes(textOf(schema.type))
 
 const FormAnswer = z.object({ decision: z.enum(DECISIONS), reason: z.string().max(MAX_TEXT_CHARACTERS).optional() })
 

@@ -38,7 +38,8 @@ export const encodeFormState = (state: FormState): string => Buffer.from(JSON.st
 
 export function decodeFormState(text: Json | undefined): FormState {
   if (text === undefined) return NO_FORMS_YET
-  const parsed = FormState.safeParse(parseJson(Buffer.from(String(text), 'base64url').toString('utf8')))
+  const decoded = typeof text === 'string' ? Buffer.from(text, 'base64url').toString('utf8') : ''
+  const parsed = FormState.safeParse(parseJson(decoded))
   if (!parsed.success) throw badRequest('params.requestState is not valid')
   return parsed.data
 }

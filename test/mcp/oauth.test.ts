@@ -246,9 +246,14 @@ eachStore((store) => {
       ])
         expect((await post(change)).status, JSON.stringify(change)).toBe(400)
       const ask = (change: Record<string, string>) =>
-        app.call('GET', `/v1/mcp-oauth/consent?${new URLSearchParams({ ...request, ...change })}`, undefined, {
-          key: session,
-        })
+        app.call(
+          'GET',
+          `/v1/mcp-oauth/consent?${new URLSearchParams({ ...request, ...change }).toString()}`,
+          undefined,
+          {
+            key: session,
+          },
+        )
       expect((await ask({})).body).toEqual({
         app: { name: 'Assistant', redirect_host: 'assistant.example' },
         error: null,

@@ -55,7 +55,7 @@ export async function sdkClient(
     client,
     transport,
     forms,
-    async tool(name: string, args: Record<string, unknown> = {}) {
+    tool: async (name: string, args: Record<string, unknown> = {}) => {
       const result = await client.callTool({ name, arguments: args })
       return result as { isError?: boolean; content: { text: string }[]; structuredContent: ApiResponse['body'] }
     },

@@ -38,6 +38,9 @@ export async function registerMcpApp(ctx: Ctx, body: JsonObject, address: string
   return app
 }
 
+export const parseRedirectUris = (app: Pick<McpAppRow, 'redirect_uris'>): string[] =>
+  z.array(z.string()).parse(JSON.parse(app.redirect_uris))
+
 function readRegistration(body: JsonObject): z.output<typeof RegistrationRequest> {
   const registration = asOauthProblem(() => validateFields(RegistrationRequest, body, 'field'))
   const wrong = registration.redirect_uris.find((uri) => !isAllowedRedirectUri(uri))
@@ -70,7 +73,7 @@ const BROWSER_SCHEMES = [
 const NETWORK_SCHEMES = ['ws', 'wss', 'ftp']
 
 /** HTTPS, HTTP on this machine, or the scheme of an installed app. A fragment or a password would be ambiguous. */
-export function isAllowedRedirectUri(uri: string): boolean {
+function isAllowedRedirectUri(uri: string): boolean {
   if (!URL.canParse(uri)) return false
   const { protocol, hostname, hash, username, password, href } = new URL(uri)
   const scheme = protocol.slice(0, -1)

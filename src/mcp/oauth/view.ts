@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { ROLES } from '../../ctx/scope.ts'
 import type { McpAppRow } from '../../store/tables.ts'
+import { parseRedirectUris } from './apps.ts'
 import type { listMcpAuthorisations } from './rows.ts'
 
 export const ResourceMetadataView = z.object({
@@ -73,12 +74,13 @@ export const McpAuthorisationView = z
   })
   .meta({ id: 'McpAuthorisation' })
 
-export function toMcpAppView({ id, name, redirect_uris, created_at }: McpAppRow): z.output<typeof McpAppView> {
+export function toMcpAppView(app: McpAppRow): z.output<typeof McpAppView> {
+  const { id, name, created_at } = app
   return {
     client_id: id,
     client_id_issued_at: Math.floor(Date.parse(created_at) / 1000),
     client_name: name,
-    redirect_uris: JSON.parse(redirect_uris) as string[],
+    redirect_uris: parseRedirectUris(app),
     grant_types: ['authorization_code', 'refresh_token'],
     response_types: ['code'],
     token_endpoint_auth_method: 'none',

@@ -112,15 +112,17 @@ function ConsentForm({
   )
 }
 
+/** The page asks for a sign-in when it is loaded without a credential. */
+function signOut(): void {
+  credential.clearToken()
+  location.reload()
+}
+
 function SignInWithAccount() {
-  const signIn = () => {
-    credential.clearToken()
-    location.reload()
-  }
   return (
     <Panel title={text.refused}>
       <p>{text.signInWithAccount}</p>
-      <Button variant="primary" onClick={signIn}>
+      <Button variant="primary" onClick={signOut}>
         {text.signIn}
       </Button>
     </Panel>
