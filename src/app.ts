@@ -26,6 +26,7 @@ import { catchUpFollowers, catchUpAllFollowers } from './events/follow-log.ts'
 import { removeUnfinishedFiles } from './files/delete-file.ts'
 import { removeUnusedFiles } from './files/retention.ts'
 import { closeWithoutResets } from './http/close-server.ts'
+import { removeExpiredMcpAccess } from './mcp/oauth/tokens.ts'
 import { warnAboutMissingModelKeys } from './models/provider-keys.ts'
 import { openSandboxPlane, type SandboxPlane } from './planes/sandbox-plane.ts'
 import { createPublicServer } from './planes/public-server.ts'
@@ -259,6 +260,7 @@ async function deleteExpiredRows(ctx: Ctx): Promise<void> {
   await deleteExpiredCredentials(ctx)
   await removeExpiredPortalAccess(ctx)
   await deleteOldNotificationRows(ctx)
+  await removeExpiredMcpAccess(ctx)
   await removeUnfinishedFiles(ctx)
   if (ctx.config.retentionDays !== null) await removeUnusedFiles(ctx, ctx.config.retentionDays)
   await deleteInBatches(ctx, (tx) => deleteIdempotencyKeysBefore(tx.db, yesterday, ROWS_PER_BATCH))

@@ -3,7 +3,7 @@ import { createRootRouteWithContext, createRoute, Outlet, redirect } from '@tans
 import * as credential from './api/credential.ts'
 import { sessionQuery, signupQuery } from './api/queries.ts'
 import { lazyPage } from './lazy-page.ts'
-import { returnPath } from './search-params.ts'
+import { returnPath, textParam } from './search-params.ts'
 import { ErrorDocument } from './shell/error-page.tsx'
 import { startLiveUpdates } from './shell/live-status.tsx'
 import { Shell } from './shell/shell.tsx'
@@ -27,6 +27,18 @@ export const decide = createRoute({
   getParentRoute: () => root,
   path: '/decide',
   component: lazyPage(() => import('./pages/decide/decide-page.tsx'), 'DecidePage'),
+})
+
+/** The page on which a member gives an app access to the MCP endpoint. */
+export const connectApp = createRoute({
+  getParentRoute: () => root,
+  path: '/connect-app',
+  validateSearch: (search: Record<string, unknown>): { request?: string } => textParam('request', search),
+  beforeLoad: async ({ context, location: { href } }) => {
+    if (credential.getToken() === null) throw redirect({ to: '/sign-in', search: returnPath(href, location.origin) })
+    await context.queries.ensureQueryData(sessionQuery)
+  },
+  component: lazyPage(() => import('./pages/connect-app/connect-app-page.tsx'), 'ConnectAppPage'),
 })
 
 /** The frame of all pages that need a session. */

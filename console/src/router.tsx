@@ -16,7 +16,7 @@ import {
 import type { RecordFilter } from './api/history-queries.ts'
 import { type ApprovalStatus, TASK_STATUSES } from './api/types.ts'
 import { lazyPage } from './lazy-page.ts'
-import { decide, root, shell, signIn } from './root-routes.ts'
+import { connectApp, decide, root, shell, signIn } from './root-routes.ts'
 import { ErrorPage, NotFoundPage } from './shell/error-page.tsx'
 
 /** All pages: the path, the search parameters, and the script that is loaded when the page opens. */
@@ -271,7 +271,7 @@ const setup = [
   audit,
   settings,
 ] as const
-const tree = root.addChildren([signIn, decide, shell.addChildren([...work, ...setup])])
+const tree = root.addChildren([signIn, decide, connectApp, shell.addChildren([...work, ...setup])])
 
 export const createConsoleRouter = (queries: QueryClient) =>
   createRouter({

@@ -66,7 +66,7 @@ export async function clearLoginFailures(tx: Tx, attempt: LoginAttempt, start: s
  * Counts a call that needs no credential; a 429 after this many calls of one subject in 15 minutes. The counters are those
  * of failed sign-ins, so they are shared by all replicas and cleaned up.
  */
-export function limitOpenCalls(ctx: Ctx, subject: string, max: number): Promise<void> {
+export function limitOpenCalls(ctx: Ctx, subject: string, max: number, noun = 'messages'): Promise<void> {
   return inTx(ctx, async (tx) => {
     const start = toIsoTime(failureWindowStart(tx))
     // Checks before writing, as above.
@@ -74,7 +74,7 @@ export function limitOpenCalls(ctx: Ctx, subject: string, max: number): Promise<
       if ((await incrementLoginFailures(tx.db, subject, start)) <= max) return
     }
     const msLeft = failureWindowStart(tx) + FAILURE_WINDOW_MS - tx.world.clock.now()
-    throw tooManyRequests('too many messages: try again later', msLeft / 1000)
+    throw tooManyRequests(`too many ${noun}: try again later`, msLeft / 1000)
   })
 }
 

@@ -23,6 +23,8 @@ export type IdPrefix =
   | 'file'
   | 'ntf'
   | 'ntm'
+  | 'app'
+  | 'mca'
 
 /**
  * An id in ULID layout: 48 bits of time, then 80 random bits. Ids sort by the millisecond of their creation; within one

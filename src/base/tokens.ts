@@ -13,6 +13,9 @@ export const TOKEN_PREFIX = {
   unsubscribe: 'svc_uns_',
   decisionLink: 'dl_',
   mailConfirmation: 'svc_mcf_',
+  mcpCode: 'svc_mco_',
+  mcpAccess: 'svc_mat_',
+  mcpRefresh: 'svc_mrt_',
 } as const
 export type TokenKind = keyof typeof TOKEN_PREFIX
 

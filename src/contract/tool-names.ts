@@ -34,5 +34,12 @@ export function toolsOfGroups(groups: readonly ToolGroup[]): ToolName[] {
 export const TOOL_NAMES: ReadonlySet<string> = new Set<string>(toolsOfGroups(TOOL_GROUPS))
 
 /** The tools of the MCP server. */
-export const MCP_TOOL_NAMES = ['list_wedges', 'run_task', 'get_task', 'list_approvals', 'decide_approval'] as const
+export const MCP_TOOL_NAMES = [
+  'list_wedges',
+  'run_task',
+  'get_task',
+  'list_approvals',
+  'get_approval',
+  'decide_approval',
+] as const
 export type McpToolName = (typeof MCP_TOOL_NAMES)[number]

@@ -22,6 +22,8 @@ const TOPICS_WITH_ID = [
   'portal-revoked',
   /** The connection has new access tokens, or the attempt to get them failed. */
   'tokens-changed',
+  /** A person has answered a form of an MCP call, or closed it; the id is that of the form. */
+  'form-answered',
 ] as const
 
 /** What a subscriber can wait for. */

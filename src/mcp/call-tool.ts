@@ -1,14 +1,22 @@
 import { roleForbidden } from '../accounts/authenticate.ts'
-import { isJsonObject, type JsonObject } from '../base/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
 import { Problem } from '../base/problem.ts'
 import { isRoleAtLeast } from '../ctx/scope.ts'
-import { type ToolCaller, MCP_TOOLS } from './tools.ts'
+import { applyFormAnswer } from './form-answers.ts'
+import { FormNeeded } from './decision-form.ts'
+import type { ToolCaller } from './define-tool.ts'
+import type { MethodResult } from './protocol-revision.ts'
+import { MCP_TOOLS } from './tools.ts'
 
 /**
  * A mistake of the caller is a result with `isError`, so that an assistant can read it and correct the call. Only an
- * unknown tool and an internal error are errors of the protocol.
+ * unknown tool and an internal error are errors of the protocol. `answers` are those of the forms that the call has shown.
  */
-export async function callTool(caller: ToolCaller, { name, arguments: input = {} }: JsonObject) {
+export async function callTool(
+  caller: ToolCaller,
+  { name, arguments: input = {} }: JsonObject,
+  answers: Json = {},
+): Promise<MethodResult | FormNeeded> {
   const tool = MCP_TOOLS.find(({ definition }) => definition.name === name)
   if (!tool)
     return {
@@ -19,7 +27,10 @@ export async function callTool(caller: ToolCaller, { name, arguments: input = {}
     }
   try {
     if (!isRoleAtLeast(caller.scope.role, tool.role)) throw roleForbidden(caller.scope)
+    for (const [form, answer] of Object.entries(isJsonObject(answers) ? answers : {}))
+      await applyFormAnswer(caller, form, answer)
     const result = await tool.call(caller, isJsonObject(input) ? input : {})
+    if (result instanceof FormNeeded) return result
     return { result: { content: [textContent(JSON.stringify(result))], structuredContent: result, isError: false } }
   } catch (error) {
     if (error instanceof Problem) return { result: { content: [textContent(error.message)], isError: true } }

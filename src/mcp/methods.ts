@@ -1,16 +1,26 @@
 import type { JsonObject } from '../base/json.ts'
+import { Problem } from '../base/problem.ts'
 import { callTool } from './call-tool.ts'
-import { type JsonRpcError, PROTOCOL_REVISIONS, SERVER_INFO_KEY, HANDSHAKE_REVISIONS } from './protocol-revision.ts'
-import { type ToolCaller, MCP_TOOLS } from './tools.ts'
+import { FormNeeded, formParams } from './decision-form.ts'
+import type { ToolCaller } from './define-tool.ts'
+import { decodeFormState, encodeFormState, formId } from './form-answers.ts'
+import {
+  HANDSHAKE_REVISIONS,
+  type MethodResult,
+  offersForms,
+  PROTOCOL_REVISIONS,
+  SERVER_INFO_KEY,
+  statelessCapabilities,
+} from './protocol-revision.ts'
+import { MCP_TOOLS } from './tools.ts'
 
 const INSTRUCTIONS =
   'Runs tasks of lines of work ("wedges"). Begin with list_wedges, then run_task. An action of a task may need an ' +
-  'approval: show the person its preview and its connection, and let the person decide before you call decide_approval.'
+  'approval: show the person its preview and its connection, and let the person decide before you call decide_approval. ' +
+  'A client that can show forms asks the person itself.'
 const CAPABILITIES = { tools: {} }
 /** These results do not change while the service runs, so clients may cache them for an hour. */
 const CACHING = { ttlMs: 3_600_000, cacheScope: 'private' }
-
-type MethodResult = { result: object } | { error: JsonRpcError }
 
 /** For protocol revisions that begin with `initialize`. */
 export async function handleHandshakeMethod(
@@ -26,8 +36,11 @@ export async function handleHandshakeMethod(
       return { result: {} }
     case 'tools/list':
       return { result: toolList() }
-    case 'tools/call':
-      return callTool(caller, params)
+    case 'tools/call': {
+      const called = await callTool(caller, params)
+      if (called instanceof FormNeeded) throw new Error('a form needs a client that can show it')
+      return called
+    }
     default:
       return unknownMethod(method)
   }
@@ -54,13 +67,31 @@ export async function handleStatelessMethod(
     case 'tools/list':
       return complete({ ...toolList(), ...CACHING })
     case 'tools/call': {
-      const called = await callTool(caller, params)
-      return called.result ? complete(called.result) : called
+      const called = await callStateless(caller, params)
+      if (called instanceof FormNeeded) return complete(toInputRequired(called))
+      return 'result' in called ? complete(called.result) : called
     }
     default:
       return unknownMethod(method)
   }
 }
+
+/** The client sends the same call again, with the answers of the person and the state that it got with the forms. */
+async function callStateless(caller: ToolCaller, params: JsonObject): Promise<MethodResult | FormNeeded> {
+  if (!offersForms(statelessCapabilities(params))) return callTool(caller, params)
+  try {
+    return await callTool({ ...caller, forms: decodeFormState(params.requestState) }, params, params.inputResponses)
+  } catch (error) {
+    if (error instanceof Problem) return { error: { code: -32602, message: error.message } }
+    throw error
+  }
+}
+
+const toInputRequired = ({ approval, state }: FormNeeded) => ({
+  resultType: 'input_required',
+  inputRequests: { [formId(approval)]: { method: 'elicitation/create', params: formParams(approval) } },
+  requestState: encodeFormState(state),
+})
 
 const METHOD_NOT_FOUND = -32601
 const unknownMethod = (method: string) => ({

@@ -17,6 +17,8 @@ export interface JsonRpcError {
   data?: Json
 }
 
+export type MethodResult = { result: object } | { error: JsonRpcError }
+
 interface RpcMessage {
   id?: string | number | undefined
   method: string
@@ -46,6 +48,18 @@ const unsupported = (requested: Json): JsonRpcError => ({
   message: `unsupported protocol version; this service supports ${PROTOCOL_REVISIONS.join(', ')}`,
   data: { supported: PROTOCOL_REVISIONS, requested: typeof requested === 'string' ? requested.slice(0, 100) : null },
 })
+
+/** Whether a client can ask its user by a form. An empty capability means forms, as in the revision of June 2025. */
+export function offersForms(capabilities: Json | undefined): boolean {
+  const elicitation = isJsonObject(capabilities) ? capabilities.elicitation : undefined
+  if (!isJsonObject(elicitation)) return false
+  return Object.keys(elicitation).length === 0 || isJsonObject(elicitation.form)
+}
+
+/** The capabilities that a request of the stateless revision names. */
+export function statelessCapabilities({ _meta }: JsonObject): Json | undefined {
+  return isJsonObject(_meta) ? _meta[CAPABILITIES_KEY] : undefined
+}
 
 /** Headers repeat fields of the body, so that proxies can route by them; the two must be equal. */
 function headerFault({ method, params = {} }: RpcMessage, meta: JsonObject, headers: Headers): JsonRpcError | null {

@@ -1,23 +1,32 @@
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { streamAccess } from '../accounts/stream-revocation.ts'
+import type { JsonObject } from '../base/json.ts'
 import { forbidden, Problem, unauthorized } from '../base/problem.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { Scope } from '../ctx/scope.ts'
 import { jsonObject } from '../http/validate.ts'
-import { HttpResponse, nameRoutes, defineRead, writeOrganisation } from '../http/route.ts'
+import { HttpResponse, nameRoutes, defineRead, type StreamResponse, writeOrganisation } from '../http/route.ts'
+import { sseResponse } from '../http/sse.ts'
 import { onRevoked } from '../http/revocable-stream.ts'
+import { callWithForms, receiveFormAnswer } from './call-with-forms.ts'
 import { handleHandshakeMethod, handleStatelessMethod, isUnknownMethod } from './methods.ts'
-import { detectRevision } from './protocol-revision.ts'
+import { mcpAccess } from './oauth/access.ts'
+import { detectRevision, offersForms } from './protocol-revision.ts'
 import { McpErrorView, McpReplyView, NoStreamView } from './view.ts'
 
-const Message = z.object({
-  jsonrpc: z.literal('2.0'),
-  id: z.union([z.string(), z.number()]).optional().meta({ description: 'Absent in a notification.' }),
-  method: z.string(),
-  params: jsonObject.optional(),
-})
+const Message = z
+  .object({
+    jsonrpc: z.literal('2.0'),
+    id: z.union([z.string(), z.number()]).optional().meta({ description: 'Absent in a notification.' }),
+    method: z.string().optional().meta({ description: 'Absent in the answer to a form.' }),
+    params: jsonObject.optional(),
+    result: jsonObject.optional(),
+    error: jsonObject.optional(),
+  })
+  .refine(({ method, result, error }) => method ?? result ?? error, 'body must have a method, a result or an error')
 type Message = z.infer<typeof Message>
+
+export const MCP_PATH = '/mcp'
 
 interface McpRequest {
   ctx: Ctx
@@ -26,13 +35,16 @@ interface McpRequest {
   request: FastifyRequest
 }
 
+const noSuchMethod = () =>
+  new Problem(405, 'method must be POST: this endpoint has no stream and no session', { headers: { allow: 'POST' } })
+
 /**
- * The Model Context Protocol over streamable HTTP, without sessions: each message is one request with one JSON response.
+ * The Model Context Protocol over streamable HTTP, without sessions: each message is one request with one response.
  * Each tool checks the caller's role, so the route itself requires only a viewer.
  */
 export const mcpRoutes = (version: string) =>
   nameRoutes({
-    sendMcpMessage: writeOrganisation('POST', '/mcp', {
+    sendMcpMessage: writeOrganisation('POST', MCP_PATH, {
       summary: 'Send an MCP message',
       description: 'Model Context Protocol over streamable HTTP (JSON-RPC 2.0), without sessions.',
       role: 'viewer',
@@ -41,30 +53,75 @@ export const mcpRoutes = (version: string) =>
       handle: (request: McpRequest) => handleMessage(request, version),
     }),
 
-    getMcpStream: defineRead('/mcp', {
+    getMcpStream: defineRead(MCP_PATH, {
       summary: 'Not available: MCP messages are posted',
       responses: { 405: NoStreamView },
       async handle() {
-        throw new Problem(405, 'method must be POST: this endpoint has no stream', { headers: { allow: 'POST' } })
+        throw noSuchMethod()
+      },
+    }),
+
+    endMcpSession: writeOrganisation('DELETE', MCP_PATH, {
+      summary: 'Not available: there is no session to end',
+      role: 'viewer',
+      responses: { 405: NoStreamView },
+      async handle() {
+        throw noSuchMethod()
       },
     }),
   })
 
-async function handleMessage({ ctx, scope, body, request }: McpRequest, version: string) {
+async function handleMessage(mcpRequest: McpRequest, version: string) {
+  const { ctx, scope, body, request } = mcpRequest
   refuseForeignOrigin(ctx, request)
   const { id, method, params = {} } = body
+  if (method === undefined) {
+    // The server sends no requests but forms.
+    await receiveFormAnswer({ ctx, scope }, String(id), body.result)
+    return new HttpResponse(202, null)
+  }
   const envelope = { jsonrpc: '2.0', ...(id !== undefined && { id }) }
-  const revision = detectRevision(body, request.headers)
+  const revision = detectRevision({ id, method, params }, request.headers)
   if (typeof revision === 'object') return new HttpResponse(400, { ...envelope, error: revision })
   // The service does not need the content of any notification.
   if (id === undefined) return new HttpResponse(202, null)
+  if (revision === 'handshake' && method === 'tools/call' && canReceiveForms(request))
+    return streamCall(mcpRequest, id, params)
   const handleMethod = revision === 'stateless' ? handleStatelessMethod : handleHandshakeMethod
-  const work = (disconnected: AbortSignal) => handleMethod({ ctx, scope, disconnected }, method, params, version)
+  const caller = { ctx, scope, startedAt: ctx.world.clock.now(), forms: null }
+  const work = (disconnected: AbortSignal) => handleMethod({ ...caller, disconnected }, method, params, version)
   const result = await withDisconnectSignal(request, (disconnected) =>
     endOnRevocation({ ctx, scope, request }, disconnected, work),
   )
   const isUnknown = revision === 'stateless' && isUnknownMethod(result)
-  return new HttpResponse(isUnknown ? 404 : 200, { ...envelope, ...result })
+  const headers = method === 'initialize' && offersForms(params.capabilities) ? formSessionHeader(ctx) : {}
+  return new HttpResponse(isUnknown ? 404 : 200, { ...envelope, ...result }, headers)
+}
+
+const FORM_SESSION = 'forms.'
+
+/**
+ * A client says only in its first request whether it can show forms. The session id repeats that in all later requests, so
+ * that every replica knows it; there is nothing else in a session.
+ */
+const formSessionHeader = ({ world }: Ctx): Record<string, string> => ({
+  'mcp-session-id': FORM_SESSION + Buffer.from(world.random(12)).toString('hex'),
+})
+
+const canReceiveForms = ({ headers }: FastifyRequest): boolean =>
+  String(headers['mcp-session-id']).startsWith(FORM_SESSION) && Boolean(headers.accept?.includes('text/event-stream'))
+
+/** The response of a call that may show forms: a stream with the forms, and with the result as its last message. */
+function streamCall({ ctx, scope }: McpRequest, id: string | number, params: JsonObject): StreamResponse {
+  return sseResponse(ctx.world.clock, ctx.config.sseKeepaliveMs, async (client) => {
+    const disconnected = new AbortController()
+    client.onDisconnect = () => disconnected.abort()
+    const send = (message: object) =>
+      client.write(`event: message\ndata: ${JSON.stringify({ jsonrpc: '2.0', ...message })}\n\n`)
+    const startedAt = ctx.world.clock.now()
+    const caller = { ctx, scope, startedAt, forms: null, disconnected: disconnected.signal }
+    send({ id, ...(await callWithForms(caller, params, send)) })
+  })
 }
 
 /** Web pages of other sites must not call the tools, even with a stolen key. Assistants send no origin. */
@@ -80,7 +137,7 @@ async function endOnRevocation<T>(
   work: (stopped: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const revoked = new AbortController()
-  const right = streamAccess(ctx, scope, request)
+  const right = mcpAccess(ctx, scope, request)
   const unsubscribe = onRevoked(ctx, right, () => revoked.abort())
   try {
     // The credential may have been revoked after the request was authenticated and before the subscription.

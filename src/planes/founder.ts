@@ -22,6 +22,7 @@ import { intakeRoutes } from '../knowledge/intake-routes.ts'
 import { knowledgeRoutes } from '../knowledge/routes.ts'
 import { lifecycleRoutes } from '../lifecycle/routes.ts'
 import { erasureRoutes } from '../erasure/routes.ts'
+import { mcpAuthorisationRoutes } from '../mcp/oauth/authorisation-routes.ts'
 import { mcpRoutes } from '../mcp/routes.ts'
 import { notificationRoutes } from '../notifications/routes.ts'
 import { portalLinkRoutes } from '../portal/link-routes.ts'
@@ -190,5 +191,5 @@ export const founderPlaneRoutes: Record<string, FounderRoute[]> = {
   ],
   Analytics: [reportRoutes.getAnalytics],
   Audit: [auditRoutes.listAuditEntries, auditRoutes.verifyAudit, auditRoutes.exportAudit],
-  MCP: Object.values(mcpRoutes(VERSION)),
+  MCP: [...Object.values(mcpRoutes(VERSION)), ...Object.values(mcpAuthorisationRoutes)],
 }

@@ -8,8 +8,11 @@ import type { Ctx } from '../ctx/ctx.ts'
 import type { Scope } from '../ctx/scope.ts'
 import { allowEveryOrigin, allowOrigins } from '../http/cors.ts'
 import { type ConnectionLimit, limitConnections } from '../http/connection-limit.ts'
-import type { StreamResponse } from '../http/route.ts'
+import type { OrganisationRoute, StreamResponse } from '../http/route.ts'
 import { bindRoute, createHttpServer } from '../http/server.ts'
+import { revocableStream } from '../http/revocable-stream.ts'
+import { authenticateMcpRequest, mcpAccess } from '../mcp/oauth/access.ts'
+import { MCP_PATH } from '../mcp/routes.ts'
 import type { SandboxDriver } from '../sandbox/driver.ts'
 import { createApiDocument, listPublicRoutes } from './api-document.ts'
 import { consoleRoutes } from './console-routes.ts'
@@ -34,7 +37,10 @@ export function createPublicServer(
   const reference = referenceRoutes(() => createApiDocument({ open, founder, client }, ctx.config.publicUrl))
   const unauthenticated = [...Object.values(open).flat(), ...reference, ...consoleRoutes()]
   for (const route of unauthenticated) bindRoute(app, ctx, route, { authenticate: async () => null })
-  for (const route of Object.values(founder).flat()) bindFounderRoute(app, ctx, route, connections)
+  for (const route of Object.values(founder).flat()) {
+    if (route.level === 'organisation' && route.path === MCP_PATH) bindMcpRoute(app, ctx, route, connections)
+    else bindFounderRoute(app, ctx, route, connections)
+  }
   for (const route of Object.values(client).flat()) {
     bindRoute(app, ctx, route, {
       authenticate: async (request) => {
@@ -54,6 +60,19 @@ export function createPublicServer(
 /** Before the body is read, as on every other route without a valid credential. */
 async function refuseCredential(): Promise<never> {
   throw unauthorized()
+}
+
+/** The only routes that also accept the tokens of apps. Each tool checks the role, so every role may call them. */
+function bindMcpRoute(app: FastifyInstance, ctx: Ctx, route: OrganisationRoute, connections: ConnectionLimit): void {
+  bindRoute(app, ctx, route, {
+    authenticate: async (request) => {
+      const scope = await authenticateMcpRequest(ctx, request)
+      connections.release(request.raw.socket)
+      return scope
+    },
+    bodyTimeoutMs: BODY_TIMEOUT_MS,
+    limitStream: (scope, request, response) => revocableStream(ctx, mcpAccess(ctx, scope, request), response),
+  })
 }
 
 /** A project route gets a scope of one project; every other founder route gets all projects of the caller. */

@@ -5,6 +5,7 @@ import { oauthCallbackRoutes } from '../connections/auth/oauth-routes.ts'
 import { decideRoutes } from '../notifications/decide-routes.ts'
 import { defineRead, HttpResponse, nameRoutes, openRoute, type Route } from '../http/route.ts'
 import { notifierHookRoutes } from '../notifications/hook-routes.ts'
+import { mcpOauthRoutes } from '../mcp/oauth/routes.ts'
 import { portalSignInRoutes } from '../portal/access-routes.ts'
 import type { SandboxDriver } from '../sandbox/driver.ts'
 import { StoreUnavailable } from '../store/errors.ts'
@@ -37,6 +38,7 @@ export const openPlaneRoutes = (isDraining: () => boolean): Record<string, Route
   Connections: Object.values(oauthCallbackRoutes),
   Channels: [...Object.values(hookRoutes), ...Object.values(widgetRoutes)],
   Notifications: [...Object.values(decideRoutes), ...Object.values(notifierHookRoutes)],
+  MCP: Object.values(mcpOauthRoutes),
   Portal: [...Object.values(publicBrandRoutes), ...Object.values(portalSignInRoutes)],
 })
 

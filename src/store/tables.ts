@@ -894,6 +894,48 @@ export interface WebhookDeliveryRow {
   delivered_at: string | null
 }
 
+/** A program that registered itself as an OAuth client of `/mcp`. */
+export interface McpAppRow {
+  id: string
+  name: string
+  /** A JSON list. */
+  redirect_uris: string
+  created_at: string
+  /** When a member last gave it access. */
+  last_used_at: string | null
+}
+
+/** The access to one project that a member gave to an app, with a role of at most the member's own. */
+export interface McpAuthorisationRow {
+  id: string
+  project_id: string
+  member_id: string
+  app_id: string
+  app_name: string
+  role: string
+  created_at: string
+  /** When the app last got a token. */
+  last_used_at: string | null
+}
+
+export interface McpCodeRow {
+  hash: string
+  authorisation_id: string
+  redirect_uri: string
+  code_challenge: string
+  expires_at: string
+  used_at: string | null
+}
+
+export interface McpTokenRow {
+  hash: string
+  authorisation_id: string
+  kind: 'access' | 'refresh'
+  expires_at: string
+  /** When a refresh token was exchanged for its successor. */
+  used_at: string | null
+}
+
 export interface Tables {
   organisations: OrganisationRow
   projects: ProjectRow
@@ -932,6 +974,10 @@ export interface Tables {
   vault: VaultRow
   oauth_flows: OauthFlowRow
   token_locks: TokenLockRow
+  mcp_apps: McpAppRow
+  mcp_authorisations: McpAuthorisationRow
+  mcp_codes: McpCodeRow
+  mcp_tokens: McpTokenRow
   channels: ChannelRow
   clients: ClientRow
   client_handles: ClientHandleRow

@@ -12,6 +12,8 @@ export interface CallInput {
   /** Query parameters, such as `?name=a`. */
   query?: string
   body?: unknown
+  /** A body that is not JSON. */
+  raw?: string
   headers?: Record<string, string>
   /** The credential; the project's key by default, null for none. */
   key?: string | null

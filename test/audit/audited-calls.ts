@@ -11,6 +11,7 @@ import {
 } from './audited-call.ts'
 import { CLIENTS, createWidget, WIDGET_ORIGIN } from './audited-clients.ts'
 import { CONNECTIONS } from './audited-connections.ts'
+import { MCP } from './audited-mcp.ts'
 import { NOTIFICATIONS } from './audited-notifications.ts'
 import { DAILY, IDLE } from './populated-app.ts'
 
@@ -113,7 +114,6 @@ const WORK: Record<string, AuditedCall> = {
     await app.call('POST', '/v1/blueprints/support/provision')
     return { ids: { slug: 'support' } }
   }),
-  'POST /mcp': onProject('task.created', () => ({ body: mcpCall('run_task', { ...IDLE, wait_s: 0 }) })),
 }
 
 const WEBHOOKS: Record<string, AuditedCall> = {
@@ -203,17 +203,7 @@ export const AUDITED_CALLS = {
   ...WEBHOOKS,
   ...PEOPLE,
   ...NOTIFICATIONS,
-}
-
-/** Every MCP tool that changes something. */
-export const AUDITED_TOOLS: Record<string, AuditedCall> = {
-  run_task: onProject('task.created', () => ({ body: mcpCall('run_task', { ...IDLE, wait_s: 0 }) })),
-  decide_approval: onProject('approval.approved', async (app) => ({
-    body: mcpCall('decide_approval', {
-      approval_id: (await app.taskAwaitingApproval()).approval,
-      decision: 'approve',
-    }),
-  })),
+  ...MCP,
 }
 
 /** Routes other than GET that change nothing. */
@@ -232,6 +222,5 @@ export const UNAUDITED_CALLS: Record<string, AuditedCall['call']> = {
   }),
 }
 
-function mcpCall(name: string, given: object) {
-  return { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: given } }
-}
+/** Routes other than GET without an entry in any log: an app belongs to no project yet, and the other is always 405. */
+export const CALLS_WITHOUT_LOG = ['POST /v1/mcp-oauth/register', 'DELETE /mcp']

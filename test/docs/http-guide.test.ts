@@ -114,7 +114,8 @@ async function send({
 }: CurlRequest): Promise<{ status: number; body: unknown }> {
   const abort = new AbortController()
   onTestFinished(() => abort.abort())
-  const response = await fetch(url, { method, headers, body, signal: abort.signal })
+  // As curl, which follows no redirects.
+  const response = await fetch(url, { method, headers, body, signal: abort.signal, redirect: 'manual' })
   if (isEndless) {
     const first = await response.body?.getReader().read()
     abort.abort()

@@ -69,7 +69,7 @@ eachStore((store) => {
         },
       ])
       const { tools, ...hints } = (await post('tools/list')).body.result
-      expect(tools).toHaveLength(5)
+      expect(tools).toHaveLength(6)
       expect(hints).toMatchObject({ resultType: 'complete', ttlMs: 3_600_000, cacheScope: 'private' })
       const ran = await post('tools/call', {
         name: 'run_task',
@@ -126,7 +126,7 @@ eachStore((store) => {
         required: ['wedge', 'task_type'],
         properties: { wait_s: { type: 'number', minimum: 0, maximum: 50 } },
       })
-      expect(tools[4].inputSchema.properties.edited).toMatchObject({ type: 'object' })
+      expect(tools[5].inputSchema.properties.edited).toMatchObject({ type: 'object' })
     })
 
     test('an MCP client lists wedges, runs a task and gets its output', async () => {

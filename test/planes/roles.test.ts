@@ -21,9 +21,11 @@ vi.setConfig({ testTimeout: 300_000, hookTimeout: 120_000 })
 const ADMIN_PATHS =
   /^\/v1\/(connections|broker|channels|keys|members|projects|blueprints|webhooks|secrets|brand|notifiers|notification-settings)\b(?!\/:id\/inbound)|\/erase$/
 
+const OWN_PATHS = /^\/(mcp|v1\/auth\/password|v1\/mcp-authorisations(\/:id)?|v1\/me\/.*)$/
+
 function leastRole({ method, path }: AnyRoute): Role {
-  // The MCP endpoint checks the role for each tool, and every member may change their own password and notifications.
-  if (method === 'GET' || path === '/mcp' || /^\/v1\/(auth\/password|me\/)/.test(path)) return 'viewer'
+  // The MCP endpoint checks the role for each tool. Every member may change what belongs to them alone.
+  if (method === 'GET' || OWN_PATHS.test(path)) return 'viewer'
   return ADMIN_PATHS.test(path) ? 'admin' : 'operator'
 }
 
@@ -52,7 +54,9 @@ describe('roles and projects', () => {
           expect([response.status, response.text], failure).toEqual([403, `{"error":"role '${role}' cannot do this"}`])
         } else if (who.startsWith('key') && response.status === 403) {
           expect(response.text, failure).toBe('{"error":"a project key cannot do this"}')
-          expect(route.path, failure).toMatch(/^\/v1\/(members|projects|auth\/password|me\/)/)
+          expect(route.path, failure).toMatch(
+            /^\/v1\/(members|projects|auth\/password|me\/|mcp-authorisations|mcp-oauth\/consent)/,
+          )
         } else expect([200, 400, 404, 405, 502], failure).toContain(response.status)
       })
     }

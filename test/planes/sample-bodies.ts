@@ -55,6 +55,13 @@ export function sampleBodies({ ids }: SeededProject): Record<string, Record<stri
     'POST /v1/webhooks': { url: 'https://hooks.example/', events: ['task.finished'], enabled: false },
     'PUT /v1/webhooks/:id': { url: 'https://hooks.example/', events: ['task.finished'], enabled: false },
     'POST /mcp': { jsonrpc: '2.0', id: 1, method: 'ping', params: {} },
+    'POST /v1/mcp-authorisations': {
+      client_id: 'app_0',
+      redirect_uri: 'https://assistant.example/callback',
+      project_id: ids.projects,
+      role: 'viewer',
+    },
+    'POST /v1/mcp-oauth/register': { redirect_uris: ['https://assistant.example/callback'] },
     'POST /v1/projects': { name: 'P', tier: 'default', wedges: null },
     'PUT /v1/projects/:id': { name: 'P', tier: 'default', wedges: null },
     'POST /v1/keys': { name: 'k', role: 'viewer' },

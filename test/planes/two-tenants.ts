@@ -145,6 +145,7 @@ async function seedProject(app: TestApp, key: string, owner: string): Promise<Se
     token: 'svc_uns_absent',
     kind: 'mail',
     notifiers: app.ctx.world.newId('ntf'),
+    'mcp-authorisations': await authoriseApp(app, owner, project),
   }
   ids.question = await insertRunRows(app, ids)
   await setBrandImages(app, key, ids.projects)
@@ -172,6 +173,19 @@ async function insertNotificationRows(
   })
   return token
 }
+
+/** Gives an app access to the project, and returns the id of the authorisation. */
+async function authoriseApp(app: TestApp, session: string, project_id: string): Promise<string> {
+  const redirect_uri = 'https://assistant.example/callback'
+  const registered = await app.call('POST', '/v1/mcp-oauth/register', { redirect_uris: [redirect_uri] }, { key: null })
+  const request = { client_id: registered.body.client_id, redirect_uri, response_type: 'code', ...PKCE_CHALLENGE }
+  const body = { ...request, project_id, role: 'viewer' }
+  await app.call('POST', '/v1/mcp-authorisations', body, { key: session })
+  const headers = { 'x-svc-project': project_id }
+  return (await app.call('GET', '/v1/mcp-authorisations', undefined, { key: session, headers })).body.data[0].id
+}
+
+export const PKCE_CHALLENGE = { code_challenge: 'a'.repeat(43), code_challenge_method: 'S256' }
 
 type RunRowIds = Record<
   'projects' | 'connections' | 'tasks' | 'clients' | 'artifacts' | 'approvals' | 'questions',

@@ -43,6 +43,10 @@ const listTables = (store: StoreKind, db: Db) =>
 
 const UNDO_STORAGE_USAGE_AND_LATER = [
   ...[
+    'mcp_tokens',
+    'mcp_codes',
+    'mcp_authorisations',
+    'mcp_apps',
     'decision_links',
     'notification_messages',
     'notification_codes',

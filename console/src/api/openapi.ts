@@ -753,6 +753,33 @@ export interface components {
             name: string;
             source?: string | null;
         };
+        CreateMcpAuthorisationRequest: {
+            client_id: string;
+            code_challenge?: string;
+            code_challenge_method?: string;
+            project_id: string;
+            redirect_uri: string;
+            resource?: string;
+            response_type?: string;
+            /** @enum {string} */
+            role: "viewer" | "operator" | "admin" | "owner";
+            state?: string;
+        };
+        CreateMcpAuthorisationResponse: {
+            redirect_to: string;
+        };
+        CreateMcpTokenError400: {
+            error: string;
+            error_description?: string;
+        };
+        CreateMcpTokenResponse: {
+            access_token: string;
+            expires_in: number;
+            refresh_token: string;
+            /** @description The role that the member chose. */
+            scope: string;
+            token_type: string;
+        };
         CreateNotificationLinkRequest: {
             /** @enum {string} */
             kind: "slack" | "telegram" | "mail";
@@ -891,6 +918,9 @@ export interface components {
             /** @constant */
             ok: true;
         };
+        EndMcpSessionError405: {
+            error: string;
+        };
         EndPortalSessionRequest: {
             everywhere?: boolean;
         };
@@ -965,6 +995,32 @@ export interface components {
             /** @description Open seed questions and the newest 1000 others. */
             questions: components["schemas"]["IntakeQuestion"][];
             wedge: string;
+        };
+        GetMcpAuthorisationServerResponse: {
+            authorization_endpoint: string;
+            authorization_response_iss_parameter_supported: boolean;
+            code_challenge_methods_supported: string[];
+            grant_types_supported: string[];
+            issuer: string;
+            registration_endpoint: string;
+            response_modes_supported: string[];
+            response_types_supported: string[];
+            revocation_endpoint: string;
+            revocation_endpoint_auth_methods_supported: string[];
+            token_endpoint: string;
+            token_endpoint_auth_methods_supported: string[];
+        };
+        GetMcpResourceOfOriginResponse: {
+            authorization_servers: string[];
+            bearer_methods_supported: string[];
+            resource: string;
+            resource_name: string;
+        };
+        GetMcpResourceResponse: {
+            authorization_servers: string[];
+            bearer_methods_supported: string[];
+            resource: string;
+            resource_name: string;
         };
         GetMcpStreamError405: {
             error: string;
@@ -1127,6 +1183,47 @@ export interface components {
         };
         ListConnectionToolsResponse: {
             data: components["schemas"]["ConnectionTool"][];
+        };
+        McpApp: {
+            client_id: string;
+            client_id_issued_at: number;
+            client_name: string;
+            grant_types: string[];
+            redirect_uris: string[];
+            response_types: string[];
+            token_endpoint_auth_method: string;
+        };
+        McpAuthorisation: {
+            app: {
+                id: string;
+                name: string;
+            };
+            /** Format: date-time */
+            created_at: string;
+            id: string;
+            /** @description When the app last got a token. */
+            last_used_at: string | null;
+            member: {
+                id: string;
+                name: string;
+            };
+            project_id: string;
+            /** @enum {string} */
+            role: "viewer" | "operator" | "admin" | "owner";
+        };
+        McpAuthorisationList: {
+            data: components["schemas"]["McpAuthorisation"][];
+            next_cursor: string | null;
+        };
+        McpConsent: {
+            app: {
+                name: string;
+                redirect_host: string;
+            };
+            /** @description What is wrong with the request of the app; null: nothing. */
+            error: string | null;
+            /** @description Returns to the app without access: the member refused, or the error. */
+            return_url: string;
         };
         Member: {
             /** Format: date-time */
@@ -1647,6 +1744,12 @@ export interface components {
             /** @description How many tools are ignored: their name, size or number is not acceptable. */
             skipped: number;
         };
+        RegisterMcpAppError400: {
+            error: string;
+            error_description?: string;
+        };
+        /** @description Any JSON object. */
+        RegisterMcpAppRequest: JsonObject;
         RejectApprovalRequest: {
             reason?: string;
         };
@@ -1657,6 +1760,11 @@ export interface components {
         ReviseApprovalRequest: {
             note: string;
         };
+        RevokeMcpTokenError400: {
+            error: string;
+            error_description?: string;
+        };
+        RevokeMcpTokenResponse: Record<string, never>;
         RevokePortalAccessResponse: {
             /** @constant */
             ok: true;
@@ -1725,13 +1833,18 @@ export interface components {
             next_cursor: string | null;
         };
         SendMcpMessageRequest: {
+            /** @description Any JSON object. */
+            error?: JsonObject;
             /** @description Absent in a notification. */
             id?: string | number;
             /** @constant */
             jsonrpc: "2.0";
-            method: string;
+            /** @description Absent in the answer to a form. */
+            method?: string;
             /** @description Any JSON object. */
             params?: JsonObject;
+            /** @description Any JSON object. */
+            result?: JsonObject;
         };
         SendMcpMessageResponse: {
             error?: {

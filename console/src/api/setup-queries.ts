@@ -45,6 +45,8 @@ export type Member = Schemas['Member']
 
 export type ApiKey = Schemas['Key']
 
+export type ConnectedApp = Schemas['McpAuthorisation']
+
 export const connectionsQuery = queryOptions({
   queryKey: ['connections'],
   queryFn: ({ signal }) => fetchList<Connection>('/v1/connections', { signal }),
@@ -115,3 +117,17 @@ export const keysQuery = queryOptions({
   queryKey: ['keys'],
   queryFn: ({ signal }) => fetchList<ApiKey>('/v1/keys', { signal }),
 })
+
+export const connectedAppsQuery = queryOptions({
+  queryKey: ['connected-apps'],
+  queryFn: ({ signal }) => fetchList<ConnectedApp>('/v1/mcp-authorisations', { signal }),
+})
+
+/** What an app asks for; `request` is the query with which it opened the consent page. */
+export const consentQuery = (request: string) =>
+  queryOptions({
+    queryKey: ['consent', request],
+    queryFn: ({ signal }) =>
+      callApi<Schemas['McpConsent']>(`/v1/mcp-oauth/consent?${request}`, { signal, allProjects: true }),
+    retry: false,
+  })

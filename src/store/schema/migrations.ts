@@ -5,6 +5,7 @@ import { BRAND_STATEMENTS } from './brand.ts'
 import { conversationStatements } from './conversations.ts'
 import { FILE_STATEMENTS } from './files.ts'
 import { initialSchema } from './initial-schema.ts'
+import { MCP_OAUTH_STATEMENTS } from './mcp-oauth.ts'
 import { runStateStatements } from './run-states.ts'
 import { STORAGE_USAGE_STATEMENTS } from './storage-usage.ts'
 
@@ -100,6 +101,11 @@ const MIGRATIONS: Record<string, Migration> = {
   '0017_approval_people': {
     async up(db) {
       for (const statement of APPROVAL_PEOPLE_STATEMENTS) await sql.raw(statement).execute(db)
+    },
+  },
+  '0018_mcp_oauth': {
+    async up(db) {
+      for (const statement of MCP_OAUTH_STATEMENTS) await sql.raw(statement).execute(db)
     },
   },
 }

@@ -10,6 +10,7 @@ import { Page } from '../../ui/page.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 import { ApiKeys } from './api-keys.tsx'
 import { BrandSettings } from './brand-settings.tsx'
+import { ConnectedApps } from './connected-apps.tsx'
 import { Members } from './members.tsx'
 import { Notifications } from './notifications/notifications.tsx'
 import { Projects } from './projects.tsx'
@@ -34,6 +35,7 @@ export function SettingsPage() {
         onChange={(to) => void navigate({ search: { view: to } })}
       />
       {view === 'keys' && <ApiKeys />}
+      {view === 'keys' && <ConnectedApps />}
       {view === 'members' && <Members isKey={session?.member === null} />}
       {view === 'projects' && <Projects isKey={session?.member === null} />}
       {view === 'notifications' && <Notifications isKey={session?.member === null} />}

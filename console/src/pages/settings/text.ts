@@ -29,6 +29,18 @@ export const settingsText = {
     noneHint: 'An API key lets a program use the API of this project.',
     roleHint: 'Ask an admin to create or revoke keys.',
   },
+  apps: {
+    title: 'Connected apps of this project',
+    label: 'Connected apps',
+    app: 'App',
+    member: 'Member',
+    lastUsed: 'Last used',
+    never: 'Never',
+    revoke: 'Revoke',
+    confirmRevoke: (name: string) => `Revoke the access of ${name}? The app stops working immediately.`,
+    none: 'No connected apps yet',
+    noneHint: 'An app that supports MCP connects by this URL and acts as the member who allowed it.',
+  },
   members: {
     title: 'Members of the organisation',
     label: 'Members',

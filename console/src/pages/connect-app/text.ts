@@ -1,0 +1,22 @@
+export const connectAppText = {
+  loading: 'Connect an app',
+  title: (app: string) => `Connect ${app}?`,
+  lead: (app: string, host: string) => `${app} asks for access to one of your projects. It sends you back to ${host}.`,
+  warning: 'Continue only if you have just added this service in the app. The app chose its own name.',
+  project: 'Project',
+  role: 'Role',
+  roleHints: {
+    viewer: 'Reads tasks and approvals.',
+    operator: 'Runs tasks and decides about approvals in your name.',
+    admin: 'Like operator, also for approvals that only admins decide.',
+    owner: 'Like operator, also for approvals that only owners decide.',
+  },
+  revokeHint: 'You can revoke the access in Settings, under API keys.',
+  allow: 'Allow access',
+  cancel: 'Cancel',
+  refused: 'The app cannot be connected',
+  back: 'Back to the app',
+  home: 'Open the console',
+  signInWithAccount: 'You are signed in with an API key. Sign in with an account to connect an app.',
+  signIn: 'Sign in with an account',
+}

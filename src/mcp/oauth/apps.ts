@@ -1,0 +1,86 @@
+import { z } from 'zod'
+import { limitOpenCalls } from '../../accounts/login-limit.ts'
+import { isLoopback, toClientNetwork } from '../../base/ip-address.ts'
+import type { JsonObject } from '../../base/json.ts'
+import { Problem, tooManyRequests } from '../../base/problem.ts'
+import { type Ctx, inTx } from '../../ctx/ctx.ts'
+import { isoNow } from '../../ctx/world.ts'
+import { validateFields } from '../../http/validate.ts'
+import type { McpAppRow } from '../../store/tables.ts'
+import { oauthProblem } from './problem.ts'
+import { countMcpApps, insertMcpApp } from './rows.ts'
+
+/** Anybody may register an app, so both the rate and the number of apps are limited. Unused apps are deleted. */
+const MAX_REGISTRATIONS_PER_NETWORK = 30
+const MAX_APPS = 10_000
+const MAX_REDIRECT_URI_CHARACTERS = 2_000
+
+const RegistrationRequest = z.object({
+  client_name: z.string().trim().max(200).optional(),
+  redirect_uris: z.array(z.string().max(MAX_REDIRECT_URI_CHARACTERS)).min(1).max(10),
+})
+
+/** Registers an app (RFC 7591). It has no secret: PKCE and the exact redirect URI protect its codes. */
+export async function registerMcpApp(ctx: Ctx, body: JsonObject, address: string): Promise<McpAppRow> {
+  await limitOpenCalls(ctx, `mcp-app:${toClientNetwork(address)}`, MAX_REGISTRATIONS_PER_NETWORK, 'registrations')
+  const { client_name, redirect_uris } = readRegistration(body)
+  const app = {
+    id: ctx.world.newId('app'),
+    name: client_name || new URL(redirect_uris[0] ?? '').host,
+    redirect_uris: JSON.stringify(redirect_uris),
+    created_at: isoNow(ctx),
+    last_used_at: null,
+  }
+  await inTx(ctx, async (tx) => {
+    if ((await countMcpApps(tx.db)) >= MAX_APPS) throw tooManyRequests('too many apps: try again tomorrow', 3600)
+    await insertMcpApp(tx.db, app)
+  })
+  return app
+}
+
+export const parseRedirectUris = (app: Pick<McpAppRow, 'redirect_uris'>): string[] =>
+  z.array(z.string()).parse(JSON.parse(app.redirect_uris))
+
+function readRegistration(body: JsonObject): z.output<typeof RegistrationRequest> {
+  const registration = asOauthProblem(() => validateFields(RegistrationRequest, body, 'field'))
+  const wrong = registration.redirect_uris.find((uri) => !isAllowedRedirectUri(uri))
+  if (wrong !== undefined)
+    throw oauthProblem('invalid_redirect_uri', 'a redirect URI must be an https URL, a loopback URL or an app URL')
+  return registration
+}
+
+function asOauthProblem<T>(read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof Problem) throw oauthProblem('invalid_client_metadata', error.message)
+    throw error
+  }
+}
+
+/** Schemes that a browser handles itself, so that a redirect would run a script or read a file. */
+const BROWSER_SCHEMES = [
+  'javascript',
+  'data',
+  'vbscript',
+  'file',
+  'blob',
+  'filesystem',
+  'about',
+  'view-source',
+  'intent',
+]
+const NETWORK_SCHEMES = ['ws', 'wss', 'ftp']
+
+/** HTTPS, HTTP on this machine, or the scheme of an installed app. A fragment or a password would be ambiguous. */
+function isAllowedRedirectUri(uri: string): boolean {
+  if (!URL.canParse(uri)) return false
+  const { protocol, hostname, hash, username, password, href } = new URL(uri)
+  const scheme = protocol.slice(0, -1)
+  // Written differently, such as with a line break in the scheme, two parsers could understand it in two ways.
+  if (hash !== '' || uri.includes('#') || username !== '' || password !== '' || !href.startsWith(uri.slice(0, 10)))
+    return false
+  if (scheme === 'https') return true
+  if (scheme === 'http') return isLoopback(hostname) || hostname === 'localhost'
+  return hostname !== '' && ![...BROWSER_SCHEMES, ...NETWORK_SCHEMES].includes(scheme)
+}
