@@ -91,7 +91,7 @@ describe('svc approvals', () => {
     const decided = await Promise.all(
       [first, second].map(async (id) => (await app().call('GET', `/v1/approvals/${id}`)).body),
     )
-    expect(decided.map(({ status }) => status).toSorted()).toEqual(['approved', 'rejected'])
+    expect(new Set(decided.map(({ status }) => status))).toEqual(new Set(['approved', 'rejected']))
     expect(decided.find(({ status }) => status === 'rejected')).toMatchObject({ revise: true, reason: 'Kinder.' })
   })
 })
