@@ -4,6 +4,7 @@ import { measureBoot } from './parts/boot.ts'
 import { measureCreate, measureRead } from './parts/create.ts'
 import { measureFilters } from './parts/filters.ts'
 import { measureDecision, measureWorkflow } from './parts/approvals.ts'
+import { measureNotices } from './parts/notify.ts'
 import { measureParked } from './parts/parked.ts'
 import {
   measureLiveStreams,
@@ -36,6 +37,7 @@ const PARTS: Record<string, (rig: Rig) => Promise<ResultRow[]>> = {
   tasks: measureTasks,
   'own-cell': measureOwnCell,
   decision: measureDecision,
+  notify: measureNotices,
   parked: measureParked,
   workflow: measureWorkflow,
   surface: measureReports,

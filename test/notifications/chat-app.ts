@@ -1,0 +1,105 @@
+import type { ServerResponse } from 'node:http'
+import { expect, onTestFinished } from 'vitest'
+import { addMember, signUpOwner } from '../accounts/members.ts'
+import {
+  gatedWedgeFiles,
+  type GatedApp,
+  openGatedApp,
+  requestedApprovalId,
+  startAction,
+} from '../approvals/gated-app.ts'
+import { type FakeUpstream, openFakeUpstream, type ReceivedRequest } from '../fake-upstream.ts'
+import type { ApiResponse } from '../http.ts'
+import type { StoreKind } from '../stores.ts'
+
+export const BOT_TOKEN = 'bot-token-of-the-connection'
+export const HOOK_SECRET = 'the-secret-of-the-notifier'
+
+/** A member whose account at the service is linked. */
+export interface ChatMember {
+  id: string
+  session: string
+  address: string
+}
+
+/** A service that tells its members through Slack or Telegram, of which a recorder takes the place. */
+export interface ChatApp extends GatedApp {
+  provider: FakeUpstream
+  owner: { id: string; session: string }
+  /** A call of the service, with the body unchanged. */
+  deliver: (body: string, headers: Record<string, string>) => Promise<ApiResponse>
+}
+
+export const CHAT_APPROVALS = [
+  { action: 'archive_order', risk: 'low', required: true },
+  { action: 'pay', risk: 'high', needed: 2 },
+  { action: 'payout', risk: 'high' },
+  { action: 'transfer', approvers: ['admin'] },
+]
+
+export async function openChatApp(
+  store: StoreKind,
+  kind: 'slack' | 'telegram',
+  respond: (received: ReceivedRequest, response: ServerResponse) => void,
+): Promise<ChatApp> {
+  const provider = await openFakeUpstream()
+  provider.respond = respond
+  const env = { SVC_PUBLIC_URL: 'https://desk.example', SVC_APPROVAL_TTL_S: '86400' }
+  const gated = await openGatedApp(store, gatedWedgeFiles('gate', { approvals: CHAT_APPROVALS }), env)
+  onTestFinished(async () => {
+    await gated.stop()
+    await gated.outside.close()
+    await provider.close()
+  })
+  const session = await signUpOwner(gated)
+  const { body: members } = await gated.call('GET', '/v1/members', undefined, { key: session })
+  const path = await addNotifier(gated, kind, provider.url)
+  const deliver = (body: string, headers: Record<string, string>) =>
+    gated.call('POST', path, undefined, { key: null, headers, raw: body })
+  return { ...gated, provider, owner: { id: members.data[0].id, session }, deliver }
+}
+
+/** Sets up the notifier and returns the path of its hook. */
+async function addNotifier(app: GatedApp, kind: string, base_url: string): Promise<string> {
+  const connection = { kind: 'custom', name: kind, config: { base_url } }
+  const created = await app.call('POST', '/v1/connections', connection)
+  await app.call('POST', `/v1/connections/${created.body.id}/secret`, { value: BOT_TOKEN })
+  expect((await app.call('PUT', `/v1/notifiers/${kind}`, { connection: kind })).status).toBe(200)
+  const { status, body } = await app.call('POST', `/v1/notifiers/${kind}/secret`, { value: HOOK_SECRET })
+  expect([status, body.has_secret]).toEqual([200, true])
+  // The loop learns of the new notifier.
+  await app.clock.advance(1_000)
+  return new URL(body.hook_url).pathname
+}
+
+/** The code with which a member links an account. */
+export async function startLink(app: ChatApp, session: string, kind: string): Promise<{ code: string; url?: string }> {
+  const { status, body } = await app.call('POST', '/v1/me/notifications/links', { kind }, { key: session })
+  expect(status).toBe(200)
+  return body
+}
+
+export const addOperator = (app: ChatApp, email: string) => addMember(app, app.owner.session, 'operator', email)
+
+/** A task whose action waits for a decision. */
+export async function ask(app: ChatApp, action: string, payload: object): Promise<{ task: string; approval: string }> {
+  const { id: task } = await startAction(app, { action, payload })
+  return { task, approval: await requestedApprovalId(app, task) }
+}
+
+export async function readApproval(app: ChatApp, approval: string) {
+  return (await app.call('GET', `/v1/approvals/${approval}`)).body
+}
+
+/** Waits until the service was called in this way, while the time passes. */
+export async function waitForCall(
+  app: ChatApp,
+  matches: (received: ReceivedRequest) => boolean,
+): Promise<ReceivedRequest> {
+  for (;;) {
+    const found = app.provider.received.find(matches)
+    if (found) return found
+    await app.clock.advance(100)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+}

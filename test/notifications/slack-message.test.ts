@@ -1,0 +1,138 @@
+import { App, HTTPReceiver } from '@slack/bolt'
+import { WebClient } from '@slack/web-api'
+import fc from 'fast-check'
+import { expect, onTestFinished, test } from 'vitest'
+import type { Card } from '../../src/notifications/card.ts'
+import { NoticeRefused } from '../../src/notifications/notifier.ts'
+import { editForm, rejectForm, reviseForm, toSlackMessage } from '../../src/notifications/slack-card.ts'
+import { slackNotifier } from '../../src/notifications/slack-notifier.ts'
+import { CONNECTION_SECRET, sortedFields } from '../channels/adapters/adapter-fixtures.ts'
+import { respondJson } from '../fake-upstream.ts'
+import { openNotifierTest, sampleCard } from './notifier-fixtures.ts'
+import { signSlack } from './slack-app.ts'
+
+const SIGNING_SECRET = 'the-signing-secret'
+
+const answer = { ok: true, channel: 'D1', ts: '1700000009.000900' }
+
+test('a message and its rewrite are what the client of Slack sends', async () => {
+  const { ctx, target, provider } = await openNotifierTest('slack', (_, response) => respondJson(response, 200, answer))
+  const card = sampleCard({ title: 'Refund <b> & more' })
+  const { externalId } = await slackNotifier.post(ctx, target('U1'), card)
+  await slackNotifier.rewrite(ctx, target('U1'), externalId, { ...card, outcome: 'Approved by Ada' })
+  const client = new WebClient(CONNECTION_SECRET, { slackApiUrl: `${provider.url}/`, retryConfig: { retries: 0 } })
+  await client.apiCall('chat.postMessage', { channel: 'U1', ...toSlackMessage(card) })
+  const rewritten = toSlackMessage({ ...card, outcome: 'Approved by Ada' })
+  await client.apiCall('chat.update', { channel: 'D1', ts: '1700000009.000900', ...rewritten })
+  const [posted, updated, theirPost, theirUpdate] = provider.received
+  expect(posted?.url).toBe(theirPost?.url)
+  expect(posted?.headers.authorization).toBe(theirPost?.headers.authorization)
+  expect(sortedFields(posted?.body)).toEqual(sortedFields(theirPost?.body))
+  expect(updated?.url).toBe(theirUpdate?.url)
+  expect(sortedFields(updated?.body)).toEqual(sortedFields(theirUpdate?.body))
+})
+
+test.each([
+  ['user_not_found', true],
+  ['ratelimited', false],
+])('a message that Slack answers with %s fails, and is final: %s', async (answered, isFinal) => {
+  const { ctx, target } = await openNotifierTest('slack', (_, response) =>
+    respondJson(response, 200, { ok: false, error: answered }),
+  )
+  const failure = await slackNotifier.post(ctx, target('U1'), sampleCard()).catch((thrown: Error) => thrown)
+  expect(failure).toMatchObject({ message: `slack answered ${answered}` })
+  expect(failure instanceof NoticeRefused).toBe(isFinal)
+})
+
+/** An app of Slack's own library that notes what it reads from a call. */
+async function openBoltApp() {
+  const receiver = new HTTPReceiver({ signingSecret: SIGNING_SECRET, processBeforeResponse: true })
+  const app = new App({ receiver, authorize: async () => ({ botToken: 'xoxb-1', botId: 'B1', botUserId: 'UBOT' }) })
+  const seen: unknown[] = []
+  app.action('approve', async ({ ack, action, body }) => {
+    seen.push({ user: body.user.id, value: 'value' in action ? action.value : null })
+    await ack()
+  })
+  app.view('edit', async ({ ack, view, body }) => {
+    seen.push({ user: body.user.id, value: view.private_metadata, text: view.state.values['field-0']?.value?.value })
+    await ack({ response_action: 'errors', errors: { 'field-0': 'wrong' } })
+  })
+  const server = await app.start(0)
+  onTestFinished(async () => void (await app.stop()))
+  const address = server.address()
+  const port = typeof address === 'object' && address ? address.port : 0
+  return { seen, url: `http://127.0.0.1:${port}/slack/events` }
+}
+
+test('a click and a form are read as the library of Slack reads them, and answered in its words', async () => {
+  const bolt = await openBoltApp()
+  const { ctx, call } = await openNotifierTest('slack')
+  const card = sampleCard()
+  const actions = toSlackMessage(card).blocks.at(-1)?.elements
+  const button = Array.isArray(actions) ? actions[0] : null
+  const user = { id: 'U1', username: 'ada', team_id: 'T1' }
+  const common = { team: { id: 'T1' }, user, api_app_id: 'A1', token: 'old' }
+  const click = { type: 'block_actions', ...common, actions: [button], response_url: 'https://hooks.slack.com/x' }
+  const fields = [{ name: 'text', kind: 'text' as const, value: 'hello', options: null }]
+  const state = { values: { 'field-0': { value: { type: 'plain_text_input', value: 'a & <b>' } } } }
+  const submit = { type: 'view_submission', ...common, view: { ...editForm(card, fields), id: 'V1', state } }
+  const answers: string[] = []
+  for (const payload of [click, submit]) {
+    const body = new URLSearchParams({ payload: JSON.stringify(payload) }).toString()
+    const headers = signNow(body)
+    answers.push(await (await fetch(bolt.url, { method: 'POST', headers, body })).text())
+    const activity = slackNotifier.hook?.parse(ctx, call(body))
+    for (const event of activity?.events ?? []) {
+      expect(event).toMatchObject({ type: 'decide', address: 'U1', decision: 'approve' })
+      await event.respond('refused', 'wrong').catch(() => {})
+    }
+    answers.push(JSON.stringify(activity?.response?.() ?? null))
+  }
+  expect(bolt.seen).toEqual([
+    { user: 'U1', value: `${card.approvalId}:${card.payloadSha256.slice(0, 24)}` },
+    { user: 'U1', value: `${card.approvalId}:${card.payloadSha256.slice(0, 24)}`, text: 'a & <b>' },
+  ])
+  expect(answers[2]).toBe(answers[3])
+})
+
+const signNow = (body: string) => {
+  const time = Math.floor(Date.now() / 1000)
+  return signSlack(body, time, SIGNING_SECRET)
+}
+
+test('messages and forms of any content stay within the limits of Slack', () => {
+  const text = fc.string({ unit: 'binary', minLength: 1, maxLength: 4000 })
+  const card = fc.record({
+    title: text,
+    message: fc.option(text),
+    rule: fc.option(text),
+    outcome: fc.option(text),
+    payload: fc.array(fc.record({ name: text, value: text }), { maxLength: 12 }),
+  })
+  fc.assert(
+    fc.property(fc.array(card, { minLength: 1, maxLength: 40 }), (contents) => {
+      const cards = contents.map((content) => sampleCard(content as Partial<Card>))
+      const [first = sampleCard()] = cards
+      const messages = [toSlackMessage(first), toSlackMessage({ kind: 'digest', title: 'Digest', cards })]
+      for (const { blocks } of messages) {
+        expect(blocks.length).toBeLessThanOrEqual(50)
+        for (const block of blocks) checkBlock(block)
+      }
+      const field = { name: first.title, kind: 'text' as const, value: first.title.slice(0, 3000), options: null }
+      for (const form of [editForm(first, [field]), rejectForm(first), reviseForm(first)]) {
+        expect(JSON.stringify(form?.private_metadata).length).toBeLessThan(3000)
+        expect(form).toMatchObject({ title: { text: expect.stringMatching(/^.{1,24}$/) } })
+      }
+    }),
+    { numRuns: 50 },
+  )
+})
+
+/** The limits of Slack count characters of the text before it is escaped. */
+function checkBlock(block: object): void {
+  const { type, text, elements } = block as { type: string; text?: { text: string }; elements?: { text?: unknown }[] }
+  const length = (shown: string) => shown.replaceAll(/&(?:amp|lt|gt);/g, '&').length
+  if (type === 'header') expect(length(text?.text ?? '')).toBeLessThanOrEqual(150)
+  if (type === 'context') expect(length((elements?.[0]?.text as string) ?? '')).toBeLessThanOrEqual(2000)
+  if (type === 'actions') expect(elements?.length).toBeLessThanOrEqual(25)
+}
