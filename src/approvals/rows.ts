@@ -116,23 +116,31 @@ function listProjectApprovals(db: Db, project_id: string, filter: ApprovalFilter
   return listNewestPage(ofWedge, filter, matchColumns({ path, assignee_id }))
 }
 
+/** Actions have no index, so only this many approvals of the wedge are searched for earlier decisions. */
+const MAX_SEARCHED_APPROVALS = 2_000
+
 /** The newest decisions on the same action of the wedge before an approval, newest first. */
 export function listEarlierDecisions(
   db: Db,
   { id, project_id, wedge, action }: Pick<ApprovalRow, 'id' | 'project_id' | 'wedge' | 'action'>,
   limit: number,
 ): Promise<ApprovalRow[]> {
-  return db
+  const recent = db
     .selectFrom('approvals')
-    .selectAll()
+    .select(['id', 'action', 'status'])
     .where('project_id', '=', project_id)
     .where('wedge', '=', wedge)
-    .where('action', '=', action)
-    .where('status', '!=', 'pending')
     .where('id', '<', id)
     .orderBy('id', 'desc')
+    .limit(MAX_SEARCHED_APPROVALS)
+  const decided = db
+    .selectFrom(recent.as('recent'))
+    .select('recent.id')
+    .where('recent.action', '=', action)
+    .where('recent.status', '!=', 'pending')
+    .orderBy('recent.id', 'desc')
     .limit(limit)
-    .execute()
+  return db.selectFrom('approvals').selectAll().where('id', 'in', decided).orderBy('id', 'desc').execute()
 }
 
 const PAST_COLUMNS = ['id', 'task_id', 'action', 'payload', 'connection', 'tool', 'status', 'created_at'] as const

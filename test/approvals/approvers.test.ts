@@ -3,6 +3,7 @@ import { approveApproval } from '../../src/approvals/decide-approval.ts'
 import { findDecidableUnscoped } from '../../src/approvals/rows.ts'
 import { auditActions, addMember } from '../accounts/members.ts'
 import { eachStore } from '../app.ts'
+import { mcpClient } from '../mcp/mcp-client.ts'
 import { callsFor } from './gated-app.ts'
 import { askFor, decide, readApproval, sharedPeopleApp } from './people-app.ts'
 
@@ -46,6 +47,16 @@ eachStore((store) => {
       expect(await readApproval(app(), approval)).toMatchObject({
         decided_by: { kind: 'member', id: operator.id, name: 'operator-two@example.com' },
       })
+    })
+
+    test('the MCP endpoint has the same rules, and says how many votes there are', async () => {
+      const { operator, admin, owner } = app().people
+      const { approval } = await askFor(app(), 'refund')
+      const mcp = (who: { session: string }) =>
+        mcpClient(app(), { key: who.session }).tool('decide_approval', { approval_id: approval, decision: 'approve' })
+      expect(await mcp(operator)).toEqual({ isError: true, text: 'you are not an approver of this request' })
+      expect((await mcp(admin)).value).toMatchObject({ decision: 'pending', needed: 2 })
+      expect((await mcp(owner)).value).toMatchObject({ decision: 'approved' })
     })
 
     test('who started the task may be excluded from the decision', async () => {
