@@ -100,6 +100,7 @@ function ApprovalRow({
   onOpen: (approval: Approval) => void
 }) {
   const held = useHeldDecision(approval.approval_id)
+  const { assignee } = approval
   return (
     <button
       type="button"
@@ -110,7 +111,9 @@ function ApprovalRow({
       <span className="line-clamp-2 font-medium">{approvalSummary(approval)}</span>
       <span className="flex w-full items-center text-xs text-muted">
         <span className="truncate">
-          {[approval.wedge, approval.context.client?.name, approval.assignee?.name].filter(Boolean).join(' · ')}
+          {[approval.wedge, approval.context.client?.name, assignee && approvalsText.people.assignedTo(assignee.name)]
+            .filter(Boolean)
+            .join(' · ')}
         </span>
         <span className="ml-auto flex">
           {held ? (

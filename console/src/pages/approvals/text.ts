@@ -61,6 +61,7 @@ export const approvalsText = {
     votes: (count: number, needed: number, names: string) =>
       `${count.toLocaleString()} of ${needed.toLocaleString()} approved${names === '' ? '' : `: ${names}`}`,
     assignee: 'Assignee',
+    assignedTo: (name: string) => `assigned to ${name}`,
     noAssignee: 'No assignee',
     escalated: 'Escalated: more people were asked',
     onlyApprovers: (approvers: string[]) => `Only these may decide: ${approvers.join(', ')}.`,
