@@ -25,6 +25,11 @@ const REFUSED: RawResponse = {
   challenge: 'Bearer',
   type: 'application/json; charset=utf-8',
 }
+/** The MCP endpoint also says where an app finds out how to get a token. */
+const REFUSED_BY_MCP = {
+  ...REFUSED,
+  challenge: expect.stringMatching(/^Bearer (error="invalid_token", )?resource_metadata="http[^"]+"$/),
+}
 
 // One store is enough, because test/accounts reads the rows that decide about access on both stores.
 describe('credentials by plane', () => {
@@ -68,8 +73,9 @@ describe('credentials by plane', () => {
         // Without a credential only the query names the project.
         const query = path.startsWith('/v1/portal/brand') ? '?project=default' : ''
         const { status, text } = await sendRequest(tenants(), 'GET', fillPath(path, ownProject.ids) + query, sent)
-        // There is no broker (502), the connection is not one of a broker (400), and GET /mcp is always 405.
-        expect([200, 400, 405, 502], `${path}: ${text.slice(0, 200)}`).toContain(status)
+        // There is no broker (502), the connection is not one of a broker (400), GET /mcp is always 405, and the
+        // authorisation endpoint leads to the console (303).
+        expect([200, 303, 400, 405, 502], `${path}: ${text.slice(0, 200)}`).toContain(status)
       })
     }
     expect(await readAllRows(tenants())).toEqual(before)
@@ -150,7 +156,7 @@ describe('credentials by plane', () => {
       const sent = route.method === 'GET' ? {} : { raw: '{"' }
       await inParallel(Object.entries(credentials), async ([who, authorization]) => {
         const response = await sendRequest(tenants(), route.method, path, { authorization, ...sent })
-        expect(response, `${routeName(route)} by ${who}`).toEqual(REFUSED)
+        expect(response, `${routeName(route)} by ${who}`).toEqual(route.path === '/mcp' ? REFUSED_BY_MCP : REFUSED)
       })
     }
   }

@@ -62,6 +62,7 @@ export async function sendRequest(
   const body = sent.raw ?? (sent.json === undefined ? undefined : JSON.stringify(sent.json))
   const response = await fetch(app.url + path, {
     method,
+    redirect: 'manual',
     headers: {
       ...(sent.authorization && { authorization: sent.authorization }),
       ...(body !== undefined && { 'content-type': 'application/json' }),
