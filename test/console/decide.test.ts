@@ -62,8 +62,12 @@ describe('decision page', () => {
     const [approval] = (await console().call('GET', `/v1/approvals?task_id=${id}`)).body.data
     return { taskId: String(id), approvalId: String(approval.approval_id), path: linkTo('/decide', mail) }
   }
-  const askLetter = (to: string) =>
-    askByMail({ wedge: 'letters', task_type: 'write', input: { to, subject: 'Hello' } }, to)
+  let letters = 0
+  /** Each letter has an address of its own, so that a second attempt of a test does not find the mail of the first. */
+  const askLetter = (recipient: string) => {
+    const to = `${++letters}.${recipient}`
+    return askByMail({ wedge: 'letters', task_type: 'write', input: { to, subject: 'Hello' } }, to)
+  }
   const readApproval = async (id: string) => (await console().call('GET', `/v1/approvals/${id}`)).body
   const openLink = (path: string, options = {}) =>
     console().open(path, { signedIn: false, viewport: PHONE, expected: REFUSED, ...options })
@@ -205,7 +209,7 @@ describe('decision page', () => {
     await waitForEnd(taskId)
     const page = await openLink(path)
     await page.getByRole('heading', { name: 'This link no longer works' }).waitFor()
-    await page.getByText(/expired/).waitFor()
+    await page.getByText(/Expired: nobody decided in time/).waitFor()
   })
 
   const waitForEnd = (taskId: string) =>
