@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { bearerToken, requestAddress } from '../accounts/authenticate.ts'
 import { readRequestBytes } from '../http/request-bytes.ts'
 import { HttpResponse, nameRoutes, openRoute, portalRoute } from '../http/route.ts'
-import { createPortalLink } from './links.ts'
+import { createDeviceLink } from './links.ts'
 import { changeNotices, unsubscribeByToken } from './notices.ts'
 import { requestPortalLink } from './request-link.ts'
 import { endPortalSession, openPortalSession, requireOwnClient } from './session.ts'
@@ -55,16 +55,17 @@ export const portalSignInRoutes = nameRoutes({
 export const portalAccessRoutes = {
   createPortalDeviceLink: portalRoute('POST', '/v1/portal/device-link', {
     summary: 'Create a sign-in link for another device of the client',
+    description: 'The link works once and expires after 15 minutes. 429 if the client has five such links open.',
     responses: { 201: PortalLinkView },
     async handle({ ctx, scope }) {
       const client = await requireOwnClient(ctx, scope)
-      return new HttpResponse(201, await createPortalLink(ctx, scope.actor, client))
+      return new HttpResponse(201, await createDeviceLink(ctx, scope.actor, client))
     },
   }),
 
   endPortalSession: portalRoute('POST', '/v1/portal/sign-out', {
     summary: 'Sign out',
-    description: 'Ends this session, or with `everywhere` all sessions of the client.',
+    description: 'Ends this session, or with `everywhere` all sessions and unused links of the client.',
     body: z.object({ everywhere: z.boolean().optional() }),
     responses: { 200: PortalOkView },
     async handle({ ctx, scope, body, request }) {

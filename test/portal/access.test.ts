@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { eachStore, type TestApp } from '../app.ts'
-import { auditLines, openChannelApp, openPortal, sendInbound } from '../channels/channel-app.ts'
+import { auditLines, openChannelApp, openPortal, projectIdOf, sendInbound } from '../channels/channel-app.ts'
 import { mailDueNotices } from '../../src/portal/notices.ts'
 import { headerOf, openPortalMailApp } from './portal-mail.ts'
 
@@ -9,7 +9,8 @@ const requestLink = (app: TestApp, email: string, project = 'default') =>
 
 const openSession = (app: TestApp, token: string) => app.call('POST', '/v1/portal/session', { token }, { key: null })
 
-const NOTICE_DELAY_MS = 60_000
+const MINUTE = 60_000
+const NOTICE_DELAY_MS = MINUTE
 
 eachStore((store) => {
   test('a client gets a new sign-in link by mail, and strangers cannot tell who is a client', async () => {
@@ -59,6 +60,19 @@ eachStore((store) => {
     await expect.poll(() => app.mails()).toHaveLength(4)
   })
 
+  test('mails to an address are counted by the project, however the request names it', async () => {
+    const app = await openPortalMailApp(store)
+    await sendInbound(app, 'ada@example.com')
+    const id = await projectIdOf(app)
+    const names = ['default', id, `x.${id.slice(4)}`, `y.${id.slice(4)}`]
+    for (const project of names) for (let n = 0; n < 2; n++) await requestLink(app, 'ada@example.com', project)
+    await app.call('POST', '/v1/portal/links', { email: 'ada@example.com' }, { key: null })
+    await sendInbound(app, 'bob@example.com')
+    await requestLink(app, 'bob@example.com')
+    await expect.poll(() => app.mails().map(({ To }) => To)).toContain('bob@example.com')
+    expect(app.mails().filter(({ To }) => To === 'ada@example.com')).toHaveLength(3)
+  })
+
   test('without a mail connection a request for a link changes nothing', async () => {
     const app = await openChannelApp(store)
     await sendInbound(app, 'ada@example.com')
@@ -80,6 +94,31 @@ eachStore((store) => {
     await third.portal('POST', 'sign-out', { everywhere: true })
     expect([await me(second), await me(third.key)]).toEqual([401, 401])
     expect(await auditLines(app)).toContain('client portal.signed_out')
+  })
+
+  test('signing out everywhere also ends links that were not opened yet', async () => {
+    const app = await openChannelApp(store)
+    const ada = await openPortal(app, 'ada@example.com')
+    const bob = await openPortal(app, 'bob@example.com')
+    const links = [await ada.portal('POST', 'device-link'), await bob.portal('POST', 'device-link')]
+    await ada.portal('POST', 'sign-out', { everywhere: true })
+    const opened = await Promise.all(links.map((link) => openSession(app, link.body.token)))
+    expect(opened.map(({ status }) => status)).toEqual([401, 201])
+  })
+
+  test('a link for another device lives for 15 minutes, and a client has at most five open ones', async () => {
+    const app = await openChannelApp(store)
+    const ada = await openPortal(app, 'ada@example.com')
+    const links = await Promise.all(Array.from({ length: 20 }, () => ada.portal('POST', 'device-link')))
+    const created = links.filter(({ status }) => status === 201)
+    expect([created.length, links.filter(({ status }) => status === 429).length]).toEqual([5, 15])
+    expect(Date.parse(created[0]?.body.expires_at)).toBe(app.clock.now() + 15 * MINUTE)
+    expect((await openSession(app, created[0]?.body.token)).status).toBe(201)
+    expect((await ada.portal('POST', 'device-link')).status).toBe(201)
+    expect((await ada.portal('POST', 'device-link')).status).toBe(429)
+    await app.clock.advance(15 * MINUTE)
+    expect((await openSession(app, created[1]?.body.token)).status).toBe(401)
+    expect((await ada.portal('POST', 'device-link')).status).toBe(201)
   })
 
   test('a client who has not read an answer gets one mail about it, and can stop these mails with one click', async () => {
