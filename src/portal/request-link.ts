@@ -3,7 +3,7 @@ import { failureWindowStart } from '../accounts/login-limit.ts'
 import { toClientNetwork } from '../base/ip-address.ts'
 import { tooManyRequests } from '../base/problem.ts'
 import { findPublicBrand, type PublicBrand } from '../brand/public-brand.ts'
-import { type ClientWithHandles, findClientByProvenHandle } from '../clients/rows.ts'
+import { findClientByProvenHandle } from '../clients/rows.ts'
 import { normalizeHandle } from '../clients/handles.ts'
 import { parseMailAddress } from '../connections/mail/mail-address.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
@@ -51,7 +51,8 @@ const tooManyLinks = () => tooManyRequests('too many requests for links: try aga
 async function mailLink(ctx: Ctx, { brand, address }: PublicBrand, email: string): Promise<void> {
   // A visitor of the widget may have typed the address of somebody else, who must not sign in as that visitor.
   const client = await findClientByProvenHandle(ctx.db, brand.project_id, normalizeHandle(email))
-  const to = client && mailAddressOf({ handles: client.handles.filter((one) => isSameHandle(one, email)) })
+  const handle = client?.handles.find((one) => isSameHandle(one, email))
+  const to = handle === undefined ? undefined : parseMailAddress(handle)?.address
   if (!client || !to || address === null) return
   const { link, row } = newPortalLink(ctx, client, address)
   await sendServiceMail(ctx, brand, {
@@ -65,8 +66,3 @@ async function mailLink(ctx: Ctx, { brand, address }: PublicBrand, email: string
 }
 
 const isSameHandle = (one: string, other: string) => normalizeHandle(one) === normalizeHandle(other)
-
-/** The first handle of a client that is a mail address. */
-export function mailAddressOf({ handles }: Pick<ClientWithHandles, 'handles'>): string | null {
-  return handles.map((handle) => parseMailAddress(handle)?.address).find((address) => address !== undefined) ?? null
-}
