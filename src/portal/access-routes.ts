@@ -40,13 +40,12 @@ export const portalSignInRoutes = nameRoutes({
   unsubscribeClient: openRoute('POST', '/v1/portal/unsubscribe/:token', {
     summary: 'Stop the mails to a client',
     description:
-      'The one-click address of RFC 8058 in every notice. The body is not read; an unknown token is 200 too.',
+      'The one-click address of RFC 8058 in every notice. The body is not read; an unknown token is 200 too, with `found: false`.',
     streamsBody: true,
-    responses: { 200: PortalOkView },
+    responses: { 200: PortalOkView.extend({ found: z.boolean() }) },
     async handle({ ctx, params, request }) {
       await readRequestBytes(request.raw, MAX_UNSUBSCRIBE_BYTES)
-      await unsubscribeByToken(ctx, params.token ?? '')
-      return { ok: true }
+      return { ok: true, found: await unsubscribeByToken(ctx, params.token ?? '') }
     },
   }),
 })

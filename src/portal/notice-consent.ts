@@ -5,12 +5,13 @@ import type { Actor } from '../ctx/scope.ts'
 import { isoNow } from '../ctx/world.ts'
 import { deleteNoticeOptOut, findNoticeToken, insertNoticeOptOut } from './notice-rows.ts'
 
-/** Stops the mails to the client of an unsubscribe link. An unknown token changes nothing, and the caller is not told. */
-export async function unsubscribeByToken(ctx: Ctx, token: string): Promise<void> {
+/** Stops the mails to the client of an unsubscribe link. False for an unknown token. */
+export async function unsubscribeByToken(ctx: Ctx, token: string): Promise<boolean> {
   const [found] = await findNoticeToken(ctx.db, { hash: tokenHash(token) })
-  if (!found) return
+  if (!found) return false
   const { project_id, client_id } = found
   await changeNotices(ctx, { projectId: project_id, clientId: client_id }, { kind: 'client', id: client_id }, false)
+  return true
 }
 
 /** Whether the client wants mails about answers. */

@@ -11,6 +11,7 @@ import { isClientFile } from '../contract/agent-protocol.ts'
 import type { ClientScope } from '../ctx/scope.ts'
 import { clientFrameText } from '../events/client-frames.ts'
 import { EventView } from '../events/event-types.ts'
+import { currentStorage } from '../files/storage.ts'
 import { pageQueryById, pageSchema, toPage } from '../http/page.ts'
 import { type FindInput, nameRoutes, portalRoute } from '../http/route.ts'
 import { jsonValue } from '../http/validate.ts'
@@ -76,6 +77,7 @@ export const portalRoutes = nameRoutes({
         ...toPortalClientView(client),
         brand: toPublicBrandView(brand, address),
         can_start_conversation: (await findPortalChannel(ctx, brand)) !== undefined,
+        max_file_bytes: currentStorage(ctx).maxBytes(ctx),
         notices: brand.notify_since === null || !hasMailAddress(client) ? null : optedOut.length === 0,
       }
     },

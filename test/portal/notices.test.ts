@@ -29,7 +29,9 @@ eachStore((store) => {
     const body = 'List-Unsubscribe=One-Click'
     const headers = { 'content-type': 'application/x-www-form-urlencoded' }
     const pressed = await fetch(app.url + unsubscribe.pathname + unsubscribe.search, { method: 'POST', body, headers })
-    expect(pressed.status).toBe(200)
+    expect([pressed.status, await pressed.json()]).toEqual([200, { ok: true, found: true }])
+    const unknown = await fetch(`${app.url}/v1/portal/unsubscribe/svc_uns_x`, { method: 'POST', body, headers })
+    expect([unknown.status, await unknown.json()]).toEqual([200, { ok: true, found: false }])
     expect((await ada.portal('GET', 'me')).body.notices).toBe(false)
     await answer('It is there.')
     await app.clock.advance(NOTICE_DELAY_MS)
@@ -157,7 +159,7 @@ eachStore((store) => {
     await app.clock.advance(NOTICE_DELAY_MS)
     await startDueNotices(app.ctx, new Map())
     await expect.poll(() => second.upstream.received).toHaveLength(1)
-    expect(app.upstream.received).toHaveLength(1)
+    await expect.poll(() => app.upstream.received).toHaveLength(1)
   })
 })
 

@@ -26,6 +26,18 @@ export function useTimeFormat() {
   }
 }
 
+/** Sizes of files, such as 132.7 kB. */
+export function useBytesFormat(): (bytes: number) => string {
+  const language = useContext(LanguageContext)
+  return (bytes) => formatSize(language, bytes)
+}
+
+export function formatSize(language: PortalLanguage, bytes: number): string {
+  const [unit, size] =
+    bytes < 1_048_576 ? (['kilobyte', bytes / 1_024] as const) : (['megabyte', bytes / 1_048_576] as const)
+  return new Intl.NumberFormat(language, { style: 'unit', unit, maximumFractionDigits: 1 }).format(size)
+}
+
 function formatShort(language: PortalLanguage, at: Date, now: Date): string {
   const time = new Intl.DateTimeFormat(language, { timeStyle: 'short' }).format(at)
   if (at.toDateString() === now.toDateString()) return time
