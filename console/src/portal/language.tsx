@@ -32,11 +32,13 @@ export function useBytesFormat(): (bytes: number) => string {
   return (bytes) => formatSize(language, bytes)
 }
 
-export function formatSize(language: PortalLanguage, bytes: number): string {
-  const [unit, size] =
-    bytes < 1_048_576 ? (['kilobyte', bytes / 1_024] as const) : (['megabyte', bytes / 1_048_576] as const)
-  return new Intl.NumberFormat(language, { style: 'unit', unit, maximumFractionDigits: 1 }).format(size)
+function formatSize(language: PortalLanguage, bytes: number): string {
+  const power = bytes < 1_024 ? 0 : bytes < 1_048_576 ? 1 : 2
+  const format = { style: 'unit', unit: SIZE_UNITS[power], maximumFractionDigits: 1 } as const
+  return new Intl.NumberFormat(language, format).format(bytes / 1_024 ** power)
 }
+
+const SIZE_UNITS = ['byte', 'kilobyte', 'megabyte'] as const
 
 function formatShort(language: PortalLanguage, at: Date, now: Date): string {
   const time = new Intl.DateTimeFormat(language, { timeStyle: 'short' }).format(at)

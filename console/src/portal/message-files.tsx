@@ -109,7 +109,7 @@ function FilePreview({ file, onClose }: { file: PortalFile; onClose: () => void 
           </Button>
         </header>
         {problem && <Alert>{problem}</Alert>}
-        <div className="min-h-24 overflow-auto" tabIndex={0} role="region" aria-label={file.name}>
+        <div className="min-h-24 overflow-auto" tabIndex={0} role="region" aria-label={text.preview(file.name)}>
           {blob && (
             <Suspense>
               <FileContent file={file} blob={blob} firstRows={text.firstRows} />
