@@ -44,7 +44,6 @@ function FileRow({ file, onOpen }: { file: PortalFile; onOpen: () => void }) {
     <>
       <FileText size={16} aria-hidden className="shrink-0 text-muted" />
       <span className="min-w-0 flex-1 truncate">{file.name}</span>
-      <span className="text-xs whitespace-nowrap text-muted">{formatBytes(file.size)}</span>
     </>
   )
   const place = 'flex min-h-11 min-w-0 flex-1 items-center gap-2 px-3 py-1.5 text-left'
@@ -62,6 +61,7 @@ function FileRow({ file, onOpen }: { file: PortalFile; onOpen: () => void }) {
       ) : (
         <span className={place}>{name}</span>
       )}
+      <span className="self-center text-xs whitespace-nowrap text-muted">{formatBytes(file.size)}</span>
       <DownloadButton file={file} />
     </div>
   )
