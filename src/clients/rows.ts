@@ -77,6 +77,12 @@ export async function updateClient(db: Db, id: string, { metadata, ...rest }: Cl
     .execute()
 }
 
+/** Other transactions that lock the client wait until this one ends. */
+export async function lockClient(db: Db, id: string): Promise<void> {
+  const query = db.updateTable('clients').set((row) => ({ updated_at: row.ref('updated_at') }))
+  await query.where('id', '=', id).execute()
+}
+
 type HandleOwner = Pick<ClientHandleRow, 'client_id' | 'is_verified'>
 
 const findHandleOwner = prepareQuery<{ project_id: string; handle: string }, HandleOwner>((db, arg) =>
@@ -144,6 +150,27 @@ const insertHandle = prepareQuery<ClientHandleRow, HandleOwner>((db, arg) =>
     })
     .onConflict((conflict) => conflict.doNothing())
     .returning(['client_id', 'is_verified']),
+)
+
+/** The handles of a client, those that it has proved first. */
+export const listClientHandles = prepareQuery<{ client_id: string }, Pick<ClientHandleRow, 'shown' | 'is_verified'>>(
+  (db, arg) =>
+    db
+      .selectFrom('client_handles')
+      .select(['shown', 'is_verified'])
+      .where('client_id', '=', arg('client_id'))
+      .orderBy('is_verified', 'desc')
+      .orderBy('handle'),
+)
+
+/** Removes what the client said to have, except for one handle. */
+export const deleteOtherUnverifiedHandles = prepareQuery<{ client_id: string; handle: string }>((db, arg) =>
+  db
+    .deleteFrom('client_handles')
+    .where('client_id', '=', arg('client_id'))
+    .where('is_verified', '=', 0)
+    .where('handle', '<>', arg('handle'))
+    .$castTo<never>(),
 )
 
 export async function deleteHandles(db: Db, clientId: string): Promise<void> {

@@ -11,6 +11,10 @@ interface MailWords {
   noticeIntro: string
   noticeButton: string
   noticeNote: string
+  /** For an address that the client only typed: the answer stays in the chat window. */
+  chatIntro: string
+  chatHint: string
+  chatButton: string
   unsubscribe: string
 }
 
@@ -24,7 +28,10 @@ const MAIL_WORDS: Record<Language, MailWords> = {
     noticeSubject: 'New answer from {name}',
     noticeIntro: '{name} answered you:',
     noticeButton: 'Read and reply',
-    noticeNote: 'Do not reply to this mail: nobody reads the replies.',
+    noticeNote: 'Do not reply to this mail: replies are not read.',
+    chatIntro: 'You have a new answer from {name}.',
+    chatHint: 'To read it, open the chat on our website, in the browser in which you wrote to us.',
+    chatButton: 'Open the website',
     unsubscribe: 'Stop these mails',
   },
   de: {
@@ -37,6 +44,10 @@ const MAIL_WORDS: Record<Language, MailWords> = {
     noticeIntro: 'Sie haben eine Antwort von {name}:',
     noticeButton: 'Lesen und antworten',
     noticeNote: 'Bitte antworten Sie nicht auf diese E-Mail: Antworten werden nicht gelesen.',
+    chatIntro: 'Sie haben eine neue Antwort von {name}.',
+    chatHint:
+      'Um sie zu lesen, öffnen Sie den Chat auf unserer Website, in dem Browser, in dem Sie uns geschrieben haben.',
+    chatButton: 'Website öffnen',
     unsubscribe: 'Diese E-Mails abbestellen',
   },
   fr: {
@@ -49,6 +60,9 @@ const MAIL_WORDS: Record<Language, MailWords> = {
     noticeIntro: 'Vous avez une réponse de {name} :',
     noticeButton: 'Lire et répondre',
     noticeNote: 'Ne répondez pas à cet e-mail : les réponses ne sont pas lues.',
+    chatIntro: 'Vous avez une nouvelle réponse de {name}.',
+    chatHint: 'Pour la lire, ouvrez le chat sur notre site, dans le navigateur avec lequel vous nous avez écrit.',
+    chatButton: 'Ouvrir le site',
     unsubscribe: 'Ne plus recevoir ces e-mails',
   },
   es: {
@@ -60,13 +74,17 @@ const MAIL_WORDS: Record<Language, MailWords> = {
     noticeSubject: 'Nueva respuesta de {name}',
     noticeIntro: 'Tiene una respuesta de {name}:',
     noticeButton: 'Leer y responder',
-    noticeNote: 'No responda a este correo: nadie lee las respuestas.',
+    noticeNote: 'No responda a este correo: las respuestas no se leen.',
+    chatIntro: 'Tiene una nueva respuesta de {name}.',
+    chatHint: 'Para leerla, abra el chat en nuestro sitio web, en el navegador con el que nos escribió.',
+    chatButton: 'Abrir el sitio web',
     unsubscribe: 'No recibir más estos correos',
   },
 }
 
 interface MailBrand {
   name: string | null
+  color: string | null
   language: Language
 }
 
@@ -79,32 +97,60 @@ interface MailBody {
 /** The mail with a sign-in link. */
 export function linkMail(brand: MailBrand, url: string): MailBody {
   const words = MAIL_WORDS[brand.language]
+  const link = button(brand, words.linkButton, url)
   return {
     subject: withName(words.linkSubject, brand, words),
     text: [words.linkIntro, url, words.linkNote].join('\n\n'),
-    html: [paragraph(words.linkIntro), button(words.linkButton, url), note(escapeHtml(words.linkNote))].join('\n'),
+    html: [paragraph(words.linkIntro), link, note(escapeHtml(words.linkNote))].join('\n'),
   }
 }
 
-/** The mail about an answer in a conversation. */
-export function noticeMail(brand: MailBrand, answer: string, urls: { portal: string; unsubscribe: string }): MailBody {
+/** What a mail about an answer leads to. */
+interface NoticeUrls {
+  portal: string
+  unsubscribe: string
+}
+
+/** The mail about an answer in a conversation. `isAnswerable`: a reply to the mail continues the conversation. */
+export function noticeMail(
+  brand: MailBrand,
+  { answer, isAnswerable }: { answer: string; isAnswerable: boolean },
+  urls: NoticeUrls,
+): MailBody {
   const words = MAIL_WORDS[brand.language]
   const intro = withName(words.noticeIntro, brand, words)
-  const unsubscribe = `<a href="${escapeHtml(urls.unsubscribe)}">${escapeHtml(words.unsubscribe)}</a>`
+  const notes = isAnswerable ? [] : [words.noticeNote]
   return {
     subject: withName(words.noticeSubject, brand, words),
     text: [
       intro,
       answer,
       `${words.noticeButton}: ${urls.portal}`,
-      words.noticeNote,
+      ...notes,
       `${words.unsubscribe}: ${urls.unsubscribe}`,
     ].join('\n\n'),
     html: [
       paragraph(intro),
       `<blockquote style="margin:0 0 16px;padding-left:12px;border-left:3px solid #ccc;white-space:pre-wrap">${escapeHtml(answer)}</blockquote>`,
-      button(words.noticeButton, urls.portal),
-      note(`${escapeHtml(words.noticeNote)}<br>${unsubscribe}`),
+      button(brand, words.noticeButton, urls.portal),
+      note([...notes.map(escapeHtml), unsubscribeLink(words, urls)].join('<br>')),
+    ].join('\n'),
+  }
+}
+
+/** Like `noticeMail`, for an address that may belong to another person: it says neither what was asked nor what was answered. */
+export function chatNoticeMail(brand: MailBrand, urls: { page: string | null; unsubscribe: string }): MailBody {
+  const words = MAIL_WORDS[brand.language]
+  const intro = withName(words.chatIntro, brand, words)
+  const page = urls.page === null ? [] : [urls.page]
+  return {
+    subject: withName(words.noticeSubject, brand, words),
+    text: [intro, words.chatHint, ...page, `${words.unsubscribe}: ${urls.unsubscribe}`].join('\n\n'),
+    html: [
+      paragraph(intro),
+      paragraph(words.chatHint),
+      ...page.map((url) => button(brand, words.chatButton, url)),
+      note(unsubscribeLink(words, urls)),
     ].join('\n'),
   }
 }
@@ -115,8 +161,26 @@ const withName = (text: string, { name }: MailBrand, { team }: MailWords) =>
 
 const paragraph = (text: string) => `<p>${escapeHtml(text)}</p>`
 const note = (html: string) => `<p style="color:#666;font-size:13px">${html}</p>`
-const button = (label: string, url: string) =>
-  `<p><a href="${escapeHtml(url)}" style="display:inline-block;padding:10px 16px;border-radius:6px;background:#1a1a1a;color:#fff;text-decoration:none">${escapeHtml(label)}</a></p>`
+const unsubscribeLink = ({ unsubscribe }: MailWords, urls: Pick<NoticeUrls, 'unsubscribe'>) =>
+  `<a href="${escapeHtml(urls.unsubscribe)}">${escapeHtml(unsubscribe)}</a>`
+
+function button({ color }: MailBrand, label: string, url: string): string {
+  const background = color ?? '#1a1a1a'
+  const style = `display:inline-block;padding:10px 16px;border-radius:6px;background:${background};color:${textColorOn(background)};text-decoration:none`
+  return `<p><a href="${escapeHtml(url)}" style="${style}">${escapeHtml(label)}</a></p>`
+}
+
+/** The share of each primary colour in how bright a colour looks (ITU-R BT.601). */
+const BRIGHTNESS_SHARES = [0.299, 0.587, 0.114]
+
+/** Black or white, whichever is easier to read on the colour. */
+function textColorOn(color: string): string {
+  const brightness = BRIGHTNESS_SHARES.reduce(
+    (sum, share, n) => sum + share * Number.parseInt(color.slice(1 + 2 * n, 3 + 2 * n), 16),
+    0,
+  )
+  return brightness > 150 ? '#000' : '#fff'
+}
 
 const escapeHtml = (text: string) =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')

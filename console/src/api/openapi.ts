@@ -1125,11 +1125,13 @@ export interface components {
             display_name: string | null;
             handles: string[];
             id: string;
+            /** @description The largest file that can be uploaded. */
+            max_file_bytes: number;
             /** @description Whether the client gets mails about answers; null: there are no such mails. */
             notices: boolean | null;
         };
         PortalMessage: {
-            /** @description The name of the team member who wrote it; null: nobody of the team. */
+            /** @description The name of the team member who wrote it; null: the message is not from a member. */
             author: string | null;
             body: string;
             /** Format: date-time */
@@ -1835,6 +1837,7 @@ export interface components {
             type: "tool.result";
         };
         UnsubscribeClientResponse: {
+            found: boolean;
             /** @constant */
             ok: true;
         };

@@ -48,6 +48,7 @@ export function CaseFacts({ found }: { found: Case }) {
         <FactRow name={casesText.created}>
           <DateTime ts={created_at} />
         </FactRow>
+        {found.client_id && <p className="col-span-2 text-xs text-muted">{casesText.visibleToClient}</p>}
       </dl>
       <CaseFiles caseId={found.id} />
       <section className="panel flex flex-col gap-2 p-4">

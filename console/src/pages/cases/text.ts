@@ -43,6 +43,7 @@ export const casesText = {
   noData: 'No data',
   history: 'History',
   opened: (stage: string) => `Opened in ${stage}`,
+  visibleToClient: 'The client sees the title and the stage in the portal.',
   note: 'Note',
   noteHint: 'For your team and the agents. The client does not see it.',
   addNote: 'Add note',
