@@ -380,6 +380,11 @@ export interface components {
             can_reply: boolean;
             /** @description Any JSON object. */
             config_schema: JsonObject;
+            /** @description What the connection of a channel must be; null: any connection will do. */
+            connection: {
+                kind: string;
+                provider: string | null;
+            } | null;
             /** @description The provider calls the `hook_url` of a channel. */
             has_hook: boolean;
             /** @description What the secret of a channel is; null: it has none. */

@@ -16,6 +16,8 @@ export const uiText = {
   jsonMode: 'JSON',
   json: 'JSON',
   invalidJson: 'Not valid JSON',
+  advanced: 'Advanced',
+  onePerLine: 'One per line.',
   oneOf: (values: string[]) => `One of: ${values.join(', ')}`,
   question: {
     label: 'Answer form',
