@@ -10,6 +10,18 @@ export const adapterNames: Record<string, string> = {
   widget: 'Chat widget on your website',
 }
 
+/** The same in one word, for lists of conversations. */
+export const channelKinds: Record<string, string> = {
+  mail: 'Mail',
+  postmark: 'Mail',
+  mailgun: 'Mail',
+  resend: 'Mail',
+  slack: 'Slack',
+  telegram: 'Telegram',
+  twilio: 'SMS',
+  widget: 'Website',
+}
+
 /** How the field `address` of a channel is called, and what to enter. */
 interface AddressText {
   label: string

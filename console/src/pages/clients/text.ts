@@ -8,7 +8,6 @@ export const clientsText = {
   addressExample: 'name@example.com',
   newClient: 'New client',
   columns: ['Name', 'Addresses', 'Open conversations', 'Last activity', 'Created'],
-  unnamed: 'Unnamed client',
   noMatch: 'No client with this address',
   noMatchHint: 'Enter the full address.',
   none: 'No clients yet',
