@@ -103,20 +103,8 @@ function DraftDecision({
     r: () => onMode('reject'),
     Escape: () => (asking ? setAsking(false) : onDiscard()),
   })
-  if (mode === 'revise') {
-    const revise = (note: string) => decide.mutate({ to: 'revise', body: { note } })
-    return <ReviseForm busy={decide.isPending} onRevise={revise} onBack={() => onMode('view')} />
-  }
-  if (mode === 'reject') {
-    const reject = (reason: string) => decide.mutate({ to: 'reject', body: reason === '' ? {} : { reason } })
-    return (
-      <RejectForm
-        submitLabel={conversationsText.discardDraft}
-        busy={decide.isPending}
-        onReject={reject}
-        onBack={() => onMode('view')}
-      />
-    )
+  if (mode === 'revise' || mode === 'reject') {
+    return <DraftNoteForm mode={mode} decide={decide} onBack={() => onMode('view')} />
   }
   return (
     <div className="flex flex-wrap items-center gap-2">
@@ -146,5 +134,29 @@ function DraftDecision({
       </Button>
       <p className="w-full text-xs text-muted">{conversationsText.draftHint}</p>
     </div>
+  )
+}
+
+/** Asks what the agent has to change, or why the draft is discarded. */
+function DraftNoteForm({
+  mode,
+  decide,
+  onBack,
+}: {
+  mode: 'revise' | 'reject'
+  decide: ReturnType<typeof useDecision>
+  onBack: () => void
+}) {
+  const { isPending, mutate } = decide
+  if (mode === 'revise') {
+    return <ReviseForm busy={isPending} onRevise={(note) => mutate({ to: 'revise', body: { note } })} onBack={onBack} />
+  }
+  return (
+    <RejectForm
+      submitLabel={conversationsText.discardDraft}
+      busy={isPending}
+      onReject={(reason) => mutate({ to: 'reject', body: reason === '' ? {} : { reason } })}
+      onBack={onBack}
+    />
   )
 }
