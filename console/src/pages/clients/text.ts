@@ -7,7 +7,7 @@ export const clientsText = {
   searchByAddress: 'Search by address',
   addressExample: 'name@example.com',
   newClient: 'New client',
-  columns: ['Name', 'Addresses', 'Open conversations', 'Last activity', 'Created'],
+  columns: ['Name', 'Addresses', 'Conversations', 'Last activity', 'Created'],
   noMatch: 'No client with this address',
   noMatchHint: 'Enter the full address.',
   none: 'No clients yet',
