@@ -1,15 +1,18 @@
 import { toApprovalView } from '../approvals/view.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import { toIsoTime } from '../ctx/world.ts'
+import type { Db } from '../store/store.ts'
 import type { ApprovalRow, TaskRow } from '../store/tables.ts'
 import { toTaskView } from '../tasks/view.ts'
 import {
+  type ApprovalThread,
   listExpiredTasks,
   listFailingChannels,
   listFailingConnections,
   listFailingSchedules,
   listOpenIntakeQuestions,
   listPendingApprovals,
+  listThreadsOfTasks,
   listUnansweredThreads,
   type WaitingRow,
 } from './needs-you-rows.ts'
@@ -25,7 +28,7 @@ export async function readNeedsYou({ db, world }: Pick<Ctx, 'db' | 'world'>, pro
   // After a week an expired task is no longer of interest.
   const weekAgo = toIsoTime(world.clock.now() - WEEK_MS)
   const lists = await Promise.all([
-    listPendingApprovals(db, projectIds, limit).then((rows) => rows.map(toApprovalItem)),
+    listPendingApprovals(db, projectIds, limit).then((rows) => toApprovalItems(db, rows)),
     listUnansweredThreads(db, projectIds, limit).then(toItems('conversation')),
     listExpiredTasks(db, projectIds, weekAgo, limit).then((rows) => rows.map(toExpiredTaskItem)),
     listFailingConnections(db, projectIds, limit).then(toItems('connection')),
@@ -42,9 +45,17 @@ export async function readNeedsYou({ db, world }: Pick<Ctx, 'db' | 'world'>, pro
 const toItems =
   (kind: NeedsYouItemView['kind']) =>
   (rows: readonly WaitingRow[]): object[] =>
-    rows.map((row) => ({ kind, ...row, approval: null, task: null }))
+    rows.map((row) => ({ kind, ...row, approval: null, thread: null, task: null }))
 
-function toApprovalItem(row: ApprovalRow): object {
+async function toApprovalItems(db: Db, rows: readonly ApprovalRow[]): Promise<object[]> {
+  const threads = await listThreadsOfTasks(
+    db,
+    rows.map(({ task_id }) => task_id),
+  )
+  return rows.map((row) => toApprovalItem(row, threads.get(row.task_id) ?? null))
+}
+
+function toApprovalItem(row: ApprovalRow, thread: ApprovalThread | null): object {
   const { id, project_id, wedge, action, path, policy_reason, created_at } = row
   return {
     kind: path === 'question' ? 'question' : 'approval',
@@ -55,6 +66,7 @@ function toApprovalItem(row: ApprovalRow): object {
     since: created_at,
     wedge,
     approval: toApprovalView(row),
+    thread,
     task: null,
   }
 }
@@ -70,6 +82,7 @@ function toExpiredTaskItem(row: TaskRow): object {
     since: finished_at ?? created_at,
     wedge,
     approval: null,
+    thread: null,
     task: toTaskView(row, []),
   }
 }

@@ -1,9 +1,12 @@
+import { useState } from 'react'
+import { toText } from '../api/json.ts'
 import type { Json, JsonObject } from '../api/types.ts'
-import { Checkbox, Field } from './form-fields.tsx'
-import { humanize } from './humanize.ts'
+import { Checkbox, Select, TextArea, TextField } from './form-fields.tsx'
 import { JsonEditor } from './json-editor.tsx'
 import type { InputField } from './schema-fields.ts'
+import { uiText } from './text.ts'
 
+/** The fields of a form. Those that most people leave empty are under "Advanced". */
 export function InputFields({
   fields,
   input,
@@ -13,14 +16,27 @@ export function InputFields({
   input: JsonObject
   onChange: (input: JsonObject) => void
 }) {
-  return fields.map((field) => (
+  const toControl = (field: InputField) => (
     <InputFieldControl
       key={field.name}
       field={field}
       value={input[field.name]}
       onChange={(value) => onChange(withValue(input, field.name, value))}
     />
-  ))
+  )
+  const advanced = fields.filter(({ isAdvanced }) => isAdvanced)
+  const [startsOpen] = useState(() => advanced.some(({ name }) => input[name] !== undefined))
+  return (
+    <>
+      {fields.filter(({ isAdvanced }) => !isAdvanced).map(toControl)}
+      {advanced.length > 0 && (
+        <details open={startsOpen}>
+          <summary className="text-muted hover:text-text">{uiText.advanced}</summary>
+          <div className="mt-3 flex flex-col gap-4">{advanced.map(toControl)}</div>
+        </details>
+      )}
+    </>
+  )
 }
 
 /** An empty field is left out of the input. */
@@ -29,64 +45,74 @@ function withValue(input: JsonObject, name: string, value: Json | undefined): Js
   return value === undefined ? rest : { ...input, [name]: value }
 }
 
-const LONG_TEXT_NAME = /body|text|message|reason|description|content|note/
-
-function InputFieldControl({
-  field: { name, type, required, isInteger, hint, choices },
-  value,
-  onChange,
-}: {
+interface ControlProps {
   field: InputField
   value: Json | undefined
   onChange: (value: Json | undefined) => void
-}) {
-  const label = humanize(name)
+}
+
+function InputFieldControl(props: ControlProps) {
+  const { field, value, onChange } = props
+  const { label, type, choices } = field
+  if (choices) return <ChoiceField {...props} />
   if (type === 'boolean') return <Checkbox label={label} checked={value === true} onChange={onChange} />
+  if (type === 'lines') return <LinesField {...props} />
   if (type === 'json') return <JsonEditor label={label} value={value ?? null} onChange={onChange} rows={5} />
+  return <TypedField {...props} />
+}
+
+/** The index is the value of an option, because a choice need not be a text. */
+function ChoiceField({ field: { label, required, hint, choices, default: preset }, value, onChange }: ControlProps) {
+  const all = choices ?? []
+  const chosen = all.findIndex((choice) => choice.value === (value ?? preset))
+  return (
+    <Select
+      label={label}
+      hint={hint}
+      required={required}
+      value={chosen < 0 ? '' : String(chosen)}
+      options={[
+        ...(preset === null ? [['', ''] satisfies [string, string]] : []),
+        ...all.map((choice, n): [string, string] => [String(n), choice.label]),
+      ]}
+      onChange={(n) => onChange(n === '' ? undefined : all[Number(n)]?.value)}
+    />
+  )
+}
+
+/** A list of texts. The typed text is kept, so that an empty line at the end does not vanish while it is typed. */
+function LinesField({ field: { label, required, hint }, value, onChange }: ControlProps) {
+  const [text, setText] = useState(() => (Array.isArray(value) ? value.map(toText).join('\n') : ''))
+  const change = (typed: string) => {
+    setText(typed)
+    const lines = typed.split('\n').map((line) => line.trim())
+    const filled = lines.filter((line) => line !== '')
+    onChange(filled.length > 0 ? filled : undefined)
+  }
+  return <TextArea label={label} hint={hint ?? uiText.onePerLine} required={required} value={text} onChange={change} />
+}
+
+const LONG_TEXT_NAME = /body|text|message|reason|description|content|note/
+
+function TypedField({ field, value, onChange }: ControlProps) {
+  const { name, label, type, required, isInteger, hint, isMultiline, default: preset } = field
   const shown = typeof value === 'string' || typeof value === 'number' ? String(value) : ''
   const change = (typed: string) => onChange(typed === '' ? undefined : type === 'number' ? Number(typed) : typed)
-  if (choices)
-    return (
-      <Field label={label} hint={hint}>
-        {(id) => (
-          <select
-            id={id}
-            required={required}
-            className="field h-8"
-            value={shown}
-            onChange={(event) => change(event.target.value)}
-          >
-            {['', ...choices].map((choice) => (
-              <option key={choice}>{choice}</option>
-            ))}
-          </select>
-        )}
-      </Field>
-    )
+  if (isMultiline)
+    return <TextArea mono label={label} hint={hint} rows={5} required={required} value={shown} onChange={change} />
+  if (type === 'string' && LONG_TEXT_NAME.test(name))
+    return <TextArea label={label} hint={hint} rows={2} required={required} value={shown} onChange={change} />
   return (
-    <Field label={label} hint={hint}>
-      {(id) =>
-        type === 'string' && LONG_TEXT_NAME.test(name) ? (
-          <textarea
-            id={id}
-            rows={2}
-            required={required}
-            className="field"
-            value={shown}
-            onChange={(event) => change(event.target.value)}
-          />
-        ) : (
-          <input
-            id={id}
-            required={required}
-            type={type === 'number' ? 'number' : 'text'}
-            step={isInteger ? 1 : 'any'}
-            className={`field h-8 ${type === 'number' ? 'max-w-48' : ''}`}
-            value={shown}
-            onChange={(event) => change(event.target.value)}
-          />
-        )
-      }
-    </Field>
+    <TextField
+      label={label}
+      hint={hint}
+      required={required}
+      type={type === 'number' ? 'number' : 'text'}
+      step={isInteger ? 1 : 'any'}
+      className={`field h-8 ${type === 'number' ? 'max-w-48' : ''}`}
+      placeholder={preset === null ? undefined : toText(preset)}
+      value={shown}
+      onChange={change}
+    />
   )
 }

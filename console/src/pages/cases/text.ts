@@ -49,6 +49,8 @@ export const casesText = {
   addNote: 'Add note',
   taskList: 'Tasks',
   noTasks: 'No tasks yet.',
+  conversationTasks: 'Tasks of the conversation',
+  assigneeNeedsMember: 'You are signed in with an API key. Sign in as a member to change it.',
   runTask: 'Run a task',
   run: 'Run',
   taskType: 'Task type',

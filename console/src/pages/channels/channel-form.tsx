@@ -1,10 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { channelAdaptersQuery, type Channel, type ChannelAdapter } from '../../api/client-queries.ts'
 import { callApi } from '../../api/http.ts'
 import { useApiMutation } from '../../api/mutation.ts'
-import { type Connection, connectionsQuery } from '../../api/setup-queries.ts'
 import type { JsonObject } from '../../api/types.ts'
 import { FormDialog } from '../../ui/form-dialog.tsx'
 import { Select, TextField } from '../../ui/form-fields.tsx'
@@ -13,7 +11,8 @@ import { InputFields } from '../../ui/input-fields.tsx'
 import { fieldsOfSchema } from '../../ui/schema-fields.ts'
 import { useDeclaredInput } from '../run/task-input.tsx'
 import { TaskTypeFields, useTaskType } from '../wedges/task-type-fields.tsx'
-import { adapterNames } from './adapter-text.ts'
+import { adapterAddresses, adapterNames, ownServerAddress } from './adapter-text.ts'
+import { ReplyConnectionField, useReplyConnections } from './reply-connection.tsx'
 import { channelsText } from './text.ts'
 
 /** What the input of a task that a message starts has. */
@@ -38,13 +37,14 @@ export function ChannelForm({
   onSaved: (channel: Channel) => void
 }) {
   const { data: adapters = [] } = useQuery(channelAdaptersQuery)
-  const { data: connections = [] } = useQuery(connectionsQuery)
   const [fields, setFields] = useState<ChannelFields>(() => fieldsOf(channel))
   const chosen = useTaskType(channel)
   const { adapter, address, config } = fields
   const change = (changes: Partial<ChannelFields>) => setFields({ ...fields, ...changes })
-  const connection_id = fields.connection_id || suggestConnection(connections, adapter)
+  const service = adapters.find((one) => one.adapter === adapter) ?? null
   const { wedge, task_type } = chosen
+  const connections = useReplyConnections(service, wedge)
+  const connection_id = fields.connection_id || connections.suggested
   const save = useSaveChannel(channel, { ...fields, connection_id, wedge, task_type }, onSaved)
   return (
     <FormDialog
@@ -54,23 +54,26 @@ export function ChannelForm({
       mutation={save}
       onClose={onClose}
     >
-      <AdapterSelect adapters={adapters} value={adapter} onChange={(to) => change({ adapter: to, config: {} })} />
-      <TextField
-        label={channelsText.address}
-        hint={channelsText.addressHint}
-        placeholder={channelsText.addressExample}
-        value={address}
-        onChange={(to) => change({ address: to })}
+      <AdapterSelect
+        adapters={adapters}
+        value={adapter}
+        onChange={(to) => change({ adapter: to, config: {}, connection_id: '' })}
       />
+      <AddressField adapter={adapter} value={address} onChange={(to) => change({ address: to })} />
       <InputFields
         key={adapter}
-        fields={fieldsOfSchema(adapters.find((one) => one.adapter === adapter)?.config_schema ?? {})}
+        fields={fieldsOfSchema(service?.config_schema ?? {})}
         input={config}
         onChange={(to) => change({ config: to })}
       />
       <TaskTypeFields chosen={chosen} />
       <MissingFields wedge={wedge} taskType={task_type} />
-      <ConnectionSelect value={connection_id} onChange={(to) => change({ connection_id: to })} />
+      <ReplyConnectionField
+        service={service}
+        connections={connections}
+        value={connection_id}
+        onChange={(to) => change({ connection_id: to })}
+      />
       <TextField
         label={channelsText.settle}
         hint={channelsText.settleHint}
@@ -82,6 +85,19 @@ export function ChannelForm({
       />
     </FormDialog>
   )
+}
+
+function AddressField({
+  adapter,
+  value,
+  onChange,
+}: {
+  adapter: string
+  value: string
+  onChange: (address: string) => void
+}) {
+  const { label, hint, example } = adapterAddresses[adapter] ?? ownServerAddress
+  return <TextField required label={label} hint={hint} placeholder={example} value={value} onChange={onChange} />
 }
 
 function useSaveChannel(
@@ -112,12 +128,6 @@ const fieldsOf = (channel: Channel | undefined): ChannelFields => ({
   settle_s: String(channel?.settle_s ?? 0),
 })
 
-/** Any other kind may be an API that carries no messages, such as a payment provider, so it has to be chosen. */
-function suggestConnection(connections: Connection[], adapter: string): string {
-  const named = connections.find(({ name }) => adapter !== '' && name.toLowerCase() === adapter)
-  return named?.id ?? connections.find(({ kind }) => kind === 'email')?.id ?? ''
-}
-
 function AdapterSelect({
   adapters,
   value,
@@ -135,31 +145,6 @@ function AdapterSelect({
       options={[['', channelsText.ownServer], ...options]}
       onChange={onChange}
     />
-  )
-}
-
-function ConnectionSelect({ value, onChange }: { value: string; onChange: (id: string) => void }) {
-  const { data: connections = [], isSuccess } = useQuery(connectionsQuery)
-  return (
-    <>
-      <Select
-        label={channelsText.replyConnection}
-        value={value}
-        options={[
-          ...(value === '' ? [['', channelsText.choose] satisfies [string, string]] : []),
-          ...connections.map(({ id, name }): [string, string] => [id, name]),
-        ]}
-        onChange={onChange}
-      />
-      {isSuccess && connections.length === 0 && (
-        <p className="text-wait">
-          {channelsText.noConnections}{' '}
-          <Link to="/connections" className="underline">
-            {channelsText.createConnection}
-          </Link>
-        </p>
-      )}
-    </>
   )
 }
 

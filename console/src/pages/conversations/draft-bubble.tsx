@@ -1,4 +1,4 @@
-import { Pencil, Undo2 } from 'lucide-react'
+import { Pencil, Undo2, X } from 'lucide-react'
 import { useState } from 'react'
 import { toObject, toText } from '../../api/json.ts'
 import type { Approval, JsonObject } from '../../api/types.ts'
@@ -7,7 +7,7 @@ import { Button, KeyCap } from '../../ui/button.tsx'
 import { RequireRole } from '../../ui/role.tsx'
 import { Countdown } from '../approvals/countdown.tsx'
 import { ApproveButton } from '../approvals/decision-form.tsx'
-import { ReviseForm } from '../approvals/note-form.tsx'
+import { RejectForm, ReviseForm } from '../approvals/note-form.tsx'
 import { useDecision } from '../approvals/use-decision.ts'
 import { conversationsText } from './text.ts'
 
@@ -21,9 +21,18 @@ export function replyField({ action, path, preview }: Approval): string | undefi
 }
 
 /** The agent's draft of an answer, in the place where the answer will be. */
-export function DraftBubble({ approval, field }: { approval: Approval; field: string }) {
+export function DraftBubble({
+  approval,
+  field,
+  answeredBy,
+}: {
+  approval: Approval
+  field: string
+  /** The member who has answered since; null: the draft is up to date. */
+  answeredBy: string | null
+}) {
   const proposed = toText(toObject(approval.preview)[field])
-  const [mode, setMode] = useState<'view' | 'edit' | 'revise'>('view')
+  const [mode, setMode] = useState<DraftMode>('view')
   const [text, setText] = useState(proposed)
   return (
     <article
@@ -32,11 +41,15 @@ export function DraftBubble({ approval, field }: { approval: Approval; field: st
     >
       <header className="flex items-center gap-2 text-xs text-muted">
         <span className="font-medium whitespace-nowrap text-accent">{conversationsText.draft}</span>
-        <span className="truncate max-sm:hidden">{conversationsText.draftHint}</span>
         <span className="ml-auto">
           <Countdown approval={approval} />
         </span>
       </header>
+      {answeredBy !== null && (
+        <p role="status" className="rounded-md bg-wait-soft px-2 py-1 text-wait">
+          {conversationsText.outdated(answeredBy)}
+        </p>
+      )}
       {mode === 'edit' ? (
         <textarea
           autoFocus
@@ -62,7 +75,9 @@ export function DraftBubble({ approval, field }: { approval: Approval; field: st
   )
 }
 
-/** Approve, edit and revise, with the keys of the approvals page. */
+type DraftMode = 'view' | 'edit' | 'revise' | 'reject'
+
+/** Approve, edit, revise and reject, with the keys of the approvals page. */
 function DraftDecision({
   approval,
   mode,
@@ -71,10 +86,10 @@ function DraftDecision({
   onDiscard,
 }: {
   approval: Approval
-  mode: 'view' | 'edit' | 'revise'
+  mode: DraftMode
   /** The changed text in its field; null if it is the proposed one. */
   edited: JsonObject | null
-  onMode: (mode: 'view' | 'edit' | 'revise') => void
+  onMode: (mode: DraftMode) => void
   onDiscard: () => void
 }) {
   const [asking, setAsking] = useState(false)
@@ -82,14 +97,14 @@ function DraftDecision({
   const decide = useDecision(approval, () => {})
   const approve = () => decide.mutate({ to: 'approve', body: edited === null ? {} : { edited } })
   useShortcuts({
-    a: () => mode !== 'revise' && (asking ? approve() : setAsking(true)),
+    a: () => (mode === 'view' || mode === 'edit') && (asking ? approve() : setAsking(true)),
     e: () => canEdit && onMode('edit'),
     v: () => onMode('revise'),
+    r: () => onMode('reject'),
     Escape: () => (asking ? setAsking(false) : onDiscard()),
   })
-  if (mode === 'revise') {
-    const revise = (note: string) => decide.mutate({ to: 'revise', body: { note } })
-    return <ReviseForm busy={decide.isPending} onRevise={revise} onBack={() => onMode('view')} />
+  if (mode === 'revise' || mode === 'reject') {
+    return <DraftNoteForm mode={mode} decide={decide} onBack={() => onMode('view')} />
   }
   return (
     <div className="flex flex-wrap items-center gap-2">
@@ -114,6 +129,34 @@ function DraftDecision({
       <Button onClick={() => onMode('revise')} icon={<Undo2 size={14} />}>
         {conversationsText.revise} <KeyCap>v</KeyCap>
       </Button>
+      <Button variant="danger" onClick={() => onMode('reject')} icon={<X size={14} />}>
+        {conversationsText.discardDraft} <KeyCap>r</KeyCap>
+      </Button>
+      <p className="w-full text-xs text-muted">{conversationsText.draftHint}</p>
     </div>
+  )
+}
+
+/** Asks what the agent has to change, or why the draft is discarded. */
+function DraftNoteForm({
+  mode,
+  decide,
+  onBack,
+}: {
+  mode: 'revise' | 'reject'
+  decide: ReturnType<typeof useDecision>
+  onBack: () => void
+}) {
+  const { isPending, mutate } = decide
+  if (mode === 'revise') {
+    return <ReviseForm busy={isPending} onRevise={(note) => mutate({ to: 'revise', body: { note } })} onBack={onBack} />
+  }
+  return (
+    <RejectForm
+      submitLabel={conversationsText.discardDraft}
+      busy={isPending}
+      onReject={(reason) => mutate({ to: 'reject', body: reason === '' ? {} : { reason } })}
+      onBack={onBack}
+    />
   )
 }
