@@ -4,7 +4,7 @@ import { appendAuditEntry } from '../audit/append.ts'
 import { issueMessage } from '../base/issue-message.ts'
 import type { JsonObject } from '../base/json.ts'
 import { badRequest, conflict, notFound } from '../base/problem.ts'
-import { type Connection, findConnection } from '../connections/rows.ts'
+import { findConnection } from '../connections/rows.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { ProjectScope } from '../ctx/scope.ts'
 import { isoNow } from '../ctx/world.ts'
@@ -14,7 +14,7 @@ import { deleteUnusedSecret, toSecretLocation, upsertEncryptedSecret } from '../
 import { requireWedge } from '../wedges/enabled-wedges.ts'
 import { requireTaskType } from '../wedges/task-type.ts'
 import { CHANNEL_ADAPTERS, findAdapter } from './adapters/adapter-table.ts'
-import { deleteChannel, findSameChannel, insertChannel, updateChannel } from './rows.ts'
+import { deleteChannel, insertChannel, updateChannel } from './rows.ts'
 import { hasThreads } from './thread-rows.ts'
 
 const MAX_SETTLE_S = 3600
@@ -67,7 +67,7 @@ export async function createChannel(
     created_at: isoNow(ctx),
   }
   await inTx(ctx, async (tx) => {
-    await lockAndCheckChannel(tx, scope, channel)
+    await requireOwnConnection(tx, scope, channel.connection_id)
     await insertChannel(tx.db, channel)
     await appendAuditEntry(tx, scope.projectId, scope.actor, 'channel.created', channel.id, auditedFields(channel))
   })
@@ -91,7 +91,7 @@ export async function changeChannel(
   const progress = adapter === was.adapter && newConfig === was.config ? was.progress : null
   const changes = { connection_id, address, wedge, task_type, adapter, settle_s, progress, config: newConfig }
   return inTx(ctx, async (tx) => {
-    await lockAndCheckChannel(tx, scope, channel)
+    await requireOwnConnection(tx, scope, connection_id)
     if (adapter !== was.adapter) await leaveAdapter(tx, was, adapter)
     const changed = await updateChannel(tx.db, was.id, changes)
     if (!changed) throw notFound('channel')
@@ -140,27 +140,11 @@ export async function removeChannel(ctx: Ctx, scope: ProjectScope, channel: Chan
   })
 }
 
-/** The lock keeps the connection from being deleted, and the address from being taken, before the channel is stored. */
-async function lockAndCheckChannel(tx: Tx, { projectId }: ProjectScope, channel: ChannelRow): Promise<void> {
+/** The lock keeps the connection from being deleted before the channel is stored. */
+async function requireOwnConnection(tx: Tx, { projectId }: ProjectScope, connectionId: string): Promise<void> {
   await lockProject(tx.db, projectId)
-  const connection = await findConnection(tx.db, channel.connection_id)
+  const connection = await findConnection(tx.db, connectionId)
   if (connection?.project_id !== projectId) throw badRequest('unknown connection')
-  requireAnsweringConnection(channel.adapter, connection)
-  if (await findSameChannel(tx.db, channel))
-    throw conflict(
-      `the project has a channel with the adapter '${channel.adapter}' and the address '${channel.address}'`,
-    )
-}
-
-function requireAnsweringConnection(adapter: string | null, { name, kind, config }: Connection): void {
-  const needed = findAdapter(adapter)?.connection
-  if (!needed) return
-  const { provider } = needed
-  if (kind === needed.kind && (provider === undefined || config.provider === provider)) return
-  const fitting = [`a connection of kind '${needed.kind}'`, provider && `with the provider '${provider}'`]
-  throw badRequest(
-    `connection '${name}' cannot send the answers of a '${adapter}' channel: choose ${fitting.filter(Boolean).join(' ')}`,
-  )
 }
 
 function toStoredConfig(name: string | null, config: JsonObject): string {

@@ -23,16 +23,6 @@ export function listChannels(db: Db, projectIds: readonly string[], page: PageQu
   )
 }
 
-/** Another channel of the project with the same adapter and address. Without an adapter, addresses may be used twice. */
-export async function findSameChannel(
-  db: Db,
-  { id, project_id, adapter, address }: Pick<ChannelRow, 'id' | 'project_id' | 'adapter' | 'address'>,
-): Promise<{ id: string } | undefined> {
-  if (adapter === null) return undefined
-  const query = db.selectFrom('channels').select('id').where('project_id', '=', project_id).where('id', '<>', id)
-  return query.where('adapter', '=', adapter).where('address', '=', address).executeTakeFirst()
-}
-
 export type ChannelChanges = Partial<Omit<ChannelRow, 'id' | 'project_id' | 'created_at'>>
 
 /** Undefined if the channel does not exist any more. */

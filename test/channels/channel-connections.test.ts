@@ -3,7 +3,6 @@ import { eachStore, type TestApp } from '../app.ts'
 import { createAndGetId, openChannelApp } from './channel-app.ts'
 
 const ORIGINS = { origins: ['https://shop.example'] }
-const MAILBOX = { host: 'imap.example.com', username: 'help@desk.example' }
 
 /** A service with one connection of each kind that a founder may choose by mistake. */
 async function openConnectionsApp(store: Parameters<typeof openChannelApp>[0]) {
@@ -33,50 +32,6 @@ const changeChannel = (app: Pick<TestApp, 'call'>, id: string, body: object) =>
   app.call('PUT', `/v1/channels/${id}`, body)
 
 eachStore((store) => {
-  test('a connection that cannot send the answers of a channel is refused, with what fits', async () => {
-    const app = await openConnectionsApp(store)
-    const refused = async (...args: Parameters<typeof app.create>) => {
-      const { status, body } = await app.create(...args)
-      return [status, body.error]
-    }
-    const needs = (name: string, adapter: string, what: string) => [
-      400,
-      `connection '${name}' cannot send the answers of a '${adapter}' channel: choose a connection of kind ${what}`,
-    ]
-    for (const adapter of ['slack', 'telegram', 'twilio'])
-      expect(await refused(adapter, 'postmark')).toEqual(needs('postmark', adapter, "'custom'"))
-    for (const adapter of ['postmark', 'mailgun'])
-      expect(await refused(adapter, 'bot')).toEqual(needs('bot', adapter, "'email'"))
-    expect(await refused('mail', 'alerts', { config: MAILBOX })).toEqual(needs('alerts', 'mail', "'email'"))
-    expect(await refused('resend', 'postmark')).toEqual(
-      needs('postmark', 'resend', "'email' with the provider 'resend'"),
-    )
-    expect((await app.create('resend', 'resend')).status).toBe(201)
-    expect((await app.create('mailgun', 'postmark')).status).toBe(201)
-    expect((await app.create('widget', 'alerts', { config: ORIGINS })).status).toBe(201)
-    expect((await app.create(null, 'alerts')).status).toBe(201)
-    const bot = (await app.create('telegram', 'bot')).body
-    const changed = await changeChannel(app, bot.id, { connection_id: app.connections.alerts })
-    expect([changed.status, changed.body.error]).toEqual(needs('alerts', 'telegram', "'custom'"))
-  })
-
-  test('two channels of a project cannot have the same adapter and address', async () => {
-    const app = await openConnectionsApp(store)
-    const first = await app.create('telegram', 'bot', { address: '@desk' })
-    expect(first.status).toBe(201)
-    const error = "the project has a channel with the adapter 'telegram' and the address '@desk'"
-    const both = await Promise.all(
-      ['@desk', '@other', '@other'].map((address) => app.create('telegram', 'bot', { address })),
-    )
-    expect(both.map(({ status }) => String(status)).toSorted()).toEqual(['201', '409', '409'])
-    expect(both[0]?.body).toEqual({ error })
-    expect((await app.create('slack', 'bot', { address: '@desk' })).status).toBe(201)
-    const other = both.find(({ status }) => status === 201)?.body.id
-    const renamed = await changeChannel(app, other, { address: '@desk' })
-    expect([renamed.status, renamed.body]).toEqual([409, { error }])
-    expect((await changeChannel(app, first.body.id, { address: '@desk', settle_s: 3 })).status).toBe(200)
-  })
-
   test('a channel gets another adapter, without the secret and error of the old one, until it has conversations', async () => {
     const app = await openConnectionsApp(store)
     const { id } = (await app.create('telegram', 'bot')).body
