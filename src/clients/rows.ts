@@ -77,12 +77,6 @@ export async function updateClient(db: Db, id: string, { metadata, ...rest }: Cl
     .execute()
 }
 
-/** Other transactions that lock the client wait until this one ends. */
-export async function lockClient(db: Db, id: string): Promise<void> {
-  const query = db.updateTable('clients').set((row) => ({ updated_at: row.ref('updated_at') }))
-  await query.where('id', '=', id).execute()
-}
-
 type HandleOwner = Pick<ClientHandleRow, 'client_id' | 'is_verified'>
 
 const findHandleOwner = prepareQuery<{ project_id: string; handle: string }, HandleOwner>((db, arg) =>

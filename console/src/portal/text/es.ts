@@ -66,7 +66,7 @@ export const es: PortalText = {
   connect: 'Conectar',
   connected: 'Conectada',
   unsubscribe: 'No recibir más estos correos',
-  unsubscribeHint: 'Pulse el botón para no recibir más correos sobre respuestas nuevas. Puede cambiarlo en el portal.',
+  unsubscribeHint: 'Use este botón para no recibir más correos sobre respuestas nuevas. Puede cambiarlo en el portal.',
   unsubscribeUnknown: 'Este enlace ya no es válido. Puede detener los correos en el portal.',
   unsubscribed: 'No recibirá más correos sobre respuestas nuevas.',
   progress: {
