@@ -9,7 +9,7 @@ import { deleteOldPolicyCounters } from './approvals/policy-counter-rows.ts'
 import { expireDueApprovals } from './lifecycle/expire-approvals.ts'
 import { signDueCheckpoints } from './audit/sign-checkpoints.ts'
 import { logBlueprintProblems } from './blueprints/read-blueprints.ts'
-import { mailDueNotices } from './portal/notices.ts'
+import { createNoticeLoop } from './portal/notices.ts'
 import { removeExpiredPortalAccess } from './portal/session.ts'
 import { createChannelPollLoop } from './channels/poll-channels.ts'
 import type { Config } from './config/config.ts'
@@ -24,7 +24,7 @@ import { decodeNotification } from './ctx/topics.ts'
 import { sleep, toIsoTime, type World } from './ctx/world.ts'
 import { catchUpFollowers, catchUpAllFollowers } from './events/follow-log.ts'
 import { removeUnfinishedFiles } from './files/delete-file.ts'
-import { removeUnusedFiles } from './files/retention.ts'
+import { removeUnusedFiles, removeUnusedIncomingFiles } from './files/retention.ts'
 import { closeWithoutResets } from './http/close-server.ts'
 import { removeExpiredMcpAccess } from './mcp/oauth/tokens.ts'
 import { warnAboutMissingModelKeys } from './models/provider-keys.ts'
@@ -203,7 +203,6 @@ const STORAGE_MS = 5_000
 const REPORT_MS = 60_000
 const CLOCK_SKEW_CHECK_MS = 30_000
 const STREAM_RECHECK_MS = 30_000
-const NOTICE_MS = 5_000
 const CLEANUP_MS = 10 * 60_000
 const DAY_MS = 24 * 60 * 60_000
 
@@ -244,8 +243,9 @@ function createSweeps(ctx: Ctx, runner: Runner, lease: ReplicaLease): Loop[] {
     createWebhookDeliveryLoop(ctx),
     createNotificationLoop(ctx),
     createChannelPollLoop(ctx),
-    sweep('mails about answers', NOTICE_MS, () => mailDueNotices(ctx)),
+    createNoticeLoop(ctx),
     sweep('expired rows', CLEANUP_MS, () => deleteExpiredRows(ctx)),
+    sweep('unused files', DAY_MS, () => removeUnusedIncomingFiles(ctx)),
     ...(ctx.config.maxProjectMb === 0 ? [] : [sweep('storage limit', STORAGE_MS, () => refreshFullProjects(ctx))]),
     ...(retentionDays === null ? [] : [sweep('retention', SWEEP_MS, () => pruneOldLogs(ctx, retentionDays))]),
     ...(ctx.config.otlp ? [createTraceExport(ctx, ctx.config.otlp, VERSION)] : []),

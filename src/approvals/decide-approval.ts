@@ -1,6 +1,7 @@
 import { appendAuditEntry } from '../audit/append.ts'
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
 import { badRequest, conflict } from '../base/problem.ts'
+import { updateThreadReadByTask } from '../channels/thread-state-rows.ts'
 import { listFileReferences } from '../contract/file-reference.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { Actor } from '../ctx/scope.ts'
@@ -42,6 +43,7 @@ export async function approveApproval(
   if (edit && row.path === 'action') await checkEditedPayload(ctx, row)
   return inTx(ctx, async (tx) => {
     const task = await lockForDecision(tx, approval, decider)
+    await markRead(tx, task)
     const votes = row.needed > 1 ? await castVote(tx, row, decider.actor) : 1
     if (votes < row.needed) return { decision: 'pending', votes, needed: row.needed }
     await writeApproval(tx, task, decider.actor, { row, payload, note }, alsoWrite)
@@ -108,6 +110,7 @@ export function rejectApproval(
   const { actor } = decider
   return inTx(ctx, async (tx) => {
     const task = await lockForDecision(tx, row, decider)
+    await markRead(tx, task)
     await decidePendingApproval(tx, row, 'rejected', actor, { reason: reason ?? null, revise: 0, note: null })
     const resolved = resolvedEvent(row, 'rejected', actor)
     if (row.path === 'question') await resumeTask(tx, task, [resolved])
@@ -123,11 +126,17 @@ export function reviseApproval(ctx: Ctx, decider: Decider, row: DecidableApprova
   if (row.path === 'question') throw badRequest('a question cannot be sent back: answer or reject it')
   return inTx(ctx, async (tx) => {
     const task = await lockForDecision(tx, row, decider)
+    await markRead(tx, task)
     await decidePendingApproval(tx, row, 'rejected', actor, { reason: note, revise: 1, note: null })
     await resumeTask(tx, task, [resolvedEvent(row, 'rejected', actor, { revise: true })])
     const data = { action: row.action, task_id: row.task_id, reason: note, revise: true }
     await appendAuditEntry(tx, row.project_id, actor, 'approval.rejected', row.id, data)
   })
+}
+
+/** Who decides about an answer has read what it answers. */
+async function markRead(tx: Tx, { id: task_id, thread_id }: LockedTask): Promise<void> {
+  if (thread_id !== null) await updateThreadReadByTask(tx.db, { id: thread_id, task_id })
 }
 
 /** Clients read this log, so the founder's reason is only in the approval and in the audit log. */

@@ -3,7 +3,7 @@ import { lockProject } from '../accounts/project-rows.ts'
 import { appendAuditEntry } from '../audit/append.ts'
 import { issueMessage } from '../base/issue-message.ts'
 import type { JsonObject } from '../base/json.ts'
-import { badRequest, notFound } from '../base/problem.ts'
+import { badRequest, conflict, notFound } from '../base/problem.ts'
 import { findConnection } from '../connections/rows.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { ProjectScope } from '../ctx/scope.ts'
@@ -14,7 +14,8 @@ import { deleteUnusedSecret, toSecretLocation, upsertEncryptedSecret } from '../
 import { requireWedge } from '../wedges/enabled-wedges.ts'
 import { requireTaskType } from '../wedges/task-type.ts'
 import { CHANNEL_ADAPTERS, findAdapter } from './adapters/adapter-table.ts'
-import { deleteChannel, findChannel, insertChannel, updateChannel } from './rows.ts'
+import { deleteChannel, insertChannel, updateChannel } from './rows.ts'
+import { hasThreads } from './thread-rows.ts'
 
 const MAX_SETTLE_S = 3600
 
@@ -91,11 +92,20 @@ export async function changeChannel(
   const changes = { connection_id, address, wedge, task_type, adapter, settle_s, progress, config: newConfig }
   return inTx(ctx, async (tx) => {
     await requireOwnConnection(tx, scope, connection_id)
+    if (adapter !== was.adapter) await leaveAdapter(tx, was, adapter)
     const changed = await updateChannel(tx.db, was.id, changes)
     if (!changed) throw notFound('channel')
     await appendAuditEntry(tx, scope.projectId, scope.actor, 'channel.updated', was.id, auditedFields(changed))
     return changed
   })
+}
+
+/** What belongs to the old adapter is removed. Its conversations cannot continue: another service has other addresses. */
+async function leaveAdapter(tx: Tx, { id, project_id }: ChannelRow, adapter: string | null): Promise<void> {
+  if (adapter !== null && (await hasThreads(tx.db, id)))
+    throw conflict('the channel has conversations of its adapter: create a new channel for another one')
+  await deleteUnusedSecret(tx.db, project_id, id)
+  await updateChannel(tx.db, id, { progress: null, last_error: null, last_error_at: null })
 }
 
 /** Stores the secret with which the provider signs its calls, or with which the adapter signs in. */
@@ -104,16 +114,19 @@ export async function writeChannelSecret(
   scope: ProjectScope,
   channel: ChannelRow,
   value: string,
-): Promise<void> {
+): Promise<ChannelRow> {
   if (!findAdapter(channel.adapter)?.secret) throw badRequest('the adapter of this channel has no secret')
   const { id: key, project_id } = channel
   const secret = { project_id, key, connection_id: key, kind: 'channel' }
   const envelope = ctx.vault.seal(value, toSecretLocation(secret))
-  await inTx(ctx, async (tx) => {
+  return inTx(ctx, async (tx) => {
     await lockProject(tx.db, project_id)
-    if (!(await findChannel(tx.db, [project_id], channel.id))) throw notFound('channel')
+    // An error was that of the old secret, or that there was none.
+    const changed = await updateChannel(tx.db, channel.id, { last_error: null, last_error_at: null })
+    if (!changed) throw notFound('channel')
     await upsertEncryptedSecret(tx.db, { ...secret, envelope, updated_at: isoNow(tx) })
     await appendAuditEntry(tx, project_id, scope.actor, 'secret.written', channel.id, { kind: 'channel' })
+    return changed
   })
 }
 

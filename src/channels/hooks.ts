@@ -35,7 +35,7 @@ export async function receiveHook(
       for (const report of undelivered) await markUndelivered(ctx, channel, report)
       return { receipts, response }
     } catch (error) {
-      await noteChannelError(ctx, channel, error)
+      if (!isAnyonesMistake(channel, error)) await noteChannelError(ctx, channel, error)
       throw error
     }
   })
@@ -58,6 +58,10 @@ export async function withHookBody<Result>(
     release()
   }
 }
+
+/** Without a secret anybody can send a call that is refused, so it says nothing about the channel. */
+const isAnyonesMistake = ({ adapter }: ChannelRow, error: unknown): boolean =>
+  findAdapter(adapter)?.secret === null && error instanceof Problem && error.status < 500
 
 interface HookRequest {
   raw: HttpRequest

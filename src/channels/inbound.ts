@@ -6,7 +6,7 @@ import { clientHandle } from '../clients/handles.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { Actor, ProjectScope } from '../ctx/scope.ts'
 import { isoNow } from '../ctx/world.ts'
-import { fileIds, requireUsableFiles } from '../files/usable-files.ts'
+import { bindFilesToClient, fileIds } from '../files/usable-files.ts'
 import type { ChannelRow, MessageRow, QueuedTask } from '../store/tables.ts'
 import { planTask } from '../tasks/create-task.ts'
 import type { IncomingMessage } from './adapters/adapter.ts'
@@ -103,7 +103,7 @@ async function storeInbound(
 ): Promise<InboundResult> {
   const { project_id } = channel
   const client = await findOrCreateClient(tx, project_id, message.from)
-  await requireUsableFiles(tx.db, { projectId: project_id, clientId: client.id }, message.fileIds)
+  await bindFilesToClient(tx.db, { projectId: project_id, clientId: client.id }, message.fileIds)
   const { name, claimedAddress: address } = message.from
   if (address) await addClaimedContact(tx, { id: client.id, projectId: project_id }, { name, address })
   const stored = await appendToOpenThread(tx, actor, channel, client.id, plan, message)

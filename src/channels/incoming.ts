@@ -4,8 +4,9 @@ import { findOrCreateClient } from '../clients/clients.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
 import { SYSTEM_ACTOR } from '../ctx/scope.ts'
 import { cleanFileName } from '../files/file-name.ts'
+import { removeUnusedFile } from '../files/retention.ts'
 import { type FileOwner, storeFile } from '../files/store-file.ts'
-import type { ChannelRow } from '../store/tables.ts'
+import type { ChannelRow, FileRow } from '../store/tables.ts'
 import type { IncomingFile, IncomingMessage } from './adapters/adapter.ts'
 import { findEarlierInbound, type Receipt, receiveFromChannel } from './inbound.ts'
 
@@ -13,35 +14,54 @@ import { findEarlierInbound, type Receipt, receiveFromChannel } from './inbound.
 const MAX_FILES = 20
 
 /**
- * Receives a message that an adapter has parsed, from a hook or from a mailbox. Its files are stored first; if the process
- * dies before the message is received, the provider delivers it again and the cleanup removes the unused files.
+ * Receives a message that an adapter has parsed, from a hook or from a mailbox. Its files are stored first. They are
+ * discarded if the message is not received or another delivery was first; if the process dies, the provider delivers the
+ * message again and the daily cleanup removes the unused files.
  */
 export async function receiveIncoming(ctx: Ctx, channel: ChannelRow, message: IncomingMessage): Promise<Receipt> {
   const { files, ...content } = message
   if (files.length === 0) return receiveFromChannel(ctx, SYSTEM_ACTOR, channel, { ...content, fileIds: [] })
   const earlier = await findEarlierInbound(ctx, channel, message)
   if (earlier) return { delivered: earlier, replayed: true }
-  const { fileIds, notes } = await storeIncomingFiles(ctx, channel, message)
-  const body = [content.body, ...notes].filter((text) => text !== '').join('\n\n')
-  return receiveFromChannel(ctx, SYSTEM_ACTOR, channel, { ...content, body, fileIds })
+  const stored: FileRow[] = []
+  try {
+    const notes = await storeIncomingFiles(ctx, channel, message, stored)
+    const body = [content.body, ...notes].filter((text) => text !== '').join('\n\n')
+    const fileIds = stored.map(({ id }) => id)
+    const receipt = await receiveFromChannel(ctx, SYSTEM_ACTOR, channel, { ...content, body, fileIds })
+    if (receipt.replayed) await discardUnused(ctx, stored)
+    return receipt
+  } catch (error) {
+    await discardUnused(ctx, stored)
+    throw error
+  }
 }
 
-/** A file that cannot be stored does not stop the message: a line in the text says why the file is missing. */
+/** Not those of a message that was received after all, such as when the response to the commit was lost. */
+async function discardUnused(ctx: Ctx, files: readonly FileRow[]): Promise<void> {
+  // If the store is away, the daily cleanup removes them.
+  for (const file of files) await removeUnusedFile(ctx, file).catch(() => {})
+}
+
+/**
+ * Adds the files to `stored`. A file that cannot be stored does not stop the message: a line in the text, which is
+ * returned, says why the file is missing.
+ */
 async function storeIncomingFiles(
   ctx: Ctx,
   channel: ChannelRow,
   { files, from }: IncomingMessage,
-): Promise<{ fileIds: string[]; notes: string[] }> {
+  stored: FileRow[],
+): Promise<string[]> {
   const owner = { projectId: channel.project_id, clientId: await ensureClient(ctx, channel, from), actor: SYSTEM_ACTOR }
-  const fileIds: string[] = []
   const notes = files.length > MAX_FILES ? [`[${files.length - MAX_FILES} more files were not stored]`] : []
   for (const file of files.slice(0, MAX_FILES)) {
-    const stored = await storeOrRefuse(ctx, owner, file)
-    if (stored instanceof Problem)
-      notes.push(`[the file "${cleanFileName(file.name)}" was not stored: ${stored.message}]`)
-    else fileIds.push(stored.id)
+    const outcome = await storeOrRefuse(ctx, owner, file)
+    if (outcome instanceof Problem)
+      notes.push(`[the file "${cleanFileName(file.name)}" was not stored: ${outcome.message}]`)
+    else stored.push(outcome)
   }
-  return { fileIds, notes }
+  return notes
 }
 
 function storeOrRefuse(ctx: Ctx, owner: FileOwner, file: IncomingFile) {

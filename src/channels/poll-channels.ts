@@ -3,6 +3,7 @@ import { type Ctx, inTx } from '../ctx/ctx.ts'
 import { createLoop, type Loop } from '../ctx/loop.ts'
 import { isoNow, toIsoTime } from '../ctx/world.ts'
 import type { ChannelRow } from '../store/tables.ts'
+import { listSecretVersions } from '../vault/rows.ts'
 import { openSecret } from '../vault/secrets.ts'
 import type { ChannelAdapter, PollCall } from './adapters/adapter.ts'
 import { CHANNEL_ADAPTERS, findAdapter, toAdapterChannel } from './adapters/adapter-table.ts'
@@ -28,7 +29,7 @@ interface PolledChannel {
 /** The channels of one replica: what it polls now, and when it may try again what failed. */
 interface PollState {
   polled: Map<string, PolledChannel>
-  retries: Map<string, { failures: number; at: number }>
+  retries: Map<string, { settings: string; failures: number; at: number }>
 }
 
 /**
@@ -65,18 +66,27 @@ async function claimAndPoll(ctx: Ctx, state: PollState): Promise<void> {
   const staleBefore = ctx.store.kind === 'sqlite' ? until : toIsoTime(now)
   const claim = { replica: ctx.replica, staleBefore, until, adapters: POLLED_ADAPTERS }
   const channels = await inTx(ctx, (tx) => claimPolledChannels(tx.db, claim))
-  const settings = new Map(channels.map((channel) => [channel.id, settingsOf(channel)]))
+  const secrets = await listSecretVersions(
+    ctx.db,
+    channels.map(({ id }) => id),
+  )
+  const settings = new Map(channels.map((channel) => [channel.id, settingsOf(channel, secrets.get(channel.id))]))
   for (const [id, polled] of state.polled) if (settings.get(id) !== polled.settings) await stopPolling(state, id)
   for (const channel of channels) {
+    const current = settings.get(channel.id) ?? ''
+    // A failure of other settings or of an old secret is no reason to wait.
+    if (state.retries.get(channel.id)?.settings !== current) state.retries.delete(channel.id)
     const retry = state.retries.get(channel.id)
-    if (!state.polled.has(channel.id) && (retry?.at ?? 0) <= now) startPolling(ctx, state, channel)
+    if (!state.polled.has(channel.id) && (retry?.at ?? 0) <= now) startPolling(ctx, state, channel, current)
   }
 }
 
-const settingsOf = ({ adapter, config, address, connection_id, wedge, task_type, settle_s }: ChannelRow): string =>
-  JSON.stringify([adapter, config, address, connection_id, wedge, task_type, settle_s])
+const settingsOf = (channel: ChannelRow, secret: string | undefined): string => {
+  const { adapter, config, address, connection_id, wedge, task_type, settle_s } = channel
+  return JSON.stringify([adapter, config, address, connection_id, wedge, task_type, settle_s, secret])
+}
 
-function startPolling(ctx: Ctx, state: PollState, channel: ChannelRow): void {
+function startPolling(ctx: Ctx, state: PollState, channel: ChannelRow, settings: string): void {
   const adapter = findAdapter(channel.adapter)
   if (!adapter) return
   const abort = new AbortController()
@@ -88,12 +98,12 @@ function startPolling(ctx: Ctx, state: PollState, channel: ChannelRow): void {
       const wasStable = ctx.world.clock.now() - startedAt > MAX_RETRY_MS
       const failures = wasStable ? 1 : (state.retries.get(channel.id)?.failures ?? 0) + 1
       const pause = Math.min(MIN_RETRY_MS * 2 ** (failures - 1), MAX_RETRY_MS)
-      state.retries.set(channel.id, { failures, at: ctx.world.clock.now() + pause })
+      state.retries.set(channel.id, { settings, failures, at: ctx.world.clock.now() + pause })
       ctx.world.log.warn({ err: error, channel: channel.id }, 'a channel could not be polled')
       await noteChannelError(ctx, channel, error)
     },
   )
-  const polled = { settings: settingsOf(channel), abort, ended }
+  const polled = { settings, abort, ended }
   state.polled.set(channel.id, polled)
   void ended.then(() => state.polled.get(channel.id) === polled && state.polled.delete(channel.id))
 }

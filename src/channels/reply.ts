@@ -19,10 +19,16 @@ export async function appendTaskReply(tx: Tx, task: TaskRow, reply: string): Pro
   await updateThreadAnswered(tx.db, task.thread_id)
 }
 
-/** Appends a question or a notice for the client to the thread of its task. No mail is sent: that needs an approval. */
+/** Appends a question for the client to the thread of its task. No mail is sent: that needs an approval. */
 export async function appendTaskMessage(tx: Tx, task: ThreadedTask, body: string): Promise<void> {
   if (task.thread_id === null) return
   await insertOutboundMessage(tx, task.thread_id, { body, subject: null, task_id: task.id })
+}
+
+/** Appends a notice of the service to the thread of a task. It is shown where clients read the thread, and never sent. */
+export async function appendNotice(tx: Tx, task: ThreadedTask, body: string): Promise<void> {
+  if (task.thread_id === null) return
+  await insertOutboundMessage(tx, task.thread_id, { body, subject: null, task_id: task.id, is_automatic: 1 })
 }
 
 /** Appends the client's answer to a question to the thread of the task that asked. It starts no other task. */
@@ -69,7 +75,7 @@ export async function recordSentMail(tx: Tx, task: TaskRow, { body, subject, to,
   if (client && isVisibleToClient(client.handles, { recipients })) await updateThreadAnswered(tx.db, task.thread_id)
 }
 
-type OutboundMessage = Pick<MessageRow, 'body' | 'subject' | 'task_id'> & { recipients?: string }
+type OutboundMessage = Pick<MessageRow, 'body' | 'subject' | 'task_id'> & { recipients?: string; is_automatic?: 1 }
 
 async function insertOutboundMessage(
   tx: Tx,

@@ -82,10 +82,8 @@ export const channelRoutes = nameRoutes({
     body: z.object({ value: z.string().min(1).max(65_536) }),
     responses: { 200: ChannelView },
     find: channelInScope,
-    async handle({ ctx, scope, subject, body }) {
-      await writeChannelSecret(ctx, scope, subject, body.value)
-      return readChannelView(ctx, subject)
-    },
+    handle: async ({ ctx, scope, subject, body }) =>
+      readChannelView(ctx, await writeChannelSecret(ctx, scope, subject, body.value)),
   }),
 
   deleteChannel: defineWrite('DELETE', '/v1/channels/:id', {

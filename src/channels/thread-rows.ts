@@ -15,6 +15,11 @@ export const findThreadUnscoped = prepareQuery<{ id: string }, ThreadRow>((db, a
   db.selectFrom('threads').selectAll().where('id', '=', arg('id')),
 )
 
+export async function hasThreads(db: Db, channelId: string): Promise<boolean> {
+  const query = db.selectFrom('threads').select('id').where('channel_id', '=', channelId).limit(1)
+  return (await query.executeTakeFirst()) !== undefined
+}
+
 export interface ThreadFilter extends PageQuery {
   client_id?: string | undefined
   channel_id?: string | undefined

@@ -16,6 +16,57 @@ export const updateThreadUnanswered = prepareQuery<
     .returning(['project_id', 'status']),
 )
 
+/** The position of the newest message of the client that belongs to a task. */
+const lastMessageOfTask = (db: Db, threadId: string, taskId: string) =>
+  db
+    .selectFrom('messages as asked')
+    .select((row) => row.fn.max('asked.n').as('n'))
+    .where('asked.thread_id', '=', threadId)
+    .where('asked.task_id', '=', taskId)
+    .where('asked.direction', '=', 'inbound')
+
+/**
+ * Marks a thread as unanswered because its task ended without an answer. A closed thread stays as it is, and so does one in
+ * which a person has answered the messages of the task.
+ */
+export const updateThreadUnansweredByTask = prepareQuery<
+  { id: string; at: string; reason: string; task_id: string },
+  Pick<ThreadRow, 'project_id' | 'status'>
+>((db, arg) =>
+  db
+    .updateTable('threads')
+    .set({ unanswered_at: arg('at'), unanswered_reason: arg('reason'), unanswered_task_id: arg('task_id') })
+    .where('id', '=', arg('id'))
+    .where('status', '=', 'open')
+    .where('unanswered_at', 'is', null)
+    .where((row) =>
+      row.not(
+        row.exists(
+          row
+            .selectFrom('messages')
+            .select('messages.id')
+            .where('messages.thread_id', '=', arg('id'))
+            .where('messages.author_id', 'is not', null)
+            .where((message) =>
+              message.or([message('messages.delivery', 'is', null), message('messages.delivery', '<>', 'failed')]),
+            )
+            .where('messages.n', '>', lastMessageOfTask(db, arg('id'), arg('task_id'))),
+        ),
+      ),
+    )
+    .returning(['project_id', 'status']),
+)
+
+/** The team has read the messages of a task, because one of its members has decided about the answer. */
+export const updateThreadReadByTask = prepareQuery<{ id: string; task_id: string }>((db, arg) =>
+  db
+    .updateTable('threads')
+    .set({ read_count: lastMessageOfTask(db, arg('id'), arg('task_id')).$castTo<number>() })
+    .where('id', '=', arg('id'))
+    .where('read_count', '<', lastMessageOfTask(db, arg('id'), arg('task_id')))
+    .$castTo<never>(),
+)
+
 /** Locks the threads of these tasks until the commit. Call it after the tasks are locked. */
 export async function lockThreadsOfTasks(db: Db, taskIds: readonly string[]): Promise<void> {
   if (!isPostgres(db) || taskIds.length === 0) return

@@ -39,6 +39,10 @@ const ChannelAdapterView = z
     config_schema: jsonObject,
     secret: z.string().nullable().meta({ description: 'What the secret of a channel is; null: it has none.' }),
     has_hook: z.boolean().meta({ description: 'The provider calls the `hook_url` of a channel.' }),
+    connection: z
+      .object({ kind: z.string(), provider: z.string().nullable() })
+      .nullable()
+      .meta({ description: 'What the connection of a channel must be; null: any connection will do.' }),
     can_reply: z.boolean().meta({ description: 'Answers are sent through the connection of the channel.' }),
   })
   .meta({ id: 'ChannelAdapter' })
@@ -47,9 +51,16 @@ export const ChannelAdapterListView = z.object({ data: z.array(ChannelAdapterVie
 
 /** The adapters in the order of their table. */
 export const readAdapterViews = () =>
-  Object.entries(CHANNEL_ADAPTERS).map(([adapter, { config, secret, hook, reply }]) => {
+  Object.entries(CHANNEL_ADAPTERS).map(([adapter, { config, secret, connection, hook, reply }]) => {
     const { $schema: _dialect, ...config_schema } = z.toJSONSchema(config, { io: 'input', unrepresentable: 'any' })
-    return { adapter, config_schema, secret, has_hook: hook !== undefined, can_reply: reply !== undefined }
+    return {
+      adapter,
+      config_schema,
+      secret,
+      has_hook: hook !== undefined,
+      connection: connection ? { kind: connection.kind, provider: connection.provider ?? null } : null,
+      can_reply: reply !== undefined,
+    }
   })
 
 export const InboundReceiptView = z.object({

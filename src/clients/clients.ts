@@ -10,6 +10,7 @@ import {
   type ClientWithHandles,
   claimHandle,
   deleteHandles,
+  deleteOtherUnverifiedHandles,
   findClient,
   insertClient,
   updateClient,
@@ -95,7 +96,9 @@ export async function addClaimedContact(
   { name, address }: { name: string | null; address: string },
 ): Promise<void> {
   const handle = { project_id: projectId, handle: normalizeHandle(address), shown: address }
-  await claimHandle(tx.db, { ...handle, client_id: id, is_verified: 0 })
+  const owner = await claimHandle(tx.db, { ...handle, client_id: id, is_verified: 0 })
+  // The address that was typed last corrects an earlier one.
+  if (owner === id) await deleteOtherUnverifiedHandles(tx.db, { client_id: id, handle: handle.handle })
   if (name !== null) await updateMissingName(tx.db, { id, display_name: name, now: isoNow(tx) })
 }
 

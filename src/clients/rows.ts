@@ -146,6 +146,27 @@ const insertHandle = prepareQuery<ClientHandleRow, HandleOwner>((db, arg) =>
     .returning(['client_id', 'is_verified']),
 )
 
+/** The handles of a client, those that it has proved first. */
+export const listClientHandles = prepareQuery<{ client_id: string }, Pick<ClientHandleRow, 'shown' | 'is_verified'>>(
+  (db, arg) =>
+    db
+      .selectFrom('client_handles')
+      .select(['shown', 'is_verified'])
+      .where('client_id', '=', arg('client_id'))
+      .orderBy('is_verified', 'desc')
+      .orderBy('handle'),
+)
+
+/** Removes what the client said to have, except for one handle. */
+export const deleteOtherUnverifiedHandles = prepareQuery<{ client_id: string; handle: string }>((db, arg) =>
+  db
+    .deleteFrom('client_handles')
+    .where('client_id', '=', arg('client_id'))
+    .where('is_verified', '=', 0)
+    .where('handle', '<>', arg('handle'))
+    .$castTo<never>(),
+)
+
 export async function deleteHandles(db: Db, clientId: string): Promise<void> {
   await db.deleteFrom('client_handles').where('client_id', '=', clientId).execute()
 }

@@ -52,6 +52,8 @@ export interface Config {
   /** What one run, or one project, may store as records, events and files; 0: no limit. */
   maxRunMb: number
   maxProjectMb: number
+  /** What the files of one client may take; 0: no limit. */
+  maxClientMb: number
   /** The limit for one uploaded file. */
   fileMaxMb: number
   /** The object store for files; null: they are in the database. */
@@ -118,6 +120,7 @@ export function loadConfig(given: Variables, cwd = process.cwd()): Config {
     taskRatePerMin: integerSetting(env, 'SVC_TASK_RATE_PER_MIN', 120, 1),
     maxRunMb: integerSetting(env, 'SVC_MAX_RUN_MB', 256, 0),
     maxProjectMb: integerSetting(env, 'SVC_MAX_PROJECT_MB', 10_240, 0),
+    maxClientMb: integerSetting(env, 'SVC_MAX_CLIENT_MB', 1024, 0),
     fileMaxMb: integerSetting(env, 'SVC_FILE_MAX_MB', 100, 1, MAX_S3_FILE_MB),
     s3: readS3Config(variables),
     ...approvalTtlSettings(env),

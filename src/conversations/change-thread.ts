@@ -66,7 +66,10 @@ async function updateThread(
   const { id } = was
   const now = isoNow(tx)
   const actions: string[] = []
-  if (status === 'closed' && (await updateThreadClosed(tx.db, id, now))) actions.push('thread.closed')
+  if (status === 'closed' && (await updateThreadClosed(tx.db, id, now))) {
+    actions.push('thread.closed')
+    await updateThreadAnswered(tx.db, id)
+  }
   if (status === 'open' && (await updateThreadReopened(tx.db, was, now))) actions.push('thread.reopened')
   if (held_by === 'me' && (await updateThreadHolder(tx.db, id, actor))) actions.push('thread.held')
   if (held_by === null && (await updateThreadHolder(tx.db, id, null))) actions.push('thread.given_back')

@@ -34,7 +34,9 @@ export const MessageView = z
       .nullable()
       .meta({ description: 'How the message left the service; null: the client reads it in the portal only.' }),
     delivery_error: z.string().nullable(),
-    is_automatic: z.boolean().meta({ description: 'An automatic reply or a bounce.' }),
+    is_automatic: z
+      .boolean()
+      .meta({ description: 'An automatic reply, a bounce, or a notice that the service shows in the portal.' }),
     verdict: jsonObject.nullable().meta({ description: 'Whether the sender of a mail is proved: SPF, DKIM, DMARC.' }),
     created_at: z.string(),
   })

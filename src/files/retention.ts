@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { appendAuditEntry } from '../audit/append.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
-import { SYSTEM_ACTOR } from '../ctx/scope.ts'
+import { type Actor, SYSTEM_ACTOR } from '../ctx/scope.ts'
 import { toIsoTime } from '../ctx/world.ts'
 import type { FileRow } from '../store/tables.ts'
 import { removeHiddenFile } from './delete-file.ts'
@@ -15,11 +15,22 @@ const FILES_PER_BATCH = 500
  * Removes files that are older than `days` and that nothing uses any more. A file of a message stays as long as the
  * message, and a file of a task as long as the log of the task. All replicas can run this at the same time.
  */
-export async function removeUnusedFiles(ctx: Ctx, days: number): Promise<void> {
+export const removeUnusedFiles = (ctx: Ctx, days: number): Promise<void> => removeUnused(ctx, days, () => true)
+
+/** Removes what clients uploaded or sent for a message that never arrived. Files of the team may be used later. */
+export const removeUnusedIncomingFiles = (ctx: Ctx): Promise<void> => removeUnused(ctx, 1, isIncoming)
+
+const isIncoming = ({ client_id, created_by }: FileRow): boolean => {
+  const { kind }: Actor = JSON.parse(created_by)
+  return client_id !== null && (kind === 'client' || kind === SYSTEM_ACTOR.kind)
+}
+
+async function removeUnused(ctx: Ctx, days: number, isIncluded: (file: FileRow) => boolean): Promise<void> {
   const before = toIsoTime(ctx.world.clock.now() - days * DAY_MS)
   for (let after = ''; ; ) {
     const files = await listOldFiles(ctx.db, { before, after, limit: FILES_PER_BATCH })
-    for (const { is_unused, ...file } of files) if (is_unused === 1) await removeUnusedFile(ctx, file)
+    for (const { is_unused, ...file } of files)
+      if (is_unused === 1 && isIncluded(file)) await removeUnusedFile(ctx, file)
     const last = files.at(-1)
     if (!last || files.length < FILES_PER_BATCH) return
     after = last.id
@@ -27,7 +38,8 @@ export async function removeUnusedFiles(ctx: Ctx, days: number): Promise<void> {
   }
 }
 
-async function removeUnusedFile(ctx: Ctx, file: FileRow): Promise<void> {
+/** Removes the file, unless something uses it. */
+export async function removeUnusedFile(ctx: Ctx, file: FileRow): Promise<void> {
   if (await inTx(ctx, (tx) => hideUnusedFile(tx, file))) await removeHiddenFile(ctx, file)
 }
 

@@ -63,6 +63,26 @@ export async function findFile(db: Db, projectIds: readonly string[], id: string
   return file && projectIds.includes(file.project_id) ? file : undefined
 }
 
+/** Gives a file of the team to a client. No row if another client was first. */
+export const updateFileClient = prepareQuery<{ id: string; client_id: string }, { id: string }>((db, arg) =>
+  db
+    .updateTable('files')
+    .set({ client_id: arg('client_id') })
+    .where('id', '=', arg('id'))
+    .where((row) => row.or([row('client_id', 'is', null), row('client_id', '=', arg('client_id'))]))
+    .returning('id'),
+)
+
+/** What the files of a client take, those that are being uploaded included. */
+export async function sumClientFileBytes(db: Db, clientId: string): Promise<number> {
+  const query = db
+    .selectFrom('files')
+    .select((row) => row.fn.sum('size').as('bytes'))
+    .where('client_id', '=', clientId)
+    .where('state', '<>', 'deleted')
+  return Number((await query.executeTakeFirst())?.bytes ?? 0)
+}
+
 interface FileFilter extends PageQuery {
   client_id?: string | undefined
 }

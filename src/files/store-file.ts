@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
+import { lockClient } from '../accounts/client-lock-rows.ts'
 import { refuseIfStorageFull, reserveStoredBytes } from '../accounts/storage-usage.ts'
 import { appendAuditEntry } from '../audit/append.ts'
-import { conflict, tooLarge } from '../base/problem.ts'
+import { conflict, tooLarge, tooManyRequests } from '../base/problem.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { Actor } from '../ctx/scope.ts'
 import { isoNow } from '../ctx/world.ts'
@@ -9,7 +10,7 @@ import type { FileRow } from '../store/tables.ts'
 import { detectContentType } from './content-type.ts'
 import { discardFile } from './delete-file.ts'
 import { cleanFileName } from './file-name.ts'
-import { addFileSize, insertFile, updateFileStored } from './rows.ts'
+import { addFileSize, insertFile, sumClientFileBytes, updateFileStored } from './rows.ts'
 import { currentStorage, type FilePiece, type FileStorage } from './storage.ts'
 
 /** Whose file it is, and who brings it in. Files without a client are the team's. */
@@ -90,12 +91,26 @@ async function writePieces(
   return hash.digest('hex')
 }
 
+/** Of concurrent uploads of one client only those are stored that fit together. */
+async function requireClientRoom(tx: Tx, clientId: string | null, bytes: number): Promise<void> {
+  const { maxClientMb } = tx.config
+  if (clientId === null || maxClientMb === 0) return
+  await lockClient(tx.db, clientId)
+  if ((await sumClientFileBytes(tx.db, clientId)) + bytes > maxClientMb * 1024 * 1024)
+    throw tooManyRequests(
+      `the files of the client take more than ${maxClientMb} MB (SVC_MAX_CLIENT_MB): delete some of them`,
+      60,
+    )
+}
+
 async function reserveFirstPiece(tx: Tx, file: FileRow): Promise<void> {
+  await requireClientRoom(tx, file.client_id, file.size)
   await insertFile(tx.db, file)
   reserveStoredBytes(tx, file.project_id, file.size)
 }
 
-async function reservePiece(tx: Tx, { id, project_id }: FileRow, bytes: number): Promise<void> {
+async function reservePiece(tx: Tx, { id, project_id, client_id }: FileRow, bytes: number): Promise<void> {
+  await requireClientRoom(tx, client_id, bytes)
   const [grown] = await addFileSize(tx.db, { id, bytes })
   if (!grown) throw uploadGivenUp()
   reserveStoredBytes(tx, project_id, bytes)

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { badRequest } from '../base/problem.ts'
 import type { Db } from '../store/store.ts'
 import type { FileRow } from '../store/tables.ts'
-import { findFile } from './rows.ts'
+import { findFile, updateFileClient } from './rows.ts'
 
 /** The field `files` of tasks and messages. */
 export const fileIds = z
@@ -24,8 +24,26 @@ export async function requireUsableFiles(
   for (const id of ids) {
     const file = await findFile(db, [projectId], id)
     const isForeign = file && clientId !== null && file.client_id !== null && file.client_id !== clientId
-    if (!file || isForeign) throw badRequest(`no such file: ${id.slice(0, 64)}`)
+    if (!file || isForeign) throw noSuchFile(id)
     files.push(file)
   }
   return files
 }
+
+/**
+ * Like `requireUsableFiles`, for the message of a client: what the client sent belongs to the client, although the team's
+ * own server uploaded it. It is erased with the client, and no other client's work may use it.
+ */
+export async function bindFilesToClient(
+  db: Db,
+  owner: { projectId: string; clientId: string },
+  ids: readonly string[],
+): Promise<void> {
+  for (const { id, client_id } of await requireUsableFiles(db, owner, ids)) {
+    if (client_id !== null) continue
+    const [bound] = await updateFileClient(db, { id, client_id: owner.clientId })
+    if (!bound) throw noSuchFile(id)
+  }
+}
+
+const noSuchFile = (id: string) => badRequest(`no such file: ${id.slice(0, 64)}`)

@@ -1,4 +1,4 @@
-import { updateThreadUnanswered } from '../channels/thread-state-rows.ts'
+import { updateThreadUnansweredByTask } from '../channels/thread-state-rows.ts'
 import type { Tx } from '../ctx/ctx.ts'
 import type { RunEndReason } from '../ctx/live-runs.ts'
 import { SYSTEM_ACTOR } from '../ctx/scope.ts'
@@ -40,7 +40,7 @@ async function withClosedApprovals(tx: Tx, taskId: string, ending: TaskEnding, e
 
 /** No run will answer the client, so a person has to. */
 async function markUnanswered(tx: Tx, id: string, task_id: string, reason: string): Promise<void> {
-  const [thread] = await updateThreadUnanswered(tx.db, { id, at: isoNow(tx), reason, task_id })
+  const [thread] = await updateThreadUnansweredByTask(tx.db, { id, at: isoNow(tx), reason, task_id })
   if (thread) notifyProjectChange(tx, thread.project_id, { kind: 'thread', id, status: thread.status })
 }
 

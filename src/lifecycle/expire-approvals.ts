@@ -1,4 +1,4 @@
-import { appendTaskMessage } from '../channels/reply.ts'
+import { appendNotice } from '../channels/reply.ts'
 import { approvalTtlS } from '../contract/declared-approvals.ts'
 import type { Wedge } from '../contract/wedge-manifest.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
@@ -7,6 +7,7 @@ import { isoNow, toIsoTime } from '../ctx/world.ts'
 import { findTaskUnscoped, lockTask } from '../tasks/rows.ts'
 import { closeApprovalsOfTask } from './close-approvals.ts'
 import { endTask } from './end-task.ts'
+import { readExpiryNotice } from './expiry-notice.ts'
 import { type DueApproval, findApprovalDecision, listDueApprovals } from './rows.ts'
 
 /**
@@ -35,14 +36,6 @@ export async function expireDueApprovals(ctx: Ctx): Promise<number> {
   return due.length
 }
 
-const NO_DECISION =
-  'We are sorry. Your request needed a decision by our team, and nobody decided in time, so it was not completed. ' +
-  'The team can start it again. You can also send us a new message.'
-
-const NO_ANSWER =
-  'We got no answer to our question in time, so your request was not completed. ' +
-  'The team can start it again. You can also send us a new message.'
-
 async function expireApproval(tx: Tx, { id, task_id: taskId, client_id }: DueApproval): Promise<void> {
   const [task] = await lockTask(tx.db, { id: taskId })
   const [current] = await findApprovalDecision(tx.db, { id })
@@ -54,7 +47,7 @@ async function expireApproval(tx: Tx, { id, task_id: taskId, client_id }: DueApp
   }
   const row = await findTaskUnscoped(tx.db, taskId)
   // Before the end of the task, because every writer locks a thread before the audit log.
-  if (row) await appendTaskMessage(tx, row, client_id === null ? NO_DECISION : NO_ANSWER)
+  if (row) await appendNotice(tx, row, await readExpiryNotice(tx, row, client_id === null ? 'noDecision' : 'noAnswer'))
   const message = 'no decision before the approval expired; retry the task to run it again'
   await endTask(tx, taskId, { status: 'expired', error: { reason: 'expired', message } })
 }

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { bearerToken, requestAddress } from '../accounts/authenticate.ts'
 import { readRequestBytes } from '../http/request-bytes.ts'
 import { HttpResponse, nameRoutes, openRoute, portalRoute } from '../http/route.ts'
-import { createPortalLink } from './links.ts'
-import { changeNotices, unsubscribeByToken } from './notices.ts'
+import { createDeviceLink } from './links.ts'
+import { changeNotices, unsubscribeByToken } from './notice-consent.ts'
 import { requestPortalLink } from './request-link.ts'
 import { endPortalSession, openPortalSession, requireOwnClient } from './session.ts'
 import { PortalLinkView, PortalOkView, PortalSessionView, toPortalClientView } from './view.ts'
@@ -40,13 +40,12 @@ export const portalSignInRoutes = nameRoutes({
   unsubscribeClient: openRoute('POST', '/v1/portal/unsubscribe/:token', {
     summary: 'Stop the mails to a client',
     description:
-      'The one-click address of RFC 8058 in every notice. The body is not read; an unknown token is 200 too.',
+      'The one-click address of RFC 8058 in every notice. The body is not read; an unknown token is 200 too, with `found: false`.',
     streamsBody: true,
-    responses: { 200: PortalOkView },
+    responses: { 200: PortalOkView.extend({ found: z.boolean() }) },
     async handle({ ctx, params, request }) {
       await readRequestBytes(request.raw, MAX_UNSUBSCRIBE_BYTES)
-      await unsubscribeByToken(ctx, params.token ?? '')
-      return { ok: true }
+      return { ok: true, found: await unsubscribeByToken(ctx, params.token ?? '') }
     },
   }),
 })
@@ -55,16 +54,17 @@ export const portalSignInRoutes = nameRoutes({
 export const portalAccessRoutes = {
   createPortalDeviceLink: portalRoute('POST', '/v1/portal/device-link', {
     summary: 'Create a sign-in link for another device of the client',
+    description: 'The link works once and expires after 15 minutes. 429 if the client has five such links open.',
     responses: { 201: PortalLinkView },
     async handle({ ctx, scope }) {
       const client = await requireOwnClient(ctx, scope)
-      return new HttpResponse(201, await createPortalLink(ctx, scope.actor, client))
+      return new HttpResponse(201, await createDeviceLink(ctx, scope.actor, client))
     },
   }),
 
   endPortalSession: portalRoute('POST', '/v1/portal/sign-out', {
     summary: 'Sign out',
-    description: 'Ends this session, or with `everywhere` all sessions of the client.',
+    description: 'Ends this session, or with `everywhere` all sessions and unused links of the client.',
     body: z.object({ everywhere: z.boolean().optional() }),
     responses: { 200: PortalOkView },
     async handle({ ctx, scope, body, request }) {

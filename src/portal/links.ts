@@ -1,4 +1,6 @@
+import { lockClient } from '../accounts/client-lock-rows.ts'
 import { appendAuditEntry } from '../audit/append.ts'
+import { tooManyRequests } from '../base/problem.ts'
 import { newToken, tokenHash } from '../base/tokens.ts'
 import { projectAddress } from '../brand/public-brand.ts'
 import { portalUrl } from '../brand/view.ts'
@@ -7,9 +9,12 @@ import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { Actor, ProjectScope } from '../ctx/scope.ts'
 import { isoNow, toIsoTime } from '../ctx/world.ts'
 import type { PortalLinkRow } from '../store/tables.ts'
-import { deleteClientSessions, insertPortalLink, updatePortalLinksRevoked } from './rows.ts'
+import { countOpenLinks, deleteClientSessions, insertPortalLink, updatePortalLinksRevoked } from './rows.ts'
 
 const LINK_LIFETIME_MS = 7 * 24 * 60 * 60_000
+/** The client has both devices at hand. */
+const DEVICE_LINK_LIFETIME_MS = 15 * 60_000
+const MAX_OPEN_DEVICE_LINKS = 5
 
 export interface PortalLink {
   /** Returned once and stored only as a hash. */
@@ -24,11 +29,30 @@ export async function createPortalLink(ctx: Ctx, actor: Actor, client: ClientWit
   return link
 }
 
+/** A link that the client itself asks for. A stolen session cannot keep access with a stock of links. */
+export async function createDeviceLink(ctx: Ctx, actor: Actor, client: ClientWithHandles): Promise<PortalLink> {
+  const address = await projectAddress(ctx.db, client.project_id)
+  const { link, row } = newPortalLink(ctx, client, address, DEVICE_LINK_LIFETIME_MS)
+  await inTx(ctx, async (tx) => {
+    await lockClient(tx.db, client.id)
+    const open = await countOpenLinks(tx.db, { client_id: client.id, now: isoNow(tx), until: row.expires_at })
+    if (open >= MAX_OPEN_DEVICE_LINKS) throw tooManyDeviceLinks()
+    await insertNewLink(tx, actor, row)
+  })
+  return link
+}
+
+const tooManyDeviceLinks = () =>
+  tooManyRequests(
+    `there are ${MAX_OPEN_DEVICE_LINKS} open links for other devices: use one of them or try again later`,
+    DEVICE_LINK_LIFETIME_MS / 1000,
+  )
+
 /** A link that is not stored yet. `address` is the name of the project in public addresses. */
-export function newPortalLink(ctx: Ctx, client: ClientWithHandles, address: string) {
+export function newPortalLink(ctx: Ctx, client: ClientWithHandles, address: string, lifetimeMs = LINK_LIFETIME_MS) {
   const token = newToken('portalLink', ctx.world.random)
   const now = ctx.world.clock.now()
-  const expires_at = toIsoTime(now + LINK_LIFETIME_MS)
+  const expires_at = toIsoTime(now + lifetimeMs)
   const row: PortalLinkRow = {
     hash: tokenHash(token),
     project_id: client.project_id,
@@ -51,10 +75,15 @@ export async function insertNewLink(tx: Tx, actor: Actor, row: PortalLinkRow, da
 /** Ends the client's access at once: unused links, sessions, and the streams of those sessions. */
 export async function revokePortalAccess(ctx: Ctx, scope: ProjectScope, client: ClientWithHandles): Promise<void> {
   await inTx(ctx, async (tx) => {
-    // Links come first: the update waits for a concurrent exchange, whose session is then deleted with the others.
-    await updatePortalLinksRevoked(tx.db, client.id, isoNow(tx))
-    await deleteClientSessions(tx.db, client.id)
-    tx.notify({ topic: 'portal-revoked', id: client.id })
+    await endAllAccess(tx, client.id)
     await appendAuditEntry(tx, scope.projectId, scope.actor, 'portal.revoked', client.id)
   })
+}
+
+/** Ends unused links and all sessions. Their streams end with the notification `portal-revoked`. */
+export async function endAllAccess(tx: Tx, clientId: string): Promise<void> {
+  // Links come first: the update waits for a concurrent exchange, whose session is then deleted with the others.
+  await updatePortalLinksRevoked(tx.db, clientId, isoNow(tx))
+  await deleteClientSessions(tx.db, clientId)
+  tx.notify({ topic: 'portal-revoked', id: clientId })
 }

@@ -12,6 +12,10 @@ interface MailWords {
   noticeIntro: string
   noticeButton: string
   noticeNote: string
+  /** For an address that the client only typed: the answer stays in the chat window. */
+  chatIntro: string
+  chatHint: string
+  chatButton: string
   unsubscribe: string
 }
 
@@ -25,7 +29,10 @@ const MAIL_WORDS: Record<Language, MailWords> = {
     noticeSubject: 'New answer from {name}',
     noticeIntro: '{name} answered you:',
     noticeButton: 'Read and reply',
-    noticeNote: 'Do not reply to this mail: nobody reads the replies.',
+    noticeNote: 'Do not reply to this mail: replies are not read.',
+    chatIntro: 'You have a new answer from {name}.',
+    chatHint: 'To read it, open the chat on our website, in the browser in which you wrote to us.',
+    chatButton: 'Open the website',
     unsubscribe: 'Stop these mails',
   },
   de: {
@@ -38,6 +45,10 @@ const MAIL_WORDS: Record<Language, MailWords> = {
     noticeIntro: 'Sie haben eine Antwort von {name}:',
     noticeButton: 'Lesen und antworten',
     noticeNote: 'Bitte antworten Sie nicht auf diese E-Mail: Antworten werden nicht gelesen.',
+    chatIntro: 'Sie haben eine neue Antwort von {name}.',
+    chatHint:
+      'Um sie zu lesen, öffnen Sie den Chat auf unserer Website, in dem Browser, in dem Sie uns geschrieben haben.',
+    chatButton: 'Website öffnen',
     unsubscribe: 'Diese E-Mails abbestellen',
   },
   fr: {
@@ -50,6 +61,9 @@ const MAIL_WORDS: Record<Language, MailWords> = {
     noticeIntro: 'Vous avez une réponse de {name} :',
     noticeButton: 'Lire et répondre',
     noticeNote: 'Ne répondez pas à cet e-mail : les réponses ne sont pas lues.',
+    chatIntro: 'Vous avez une nouvelle réponse de {name}.',
+    chatHint: 'Pour la lire, ouvrez le chat sur notre site, dans le navigateur avec lequel vous nous avez écrit.',
+    chatButton: 'Ouvrir le site',
     unsubscribe: 'Ne plus recevoir ces e-mails',
   },
   es: {
@@ -61,13 +75,17 @@ const MAIL_WORDS: Record<Language, MailWords> = {
     noticeSubject: 'Nueva respuesta de {name}',
     noticeIntro: 'Tiene una respuesta de {name}:',
     noticeButton: 'Leer y responder',
-    noticeNote: 'No responda a este correo: nadie lee las respuestas.',
+    noticeNote: 'No responda a este correo: las respuestas no se leen.',
+    chatIntro: 'Tiene una nueva respuesta de {name}.',
+    chatHint: 'Para leerla, abra el chat en nuestro sitio web, en el navegador con el que nos escribió.',
+    chatButton: 'Abrir el sitio web',
     unsubscribe: 'No recibir más estos correos',
   },
 }
 
 interface MailBrand {
   name: string | null
+  color: string | null
   language: Language
 }
 
@@ -80,36 +98,60 @@ interface MailBody {
 /** The mail with a sign-in link. */
 export function linkMail(brand: MailBrand, url: string): MailBody {
   const words = MAIL_WORDS[brand.language]
+  const link = buttonHtml(words.linkButton, url, brand.color)
   return {
     subject: withName(words.linkSubject, brand, words),
     text: [words.linkIntro, url, words.linkNote].join('\n\n'),
-    html: [
-      paragraphHtml(words.linkIntro),
-      buttonHtml(words.linkButton, url),
-      noteHtml(escapeHtml(words.linkNote)),
-    ].join('\n'),
+    html: [paragraphHtml(words.linkIntro), link, noteHtml(escapeHtml(words.linkNote))].join('\n'),
   }
 }
 
-/** The mail about an answer in a conversation. */
-export function noticeMail(brand: MailBrand, answer: string, urls: { portal: string; unsubscribe: string }): MailBody {
+/** What a mail about an answer leads to. */
+interface NoticeUrls {
+  portal: string
+  unsubscribe: string
+}
+
+/** The mail about an answer in a conversation. `isAnswerable`: a reply to the mail continues the conversation. */
+export function noticeMail(
+  brand: MailBrand,
+  { answer, isAnswerable }: { answer: string; isAnswerable: boolean },
+  urls: NoticeUrls,
+): MailBody {
   const words = MAIL_WORDS[brand.language]
   const intro = withName(words.noticeIntro, brand, words)
-  const unsubscribe = `<a href="${escapeHtml(urls.unsubscribe)}">${escapeHtml(words.unsubscribe)}</a>`
+  const notes = isAnswerable ? [] : [words.noticeNote]
   return {
     subject: withName(words.noticeSubject, brand, words),
     text: [
       intro,
       answer,
       `${words.noticeButton}: ${urls.portal}`,
-      words.noticeNote,
+      ...notes,
       `${words.unsubscribe}: ${urls.unsubscribe}`,
     ].join('\n\n'),
     html: [
       paragraphHtml(intro),
       quoteHtml(answer),
-      buttonHtml(words.noticeButton, urls.portal),
-      noteHtml(`${escapeHtml(words.noticeNote)}<br>${unsubscribe}`),
+      buttonHtml(words.noticeButton, urls.portal, brand.color),
+      noteHtml([...notes.map(escapeHtml), unsubscribeLink(words, urls)].join('<br>')),
+    ].join('\n'),
+  }
+}
+
+/** Like `noticeMail`, for an address that may belong to another person: it says neither what was asked nor what was answered. */
+export function chatNoticeMail(brand: MailBrand, urls: { page: string | null; unsubscribe: string }): MailBody {
+  const words = MAIL_WORDS[brand.language]
+  const intro = withName(words.chatIntro, brand, words)
+  const page = urls.page === null ? [] : [urls.page]
+  return {
+    subject: withName(words.noticeSubject, brand, words),
+    text: [intro, words.chatHint, ...page, `${words.unsubscribe}: ${urls.unsubscribe}`].join('\n\n'),
+    html: [
+      paragraphHtml(intro),
+      paragraphHtml(words.chatHint),
+      ...page.map((url) => buttonHtml(words.chatButton, url, brand.color)),
+      noteHtml(unsubscribeLink(words, urls)),
     ].join('\n'),
   }
 }
@@ -117,3 +159,6 @@ export function noticeMail(brand: MailBrand, answer: string, urls: { portal: str
 /** The name in a subject must be one line. */
 const withName = (text: string, { name }: MailBrand, { team }: MailWords) =>
   text.replace('{name}', () => (name ?? team).replaceAll(/\p{C}+/gu, ' '))
+
+const unsubscribeLink = ({ unsubscribe }: MailWords, urls: Pick<NoticeUrls, 'unsubscribe'>) =>
+  `<a href="${escapeHtml(urls.unsubscribe)}">${escapeHtml(unsubscribe)}</a>`

@@ -1,39 +1,67 @@
+import { sql } from 'kysely'
 import { prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
 import type { MessageRow, NoticeOptOutRow, NoticeTokenRow, ThreadRow } from '../store/tables.ts'
 
 export type UntoldThread = Pick<
   ThreadRow,
-  'id' | 'project_id' | 'client_id' | 'message_count' | 'client_read_count' | 'client_told_count'
+  | 'id'
+  | 'project_id'
+  | 'channel_id'
+  | 'client_id'
+  | 'reply_token'
+  | 'message_count'
+  | 'client_read_count'
+  | 'client_told_count'
 >
 
-/** Threads with messages for which nobody has decided yet whether the client gets a mail, oldest first. */
-export const listUntoldThreads = prepareQuery<{ quiet_since: string; limit: number }, UntoldThread>((db, arg) =>
+/** The projects with threads for whose newest messages it is not decided yet whether the client gets a mail. */
+export const listUntoldProjects = prepareQuery<{ quiet_since: string }, Pick<ThreadRow, 'project_id'>>((db, arg) =>
   db
-    .selectFrom('threads')
-    .innerJoin('brands', 'brands.project_id', 'threads.project_id')
-    .select([
-      'threads.id',
-      'threads.project_id',
-      'threads.client_id',
-      'threads.message_count',
-      'threads.client_read_count',
-      'threads.client_told_count',
-    ])
-    .where('brands.notify_since', 'is not', null)
-    .where('brands.mail_connection_id', 'is not', null)
-    .whereRef('threads.client_told_count', '<', 'threads.message_count')
-    .where('threads.updated_at', '<=', arg('quiet_since'))
-    .orderBy('threads.updated_at')
-    .limit(arg('limit')),
+    .selectFrom('brands')
+    .select('project_id')
+    .where('notify_since', 'is not', null)
+    .where('mail_connection_id', 'is not', null)
+    .where((brand) =>
+      brand.exists(
+        brand
+          .selectFrom('threads')
+          .select('threads.id')
+          .whereRef('threads.project_id', '=', 'brands.project_id')
+          .whereRef('threads.client_told_count', '<', 'threads.message_count')
+          .where('threads.updated_at', '<=', arg('quiet_since')),
+      ),
+    ),
+)
+
+/** Such threads of one project, oldest first. */
+export const listUntoldThreads = prepareQuery<{ project_id: string; quiet_since: string; limit: number }, UntoldThread>(
+  (db, arg) =>
+    db
+      .selectFrom('threads')
+      .select([
+        'id',
+        'project_id',
+        'channel_id',
+        'client_id',
+        'reply_token',
+        'message_count',
+        'client_read_count',
+        'client_told_count',
+      ])
+      .where('project_id', '=', arg('project_id'))
+      .whereRef('client_told_count', '<', 'message_count')
+      .where('updated_at', '<=', arg('quiet_since'))
+      .orderBy('updated_at')
+      .limit(arg('limit')),
 )
 
 /**
- * The newest answer after a message number that the client can only read in the portal: it was not delivered by the
- * channel, and it is no mail of a task.
+ * The newest answer after a message number that the client can only read in the portal or in the widget: it is no mail
+ * of a task, and the channel has not delivered it. With `is_shown_only` the channel sends nothing.
  */
 export const findUnreadAnswer = prepareQuery<
-  { thread_id: string; after: number; to: number; since: string },
+  { thread_id: string; after: number; to: number; since: string; is_shown_only: number },
   Pick<MessageRow, 'body'>
 >((db, arg) =>
   db
@@ -44,7 +72,7 @@ export const findUnreadAnswer = prepareQuery<
     .where('n', '<=', arg('to'))
     .where('direction', '=', 'outbound')
     .where('recipients', 'is', null)
-    .where('delivery', 'is', null)
+    .where((row) => row.or([row('delivery', 'is', null), sql<boolean>`${arg('is_shown_only')} = 1`]))
     .where('created_at', '>=', arg('since'))
     .orderBy('n', 'desc')
     .limit(1),

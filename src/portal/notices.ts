@@ -1,43 +1,84 @@
-import { appendAuditEntry } from '../audit/append.ts'
+import type { JsonObject } from '../base/json.ts'
+import { listField } from '../base/json-fields.ts'
 import { newToken, tokenHash } from '../base/tokens.ts'
 import { projectAddress } from '../brand/public-brand.ts'
 import { type Brand, findBrand } from '../brand/rows.ts'
 import { portalUrl } from '../brand/view.ts'
-import { findClient } from '../clients/rows.ts'
+import { findAdapter, toAdapterChannel } from '../channels/adapters/adapter-table.ts'
+import { mailReply } from '../channels/mail/mail-reply.ts'
+import { makeReplyAddress } from '../channels/mail/reply-address.ts'
+import { findChannel } from '../channels/rows.ts'
+import { threadReply } from '../channels/thread-reply.ts'
+import { listClientHandles } from '../clients/rows.ts'
 import { serviceUrl } from '../config/service-url.ts'
+import { formatMailAddress, type MailAddress, parseMailAddress } from '../connections/mail/mail-address.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
-import type { Actor } from '../ctx/scope.ts'
+import { createLoop, type Loop } from '../ctx/loop.ts'
 import { isoNow, toIsoTime } from '../ctx/world.ts'
-import { noticeMail } from './mail-text.ts'
+import { StoreUnavailable } from '../store/errors.ts'
+import type { ChannelRow } from '../store/tables.ts'
+import { chatNoticeMail, noticeMail } from './mail-text.ts'
 import {
-  deleteNoticeOptOut,
   findNoticeOptOut,
-  findNoticeToken,
   findUnreadAnswer,
-  insertNoticeOptOut,
   insertNoticeToken,
+  listUntoldProjects,
   listUntoldThreads,
   type UntoldThread,
   updateThreadTold,
 } from './notice-rows.ts'
-import { mailAddressOf } from './request-link.ts'
 import { sendServiceMail } from './service-mail.ts'
 
 /** A client who is in the portal reads the answer within this time, and gets no mail. */
 const NOTICE_DELAY_MS = 60_000
 const THREADS_PER_ROUND = 50
 const MAX_ANSWER_CHARACTERS = 2_000
+const CHECK_INTERVAL_MS = 5_000
+
+/** The projects whose mails are being sent, by id. */
+export type RunningNotices = Map<string, Promise<void>>
 
 /** Mails clients about answers that they have not read in the portal: one mail for all answers since the last one. */
-export async function mailDueNotices(ctx: Ctx): Promise<void> {
-  const quiet_since = toIsoTime(ctx.world.clock.now() - NOTICE_DELAY_MS)
-  for (const thread of await listUntoldThreads(ctx.db, { quiet_since, limit: THREADS_PER_ROUND }))
-    await decideAboutNotice(ctx, thread)
+export function createNoticeLoop(ctx: Ctx): Loop {
+  const running: RunningNotices = new Map()
+  const { clock, log } = ctx.world
+  const loop = createLoop(
+    clock,
+    CHECK_INTERVAL_MS,
+    () => startDueNotices(ctx, running),
+    (err) => err instanceof StoreUnavailable || log.error({ err }, 'mails about answers failed'),
+  )
+  return {
+    start: () => loop.start(),
+    async stop() {
+      await loop.stop()
+      await Promise.all(running.values())
+    },
+  }
 }
 
-async function decideAboutNotice(ctx: Ctx, thread: UntoldThread): Promise<void> {
-  const brand = await findBrand(ctx.db, thread.project_id)
-  const notice = await findDueNotice(ctx, brand, thread)
+/** Starts the due mails of every project, side by side: a mail server that does not answer delays its own project only. */
+export async function startDueNotices(ctx: Ctx, running: RunningNotices): Promise<void> {
+  for (const { project_id } of await listUntoldProjects(ctx.db, { quiet_since: quietSince(ctx) })) {
+    if (running.has(project_id)) continue
+    const ended = mailNoticesOf(ctx, project_id)
+      .catch((err: unknown) => ctx.world.log.error({ err, project: project_id }, 'mails about answers failed'))
+      .finally(() => running.delete(project_id))
+    running.set(project_id, ended)
+  }
+}
+
+const quietSince = (ctx: Ctx) => toIsoTime(ctx.world.clock.now() - NOTICE_DELAY_MS)
+
+async function mailNoticesOf(ctx: Ctx, project_id: string): Promise<void> {
+  const brand = await findBrand(ctx.db, project_id)
+  const due = { project_id, quiet_since: quietSince(ctx), limit: THREADS_PER_ROUND }
+  for (const thread of await listUntoldThreads(ctx.db, due)) await decideAboutNotice(ctx, brand, thread)
+}
+
+async function decideAboutNotice(ctx: Ctx, brand: Brand, thread: UntoldThread): Promise<void> {
+  const channel = await findChannel(ctx.db, [thread.project_id], thread.channel_id)
+  const notice = await findDueNotice(ctx, brand, thread, channel)
   if (notice) await mailNotice(ctx, brand, thread, notice)
   // Also after a mail that could not be prepared, so that the next round does not find the thread again.
   await inTx(ctx, (tx) => updateThreadTold(tx.db, thread, thread.message_count))
@@ -45,26 +86,35 @@ async function decideAboutNotice(ctx: Ctx, thread: UntoldThread): Promise<void> 
 
 interface DueNotice {
   to: string
+  /** False: the client typed the address, which may belong to another person. */
+  isProven: boolean
   answer: string
+  /** The channel of the conversation, unless it was deleted. */
+  channel: ChannelRow | undefined
 }
 
-async function findDueNotice(ctx: Ctx, brand: Brand, thread: UntoldThread): Promise<DueNotice | null> {
+async function findDueNotice(
+  ctx: Ctx,
+  brand: Brand,
+  thread: UntoldThread,
+  channel: ChannelRow | undefined,
+): Promise<DueNotice | null> {
   const after = Math.max(thread.client_read_count, thread.client_told_count)
   const range = { thread_id: thread.id, after, to: thread.message_count, since: brand.notify_since ?? '' }
-  const [answer] = await findUnreadAnswer(ctx.db, range)
+  const [answer] = await findUnreadAnswer(ctx.db, { ...range, is_shown_only: channel && isShownOnly(channel) ? 1 : 0 })
   if (!answer || (await findNoticeOptOut(ctx.db, { client_id: thread.client_id })).length > 0) return null
-  const client = await findClient(ctx.db, [thread.project_id], thread.client_id)
-  const to = client && mailAddressOf(client)
-  return to ? { to, answer: shorten(answer.body) } : null
+  for (const { shown, is_verified } of await listClientHandles(ctx.db, { client_id: thread.client_id })) {
+    const to = parseMailAddress(shown)?.address
+    if (to !== undefined) return { to, isProven: is_verified === 1, answer: shorten(answer.body), channel }
+  }
+  return null
 }
 
-async function mailNotice(ctx: Ctx, brand: Brand, thread: UntoldThread, { to, answer }: DueNotice): Promise<void> {
+/** Whether the answers of the channel are shown in the thread and sent nowhere. */
+const isShownOnly = ({ adapter }: ChannelRow) => (findAdapter(adapter)?.reply ?? threadReply) === threadReply
+
+async function mailNotice(ctx: Ctx, brand: Brand, thread: UntoldThread, notice: DueNotice): Promise<void> {
   const token = newToken('unsubscribe', ctx.world.random)
-  const address = await projectAddress(ctx.db, brand.project_id)
-  const urls = {
-    portal: `${portalUrl(ctx.config, address)}&thread=${encodeURIComponent(thread.id)}`,
-    unsubscribe: `${portalUrl(ctx.config, address)}&unsubscribe#${token}`,
-  }
   const headers = {
     'Auto-Submitted': 'auto-generated',
     // Mail programs send a POST to this address when the person presses "unsubscribe" (RFC 8058).
@@ -72,9 +122,10 @@ async function mailNotice(ctx: Ctx, brand: Brand, thread: UntoldThread, { to, an
     'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
   }
   const { project_id, client_id } = thread
+  const content = await composeNotice(ctx, brand, thread, notice, token)
   await sendServiceMail(ctx, brand, {
     clientId: client_id,
-    payload: { to, ...noticeMail(brand, answer, urls), headers },
+    payload: { to: notice.to, ...content, headers },
     async claim(tx) {
       if (!(await updateThreadTold(tx.db, thread, thread.message_count))) return false
       await insertNoticeToken(tx.db, { hash: tokenHash(token), project_id, client_id, created_at: isoNow(tx) })
@@ -83,28 +134,36 @@ async function mailNotice(ctx: Ctx, brand: Brand, thread: UntoldThread, { to, an
   })
 }
 
+/** Only a proven address gets the text of the answer, and can sign in to the portal. */
+async function composeNotice(
+  ctx: Ctx,
+  brand: Brand,
+  thread: UntoldThread,
+  { isProven, answer, channel }: DueNotice,
+  token: string,
+): Promise<JsonObject> {
+  const home = portalUrl(ctx.config, await projectAddress(ctx.db, brand.project_id))
+  const unsubscribe = `${home}&unsubscribe#${token}`
+  if (!isProven) return { ...chatNoticeMail(brand, { page: channel ? onlyWidgetPage(channel) : null, unsubscribe }) }
+  const urls = { portal: `${home}&thread=${encodeURIComponent(thread.id)}`, unsubscribe }
+  const replyTo = channel && replyAddressOf(channel, thread)
+  return {
+    ...noticeMail(brand, { answer, isAnswerable: Boolean(replyTo) }, urls),
+    ...(replyTo && { reply_to: formatMailAddress(replyTo) }),
+  }
+}
+
+/** The page of a widget that is used on one page only; null if the service cannot know where the client wrote. */
+function onlyWidgetPage(channel: ChannelRow): string | null {
+  const [page, another] = listField(toAdapterChannel(channel).config, 'origins')
+  return typeof page === 'string' && another === undefined ? page : null
+}
+
+/** Where a mail continues the thread; null if the channel of the thread receives no mails. */
+function replyAddressOf(channel: ChannelRow, { reply_token }: UntoldThread): MailAddress | null {
+  const isMail = findAdapter(channel.adapter)?.reply === mailReply
+  return isMail && reply_token !== null ? makeReplyAddress(channel.address, reply_token) : null
+}
+
 const shorten = (text: string) =>
   text.length <= MAX_ANSWER_CHARACTERS ? text : `${text.slice(0, MAX_ANSWER_CHARACTERS).trimEnd()} …`
-
-/** Stops the mails to the client of an unsubscribe link. An unknown token changes nothing, and the caller is not told. */
-export async function unsubscribeByToken(ctx: Ctx, token: string): Promise<void> {
-  const [found] = await findNoticeToken(ctx.db, { hash: tokenHash(token) })
-  if (!found) return
-  const { project_id, client_id } = found
-  await changeNotices(ctx, { projectId: project_id, clientId: client_id }, { kind: 'client', id: client_id }, false)
-}
-
-/** Whether the client wants mails about answers. */
-export async function changeNotices(
-  ctx: Ctx,
-  { projectId, clientId }: { projectId: string; clientId: string },
-  actor: Actor,
-  enabled: boolean,
-): Promise<void> {
-  await inTx(ctx, async (tx) => {
-    const row = { client_id: clientId, project_id: projectId, at: isoNow(tx) }
-    const isChanged = enabled ? await deleteNoticeOptOut(tx.db, clientId) : await insertNoticeOptOut(tx.db, row)
-    if (!isChanged) return
-    await appendAuditEntry(tx, projectId, actor, enabled ? 'notices.enabled' : 'notices.disabled', clientId)
-  })
-}

@@ -2,8 +2,8 @@ import { countLoginFailures, incrementLoginFailures } from '../accounts/credenti
 import { failureWindowStart } from '../accounts/login-limit.ts'
 import { toClientNetwork } from '../base/ip-address.ts'
 import { tooManyRequests } from '../base/problem.ts'
-import { findPublicBrand } from '../brand/public-brand.ts'
-import { type ClientWithHandles, findClientByProvenHandle } from '../clients/rows.ts'
+import { findPublicBrand, type PublicBrand } from '../brand/public-brand.ts'
+import { findClientByProvenHandle } from '../clients/rows.ts'
 import { normalizeHandle } from '../clients/handles.ts'
 import { parseMailAddress } from '../connections/mail/mail-address.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
@@ -31,7 +31,9 @@ export interface LinkRequest {
 export async function requestPortalLink(ctx: Ctx, request: LinkRequest): Promise<void> {
   const windowStart = toIsoTime(failureWindowStart(ctx))
   const network = `portal-links:${toClientNetwork(request.caller)}`
-  const recipient = `portal-links-to:${request.project ?? ''} ${normalizeHandle(request.email)}`
+  const target = await findPublicBrand(ctx, request.project)
+  // By id: a project has several names in addresses.
+  const recipient = `portal-links-to:${target.brand.project_id} ${normalizeHandle(request.email)}`
   const isAllowed = await inTx(ctx, async (tx) => {
     // Checks before writing: on SQLite a transaction that writes and then fails makes its whole group commit run again.
     if ((await countLoginFailures(tx.db, network, windowStart)) >= MAX_REQUESTS_PER_NETWORK) throw tooManyLinks()
@@ -39,16 +41,18 @@ export async function requestPortalLink(ctx: Ctx, request: LinkRequest): Promise
     return (await incrementLoginFailures(tx.db, recipient, windowStart)) <= MAX_MAILS_PER_ADDRESS
   })
   if (!isAllowed) return
-  mailLink(ctx, request).catch((err: unknown) => ctx.world.log.warn({ err }, 'a sign-in link was not mailed'))
+  mailLink(ctx, target, request.email).catch((err: unknown) =>
+    ctx.world.log.warn({ err }, 'a sign-in link was not mailed'),
+  )
 }
 
 const tooManyLinks = () => tooManyRequests('too many requests for links: try again later', 15 * 60)
 
-async function mailLink(ctx: Ctx, { email, project }: LinkRequest): Promise<void> {
-  const { brand, address } = await findPublicBrand(ctx, project)
+async function mailLink(ctx: Ctx, { brand, address }: PublicBrand, email: string): Promise<void> {
   // A visitor of the widget may have typed the address of somebody else, who must not sign in as that visitor.
   const client = await findClientByProvenHandle(ctx.db, brand.project_id, normalizeHandle(email))
-  const to = client && mailAddressOf({ handles: client.handles.filter((one) => isSameHandle(one, email)) })
+  const handle = client?.handles.find((one) => isSameHandle(one, email))
+  const to = handle === undefined ? undefined : parseMailAddress(handle)?.address
   if (!client || !to || address === null) return
   const { link, row } = newPortalLink(ctx, client, address)
   await sendServiceMail(ctx, brand, {
@@ -62,8 +66,3 @@ async function mailLink(ctx: Ctx, { email, project }: LinkRequest): Promise<void
 }
 
 const isSameHandle = (one: string, other: string) => normalizeHandle(one) === normalizeHandle(other)
-
-/** The first handle of a client that is a mail address. */
-export function mailAddressOf({ handles }: Pick<ClientWithHandles, 'handles'>): string | null {
-  return handles.map((handle) => parseMailAddress(handle)?.address).find((address) => address !== undefined) ?? null
-}

@@ -5,10 +5,13 @@ import { notFound } from '../base/problem.ts'
 import { projectAddress } from '../brand/public-brand.ts'
 import { findBrand } from '../brand/rows.ts'
 import { toPublicBrandView } from '../brand/view.ts'
+import type { ClientWithHandles } from '../clients/rows.ts'
+import { parseMailAddress } from '../connections/mail/mail-address.ts'
 import { isClientFile } from '../contract/agent-protocol.ts'
 import type { ClientScope } from '../ctx/scope.ts'
 import { clientFrameText } from '../events/client-frames.ts'
 import { EventView } from '../events/event-types.ts'
+import { currentStorage } from '../files/storage.ts'
 import { pageQueryById, pageSchema, toPage } from '../http/page.ts'
 import { type FindInput, nameRoutes, portalRoute } from '../http/route.ts'
 import { jsonValue } from '../http/validate.ts'
@@ -21,7 +24,6 @@ import { portalFileRoutes } from './file-routes.ts'
 import { answerQuestion } from './answer-question.ts'
 import { findNoticeOptOut } from './notice-rows.ts'
 import { findPortalChannel } from './post-message.ts'
-import { mailAddressOf } from './request-link.ts'
 import { listClientCases, listClientQuestions } from './rows.ts'
 import { requireOwnClient } from './session.ts'
 import { portalThreadRoutes } from './thread-routes.ts'
@@ -75,7 +77,8 @@ export const portalRoutes = nameRoutes({
         ...toPortalClientView(client),
         brand: toPublicBrandView(brand, address),
         can_start_conversation: (await findPortalChannel(ctx, brand)) !== undefined,
-        notices: brand.notify_since === null || mailAddressOf(client) === null ? null : optedOut.length === 0,
+        max_file_bytes: currentStorage(ctx).maxBytes(ctx),
+        notices: brand.notify_since === null || !hasMailAddress(client) ? null : optedOut.length === 0,
       }
     },
   }),
@@ -133,3 +136,5 @@ export const portalRoutes = nameRoutes({
     handle: ({ ctx, subject }) => serveArtifact(ctx, subject),
   }),
 })
+
+const hasMailAddress = ({ handles }: ClientWithHandles) => handles.some((handle) => parseMailAddress(handle) !== null)

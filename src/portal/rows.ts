@@ -30,6 +30,22 @@ export async function updatePortalLinksRevoked(db: Db, clientId: string, now: st
   await query.where('revoked_at', 'is', null).execute()
 }
 
+/** The unused links of a client that expire until a time. */
+export async function countOpenLinks(
+  db: Db,
+  { client_id, now, until }: { client_id: string; now: string; until: string },
+): Promise<number> {
+  const query = db
+    .selectFrom('portal_links')
+    .select((eb) => eb.fn.countAll().as('count'))
+    .where('client_id', '=', client_id)
+    .where('used_at', 'is', null)
+    .where('revoked_at', 'is', null)
+    .where('expires_at', '>', now)
+    .where('expires_at', '<=', until)
+  return Number((await query.executeTakeFirst())?.count ?? 0)
+}
+
 export async function insertClientSession(db: Db, session: ClientSessionRow): Promise<void> {
   await db.insertInto('client_sessions').values(session).execute()
 }

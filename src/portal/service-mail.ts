@@ -1,9 +1,11 @@
 import { insertEffect, updateEffectOutcome } from '../approvals/effect-rows.ts'
 import { hashPayload } from '../approvals/ask-approval.ts'
 import { appendAuditEntry } from '../audit/append.ts'
-import type { Json, JsonObject } from '../base/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
+import { textField } from '../base/json-fields.ts'
 import { problemOrThrow } from '../base/problem.ts'
 import type { Brand } from '../brand/rows.ts'
+import { formatMailAddress, parseMailAddress } from '../connections/mail/mail-address.ts'
 import { type Connection, findConnection } from '../connections/rows.ts'
 import { type ActionResult, prepareAction, sendAction } from '../connections/send-action.ts'
 import { type Ctx, inDurableTx, inTx, type Tx } from '../ctx/ctx.ts'
@@ -32,10 +34,11 @@ export async function sendServiceMail(ctx: Ctx, brand: Brand, mail: ServiceMail)
     ctx.world.log.warn({ err: prepared, connection: connection.id }, 'a mail to a client could not be prepared')
     return
   }
-  const effect = { id: ctx.world.newId('mail'), action, payload: prepared.payload, connection, clientId: mail.clientId }
+  const payload = withSenderName(prepared.payload, brand)
+  const effect = { id: ctx.world.newId('mail'), action, payload, connection, clientId: mail.clientId }
   const isClaimed = await inTx(ctx, async (tx) => (await mail.claim(tx)) && claimMail(tx, effect))
   if (!isClaimed) return
-  const sent = await sendAction(ctx, connection, { ...request, payload: effect.payload, idempotencyKey: effect.id })
+  const sent = await sendAction(ctx, connection, { ...request, payload, idempotencyKey: effect.id })
   await inDurableTx(ctx, (tx) => recordOutcome(tx, effect, sent))
 }
 
@@ -43,6 +46,15 @@ export async function sendServiceMail(ctx: Ctx, brand: Brand, mail: ServiceMail)
 export async function findMailConnection(ctx: Ctx, brand: Brand): Promise<Connection | null> {
   const connection = brand.mail_connection_id === null ? null : await findConnection(ctx.db, brand.mail_connection_id)
   return connection?.project_id === brand.project_id && connection.kind === 'email' ? connection : null
+}
+
+/** Clients know the name of the brand, and not always the name in the address of the connection. */
+function withSenderName(payload: Json, { name }: Brand): Json {
+  if (!isJsonObject(payload) || name === null) return payload
+  const from = parseMailAddress(textField(payload, 'from'))
+  // A name with characters that no mail address may have is left out.
+  const sender = from && parseMailAddress(formatMailAddress({ ...from, name }))
+  return sender ? { ...payload, from: formatMailAddress(sender) } : payload
 }
 
 const NEVER_WITHDRAWN = { aborted: false }

@@ -4,13 +4,13 @@ import { appendAuditEntry } from '../audit/append.ts'
 import { unauthorized } from '../base/problem.ts'
 import { newToken, TOKEN_PREFIX, tokenHash } from '../base/tokens.ts'
 import { type ClientWithHandles, findClient } from '../clients/rows.ts'
-import { type Ctx, inTx } from '../ctx/ctx.ts'
+import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { ClientScope } from '../ctx/scope.ts'
 import { isoNow, toIsoTime } from '../ctx/world.ts'
+import { endAllAccess } from './links.ts'
 import { deleteNoticeTokensBefore } from './notice-rows.ts'
 import {
   deleteClientSession,
-  deleteClientSessions,
   deleteExpiredPortalRows,
   findClientSession,
   insertClientSession,
@@ -48,7 +48,7 @@ export function openPortalSession(ctx: Ctx, linkToken: string): Promise<OpenedPo
   })
 }
 
-/** Ends the session of the token, or all sessions of the client, with their streams. */
+/** Ends the session of the token, or all sessions and open links of the client, with their streams. */
 export async function endPortalSession(
   ctx: Ctx,
   scope: ClientScope,
@@ -56,12 +56,16 @@ export async function endPortalSession(
   everywhere: boolean,
 ): Promise<void> {
   await inTx(ctx, async (tx) => {
-    if (everywhere) await deleteClientSessions(tx.db, scope.clientId)
-    else await deleteClientSession(tx.db, tokenHash(token))
-    // Ends the streams of the client's other devices too; these connect again.
-    tx.notify({ topic: 'portal-revoked', id: scope.clientId })
+    if (everywhere) await endAllAccess(tx, scope.clientId)
+    else await endOneSession(tx, scope, token)
     await appendAuditEntry(tx, scope.projectId, scope.actor, 'portal.signed_out', scope.clientId, { everywhere })
   })
+}
+
+async function endOneSession(tx: Tx, { clientId }: ClientScope, token: string): Promise<void> {
+  await deleteClientSession(tx.db, tokenHash(token))
+  // Ends the streams of the client's other devices too; these connect again.
+  tx.notify({ topic: 'portal-revoked', id: clientId })
 }
 
 /** The client of the session. A client that was erased meanwhile has no session any more. */

@@ -19,6 +19,7 @@ export const PortalClientView = z
 export const PortalMeView = PortalClientView.extend({
   brand: PublicBrandView,
   can_start_conversation: z.boolean(),
+  max_file_bytes: z.number().meta({ description: 'The largest file that can be uploaded.' }),
   notices: z
     .boolean()
     .nullable()
@@ -36,7 +37,7 @@ export const PortalMessageView = z
     author: z
       .string()
       .nullable()
-      .meta({ description: 'The name of the team member who wrote it; null: nobody of the team.' }),
+      .meta({ description: 'The name of the team member who wrote it; null: the message is not from a member.' }),
     files: z.array(FileView),
     created_at: z.string(),
   })

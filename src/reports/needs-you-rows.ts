@@ -24,23 +24,42 @@ export function listPendingApprovals(db: Db, projectIds: readonly string[], limi
     .execute()
 }
 
+/** The name of a thread's client; the first address of one who has given none. */
+const CLIENT_NAME = sql<string | null>`coalesce(clients.display_name,
+  (select min(client_handles.shown) from client_handles where client_handles.client_id = threads.client_id))`
+
+/** The conversation in which an approval was asked for. */
+export interface ApprovalThread {
+  id: string
+  subject: string | null
+  client_name: string | null
+  adapter: string | null
+}
+
+/** The conversations of these tasks, by the id of the task. */
+export async function listThreadsOfTasks(db: Db, taskIds: readonly string[]): Promise<Map<string, ApprovalThread>> {
+  if (taskIds.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('tasks')
+    .innerJoin('threads', 'threads.id', 'tasks.thread_id')
+    .leftJoin('clients', 'clients.id', 'threads.client_id')
+    .leftJoin('channels', 'channels.id', 'threads.channel_id')
+    .select(['tasks.id as task_id', 'threads.id', 'threads.subject', 'channels.adapter'])
+    .select(CLIENT_NAME.as('client_name'))
+    .where('tasks.id', 'in', taskIds)
+    .execute()
+  return new Map(rows.map(({ task_id, ...thread }) => [task_id, thread]))
+}
+
 /** The conversations in which a client has waited longest for an answer that no run will give. */
 export function listUnansweredThreads(db: Db, projectIds: readonly string[], limit: number): Promise<WaitingRow[]> {
   return db
     .selectFrom('threads')
     .leftJoin('clients', 'clients.id', 'threads.client_id')
-    .select((row) => [
+    .select([
       'threads.id',
       'threads.project_id',
-      row.fn
-        .coalesce(
-          'clients.display_name',
-          row
-            .selectFrom('client_handles')
-            .select((handle) => handle.fn.min('shown').as('shown'))
-            .whereRef('client_handles.client_id', '=', 'threads.client_id'),
-        )
-        .as('title'),
+      CLIENT_NAME.as('title'),
       'threads.unanswered_reason as detail',
       sql<string>`threads.unanswered_at`.as('since'),
       sql<string | null>`null`.as('wedge'),

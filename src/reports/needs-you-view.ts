@@ -25,6 +25,15 @@ const NeedsYouItemView = z
     since: z.string(),
     wedge: z.string().nullable(),
     approval: ApprovalView.nullable().meta({ description: 'Of an approval or a question.' }),
+    thread: z
+      .object({
+        id: z.string(),
+        subject: z.string().nullable(),
+        client_name: z.string().nullable(),
+        adapter: z.string().nullable(),
+      })
+      .nullable()
+      .meta({ description: 'The conversation of an approval or a question; null: it has none.' }),
     task: TaskView.nullable().meta({ description: 'Of an expired task.' }),
   })
   .meta({ id: 'NeedsYouItem' })

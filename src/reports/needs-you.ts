@@ -5,12 +5,14 @@ import type { Db } from '../store/store.ts'
 import type { ApprovalRow, TaskRow } from '../store/tables.ts'
 import { toTaskView } from '../tasks/view.ts'
 import {
+  type ApprovalThread,
   listExpiredTasks,
   listFailingChannels,
   listFailingConnections,
   listFailingSchedules,
   listOpenIntakeQuestions,
   listPendingApprovals,
+  listThreadsOfTasks,
   listUnansweredThreads,
   type WaitingRow,
 } from './needs-you-rows.ts'
@@ -43,14 +45,18 @@ export async function readNeedsYou({ db, world }: Pick<Ctx, 'db' | 'world'>, pro
 const toItems =
   (kind: NeedsYouItemView['kind']) =>
   (rows: readonly WaitingRow[]): object[] =>
-    rows.map((row) => ({ kind, ...row, approval: null, task: null }))
+    rows.map((row) => ({ kind, ...row, approval: null, thread: null, task: null }))
 
 async function toApprovalItems(db: Db, rows: readonly ApprovalRow[]): Promise<object[]> {
   const approvals = await readApprovalViews(db, rows)
-  return rows.map((row, index) => toApprovalItem(row, approvals[index]))
+  const threads = await listThreadsOfTasks(
+    db,
+    rows.map(({ task_id }) => task_id),
+  )
+  return rows.map((row, index) => toApprovalItem(row, approvals[index], threads.get(row.task_id) ?? null))
 }
 
-function toApprovalItem(row: ApprovalRow, approval: object | undefined): object {
+function toApprovalItem(row: ApprovalRow, approval: object | undefined, thread: ApprovalThread | null): object {
   const { id, project_id, wedge, action, path, policy_reason, created_at } = row
   return {
     kind: path === 'question' ? 'question' : 'approval',
@@ -61,6 +67,7 @@ function toApprovalItem(row: ApprovalRow, approval: object | undefined): object 
     since: created_at,
     wedge,
     approval,
+    thread,
     task: null,
   }
 }
@@ -76,6 +83,7 @@ function toExpiredTaskItem(row: TaskRow): object {
     since: finished_at ?? created_at,
     wedge,
     approval: null,
+    thread: null,
     task: toTaskView(row, []),
   }
 }

@@ -35,6 +35,13 @@ export async function listEncryptionKeyIds(
   return new Map(rows.map((row) => [`${row.project_id} ${row.key}`, parseEnvelope(row.envelope).kid]))
 }
 
+/** By vault key, a text that is new each time the secret is written. */
+export async function listSecretVersions(db: Db, keys: readonly string[]): Promise<Map<string, string>> {
+  if (keys.length === 0) return new Map()
+  const rows = await db.selectFrom('vault').select(['key', 'envelope']).where('key', 'in', keys).execute()
+  return new Map(rows.map(({ key, envelope }) => [key, parseEnvelope(envelope).iv]))
+}
+
 export async function upsertEncryptedSecret(db: Db, secret: EncryptedSecret): Promise<void> {
   const row = { ...secret, envelope: JSON.stringify(secret.envelope) }
   const { project_id: _project, key: _key, ...rest } = row

@@ -55,7 +55,8 @@ export const createMcpConnection = async (app: PopulatedApp) =>
     config: { url: (await openMcpServer()).url },
   })
 export const createBotChannel = async (app: PopulatedApp) => {
-  const address = { connection_id: await createConnection(app), address: app.uniqueWord(), adapter: 'telegram' }
+  const connection_id = await createConnection(app, { kind: 'custom', config: { base_url: 'https://api.example.com' } })
+  const address = { connection_id, address: app.uniqueWord(), adapter: 'telegram' }
   return app.createId('/v1/channels', { ...IDLE, ...address })
 }
 /** A connection that a person authorises at the provider. */

@@ -8,6 +8,9 @@ describe('channels and webhooks pages', () => {
     return body.data.find(({ name }: { name: string }) => name === 'post').config.url as string
   }
 
+  const connect = (name: string, kind: string, config: object) =>
+    console().call('POST', '/v1/connections', { name, kind, config })
+
   test('channels: a new channel shows its example request and takes a test message', async () => {
     const page = await console().open('/channels')
     await page.getByText('No channels yet').waitFor()
@@ -45,9 +48,18 @@ describe('channels and webhooks pages', () => {
     const page = await console().open('/channels')
     await page.getByRole('button', { name: 'New channel' }).first().click()
     await page.getByLabel('Service').selectOption({ label: 'Slack' })
-    await page.getByLabel('Address').fill('#support')
+    await page.getByText('No connection fits: an API connection is needed.').waitFor()
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    await connect('team chat', 'custom', { base_url: 'https://slack.com/api' })
+    await connect('payments', 'custom', { base_url: 'https://api.stripe.com' })
+    await page.reload()
+    await page.getByRole('button', { name: 'New channel' }).first().click()
+    await page.getByLabel('Service').selectOption({ label: 'Slack' })
+    await page.getByLabel('Name').fill('#support')
     await page.getByLabel('Wedge').selectOption('inbox-triage')
-    await page.getByLabel('Reply connection').selectOption({ label: 'post' })
+    const connections = page.getByLabel('Reply connection').getByRole('option')
+    expect(await connections.allTextContents()).toEqual(['Choose…', 'payments', 'team chat'])
+    await page.getByLabel('Reply connection').selectOption({ label: 'team chat' })
     await page.getByLabel('Wait for more messages (seconds)').fill('20')
     expect(await accessibilityViolations(page)).toEqual([])
     await page.getByRole('button', { name: 'Create channel' }).click()
@@ -67,7 +79,7 @@ describe('channels and webhooks pages', () => {
     expect(await row.getByText('Secret missing').count()).toBe(0)
     await row.getByRole('button', { name: /^Edit/ }).click()
     expect(await page.getByLabel('Wait for more messages (seconds)').inputValue()).toBe('20')
-    await page.getByLabel('Address').fill('#help')
+    await page.getByLabel('Name').fill('#help')
     await page.getByRole('button', { name: 'Save', exact: true }).click()
     await page.getByRole('row', { name: /#help/ }).waitFor()
     const { data } = (await console().call('GET', '/v1/channels')).body
@@ -76,17 +88,61 @@ describe('channels and webhooks pages', () => {
   })
 
   test('channels: the form of a mailbox has the fields of its adapter, and names a wrong one', async () => {
+    await connect('outgoing', 'email', { provider: 'postmark', from: 'Desk <desk@example.com>' })
     const page = await console().open('/channels', { expected: /status of 400/ })
     await page.getByRole('button', { name: 'New channel' }).first().click()
     await page.getByLabel('Service').selectOption('mail')
     await page.getByLabel('Address').fill('desk@example.com')
-    await page.getByLabel('Username').fill('desk@example.com')
-    await page.getByLabel('Host').fill('no host')
+    await page.getByLabel('User name').fill('desk@example.com')
+    await page.getByLabel('IMAP server').fill('no host')
     await page.getByLabel('Wedge').selectOption('inbox-triage')
-    await page.getByLabel('Reply connection').selectOption({ label: 'post' })
+    expect(await page.getByLabel('Port').getAttribute('placeholder')).toBe('993')
+    expect(await page.getByLabel('Certificate authority').isVisible()).toBe(false)
     expect(await accessibilityViolations(page)).toEqual([])
     await page.getByRole('button', { name: 'Create channel' }).click()
     await page.getByText("Field 'config.host' must be the name of the mail server").waitFor()
+
+    await page.getByLabel('IMAP server').fill('imap.example.com')
+    await page.getByLabel('Encryption').selectOption({ label: 'STARTTLS' })
+    await page.getByText('Advanced').click()
+    expect(await page.getByLabel('Folder').getAttribute('placeholder')).toBe('INBOX')
+    const ca = '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----'
+    await page.getByLabel('Certificate authority').fill(ca)
+    expect(await accessibilityViolations(page)).toEqual([])
+    await page.getByRole('button', { name: 'Create channel' }).click()
+    await page.getByRole('dialog', { name: 'Setup for desk@example.com' }).getByRole('button', { name: 'Done' }).click()
+    const { data } = (await console().call('GET', '/v1/channels')).body
+    const config = { host: 'imap.example.com', username: 'desk@example.com', secure: false, ca }
+    expect(data).toMatchObject([{ address: 'desk@example.com', config }])
+    await page.getByRole('button', { name: 'Edit desk@example.com' }).click()
+    expect(await page.getByLabel('Certificate authority').inputValue()).toBe(ca)
+    await page.getByLabel('Encryption').selectOption({ label: 'TLS' })
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    expect((await console().call('GET', '/v1/channels')).body.data[0].config.secure).toBe(true)
+    await console().call('DELETE', `/v1/channels/${data[0].id}`)
+  })
+
+  test.each([390, 1440])('channels: the websites of a widget are typed one per line, at %i pixels', async (width) => {
+    const page = await console().newPage({ viewport: { width, height: 844 }, expected: /status of 400/ })
+    await page.goto(`${console().url}/channels`)
+    await page.getByRole('button', { name: 'New channel' }).first().click()
+    const dialog = page.getByRole('dialog', { name: 'New channel' })
+    await dialog.getByLabel('Service').selectOption('widget')
+    await dialog.getByLabel('Name').fill(`shop ${width}`)
+    await dialog.getByLabel('Wedge').selectOption('inbox-triage')
+    expect(await dialog.getByText('account that people write to').count()).toBe(0)
+    expect(await dialog.getByLabel('Reply connection').count()).toBe(0)
+    await dialog.getByLabel('Allowed websites').fill('shop.example')
+    await dialog.getByRole('button', { name: 'Create channel' }).click()
+    await page.getByText(/must be the origin of a page, such as https:\/\/shop.example/).waitFor()
+    await dialog.getByLabel('Allowed websites').fill('https://shop.example\n\n  https://www.shop.example\n')
+    expect(await accessibilityViolations(page)).toEqual([])
+    await dialog.getByRole('button', { name: 'Create channel' }).click()
+    await page.getByRole('heading', { name: 'Script tag' }).waitFor()
+    const { data } = (await console().call('GET', '/v1/channels')).body
+    expect(data).toMatchObject([{ config: { origins: ['https://shop.example', 'https://www.shop.example'] } }])
+    await console().call('DELETE', `/v1/channels/${data[0].id}`)
   })
 
   test('webhooks: the secret is shown once, and a delivery is listed and can be retried', async () => {

@@ -85,6 +85,41 @@ describe('conversations', () => {
     expect(approvals.some(({ reason }: { reason: string | null }) => reason === 'Be more precise.')).toBe(true)
   })
 
+  test('draft: it is marked as outdated after a person has answered, and discarded without a mark', async () => {
+    const channel = await openChannel('outdated@example.com')
+    const inbound = await receive(channel, 'Tove', 'Broken cup', 'My cup is broken.')
+    await waitForStatus(console(), inbound.task_id, 'awaiting_approval')
+    const page = await console().newPage({ viewport: { width: 390, height: 844 } })
+    await page.goto(console().url)
+    const needsYou = page.getByRole('region', { name: 'Needs you' })
+    await needsYou.getByRole('link', { name: /Broken cup/ }).click()
+    await page.waitForURL(`**/conversations/${inbound.thread_id}`)
+    const draft = page.getByRole('article', { name: 'Draft of the agent' })
+    await draft.getByText('It is sent when you approve it.').waitFor()
+    expect(await draft.getByText(/^Outdated/).count()).toBe(0)
+    await create(`/v1/threads/${inbound.thread_id}/messages`, { body: 'A new one is on its way.' })
+    await draft.getByText(/^Outdated: .* has answered since\.$/).waitFor()
+    expect(await accessibilityViolations(page)).toEqual([])
+    await draft.getByRole('button', { name: /^Discard draft/ }).click()
+    await draft.getByRole('button', { name: /^Discard draft/ }).click()
+    await waitForStatus(console(), inbound.task_id, 'rejected')
+    await draft.waitFor({ state: 'detached' })
+    expect((await console().call('GET', `/v1/threads/${inbound.thread_id}`)).body.unanswered).toBe(null)
+  })
+
+  test('list: a chat shows its service, a name for its visitor and its first words', async () => {
+    const connections = (await console().call('GET', '/v1/connections')).body.data
+    const binding = { connection_id: connections[0].id, wedge: 'quotes', task_type: 'quote', address: 'shop' }
+    const config = { origins: ['https://shop.example'] }
+    const channel = (await create('/v1/channels', { ...binding, adapter: 'widget', config })).id
+    const from = { handle: 'visitor:03a465d703a465d703a465d703a465d7' }
+    await create(`/v1/channels/${channel}/inbound`, { from, body: 'Do you have green tea?' })
+    const page = await console().open('/conversations')
+    await page.getByRole('link', { name: /Website visitor 03a4.*Website/ }).click()
+    await page.getByRole('heading', { name: 'Do you have green tea?' }).waitFor()
+    expect(await page.getByText('No subject').count()).toBe(0)
+  })
+
   test('composer: a member takes over, answers with a file that everybody can preview, and gives back', async () => {
     const { operator } = await createMembers(console())
     const channel = await openChannel('hold@example.com', 'quotes', 'quote')

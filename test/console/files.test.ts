@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { parseCsv } from '../../console/src/pages/files/csv.ts'
-import { previewKind } from '../../console/src/pages/files/preview-kind.ts'
+import { parseCsv } from '../../console/src/ui/csv.ts'
+import { previewKind } from '../../console/src/ui/preview-kind.ts'
 import { accessibilityViolations, consoleFixture, waitForStatus } from './console-browser.ts'
 
 describe('files in the console', () => {

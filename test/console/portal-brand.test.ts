@@ -86,7 +86,7 @@ describe('portal with a brand', () => {
       [PHONE, 'dark'],
     ] as const) {
       const page = await console().open('/portal?project=default', { signedIn: false, viewport, colorScheme })
-      await page.getByRole('heading', { name: 'Sie sind abgemeldet' }).waitFor()
+      await page.getByRole('heading', { name: 'Anmelden' }).waitFor()
       await page.getByText('Teeladen', { exact: true }).waitFor()
       expect([await page.title(), await page.evaluate('document.documentElement.lang')]).toEqual(['Teeladen', 'de'])
       expect(await page.evaluate(`document.querySelector('link[rel=icon]').href`)).toContain('/v1/portal/brand/logo?')
@@ -120,7 +120,7 @@ describe('portal with a brand', () => {
     await page.getByRole('heading', { name: 'Price of a teapot' }).waitFor()
     await page.getByRole('log').getByText('Here is your quote.').waitFor()
     await page.getByRole('log').getByText('Teapot Shop').waitFor()
-    await page.getByRole('button', { name: /^Download: photo.png/ }).waitFor()
+    await page.getByRole('button', { name: 'Download photo.png' }).waitFor()
     await page.getByRole('log').locator('img').waitFor()
     expect(await page.getByText('note.txt').count()).toBe(0)
     await page.getByRole('button', { name: 'Download quote.txt' }).waitFor()
@@ -175,6 +175,8 @@ describe('portal with a brand', () => {
     await page.getByRole('button', { name: 'Use another device' }).click()
     const url = new URL((await page.locator('dialog code').textContent()) ?? '')
     await expectAccessible(page)
+    await page.getByRole('button', { name: 'Copy', exact: true }).click()
+    await page.getByRole('button', { name: 'Copied' }).waitFor()
     const me = (await console().call('GET', `/v1/clients/${client.client_id}`)).body
     expect(me.display_name).toBe('Lin')
 
@@ -185,8 +187,85 @@ describe('portal with a brand', () => {
     expect(await other.getByLabel('Send me a mail when there is a new answer').isChecked()).toBe(false)
     await other.getByRole('button', { name: 'Sign out on all devices' }).click()
     await other.getByRole('heading', { name: 'You are signed out' }).waitFor()
-    await page.reload()
-    await page.getByRole('heading', { name: 'You are signed out' }).waitFor()
+    // The other device notices it without a reload, says so and offers a new link.
+    await page.getByText('Your session has ended. Ask for a new link.').waitFor()
+    await page.getByRole('button', { name: 'Send me a new link' }).waitFor()
+    await expectAccessible(page)
     await upstream.close()
+  })
+
+  test('portal: PDF, tables, Markdown, JSON and text open in a preview, other files do not', async () => {
+    const client = await createClient('mary@example.com', 'Mary')
+    const session = await console().open(client.path, { signedIn: false, viewport: PHONE })
+    await session.getByRole('button', { name: 'Continue' }).click()
+    await session.getByRole('button', { name: /Locked out/ }).click()
+    const names = ['a.csv', 'b.md', 'c.json', 'd.txt', 'e.pdf', 'f.html']
+    const contents = [
+      'name;size\nTeapot;"large; blue"',
+      '# Prices',
+      '{"price": 12}',
+      'plain <b>text</b>',
+      '%PDF-1.4',
+      '<p>',
+    ]
+    const files = names.map((name, n) => ({ name, mimeType: '', buffer: Buffer.from(contents[n] ?? '') }))
+    await session.locator('input[type=file]').setInputFiles(files)
+    for (const name of names) await session.getByRole('button', { name: `Remove ${name}` }).waitFor()
+    await session.getByRole('button', { name: 'Send' }).click()
+    await session.getByRole('button', { name: 'Download f.html' }).waitFor()
+    expect(await session.getByRole('button', { name: 'Show f.html' }).count()).toBe(0)
+    const dialog = session.getByRole('dialog')
+    for (const [name, shown] of [
+      ['a.csv', dialog.getByRole('cell', { name: 'large; blue' })],
+      ['b.md', dialog.getByText('Prices')],
+      ['c.json', dialog.getByText('12')],
+      ['d.txt', dialog.getByText('plain <b>text</b>')],
+      ['e.pdf', dialog.locator('iframe[src^="blob:"]')],
+    ] as const) {
+      await session.getByRole('button', { name: `Show ${name}` }).click()
+      await shown.waitFor()
+      if (name !== 'e.pdf') await expectAccessible(session)
+      await dialog.getByRole('button', { name: 'Close' }).click()
+      await dialog.waitFor({ state: 'hidden' })
+    }
+  })
+
+  test('portal: the page of an unsubscribe link promises nothing before the click, and names an invalid link', async () => {
+    const path = '/portal?project=default&unsubscribe#svc_uns_wrong'
+    const page = await console().open(path, { signedIn: false, viewport: PHONE })
+    await page.getByText('Press the button to stop the mails').waitFor()
+    expect(await page.getByText('You will get no more mails').count()).toBe(0)
+    await page.getByRole('button', { name: 'Stop these mails' }).click()
+    await page.getByText('This link is not valid any more.').waitFor()
+    await expectAccessible(page)
+  })
+
+  test('portal: a file that is too large is refused with the limit', async () => {
+    const client = await createClient('rosa@example.com', 'Rosa')
+    await console().call('PUT', '/v1/brand', { language: 'de' })
+    const page = await console().open(client.path, { signedIn: false, expected: /status of 413/ })
+    await page.getByRole('button', { name: 'Weiter' }).click()
+    await page.getByRole('button', { name: /Locked out/ }).click()
+    const large = { name: 'large.bin', mimeType: '', buffer: Buffer.alloc(10 * 1024 * 1024 + 1) }
+    await page.locator('input[type=file]').setInputFiles(large)
+    await page.getByText('large.bin: Diese Datei ist größer als 10 MB.').waitFor()
+    const small = { name: 'small.bin', mimeType: '', buffer: Buffer.alloc(135_885) }
+    await page.locator('input[type=file]').setInputFiles(small)
+    await page.getByText('132,7 kB').waitFor()
+  })
+
+  test('settings: a file that is no image and a wrong colour are refused with their own words', async () => {
+    const page = await console().open('/settings?view=brand')
+    const note = { name: 'note.txt', mimeType: 'text/plain', buffer: Buffer.from('no image') }
+    await page.locator('input[type=file][data-field="Logo"]').setInputFiles(note)
+    await page.getByText('note.txt is not an image.').waitFor()
+    await page
+      .locator('input[type=file][data-field="Logo"]')
+      .setInputFiles({ ...note, name: 'note.png', mimeType: 'image/png' })
+    await page.getByText('note.png is not an image.').waitFor()
+    const color = page.getByRole('textbox', { name: 'Colour', exact: true })
+    await color.fill('red')
+    const problem = await page.evaluate(`document.querySelector('input.font-mono').validationMessage`)
+    expect(problem).toContain('six digits')
   })
 })

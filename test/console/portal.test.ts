@@ -21,11 +21,12 @@ describe('client portal', () => {
     const other = await console().open(path, { signedIn: false })
     await other.getByRole('button', { name: 'Continue' }).click()
     await other.getByText(/^This link has expired or was already used\./).waitFor()
+    expect(await other.getByRole('button', { name: 'Continue' }).count()).toBe(0)
   })
 
   test('portal: without a link it says what to do', async () => {
     const page = await console().open('/portal', { signedIn: false })
-    await page.getByRole('heading', { name: 'You are signed out' }).waitFor()
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
     expect(await accessibilityViolations(page)).toEqual([])
   })
 
@@ -62,6 +63,8 @@ describe('client portal', () => {
     await page.getByRole('log').getByText('It is urgent.').waitFor()
     await page.locator('[data-ended="true"]').nth(1).waitFor()
     await expect.poll(() => page.getByRole('log').locator('.self-start').count(), { timeout: 30_000 }).toBe(2)
+    // The result is below the answer, on its side.
+    await page.locator('[role=log] .self-start').last().getByRole('button', { name: 'Download quote.txt' }).waitFor()
     const saved = page.waitForEvent('download')
     await page.getByRole('button', { name: 'Download quote.txt' }).last().click()
     expect((await saved).suggestedFilename()).toBe('quote.txt')

@@ -34,7 +34,8 @@ export async function openWidgetPage(
     connections[0] ?? (await console.call('POST', '/v1/connections', { kind: 'email', name: 'mail', config: {} })).body
   const created = await console.call('POST', '/v1/channels', {
     connection_id: connection.id,
-    address: 'shop',
+    // Each page of a test has a widget of its own.
+    address: origin,
     wedge: 'quotes',
     task_type: 'quote',
     adapter: 'widget',

@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest'
 import { inTx } from '../../src/ctx/ctx.ts'
+import { receiveIncoming } from '../../src/channels/incoming.ts'
 import { removeUnfinishedFiles } from '../../src/files/delete-file.ts'
-import { removeUnusedFiles } from '../../src/files/retention.ts'
+import { removeUnusedFiles, removeUnusedIncomingFiles } from '../../src/files/retention.ts'
 import { insertMessageFiles, insertTaskFiles } from '../../src/files/rows.ts'
 import { eachStore, type TestApp, testApp } from '../app.ts'
-import { openChannelApp, openPortal } from '../channels/channel-app.ts'
+import { inboundMail, openChannelApp, openPortal, sendInbound } from '../channels/channel-app.ts'
 import { SCRIPTED_AGENT } from '../tasks/scripted-agent.ts'
 import { openS3Server } from './s3-server.ts'
 
@@ -43,6 +44,86 @@ eachStore((store) => {
       expect.objectContaining({ action: 'file.deleted', subject: ids.unused, actor: { kind: 'system', id: 'system' } }),
     )
     expect(await app.ctx.db.selectFrom('file_chunks').select('file_id').execute()).toHaveLength(4)
+  })
+
+  test('what clients sent and no message has is removed after a day, without a setting', async () => {
+    const app = await openChannelApp(store)
+    const ada = await openPortal(app, 'ada@example.com')
+    const used = await upload(app, 'used', '/v1/portal/files', ada.key)
+    for (const name of ['abandoned', 'today']) await upload(app, name, '/v1/portal/files', ada.key)
+    await upload(app, 'of-team')
+    await ada.portal('POST', `threads/${ada.thread_id}/messages`, { body: 'See the file', files: [used] })
+    await inTx(app.ctx, ({ db }) =>
+      db.updateTable('files').set({ created_at: OLD }).where('name', '<>', 'today').execute(),
+    )
+    await removeUnusedIncomingFiles(app.ctx)
+    expect(await names(app)).toEqual(['of-team', 'today', 'used'])
+  })
+
+  test('a file of an inbound message belongs to the client of the message', async () => {
+    const app = await openChannelApp(store, 'reply')
+    const [file, another] = [await upload(app, 'a.json'), await upload(app, 'b.json')]
+    const ada = await sendInbound(app, 'ada@example.com', { files: [file] })
+    const path = `/v1/channels/${app.channel}/inbound`
+    const foreign = await app.call('POST', path, inboundMail('bob@example.com', { files: [another, file] }))
+    expect([foreign.status, foreign.body.error]).toEqual([400, `no such file: ${file}`])
+    await sendInbound(app, 'ada@example.com', { files: [file] })
+    expect((await app.call('GET', `/v1/files?client_id=${ada.client_id}`)).body.data).toMatchObject([{ id: file }])
+    const { body } = await app.call('POST', `/v1/clients/${ada.client_id}/erase`)
+    expect(body.erased.files).toBe(1)
+    expect(await names(app)).toEqual(['b.json'])
+  })
+
+  test('one file in two inbound messages at once belongs to one client', async () => {
+    const app = await openChannelApp(store)
+    const file = await upload(app, 'a.json')
+    const senders = Array.from({ length: 10 }, (_, n) => inboundMail(`client-${n}@example.com`, { files: [file] }))
+    const path = `/v1/channels/${app.channel}/inbound`
+    const sent = await Promise.all(senders.map((message) => app.call('POST', path, message)))
+    expect(sent.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([
+      201,
+      ...Array.from({ length: 9 }, () => 400),
+    ])
+  })
+
+  test('a message that is delivered many times at once leaves no unused files', async () => {
+    const app = await openChannelApp(store)
+    const channel = (await app.ctx.db.selectFrom('channels').selectAll().execute())[0]
+    if (!channel) throw new Error('no channel')
+    const open = async function* () {
+      yield Buffer.from(CANARY)
+    }
+    const message = {
+      externalId: 'delivered-often',
+      from: { handle: 'ada@example.com', name: null },
+      body: 'See the file',
+      subject: null,
+      conversationKey: '',
+      address: {},
+      files: [{ name: 'a.txt', contentType: 'text/plain', open }],
+    }
+    const receipts = await Promise.all(Array.from({ length: 20 }, () => receiveIncoming(app.ctx, channel, message)))
+    expect(receipts.filter(({ replayed }) => !replayed)).toHaveLength(1)
+    expect(await names(app)).toEqual(['a.txt'])
+    const broken = { ...channel, wedge: 'absent' }
+    await expect(receiveIncoming(app.ctx, broken, { ...message, externalId: 'broken' })).rejects.toThrow()
+    expect(await names(app)).toEqual(['a.txt'])
+  })
+
+  test("the files of one client have a limit, which leaves room for the others'", async () => {
+    const app = await openChannelApp(store, 'desk', { SVC_MAX_CLIENT_MB: '1' })
+    const [ada, eve] = [await openPortal(app, 'ada@example.com'), await openPortal(app, 'eve@example.com')]
+    const send = (key: string) =>
+      app.call('POST', '/v1/portal/files?name=large', { text: 'x'.repeat(300_000) }, { key })
+    const sent = await Promise.all(Array.from({ length: 6 }, () => send(ada.key)))
+    expect(sent.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([201, 201, 201, 429, 429, 429])
+    expect(sent.find(({ status }) => status === 429)?.body.error).toMatch(
+      /^the files of the client take more than 1 MB/,
+    )
+    expect((await send(eve.key)).status).toBe(201)
+    const stored = sent.find(({ status }) => status === 201)?.body.id
+    expect((await app.call('DELETE', `/v1/files/${stored}`)).status).toBe(204)
+    expect((await send(ada.key)).status).toBe(201)
   })
 
   test("erasing a client removes its files from database and object store, and leaves the team's", async () => {

@@ -1,15 +1,14 @@
 import { expect, test } from 'vitest'
 import { eachStore, type TestApp } from '../app.ts'
-import { auditLines, openChannelApp, openPortal, sendInbound } from '../channels/channel-app.ts'
-import { mailDueNotices } from '../../src/portal/notices.ts'
-import { headerOf, openPortalMailApp } from './portal-mail.ts'
+import { auditLines, openChannelApp, openPortal, projectIdOf, sendInbound } from '../channels/channel-app.ts'
+import { openPortalMailApp } from './portal-mail.ts'
 
 const requestLink = (app: TestApp, email: string, project = 'default') =>
   app.call('POST', '/v1/portal/links', { email, project }, { key: null })
 
 const openSession = (app: TestApp, token: string) => app.call('POST', '/v1/portal/session', { token }, { key: null })
 
-const NOTICE_DELAY_MS = 60_000
+const MINUTE = 60_000
 
 eachStore((store) => {
   test('a client gets a new sign-in link by mail, and strangers cannot tell who is a client', async () => {
@@ -59,6 +58,19 @@ eachStore((store) => {
     await expect.poll(() => app.mails()).toHaveLength(4)
   })
 
+  test('mails to an address are counted by the project, however the request names it', async () => {
+    const app = await openPortalMailApp(store)
+    await sendInbound(app, 'ada@example.com')
+    const id = await projectIdOf(app)
+    const names = ['default', id, `x.${id.slice(4)}`, `y.${id.slice(4)}`]
+    for (const project of names) for (let n = 0; n < 2; n++) await requestLink(app, 'ada@example.com', project)
+    await app.call('POST', '/v1/portal/links', { email: 'ada@example.com' }, { key: null })
+    await sendInbound(app, 'bob@example.com')
+    await requestLink(app, 'bob@example.com')
+    await expect.poll(() => app.mails().map(({ To }) => To)).toContain('bob@example.com')
+    expect(app.mails().filter(({ To }) => To === 'ada@example.com')).toHaveLength(3)
+  })
+
   test('without a mail connection a request for a link changes nothing', async () => {
     const app = await openChannelApp(store)
     await sendInbound(app, 'ada@example.com')
@@ -82,75 +94,28 @@ eachStore((store) => {
     expect(await auditLines(app)).toContain('client portal.signed_out')
   })
 
-  test('a client who has not read an answer gets one mail about it, and can stop these mails with one click', async () => {
-    const app = await openPortalMailApp(store, { notify: true })
+  test('signing out everywhere also ends links that were not opened yet', async () => {
+    const app = await openChannelApp(store)
     const ada = await openPortal(app, 'ada@example.com')
-    const answer = (body: string) => app.call('POST', `/v1/threads/${ada.thread_id}/messages`, { body })
-    await answer('It left on Monday.')
-    await answer('It arrives <today>.')
-    await mailDueNotices(app.ctx)
-    expect(app.mails()).toEqual([])
-    await app.clock.advance(NOTICE_DELAY_MS)
-    await Promise.all([mailDueNotices(app.ctx), mailDueNotices(app.ctx)])
-    await expect.poll(() => app.mails()).toHaveLength(1)
-    const [mail] = app.mails()
-    expect(mail).toMatchObject({ To: 'ada@example.com', Subject: 'New answer from Teapot Shop' })
-    expect(mail?.TextBody).toContain('It arrives <today>.')
-    expect(mail?.TextBody).toContain(`/portal?project=default&thread=${ada.thread_id}`)
-    if (!mail) throw new Error('no mail')
-    expect(headerOf(mail, 'List-Unsubscribe-Post')).toBe('List-Unsubscribe=One-Click')
-    const unsubscribe = new URL(/<(.*)>/.exec(headerOf(mail, 'List-Unsubscribe') ?? '')?.[1] ?? '')
-    const body = 'List-Unsubscribe=One-Click'
-    const headers = { 'content-type': 'application/x-www-form-urlencoded' }
-    const pressed = await fetch(app.url + unsubscribe.pathname + unsubscribe.search, { method: 'POST', body, headers })
-    expect(pressed.status).toBe(200)
-    expect((await ada.portal('GET', 'me')).body.notices).toBe(false)
-    await answer('It is there.')
-    await app.clock.advance(NOTICE_DELAY_MS)
-    await mailDueNotices(app.ctx)
-    await ada.portal('POST', 'notices', { enabled: true })
-    expect((await ada.portal('GET', 'me')).body.notices).toBe(true)
-    await mailDueNotices(app.ctx)
-    expect(app.mails()).toHaveLength(1)
+    const bob = await openPortal(app, 'bob@example.com')
+    const links = [await ada.portal('POST', 'device-link'), await bob.portal('POST', 'device-link')]
+    await ada.portal('POST', 'sign-out', { everywhere: true })
+    const opened = await Promise.all(links.map((link) => openSession(app, link.body.token)))
+    expect(opened.map(({ status }) => status)).toEqual([401, 201])
   })
 
-  test('a client who reads the answer in the portal gets no mail', async () => {
-    const app = await openPortalMailApp(store, { notify: true })
+  test('a link for another device lives for 15 minutes, and a client has at most five open ones', async () => {
+    const app = await openChannelApp(store)
     const ada = await openPortal(app, 'ada@example.com')
-    await app.call('POST', `/v1/threads/${ada.thread_id}/messages`, { body: 'It left on Monday.' })
-    const unread = async () => (await ada.portal('GET', 'threads')).body.data[0].unread
-    expect(await unread()).toBe(true)
-    await ada.portal('POST', `threads/${ada.thread_id}/read`)
-    expect(await unread()).toBe(false)
-    await app.clock.advance(NOTICE_DELAY_MS)
-    await mailDueNotices(app.ctx)
-    const [thread] = await app.ctx.db.selectFrom('threads').selectAll().execute()
-    expect(thread?.client_told_count).toBe(thread?.message_count)
-    expect(app.mails()).toEqual([])
-  })
-
-  test('answers from before the mails were switched on send no mail', async () => {
-    const app = await openPortalMailApp(store)
-    const ada = await openPortal(app, 'ada@example.com')
-    await app.call('POST', `/v1/threads/${ada.thread_id}/messages`, { body: 'It left on Monday.' })
-    await app.clock.advance(NOTICE_DELAY_MS)
-    await app.call('PUT', '/v1/brand', { notify: true })
-    await mailDueNotices(app.ctx)
-    expect(app.mails()).toEqual([])
-  })
-
-  test('a notice whose outcome is not known is not sent again', async () => {
-    const app = await openPortalMailApp(store, { notify: true })
-    app.upstream.respond = (_, response) => void response.destroy()
-    const ada = await openPortal(app, 'ada@example.com')
-    await app.call('POST', `/v1/threads/${ada.thread_id}/messages`, { body: 'It left on Monday.' })
-    await app.clock.advance(NOTICE_DELAY_MS)
-    await mailDueNotices(app.ctx)
-    await expect.poll(() => app.upstream.received).toHaveLength(1)
-    const effects = () => app.ctx.db.selectFrom('effects').select('outcome').execute()
-    await expect.poll(effects).toEqual([{ outcome: 'unknown' }])
-    await app.clock.advance(NOTICE_DELAY_MS)
-    await mailDueNotices(app.ctx)
-    expect(app.upstream.received).toHaveLength(1)
+    const links = await Promise.all(Array.from({ length: 20 }, () => ada.portal('POST', 'device-link')))
+    const created = links.filter(({ status }) => status === 201)
+    expect([created.length, links.filter(({ status }) => status === 429).length]).toEqual([5, 15])
+    expect(Date.parse(created[0]?.body.expires_at)).toBe(app.clock.now() + 15 * MINUTE)
+    expect((await openSession(app, created[0]?.body.token)).status).toBe(201)
+    expect((await ada.portal('POST', 'device-link')).status).toBe(201)
+    expect((await ada.portal('POST', 'device-link')).status).toBe(429)
+    await app.clock.advance(15 * MINUTE)
+    expect((await openSession(app, created[1]?.body.token)).status).toBe(401)
+    expect((await ada.portal('POST', 'device-link')).status).toBe(201)
   })
 })

@@ -1,13 +1,17 @@
 import { onTestFinished } from 'vitest'
+import { type RunningNotices, startDueNotices } from '../../src/portal/notices.ts'
 import { type FakeUpstream, openFakeUpstream, respondJson } from '../fake-upstream.ts'
 import { type ChannelApp, createAndGetId, openChannelApp } from '../channels/channel-app.ts'
 import type { StoreKind } from '../stores.ts'
 
 /** A mail as the mail API received it. */
 export interface SentMail {
+  From: string
+  ReplyTo?: string
   To: string
   Subject: string
   TextBody: string
+  HtmlBody: string
   Headers: { Name: string; Value: string }[]
 }
 
@@ -33,3 +37,10 @@ export async function openPortalMailApp(store: StoreKind, brand: object = {}): P
 }
 
 export const headerOf = ({ Headers }: SentMail, name: string) => Headers.find((header) => header.Name === name)?.Value
+
+/** Decides about all due notices and waits for their mails. */
+export async function mailDueNotices({ ctx }: Pick<ChannelApp, 'ctx'>): Promise<void> {
+  const running: RunningNotices = new Map()
+  await startDueNotices(ctx, running)
+  await Promise.all(running.values())
+}

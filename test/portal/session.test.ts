@@ -30,9 +30,10 @@ eachStore((store) => {
     expect(session.body.session_token).toMatch(/^svc_cst_/)
     expect(Date.parse(session.body.expires_at)).toBe(app.clock.now() + 30 * DAY)
     const me = await app.call('GET', '/v1/portal/me', undefined, { key: session.body.session_token })
-    const { brand, can_start_conversation, notices, ...shown } = me.body
+    const { brand, can_start_conversation, max_file_bytes, notices, ...shown } = me.body
     expect(Object.keys(shown)).toEqual(['id', 'display_name', 'handles', 'created_at'])
     expect([brand.address, can_start_conversation, notices]).toEqual(['default', false, null])
+    expect(max_file_bytes).toBe(10 * 1024 * 1024)
     expect(me.body).toMatchObject({ id: client, display_name: 'Ada', handles: ['ada'] })
     expect(session.body.client).toEqual(shown)
     expect((await exchange(app, token)).status).toBe(401)

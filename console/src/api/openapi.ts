@@ -513,6 +513,11 @@ export interface components {
             can_reply: boolean;
             /** @description Any JSON object. */
             config_schema: JsonObject;
+            /** @description What the connection of a channel must be; null: any connection will do. */
+            connection: {
+                kind: string;
+                provider: string | null;
+            } | null;
             /** @description The provider calls the `hook_url` of a channel. */
             has_hook: boolean;
             /** @description What the secret of a channel is; null: it has none. */
@@ -1256,7 +1261,7 @@ export interface components {
             /** @description The sender; null if the agent or a member wrote it. */
             from: components["schemas"]["MessageSender"] | null;
             id: string;
-            /** @description An automatic reply or a bounce. */
+            /** @description An automatic reply, a bounce, or a notice that the service shows in the portal. */
             is_automatic: boolean;
             subject: string | null;
             task_id: string | null;
@@ -1305,6 +1310,13 @@ export interface components {
             since: string;
             /** @description Of an expired task. */
             task: components["schemas"]["Task"] | null;
+            /** @description The conversation of an approval or a question; null: it has none. */
+            thread: {
+                adapter: string | null;
+                client_name: string | null;
+                id: string;
+                subject: string | null;
+            } | null;
             title: string | null;
             wedge: string | null;
         };
@@ -1464,11 +1476,13 @@ export interface components {
             display_name: string | null;
             handles: string[];
             id: string;
+            /** @description The largest file that can be uploaded. */
+            max_file_bytes: number;
             /** @description Whether the client gets mails about answers; null: there are no such mails. */
             notices: boolean | null;
         };
         PortalMessage: {
-            /** @description The name of the team member who wrote it; null: nobody of the team. */
+            /** @description The name of the team member who wrote it; null: the message is not from a member. */
             author: string | null;
             body: string;
             /** Format: date-time */
@@ -2207,6 +2221,7 @@ export interface components {
             type: "tool.result";
         };
         UnsubscribeClientResponse: {
+            found: boolean;
             /** @constant */
             ok: true;
         };

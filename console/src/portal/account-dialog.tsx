@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'react'
 import { Button } from '../ui/button.tsx'
+import { CopyButton } from '../ui/copy-button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Checkbox } from '../ui/form-fields.tsx'
 import { portalErrorMessage } from './error-message.ts'
@@ -97,6 +98,9 @@ function DeviceLink({ attempt }: { attempt: Attempt }) {
     <section aria-label={text.otherDevice} className="flex flex-col gap-2">
       <p className="text-muted">{text.otherDeviceHint}</p>
       <code className="rounded-md bg-sunken p-3 font-mono text-xs break-all select-all">{url}</code>
+      <span className="self-start">
+        <CopyButton text={() => url} label={text.copy} copiedLabel={text.copied} />
+      </span>
     </section>
   )
 }

@@ -23,13 +23,14 @@ const POLL_MS = 5_000
 interface ChatProps {
   id: string
   brandName: string | null
+  maxFileBytes: number
   onBack: () => void
   /** The list of conversations is out of date. */
   onChanged: () => void
 }
 
 /** One conversation: its messages, the progress of their tasks, and a field for a new message. */
-export function Chat({ id, brandName, onBack, onChanged }: ChatProps) {
+export function Chat({ id, brandName, maxFileBytes, onBack, onChanged }: ChatProps) {
   const text = usePortalText()
   const { thread, questions, problem, load } = useThread(id, onChanged)
   const send = async (message: NewMessage) => {
@@ -59,7 +60,7 @@ export function Chat({ id, brandName, onBack, onChanged }: ChatProps) {
       {thread?.status === 'closed' ? (
         <p className="text-muted">{text.conversationClosed}</p>
       ) : (
-        <Composer onSend={send} />
+        <Composer maxFileBytes={maxFileBytes} onSend={send} />
       )}
     </section>
   )

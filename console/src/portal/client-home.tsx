@@ -60,11 +60,16 @@ export function ClientHome({ client, brand, onSignedOut }: HomeProps) {
               key={view.thread}
               id={view.thread}
               brandName={brand.name}
+              maxFileBytes={client.max_file_bytes}
               onBack={close}
               onChanged={overview.reload}
             />
           ) : view.isNew ? (
-            <NewConversation onBack={close} onStarted={(id) => (overview.reload(), open(id))} />
+            <NewConversation
+              maxFileBytes={client.max_file_bytes}
+              onBack={close}
+              onStarted={(id) => (overview.reload(), open(id))}
+            />
           ) : (
             <Welcome brand={brand} canStart={client.can_start_conversation} />
           )}

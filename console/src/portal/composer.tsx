@@ -1,10 +1,9 @@
 import { Paperclip, X } from 'lucide-react'
 import { type KeyboardEvent, useRef, useState } from 'react'
 import { Button } from '../ui/button.tsx'
-import { formatBytes } from '../ui/format.ts'
 import { portalErrorMessage } from './error-message.ts'
 import { Alert } from './frame.tsx'
-import { usePortalText } from './language.tsx'
+import { useBytesFormat, usePortalText } from './language.tsx'
 import { type NewMessage, type PortalFile, PortalError, uploadFile } from './portal-api.ts'
 
 const MAX_FILES = 20
@@ -12,16 +11,18 @@ const MAX_FILES = 20
 /** The field for a message, with files. `onSend` returns what went wrong; null: the message was sent. */
 export function Composer({
   rows = 2,
+  maxFileBytes,
   onSend,
 }: {
   rows?: number
+  maxFileBytes: number
   onSend: (message: NewMessage) => Promise<string | null>
 }) {
   const text = usePortalText()
   const [body, setBody] = useState('')
   const [busy, setBusy] = useState(false)
   const [problem, setProblem] = useState<string | null>(null)
-  const uploads = useUploads(setProblem)
+  const uploads = useUploads(maxFileBytes, setProblem)
   const canSend = !busy && uploads.pending === 0 && (body.trim() !== '' || uploads.files.length > 0)
   const send = async () => {
     if (!canSend) return
@@ -78,18 +79,23 @@ interface Uploads {
   clear: () => void
 }
 
-function useUploads(onProblem: (problem: string | null) => void): Uploads {
+function useUploads(maxFileBytes: number, onProblem: (problem: string | null) => void): Uploads {
   const text = usePortalText()
   const [files, setFiles] = useState<PortalFile[]>([])
   const [pending, setPending] = useState(0)
+  const formatBytes = useBytesFormat()
+  const uploadProblem = (error: unknown) => {
+    if (!(error instanceof PortalError)) return portalErrorMessage(error, text)
+    if (error.status === 413) return text.fileTooLarge(formatBytes(maxFileBytes))
+    return error.status === 429 ? text.storageFull : portalErrorMessage(error, text)
+  }
   const upload = async (file: File) => {
     setPending((count) => count + 1)
     try {
       const stored = await uploadFile(file)
       setFiles((earlier) => [...earlier, stored])
     } catch (error) {
-      const isTooLarge = error instanceof PortalError && error.status === 413
-      onProblem(`${file.name}: ${isTooLarge ? text.fileTooLarge : portalErrorMessage(error, text)}`)
+      onProblem(`${file.name}: ${uploadProblem(error)}`)
     }
     setPending((count) => count - 1)
   }
@@ -107,6 +113,7 @@ function useUploads(onProblem: (problem: string | null) => void): Uploads {
 
 function FileChips({ uploads: { files, pending, remove } }: { uploads: Uploads }) {
   const text = usePortalText()
+  const formatBytes = useBytesFormat()
   if (files.length + pending === 0) return null
   return (
     <ul className="flex flex-wrap gap-2 text-sm">

@@ -26,6 +26,20 @@ export function useTimeFormat() {
   }
 }
 
+/** Sizes of files, such as 132.7 kB. */
+export function useBytesFormat(): (bytes: number) => string {
+  const language = useContext(LanguageContext)
+  return (bytes) => formatSize(language, bytes)
+}
+
+function formatSize(language: PortalLanguage, bytes: number): string {
+  const power = bytes < 1_024 ? 0 : bytes < 1_048_576 ? 1 : 2
+  const format = { style: 'unit', unit: SIZE_UNITS[power], maximumFractionDigits: 1 } as const
+  return new Intl.NumberFormat(language, format).format(bytes / 1_024 ** power)
+}
+
+const SIZE_UNITS = ['byte', 'kilobyte', 'megabyte'] as const
+
 function formatShort(language: PortalLanguage, at: Date, now: Date): string {
   const time = new Intl.DateTimeFormat(language, { timeStyle: 'short' }).format(at)
   if (at.toDateString() === now.toDateString()) return time

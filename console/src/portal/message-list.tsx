@@ -18,38 +18,96 @@ export function MessageList({
   onChanged: () => void
 }) {
   const text = usePortalText()
-  const end = useRef<HTMLDivElement>(null)
-  useEffect(() => {
-    // In braces, because newer browsers return a promise, which React would take for a cleanup function.
-    end.current?.scrollIntoView({ block: 'end' })
-  }, [messages.length])
-  // The answer to a question belongs to the task of an earlier message, whose progress is shown below the answer.
-  const ownMessages = messages.filter(({ direction }) => direction === 'inbound')
-  const requests = [...new Map(ownMessages.map((message) => [message.task_id ?? message.id, message])).values()]
+  const { list, content, onScroll } = useStayAtEnd(messages.length)
   const lastReply = messages.findLastIndex(({ direction }) => direction === 'outbound')
-  const followed = new Set(requests.slice(-MAX_FOLLOWED).map(({ id }) => id))
+  const progress = progressOf(messages)
+  const followed = [...progress.values()].slice(-MAX_FOLLOWED)
   return (
-    <div role="log" aria-label={text.messages} tabIndex={0} className="flex flex-1 flex-col gap-4 overflow-y-auto p-1">
-      {messages.map((message, index) => (
-        <div
-          key={message.id}
-          className={`flex max-w-[85%] flex-col gap-1 ${message.direction === 'inbound' ? 'items-end self-end' : 'self-start'}`}
-        >
-          <Bubble message={message} sender={message.author ?? brandName ?? text.team} />
-          {message.task_id && requests.includes(message) && (
-            <TaskProgressView
-              taskId={message.task_id}
-              following={followed.has(message.id)}
-              hasReply={index < lastReply}
-              onChanged={onChanged}
-            />
-          )}
-        </div>
-      ))}
-      <div ref={end} />
+    <div
+      ref={list}
+      role="log"
+      aria-label={text.messages}
+      tabIndex={0}
+      className="flex-1 overflow-y-auto p-1"
+      onScroll={onScroll}
+    >
+      <div ref={content} className="flex flex-col gap-4">
+        {messages.map((message) => {
+          const shown = progress.get(message.id)
+          const isOwn = message.direction === 'inbound'
+          return (
+            <div
+              key={message.id}
+              className={`flex max-w-[85%] flex-col gap-1 ${isOwn ? 'items-end self-end' : 'self-start'}`}
+            >
+              <Bubble message={message} sender={message.author ?? brandName ?? text.team} />
+              {shown && (
+                <TaskProgressView
+                  taskId={shown.taskId}
+                  following={followed.includes(shown)}
+                  hasReply={shown.requestIndex < lastReply}
+                  isOwn={isOwn}
+                  onChanged={onChanged}
+                />
+              )}
+            </div>
+          )
+        })}
+      </div>
     </div>
   )
 }
+
+interface ShownProgress {
+  taskId: string
+  /** The place of the client's message that the task is about. */
+  requestIndex: number
+}
+
+/**
+ * By the id of the message below which the progress of a task is shown: the newest one of the task, so that the result is
+ * below the answer once there is one.
+ */
+function progressOf(messages: readonly PortalMessage[]): Map<string, ShownProgress> {
+  const requests = new Map<string, number>()
+  // The answer to a question belongs to the task of an earlier message.
+  for (const [index, { direction, task_id }] of messages.entries())
+    if (direction === 'inbound' && task_id) requests.set(task_id, index)
+  const shown = [...requests].map(([taskId, requestIndex]): [string, ShownProgress] => {
+    const newest = messages.findLast(({ task_id }) => task_id === taskId)
+    return [newest?.id ?? '', { taskId, requestIndex }]
+  })
+  return new Map(shown)
+}
+
+const NEAR_END_PX = 60
+
+/**
+ * Shows the newest message, also when images or the progress of a task make the list longer, as long as the client has not
+ * scrolled up.
+ */
+function useStayAtEnd(messageCount: number) {
+  const list = useRef<HTMLDivElement>(null)
+  const content = useRef<HTMLDivElement>(null)
+  const isAtEnd = useRef(true)
+  useEffect(() => {
+    isAtEnd.current = true
+    scrollToEnd(list.current)
+  }, [messageCount])
+  useEffect(() => {
+    if (!content.current) return undefined
+    const observer = new ResizeObserver(() => isAtEnd.current && scrollToEnd(list.current))
+    observer.observe(content.current)
+    return () => observer.disconnect()
+  }, [])
+  const onScroll = () => {
+    const { scrollHeight = 0, scrollTop = 0, clientHeight = 0 } = list.current ?? {}
+    isAtEnd.current = scrollHeight - scrollTop - clientHeight < NEAR_END_PX
+  }
+  return { list, content, onScroll }
+}
+
+const scrollToEnd = (list: HTMLElement | null) => list?.scrollTo({ top: list.scrollHeight })
 
 /** One message with its sender and time. */
 export function Bubble({

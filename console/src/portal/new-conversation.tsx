@@ -8,7 +8,15 @@ import { usePortalText } from './language.tsx'
 import { type NewMessage, startConversation } from './portal-api.ts'
 
 /** The form that begins a conversation. */
-export function NewConversation({ onBack, onStarted }: { onBack: () => void; onStarted: (id: string) => void }) {
+export function NewConversation({
+  maxFileBytes,
+  onBack,
+  onStarted,
+}: {
+  maxFileBytes: number
+  onBack: () => void
+  onStarted: (id: string) => void
+}) {
   const text = usePortalText()
   const [subject, setSubject] = useState('')
   const start = async (message: NewMessage) => {
@@ -34,7 +42,7 @@ export function NewConversation({ onBack, onStarted }: { onBack: () => void; onS
         value={subject}
         onChange={setSubject}
       />
-      <Composer rows={6} onSend={start} />
+      <Composer rows={6} maxFileBytes={maxFileBytes} onSend={start} />
     </section>
   )
 }

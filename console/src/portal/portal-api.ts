@@ -59,7 +59,8 @@ export const createDeviceLink = (): Promise<{ url: string }> => callPortal('/dev
 
 export const setNotices = (enabled: boolean): Promise<unknown> => callPortal('/notices', { enabled })
 
-export const unsubscribe = (token: string): Promise<unknown> =>
+/** Not found: the token was never valid or is too old. */
+export const unsubscribe = (token: string): Promise<{ found: boolean }> =>
   callPortal(`/unsubscribe/${encodeURIComponent(token)}`, {})
 
 export const listThreads = (): Promise<PortalThread[]> =>
@@ -132,8 +133,17 @@ export async function fetchPortal(path: string, options: PortalRequest = {}): Pr
     ...options,
     headers: { ...options.headers, ...(token && { authorization: `Bearer ${token}` }) },
   })
+  if (response.status === 401 && token) endLocalSession()
   if (!response.ok) throw new PortalError(response.status)
   return response
+}
+
+/** Fired at the window when the service refuses the session, whichever request found out. */
+export const SESSION_ENDED = 'portal-session-ended'
+
+function endLocalSession(): void {
+  localStorage.removeItem(TOKEN)
+  window.dispatchEvent(new Event(SESSION_ENDED))
 }
 
 export const isSessionExpired = (error: unknown): boolean => error instanceof PortalError && error.status === 401

@@ -2,9 +2,16 @@ import { useEffect, useState } from 'react'
 import { applyBrand } from './brand-theme.ts'
 import { ClientHome } from './client-home.tsx'
 import { LanguageProvider } from './language.tsx'
-import { currentClient, fetchBrand, type PortalBrand, type PortalClient, tokenInUrl } from './portal-api.ts'
+import {
+  currentClient,
+  fetchBrand,
+  type PortalBrand,
+  type PortalClient,
+  SESSION_ENDED,
+  tokenInUrl,
+} from './portal-api.ts'
 import { portalPath } from './portal-path.ts'
-import { LinkLanding, SignedOut, UnsubscribePage } from './sign-in.tsx'
+import { LinkLanding, SignedOut, type SignOutReason, UnsubscribePage } from './sign-in.tsx'
 
 const NO_BRAND: PortalBrand = {
   address: null,
@@ -22,6 +29,7 @@ export function Portal() {
   const [client, setClient] = useState<PortalClient | null | 'loading'>('loading')
   const [brand, setBrand] = useState<PortalBrand | null>(null)
   const [token, setToken] = useState(tokenInUrl)
+  const [signOut, setSignOut] = useState<SignOutReason>(null)
   const [isUnsubscribe] = useState(() => new URLSearchParams(location.search).has('unsubscribe'))
   useEffect(() => {
     void load(token).then(([found, shown]) => {
@@ -30,6 +38,14 @@ export function Portal() {
       setClient(found)
     })
   }, [token])
+  useEffect(() => {
+    const end = () => {
+      setSignOut('ended')
+      setClient(null)
+    }
+    window.addEventListener(SESSION_ENDED, end)
+    return () => window.removeEventListener(SESSION_ENDED, end)
+  }, [])
   const open = () => {
     history.replaceState(null, '', portalPath(brand))
     setToken('')
@@ -39,13 +55,13 @@ export function Portal() {
   return (
     <LanguageProvider value={brand.language}>
       {client ? (
-        <ClientHome client={client} brand={brand} onSignedOut={() => setClient(null)} />
+        <ClientHome client={client} brand={brand} onSignedOut={() => (setSignOut('asked'), setClient(null))} />
       ) : isUnsubscribe && token ? (
         <UnsubscribePage brand={brand} token={token} />
       ) : token ? (
         <LinkLanding brand={brand} link={token} onOpen={open} />
       ) : (
-        <SignedOut brand={brand} />
+        <SignedOut brand={brand} reason={signOut} />
       )}
     </LanguageProvider>
   )

@@ -13,12 +13,15 @@ export function LinkLanding({ brand, link, onOpen }: { brand: PortalBrand; link:
   const text = usePortalText()
   const [problem, setProblem] = useState<string | null>(null)
   const [busy, setBusy] = useState(false)
+  // The link was used or has expired.
+  const [isDead, setIsDead] = useState(false)
   const open = async () => {
     setBusy(true)
     try {
       await openSession(link)
       onOpen()
     } catch (error) {
+      setIsDead(isSessionExpired(error))
       setProblem(isSessionExpired(error) ? text.linkExpired : text.tryAgain)
       setBusy(false)
     }
@@ -29,19 +32,25 @@ export function LinkLanding({ brand, link, onOpen }: { brand: PortalBrand; link:
       {brand.welcome && <p className="whitespace-pre-wrap">{brand.welcome}</p>}
       <p className="text-muted">{text.linkHint}</p>
       {problem && <Alert>{problem}</Alert>}
-      <Button variant="primary" className={BUTTON} disabled={busy} onClick={() => void open()}>
-        {text.continue}
-      </Button>
+      {!isDead && (
+        <Button variant="primary" className={BUTTON} disabled={busy} onClick={() => void open()}>
+          {text.continue}
+        </Button>
+      )}
       {problem && brand.can_mail_links && <LinkForm brand={brand} variant="plain" />}
     </PortalCard>
   )
 }
 
-export function SignedOut({ brand }: { brand: PortalBrand }) {
+/** The client signed out, or its session was refused; null: the browser had no session. */
+export type SignOutReason = 'asked' | 'ended' | null
+
+export function SignedOut({ brand, reason }: { brand: PortalBrand; reason: SignOutReason }) {
   const text = usePortalText()
   return (
     <PortalCard brand={brand}>
-      <h1 className="text-xl font-semibold">{text.signedOut}</h1>
+      <h1 className="text-xl font-semibold">{reason === 'asked' ? text.signedOut : text.signIn}</h1>
+      {reason === 'ended' && <Alert>{text.sessionEnded}</Alert>}
       {brand.welcome && <p className="whitespace-pre-wrap">{brand.welcome}</p>}
       <p className="text-muted">{text.signedOutHint}</p>
       {brand.can_mail_links && <LinkForm brand={brand} variant="primary" />}
@@ -95,13 +104,13 @@ function LinkForm({ brand, variant }: { brand: PortalBrand; variant: 'plain' | '
 /** The page that the unsubscribe link of a mail opens. */
 export function UnsubscribePage({ brand, token }: { brand: PortalBrand; token: string }) {
   const text = usePortalText()
-  const [done, setDone] = useState(false)
+  const [outcome, setOutcome] = useState<'done' | 'unknown' | null>(null)
   const [problem, setProblem] = useState<string | null>(null)
   const stop = async () => {
     setProblem(null)
     try {
-      await unsubscribe(token)
-      setDone(true)
+      const { found } = await unsubscribe(token)
+      setOutcome(found ? 'done' : 'unknown')
     } catch (error) {
       setProblem(portalErrorMessage(error, text))
     }
@@ -109,11 +118,15 @@ export function UnsubscribePage({ brand, token }: { brand: PortalBrand; token: s
   return (
     <PortalCard brand={brand}>
       <h1 className="text-xl font-semibold">{text.unsubscribe}</h1>
-      <p role="status" className="text-muted">
-        {done ? text.unsubscribed : text.unsubscribeHint}
-      </p>
+      {outcome === 'unknown' ? (
+        <Alert>{text.unsubscribeUnknown}</Alert>
+      ) : (
+        <p role="status" className="text-muted">
+          {outcome === 'done' ? text.unsubscribed : text.unsubscribeHint}
+        </p>
+      )}
       {problem && <Alert>{problem}</Alert>}
-      {!done && (
+      {outcome === null && (
         <Button variant="primary" className={BUTTON} onClick={() => void stop()}>
           {text.unsubscribe}
         </Button>

@@ -12,12 +12,15 @@ export function TaskProgressView({
   taskId,
   following,
   hasReply,
+  isOwn,
   onChanged,
 }: {
   taskId: string
   following: boolean
   /** The client got a reply after the message. */
   hasReply: boolean
+  /** Whether it is shown below a message of the client, on the right. */
+  isOwn: boolean
   /** The task has ended, or asks the client something else. */
   onChanged: () => void
 }) {
@@ -45,7 +48,10 @@ export function TaskProgressView({
     )
   }
   return (
-    <div className="flex flex-col items-end gap-1.5 text-xs text-muted" data-ended={progress?.isFinished}>
+    <div
+      className={`flex flex-col gap-1.5 text-xs text-muted ${isOwn ? 'items-end text-right' : 'items-start'}`}
+      data-ended={progress?.isFinished}
+    >
       <StatusLine progress={progress} hasReply={hasReply} />
       {progress && progress.steps.length > 1 && <Steps progress={progress} />}
       {progress?.files.map((file) => (
@@ -74,7 +80,7 @@ function StatusLine({ progress, hasReply }: { progress: TaskProgress | null; has
 function Steps({ progress: { steps, isFinished } }: { progress: TaskProgress }) {
   const words = usePortalText().progress
   return (
-    <details className="w-full text-right">
+    <details className="w-full">
       <summary className="inline-block underline decoration-dotted underline-offset-2">
         {words.steps(steps.length)}
       </summary>

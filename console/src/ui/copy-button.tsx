@@ -9,10 +9,12 @@ const SHOWN_MS = 1_500
 export function CopyButton({
   text,
   label = uiText.copy,
+  copiedLabel = uiText.copied,
   onCopied,
 }: {
   text: () => string
   label?: string
+  copiedLabel?: string
   onCopied?: () => void
 }) {
   const [copied, setCopied] = useState(false)
@@ -28,7 +30,7 @@ export function CopyButton({
   }
   return (
     <Button small variant="ghost" onClick={() => void copy()} icon={copied ? <Check size={14} /> : <Copy size={14} />}>
-      {copied ? uiText.copied : label}
+      {copied ? copiedLabel : label}
     </Button>
   )
 }

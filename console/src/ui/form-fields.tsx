@@ -3,16 +3,19 @@ import { type InputHTMLAttributes, type ReactNode, useId } from 'react'
 export function Field({
   label,
   hint,
+  required = false,
   children,
 }: {
   label: ReactNode
   hint?: ReactNode
+  /** Marks the label. The control has to be required too. */
+  required?: boolean | undefined
   children: (id: string) => ReactNode
 }) {
   const id = useId()
   return (
     <div className="flex flex-col gap-1">
-      <label htmlFor={id} className="font-medium">
+      <label htmlFor={id} className={`font-medium ${required ? "after:text-bad after:content-['_*']" : ''}`}>
         {label}
       </label>
       {children(id)}
@@ -32,7 +35,7 @@ export function TextField({
   onChange?: (value: string) => void
 }) {
   return (
-    <Field label={label} hint={hint}>
+    <Field label={label} hint={hint} required={rest.required}>
       {(id) => <input id={id} className="field h-8" onChange={(event) => onChange?.(event.target.value)} {...rest} />}
     </Field>
   )
@@ -45,6 +48,7 @@ export function TextArea({
   onChange,
   rows = 3,
   mono = false,
+  required = false,
 }: {
   label: ReactNode
   hint?: ReactNode
@@ -52,12 +56,14 @@ export function TextArea({
   onChange: (value: string) => void
   rows?: number
   mono?: boolean
+  required?: boolean
 }) {
   return (
-    <Field label={label} hint={hint}>
+    <Field label={label} hint={hint} required={required}>
       {(id) => (
         <textarea
           id={id}
+          required={required}
           rows={rows}
           spellCheck={!mono}
           className={`field ${mono ? 'font-mono' : ''}`}
@@ -72,19 +78,29 @@ export function TextArea({
 /** A select box; each option is a value and its label. */
 export function Select({
   label,
+  hint,
+  required = false,
   value,
   options,
   onChange,
 }: {
   label: ReactNode
+  hint?: ReactNode
+  required?: boolean
   value: string
   options: [string, string][]
   onChange: (value: string) => void
 }) {
   return (
-    <Field label={label}>
+    <Field label={label} hint={hint} required={required}>
       {(id) => (
-        <select id={id} className="field h-8" value={value} onChange={(event) => onChange(event.target.value)}>
+        <select
+          id={id}
+          required={required}
+          className="field h-8"
+          value={value}
+          onChange={(event) => onChange(event.target.value)}
+        >
           {options.map(([name, title]) => (
             <option key={name} value={name}>
               {title}

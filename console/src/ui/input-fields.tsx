@@ -1,10 +1,12 @@
 import { useState } from 'react'
+import { toText } from '../api/json.ts'
 import type { Json, JsonObject } from '../api/types.ts'
-import { Checkbox, Field } from './form-fields.tsx'
-import { humanize } from './humanize.ts'
+import { Checkbox, Select, TextArea, TextField } from './form-fields.tsx'
 import { JsonEditor } from './json-editor.tsx'
 import type { InputField } from './schema-fields.ts'
+import { uiText } from './text.ts'
 
+/** The fields of a form. Those that most people leave empty are under "Advanced". */
 export function InputFields({
   fields,
   input,
@@ -17,14 +19,27 @@ export function InputFields({
   hints?: Record<string, string>
   onChange: (input: JsonObject) => void
 }) {
-  return fields.map((field) => (
+  const toControl = (field: InputField) => (
     <InputFieldControl
       key={field.name}
       field={{ ...field, hint: hints[field.name] ?? field.hint }}
       value={input[field.name]}
       onChange={(value) => onChange(withValue(input, field.name, value))}
     />
-  ))
+  )
+  const advanced = fields.filter(({ isAdvanced }) => isAdvanced)
+  const [startsOpen] = useState(() => advanced.some(({ name }) => input[name] !== undefined))
+  return (
+    <>
+      {fields.filter(({ isAdvanced }) => !isAdvanced).map(toControl)}
+      {advanced.length > 0 && (
+        <details open={startsOpen}>
+          <summary className="text-muted hover:text-text">{uiText.advanced}</summary>
+          <div className="mt-3 flex flex-col gap-4">{advanced.map(toControl)}</div>
+        </details>
+      )}
+    </>
+  )
 }
 
 /** An empty field is left out of the input. */
@@ -39,68 +54,74 @@ interface ControlProps {
   onChange: (value: Json | undefined) => void
 }
 
-function InputFieldControl({ field, value, onChange }: ControlProps) {
-  const { name, type, required, hint, choices } = field
-  const label = humanize(name)
+function InputFieldControl(props: ControlProps) {
+  const { field, value, onChange } = props
+  const { label, type, choices } = field
+  if (choices) return <ChoiceField {...props} />
   if (type === 'boolean') return <Checkbox label={label} checked={value === true} onChange={onChange} />
+  if (type === 'lines') return <LinesField {...props} />
   if (type === 'json') return <JsonEditor label={label} value={value ?? null} onChange={onChange} rows={5} />
-  if (!choices) return <TypedInput field={field} value={value} onChange={onChange} />
+  return <TypedField {...props} />
+}
+
+/** The index is the value of an option, because a choice need not be a text. */
+function ChoiceField({ field: { label, required, hint, choices, default: preset }, value, onChange }: ControlProps) {
+  const all = choices ?? []
+  const chosen = all.findIndex((choice) => choice.value === (value ?? preset))
   return (
-    <Field label={label} hint={hint}>
-      {(id) => (
-        <select
-          id={id}
-          required={required}
-          className="field h-8"
-          value={shownText(value)}
-          onChange={(event) => onChange(event.target.value === '' ? undefined : event.target.value)}
-        >
-          {[...new Set(['', ...choices, shownText(value)])].map((choice) => (
-            <option key={choice}>{choice}</option>
-          ))}
-        </select>
-      )}
-    </Field>
+    <Select
+      label={label}
+      hint={hint}
+      required={required}
+      value={chosen < 0 ? '' : String(chosen)}
+      options={[
+        ...(preset === null ? [['', ''] satisfies [string, string]] : []),
+        ...all.map((choice, n): [string, string] => [String(n), choice.label]),
+      ]}
+      onChange={(n) => onChange(n === '' ? undefined : all[Number(n)]?.value)}
+    />
   )
+}
+
+/** A list of texts. The typed text is kept, so that an empty line at the end does not vanish while it is typed. */
+function LinesField({ field: { label, required, hint }, value, onChange }: ControlProps) {
+  const [text, setText] = useState(() => (Array.isArray(value) ? value.map(toText).join('\n') : ''))
+  const change = (typed: string) => {
+    setText(typed)
+    const lines = typed.split('\n').map((line) => line.trim())
+    const filled = lines.filter((line) => line !== '')
+    onChange(filled.length > 0 ? filled : undefined)
+  }
+  return <TextArea label={label} hint={hint ?? uiText.onePerLine} required={required} value={text} onChange={change} />
 }
 
 const LONG_TEXT_NAME = /body|text|message|reason|description|content|note/
 const MAX_ONE_LINE_CHARS = 60
 
-const shownText = (value: Json | undefined) =>
-  typeof value === 'string' || typeof value === 'number' ? String(value) : ''
-
-function TypedInput({ field: { name, type, required, isInteger, hint }, value, onChange }: ControlProps) {
-  const shown = shownText(value)
-  // Decided once, because the other element would lose the focus while somebody types.
+function TypedField({ field, value, onChange }: ControlProps) {
+  const { name, label, type, required, isInteger, hint, isMultiline, default: preset } = field
+  const shown = typeof value === 'string' || typeof value === 'number' ? String(value) : ''
+  const change = (typed: string) => onChange(typed === '' ? undefined : type === 'number' ? Number(typed) : typed)
+  // Decided once, because the other element would lose the focus while a person types.
   const [isLong] = useState(
     () => type === 'string' && (LONG_TEXT_NAME.test(name) || shown.length > MAX_ONE_LINE_CHARS || shown.includes('\n')),
   )
-  const change = (typed: string) => onChange(typed === '' ? undefined : type === 'number' ? Number(typed) : typed)
+  const rows = Math.max(2, Math.min(12, shown.split('\n').length + Math.floor(shown.length / 90)))
+  if (isMultiline)
+    return <TextArea mono label={label} hint={hint} rows={5} required={required} value={shown} onChange={change} />
+  if (isLong)
+    return <TextArea label={label} hint={hint} rows={rows} required={required} value={shown} onChange={change} />
   return (
-    <Field label={humanize(name)} hint={hint}>
-      {(id) =>
-        isLong ? (
-          <textarea
-            id={id}
-            rows={Math.max(2, Math.min(12, shown.split('\n').length + Math.floor(shown.length / 90)))}
-            required={required}
-            className="field"
-            value={shown}
-            onChange={(event) => change(event.target.value)}
-          />
-        ) : (
-          <input
-            id={id}
-            required={required}
-            type={type === 'number' ? 'number' : 'text'}
-            step={isInteger ? 1 : 'any'}
-            className={`field h-8 ${type === 'number' ? 'max-w-48' : ''}`}
-            value={shown}
-            onChange={(event) => change(event.target.value)}
-          />
-        )
-      }
-    </Field>
+    <TextField
+      label={label}
+      hint={hint}
+      required={required}
+      type={type === 'number' ? 'number' : 'text'}
+      step={isInteger ? 1 : 'any'}
+      className={`field h-8 ${type === 'number' ? 'max-w-48' : ''}`}
+      placeholder={preset === null ? undefined : toText(preset)}
+      value={shown}
+      onChange={change}
+    />
   )
 }

@@ -1,16 +1,31 @@
-import { toObject } from '../api/json.ts'
+import { toObject, toText } from '../api/json.ts'
 import type { Json, JsonObject } from '../api/types.ts'
+import { humanize } from './humanize.ts'
 import { uiText } from './text.ts'
 
 /** One field of a form that is made from a JSON Schema. */
 export interface InputField {
   name: string
-  type: 'string' | 'number' | 'boolean' | 'json'
+  /** The schema's `title`, or else the name in words. */
+  label: string
+  /** `lines` is a list of texts, one in each line. */
+  type: 'string' | 'number' | 'boolean' | 'lines' | 'json'
   required: boolean
   isInteger: boolean
   hint: string | null
-  /** The possible texts; null if any text is possible. */
-  choices: string[] | null
+  /** The schema's `default`, which is what an empty field means. */
+  default: Json
+  /** The possible values; null if any value of the type is possible. */
+  choices: FieldChoice[] | null
+  /** `x-multiline` of the schema, for texts such as a certificate. */
+  isMultiline: boolean
+  /** `x-advanced` of the schema: most people leave it empty. */
+  isAdvanced: boolean
+}
+
+export interface FieldChoice {
+  value: string | boolean
+  label: string
 }
 
 /** Samples tell the types that the schema leaves open. */
@@ -23,20 +38,33 @@ export function fieldsOfSchema(schema: JsonObject, samples: JsonObject = {}): In
 
 /** The field of a property. A sample tells its type if the schema does not. */
 export function toInputField(name: string, property: JsonObject, required: boolean, sample?: Json): InputField {
-  const choices = textChoices(property)
+  const choices = fieldChoices(property)
+  const { title } = property
   return {
     name,
+    label: typeof title === 'string' ? title : humanize(name),
     type: fieldType(property, sample),
     required,
     isInteger: declaredType(property) === 'integer',
     hint: fieldHint(property, choices),
+    default: property['default'] ?? null,
     choices,
+    isMultiline: property['x-multiline'] === true,
+    isAdvanced: property['x-advanced'] === true,
   }
 }
 
-function textChoices({ enum: allowed }: JsonObject): string[] | null {
-  const texts = Array.isArray(allowed) ? allowed.filter((value) => typeof value === 'string') : []
-  return Array.isArray(allowed) && texts.length === allowed.length && texts.length > 0 ? texts : null
+/** The texts of `enum`, or the values of `oneOf` with their titles. */
+function fieldChoices({ enum: allowed, oneOf }: JsonObject): FieldChoice[] | null {
+  const all = Array.isArray(oneOf)
+    ? oneOf.map(toObject).map(({ const: value, title }) => ({ value, label: toText(title) }))
+    : Array.isArray(allowed)
+      ? allowed.map((value) => ({ value, label: toText(value) }))
+      : []
+  const choices = all.flatMap(({ value, label }): FieldChoice[] =>
+    typeof value === 'string' || (Array.isArray(oneOf) && typeof value === 'boolean') ? [{ value, label }] : [],
+  )
+  return choices.length === all.length && choices.length > 0 ? choices : null
 }
 
 const declaredType = ({ type }: JsonObject) => (Array.isArray(type) ? type[0] : type)
@@ -47,6 +75,7 @@ function fieldType(property: JsonObject, sample: Json | undefined): InputField['
   if (typeof sample === 'object' && sample !== null) return 'json'
   if (declared === 'number' || declared === 'integer') return 'number'
   if (declared === 'boolean') return 'boolean'
+  if (declared === 'array' && declaredType(toObject(property['items'] ?? null)) === 'string') return 'lines'
   if (declared === 'object' || declared === 'array') return 'json'
   if (declared === undefined) {
     return typeof sample === 'number' ? 'number' : typeof sample === 'boolean' ? 'boolean' : 'string'
@@ -54,7 +83,7 @@ function fieldType(property: JsonObject, sample: Json | undefined): InputField['
   return 'string'
 }
 
-function fieldHint({ description, enum: allowed }: JsonObject, choices: string[] | null): string | null {
+function fieldHint({ description, enum: allowed }: JsonObject, choices: FieldChoice[] | null): string | null {
   if (typeof description === 'string') return description
   return Array.isArray(allowed) && !choices ? uiText.oneOf(allowed.map(String)) : null
 }

@@ -6,16 +6,18 @@ const HEAD = 'px-4 py-2 font-medium whitespace-nowrap'
 
 /**
  * A table for short lists; it scrolls sideways when it is too wide. `actions` adds the column of the `RowActions` and
- * its minimum role; on a phone such rows become cards, with the column name before each cell.
+ * its minimum role. With `actions` or `hasCards`, rows become cards on a phone, with the column name before each cell.
  */
 export function Table({
   label,
   columns,
   actions,
+  hasCards = actions !== undefined,
   children,
 }: {
   label: string
   columns: string[]
+  hasCards?: boolean
   actions?: { name: string; minRole: Role }
   children: ReactNode
 }) {
@@ -25,7 +27,7 @@ export function Table({
       role="region"
       aria-label={label}
       tabIndex={0}
-      className={`panel relative overflow-x-auto ${actions ? 'row-cards' : ''}`}
+      className={`panel relative overflow-x-auto ${hasCards ? 'row-cards' : ''}`}
       style={Object.fromEntries(columns.map((name, i) => [`--column-${i + 1}`, JSON.stringify(name)]))}
     >
       <table className="w-full border-collapse text-left [&_td]:border-t [&_td]:border-line [&_td]:px-4 [&_td]:py-2 [&_td]:align-top">

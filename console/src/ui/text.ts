@@ -16,6 +16,14 @@ export const uiText = {
   jsonMode: 'JSON',
   json: 'JSON',
   invalidJson: 'Not valid JSON',
+  clientNames: {
+    unnamed: 'Unnamed client',
+    visitor: (id: string) => `Website visitor ${id}`,
+    slack: (id: string) => `Slack user ${id}`,
+    telegram: (id: string) => `Telegram user ${id}`,
+  },
+  advanced: 'Advanced',
+  onePerLine: 'One per line.',
   oneOf: (values: string[]) => `One of: ${values.join(', ')}`,
   question: {
     label: 'Answer form',

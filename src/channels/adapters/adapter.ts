@@ -14,12 +14,21 @@ export interface ChannelAdapter {
   config: z.ZodType<JsonObject>
   /** What the channel's secret is, in a few words, such as "the signing secret of the Slack app"; null: it has none. */
   secret: string | null
+  /** The connections through which answers can be sent; absent: any, because nothing is sent through it. */
+  connection?: ConnectionRequirement
   /** Receives the calls of the provider at `/v1/hooks/:channel_id`. */
   hook?: ChannelHook
   /** Fetches messages until the signal is aborted. One replica at a time does it for a channel. */
   poll?(ctx: Ctx, call: PollCall, signal: AbortSignal): Promise<void>
   /** How answers go back; absent if clients read them only through the service. */
   reply?: ChannelReply
+}
+
+/** What a connection must be to send the answers of a channel. */
+export interface ConnectionRequirement {
+  kind: 'custom' | 'email'
+  /** `config.provider` of a mail connection; absent: any. */
+  provider?: string
 }
 
 /** A channel with its parsed config. */

@@ -17,6 +17,7 @@ import { hookHeader, requireFewFields, requireHookSecret, requireRecentCall, req
 export const mailgunAdapter: ChannelAdapter = {
   config: z.strictObject({}),
   secret: 'the HTTP webhook signing key of the Mailgun account',
+  connection: { kind: 'email' },
   hook: { maxBytes: 40 * 1024 * 1024, verify: verifyMailgunCall, parse: parseMailgunCall },
   reply: mailReply,
 }

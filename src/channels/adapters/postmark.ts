@@ -16,6 +16,7 @@ import { hookHeader, requireHookSecret, requireSignature } from './check-call.ts
 export const postmarkAdapter: ChannelAdapter = {
   config: z.strictObject({}),
   secret: 'a password of your choice, which is part of the webhook address at Postmark',
+  connection: { kind: 'email' },
   hook: { maxBytes: 50 * 1024 * 1024, verify: verifyPassword, parse: parsePostmarkCall },
   reply: mailReply,
 }

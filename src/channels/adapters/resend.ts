@@ -18,6 +18,8 @@ import { downloadFile, downloadUrl, providerUrl } from './provider-api.ts'
 export const resendAdapter: ChannelAdapter = {
   config: z.strictObject({}),
   secret: 'the signing secret of the Resend webhook, such as whsec_…',
+  // The mail itself is read from the API of the connection.
+  connection: { kind: 'email', provider: 'resend' },
   hook: { maxBytes: 1024 * 1024, verify: verifyResendCall, parse: parseResendCall },
   reply: mailReply,
 }

@@ -22,6 +22,7 @@ import { fromSlackText, toSlackText } from './slack-text.ts'
 export const slackAdapter: ChannelAdapter = {
   config: z.strictObject({}),
   secret: 'the signing secret of the Slack app',
+  connection: { kind: 'custom' },
   hook: { maxBytes: 1024 * 1024, verify: verifySlackCall, parse: parseSlackCall },
   reply: {
     schema: {

@@ -25,6 +25,7 @@ const MAX_CAPTION = 1024
 export const telegramAdapter: ChannelAdapter = {
   config: z.strictObject({}),
   secret: 'the secret_token that was given to setWebhook',
+  connection: { kind: 'custom' },
   hook: {
     maxBytes: 1024 * 1024,
     verify: (_ctx, call) => verifyTelegramCall(call),

@@ -14,6 +14,7 @@ import { toReplyPayload, downloadFile, isProviderAddress, providerUrl } from './
 export const twilioAdapter: ChannelAdapter = {
   config: z.strictObject({}),
   secret: 'the auth token of the Twilio account',
+  connection: { kind: 'custom' },
   hook: {
     maxBytes: 256 * 1024,
     verify: verifyTwilioCall,

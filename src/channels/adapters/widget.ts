@@ -17,7 +17,13 @@ const origin = z
     'must be the origin of a page, such as https://shop.example',
   )
 
-const WidgetConfig = z.strictObject({ origins: z.array(origin).min(1).max(50) })
+const WidgetConfig = z.strictObject({
+  origins: z.array(origin).min(1).max(50).meta({
+    title: 'Allowed websites',
+    description:
+      'The origins of the pages that show the widget, one per line, such as https://shop.example without a path.',
+  }),
+})
 
 const WidgetMessage = z.object({
   visitor: z.string().min(1).max(200),

@@ -4,6 +4,7 @@ import { badRequest } from '../../base/problem.ts'
 import { formatMailAddress, mailDomain } from '../../connections/mail/mail-address.ts'
 import { completeMailPayload, parseMail, SEND_MAIL_TOOL } from '../../connections/mail/mail-payload.ts'
 import { findMailProvider } from '../../connections/mail/provider-table.ts'
+import type { Connection } from '../../connections/rows.ts'
 import type { Ctx } from '../../ctx/ctx.ts'
 import { loadPayloadFiles } from '../../files/payload-files.ts'
 import type { ChannelReply, ChannelConversation, ReplyCall, ReplyDraft, ReplyResult } from '../adapters/adapter.ts'
@@ -18,7 +19,8 @@ export const mailReply: ChannelReply = {
 }
 
 function composeMailReply(conversation: ChannelConversation, draft: ReplyDraft): JsonObject {
-  const { channel, connection, thread, lastInbound, externalIds } = conversation
+  const { channel, thread, lastInbound, externalIds } = conversation
+  const connection = withAdapterDefaults(conversation)
   const address = tryParseJsonObject(lastInbound.address ?? '') ?? {}
   const to = textField(address, 'to')
   if (to === '') throw badRequest('the last message of the conversation has no mail address')
@@ -37,6 +39,12 @@ function composeMailReply(conversation: ChannelConversation, draft: ReplyDraft):
     },
     ...(draft.files.length > 0 && { attachments: draft.files }),
   })
+}
+
+/** A connection that names no provider and no sender sends through the service of the channel, from its address. */
+function withAdapterDefaults({ channel, connection }: Pick<ReplyCall, 'channel' | 'connection'>): Connection {
+  const provider = channel.adapter === 'mail' ? {} : { provider: channel.adapter }
+  return { ...connection, config: { ...provider, from: channel.address, ...connection.config } }
 }
 
 const MAX_SUBJECT_CHARACTERS = 200
@@ -64,7 +72,8 @@ function joinReferences(externalIds: readonly string[], answered: string): JsonO
 
 /** The Message-ID is made of the idempotency key, so that a mail that was sent twice can be recognised. */
 async function sendMailReply(ctx: Ctx, call: ReplyCall): Promise<ReplyResult> {
-  const { connection, secret, payload, idempotencyKey } = call
+  const { secret, payload, idempotencyKey } = call
+  const connection = withAdapterDefaults(call)
   const provider = findMailProvider(connection)
   if (!provider) throw badRequest(`connection '${connection.name}' must have a config.provider to answer mails`)
   const mail = parseMail(

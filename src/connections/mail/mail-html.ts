@@ -6,8 +6,24 @@ export const quoteHtml = (text: string) =>
 
 export const noteHtml = (html: string) => `<p style="color:#666;font-size:13px">${html}</p>`
 
-export const buttonHtml = (label: string, url: string) =>
-  `<p><a href="${escapeHtml(url)}" style="display:inline-block;padding:10px 16px;border-radius:6px;background:#1a1a1a;color:#fff;text-decoration:none">${escapeHtml(label)}</a></p>`
+/** `color` is the brand's, as `#rrggbb`. */
+export function buttonHtml(label: string, url: string, color: string | null = null): string {
+  const background = color ?? '#1a1a1a'
+  const style = `display:inline-block;padding:10px 16px;border-radius:6px;background:${background};color:${textColorOn(background)};text-decoration:none`
+  return `<p><a href="${escapeHtml(url)}" style="${style}">${escapeHtml(label)}</a></p>`
+}
+
+/** The share of each primary colour in how bright a colour looks (ITU-R BT.601). */
+const BRIGHTNESS_SHARES = [0.299, 0.587, 0.114]
+
+/** Black or white, whichever is easier to read on the colour. */
+function textColorOn(color: string): string {
+  const brightness = BRIGHTNESS_SHARES.reduce(
+    (sum, share, n) => sum + share * Number.parseInt(color.slice(1 + 2 * n, 3 + 2 * n), 16),
+    0,
+  )
+  return brightness > 150 ? '#000' : '#fff'
+}
 
 export const escapeHtml = (text: string) =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')

@@ -5,6 +5,7 @@ import { type Case, caseFilesQuery } from '../../api/case-queries.ts'
 import { clientQuery } from '../../api/client-queries.ts'
 import { sessionQuery, wedgesQuery } from '../../api/queries.ts'
 import { membersQuery } from '../../api/setup-queries.ts'
+import { clientName } from '../../ui/client-name.ts'
 import { humanize } from '../../ui/humanize.ts'
 import { FieldList } from '../../ui/json.tsx'
 import { RequireRole } from '../../ui/role.tsx'
@@ -48,6 +49,7 @@ export function CaseFacts({ found }: { found: Case }) {
         <FactRow name={casesText.created}>
           <DateTime ts={created_at} />
         </FactRow>
+        {found.client_id && <p className="col-span-2 text-xs text-muted">{casesText.visibleToClient}</p>}
       </dl>
       <CaseFiles caseId={found.id} />
       <section className="panel flex flex-col gap-2 p-4">
@@ -106,7 +108,13 @@ function AssigneeSelect({ found }: { found: Case }) {
   const { data: members = [] } = useQuery({ ...membersQuery, enabled: isMember })
   const change = useChangeCase()
   const { assignee } = found
-  if (!isMember) return assignee?.name ?? casesText.unassigned
+  if (!isMember)
+    return (
+      <>
+        {assignee?.name ?? casesText.unassigned}
+        {session && <span className="block text-xs whitespace-normal text-muted">{casesText.assigneeNeedsMember}</span>}
+      </>
+    )
   const others = members.filter(({ id }) => id !== assignee?.id)
   return (
     <select
@@ -131,7 +139,7 @@ function ClientLink({ clientId }: { clientId: string }) {
   const { data: client } = useQuery(clientQuery(clientId))
   return (
     <Link to="/clients/$clientId" params={{ clientId }} className="text-accent underline">
-      {client?.display_name || client?.handles[0] || clientId.slice(-8)}
+      {clientName(client?.display_name || client?.handles[0] || clientId.slice(-8))}
     </Link>
   )
 }

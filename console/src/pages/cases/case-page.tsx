@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { type Case, caseQuery } from '../../api/case-queries.ts'
+import { threadQuery } from '../../api/conversation-queries.ts'
 import { errorMessage } from '../../api/http.ts'
 import { newestTasksQuery, wedgesQuery } from '../../api/queries.ts'
 import { Button, buttonClass } from '../../ui/button.tsx'
@@ -10,6 +11,7 @@ import { TextField } from '../../ui/form-fields.tsx'
 import { ErrorMessage, Placeholder } from '../../ui/page-states.tsx'
 import { Page, Section } from '../../ui/page.tsx'
 import { RequireRole } from '../../ui/role.tsx'
+import { ThreadTasks } from '../conversations/thread-tasks.tsx'
 import { TaskLines } from '../tasks/task-lines.tsx'
 import { CaseFacts } from './case-facts.tsx'
 import { CaseHistory } from './case-history.tsx'
@@ -46,6 +48,7 @@ export function CasePage() {
           <div className="flex min-w-0 flex-col gap-4 max-lg:order-last">
             <CaseHistory found={found} />
             <CaseTasks caseId={caseId} />
+            {found.thread_id && <ConversationTasks threadId={found.thread_id} />}
           </div>
           <CaseFacts found={found} />
         </div>
@@ -108,6 +111,19 @@ function CaseTasks({ caseId }: { caseId: string }) {
       <div className="panel min-h-11 overflow-hidden">
         {tasks?.length === 0 && <p className="p-4 text-muted">{casesText.noTasks}</p>}
         <TaskLines tasks={tasks ?? []} label={casesText.taskList} />
+      </div>
+    </Section>
+  )
+}
+
+/** The tasks that the client's messages started. They belong to the conversation, not to the case. */
+function ConversationTasks({ threadId }: { threadId: string }) {
+  const { data: thread } = useQuery(threadQuery(threadId))
+  if (!thread || thread.tasks.length === 0) return null
+  return (
+    <Section title={casesText.conversationTasks}>
+      <div className="panel p-4">
+        <ThreadTasks tasks={thread.tasks} />
       </div>
     </Section>
   )

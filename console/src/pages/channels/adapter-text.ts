@@ -10,6 +10,60 @@ export const adapterNames: Record<string, string> = {
   widget: 'Chat widget on your website',
 }
 
+/** The same in one word, for lists of conversations. */
+export const channelKinds: Record<string, string> = {
+  mail: 'Mail',
+  postmark: 'Mail',
+  mailgun: 'Mail',
+  resend: 'Mail',
+  slack: 'Slack',
+  telegram: 'Telegram',
+  twilio: 'SMS',
+  widget: 'Website',
+}
+
+/** How the field `address` of a channel is called, and what to enter. */
+interface AddressText {
+  label: string
+  hint: string
+  example: string
+}
+
+const MAIL_ADDRESS = { label: 'Address', hint: 'The address that people write to.', example: 'help@example.com' }
+
+/** The field `address` by the service. A new service has the one of the founder's own server. */
+export const adapterAddresses: Record<string, AddressText> = {
+  mail: MAIL_ADDRESS,
+  postmark: MAIL_ADDRESS,
+  mailgun: MAIL_ADDRESS,
+  resend: MAIL_ADDRESS,
+  slack: {
+    label: 'Name',
+    hint: 'Such as the workspace or the Slack channel. Only your team sees it.',
+    example: '#help',
+  },
+  telegram: { label: 'Bot', hint: 'The user name of the bot that people write to.', example: '@desk_bot' },
+  twilio: { label: 'Phone number', hint: 'The number that people write to.', example: '+15550100' },
+  widget: { label: 'Name', hint: 'Such as the name of your website. Only your team sees it.', example: 'shop.example' },
+}
+
+export const ownServerAddress: AddressText = {
+  label: 'Address',
+  hint: 'The mailbox, phone number or account that people write to.',
+  example: 'help@example.com',
+}
+
+/** What the connection of a channel has to be, by the service. */
+export const adapterConnections: Record<string, string> = {
+  mail: 'Replies are sent through this mail connection.',
+  postmark: 'Replies are sent through this mail connection.',
+  mailgun: 'Replies are sent through this mail connection.',
+  resend: 'Mails are read and replies are sent through this connection to Resend.',
+  slack: 'The API connection that has the bot token of the Slack app. Replies are sent through it.',
+  telegram: 'The API connection that has the token of the bot. Replies are sent through it.',
+  twilio: 'The API connection that has the auth token of Twilio. Replies are sent through it.',
+}
+
 const REPLY_STEP = 'Replies are sent through the connection of this channel. Check that it has its API key.'
 
 /** What a person does at the provider, in order. The address of the hook is shown below the steps. */

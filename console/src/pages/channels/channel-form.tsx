@@ -3,17 +3,16 @@ import { useState } from 'react'
 import { channelAdaptersQuery, type Channel, type ChannelAdapter } from '../../api/client-queries.ts'
 import { callApi } from '../../api/http.ts'
 import { useApiMutation } from '../../api/mutation.ts'
-import { type Connection, connectionsQuery } from '../../api/setup-queries.ts'
 import type { JsonObject } from '../../api/types.ts'
 import { FormDialog } from '../../ui/form-dialog.tsx'
 import { Select, TextField } from '../../ui/form-fields.tsx'
 import { humanize } from '../../ui/humanize.ts'
 import { InputFields } from '../../ui/input-fields.tsx'
 import { fieldsOfSchema } from '../../ui/schema-fields.ts'
-import { ConnectionSelect } from '../connections/connection-select.tsx'
 import { useDeclaredInput } from '../run/task-input.tsx'
 import { TaskTypeFields, useTaskType } from '../wedges/task-type-fields.tsx'
-import { adapterNames } from './adapter-text.ts'
+import { adapterAddresses, adapterNames, ownServerAddress } from './adapter-text.ts'
+import { ReplyConnectionField, useReplyConnections } from './reply-connection.tsx'
 import { channelsText } from './text.ts'
 
 /** What the input of a task that a message starts has. */
@@ -38,13 +37,14 @@ export function ChannelForm({
   onSaved: (channel: Channel) => void
 }) {
   const { data: adapters = [] } = useQuery(channelAdaptersQuery)
-  const { data: connections = [] } = useQuery(connectionsQuery)
   const [fields, setFields] = useState<ChannelFields>(() => fieldsOf(channel))
   const chosen = useTaskType(channel)
   const { adapter, address, config } = fields
   const change = (changes: Partial<ChannelFields>) => setFields({ ...fields, ...changes })
-  const connection_id = fields.connection_id || suggestConnection(connections, adapter)
+  const service = adapters.find((one) => one.adapter === adapter) ?? null
   const { wedge, task_type } = chosen
+  const connections = useReplyConnections(service, wedge)
+  const connection_id = fields.connection_id || connections.suggested
   const save = useSaveChannel(channel, { ...fields, connection_id, wedge, task_type }, onSaved)
   return (
     <FormDialog
@@ -54,24 +54,23 @@ export function ChannelForm({
       mutation={save}
       onClose={onClose}
     >
-      <AdapterSelect adapters={adapters} value={adapter} onChange={(to) => change({ adapter: to, config: {} })} />
-      <TextField
-        label={channelsText.address}
-        hint={channelsText.addressHint}
-        placeholder={channelsText.addressExample}
-        value={address}
-        onChange={(to) => change({ address: to })}
+      <AdapterSelect
+        adapters={adapters}
+        value={adapter}
+        onChange={(to) => change({ adapter: to, config: {}, connection_id: '' })}
       />
+      <AddressField adapter={adapter} value={address} onChange={(to) => change({ address: to })} />
       <InputFields
         key={adapter}
-        fields={fieldsOfSchema(adapters.find((one) => one.adapter === adapter)?.config_schema ?? {})}
+        fields={fieldsOfSchema(service?.config_schema ?? {})}
         input={config}
         onChange={(to) => change({ config: to })}
       />
       <TaskTypeFields chosen={chosen} />
       <MissingFields wedge={wedge} taskType={task_type} />
-      <ConnectionSelect
-        label={channelsText.replyConnection}
+      <ReplyConnectionField
+        service={service}
+        connections={connections}
         value={connection_id}
         onChange={(to) => change({ connection_id: to })}
       />
@@ -86,6 +85,19 @@ export function ChannelForm({
       />
     </FormDialog>
   )
+}
+
+function AddressField({
+  adapter,
+  value,
+  onChange,
+}: {
+  adapter: string
+  value: string
+  onChange: (address: string) => void
+}) {
+  const { label, hint, example } = adapterAddresses[adapter] ?? ownServerAddress
+  return <TextField required label={label} hint={hint} placeholder={example} value={value} onChange={onChange} />
 }
 
 function useSaveChannel(
@@ -115,12 +127,6 @@ const fieldsOf = (channel: Channel | undefined): ChannelFields => ({
   config: channel?.config ?? {},
   settle_s: String(channel?.settle_s ?? 0),
 })
-
-/** Any other kind may be an API that carries no messages, such as a payment provider, so it has to be chosen. */
-function suggestConnection(connections: Connection[], adapter: string): string {
-  const named = connections.find(({ name }) => adapter !== '' && name.toLowerCase() === adapter)
-  return named?.id ?? connections.find(({ kind }) => kind === 'email')?.id ?? ''
-}
 
 function AdapterSelect({
   adapters,

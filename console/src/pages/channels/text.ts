@@ -24,12 +24,16 @@ export const channelsText = {
   none: 'No channels yet',
   noneHint: 'A channel turns messages into tasks. Each sender becomes a client with a conversation.',
   create: 'Create channel',
-  address: 'Address',
-  addressHint: 'The mailbox, phone number or account that people write to.',
-  addressExample: 'help@example.com',
   missingFields: (fields: string[], missing: string[]) =>
     `A message has the fields ${fields.join(', ')}. This task type also requires: ${missing.join(', ')}.`,
   replyConnection: 'Reply connection',
+  choose: 'Choose…',
+  replyThroughIt: 'Replies are sent through it.',
+  ownServerConnection: 'Replies are shown in the portal. In policies they are named after it, such as mail:reply.',
+  noConnections: 'No connections yet.',
+  noFittingConnection: (kind: string, provider: string | null) =>
+    `No connection fits: ${kind === 'email' ? 'a mail connection' : 'an API connection'}${provider ? ` of ${provider}` : ''} is needed.`,
+  createConnection: 'Create a connection',
   setupFor: (address: string) => `Setup for ${address}`,
   setupSteps: [
     'Have your mail or chat provider call your server when a message arrives.',

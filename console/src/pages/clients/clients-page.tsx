@@ -5,6 +5,7 @@ import { useDeferredValue, useState } from 'react'
 import { clientsQuery } from '../../api/client-queries.ts'
 import { toCurl } from '../../api/http.ts'
 import { Button } from '../../ui/button.tsx'
+import { clientName } from '../../ui/client-name.ts'
 import { EmptyState } from '../../ui/page-states.tsx'
 import { Page } from '../../ui/page.tsx'
 import { QueryResult } from '../../ui/query-result.tsx'
@@ -45,15 +46,15 @@ export function ClientsPage() {
           list.length === 0 ? (
             <NoClients searched={handle !== ''} onNew={() => setOpen(true)} />
           ) : (
-            <Table label={clientsText.title} columns={clientsText.columns}>
+            <Table hasCards label={clientsText.title} columns={clientsText.columns}>
               {list.map(({ id, display_name, handles, open_threads, last_activity_at, created_at }) => (
                 <tr key={id}>
                   <td className="font-medium">
                     <Link to="/clients/$clientId" params={{ clientId: id }} className="text-accent underline">
-                      {display_name || handles[0] || clientsText.unnamed}
+                      {clientName(display_name || handles[0])}
                     </Link>
                   </td>
-                  <td className="text-muted">{handles.join(', ')}</td>
+                  <td className="text-muted">{handles.map(clientName).join(', ')}</td>
                   <td className="tabular-nums">{open_threads}</td>
                   <td className="text-muted">{last_activity_at ? <TimeAgo ts={last_activity_at} /> : '—'}</td>
                   <td className="text-muted">

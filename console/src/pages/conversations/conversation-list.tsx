@@ -1,8 +1,11 @@
 import { Link } from '@tanstack/react-router'
 import type { ThreadSummary } from '../../api/conversation-queries.ts'
 import { AnimatedList } from '../../ui/animated-list.tsx'
+import { clientName } from '../../ui/client-name.ts'
+import { humanize } from '../../ui/humanize.ts'
 import { Tag } from '../../ui/status.tsx'
 import { TimeAgo } from '../../ui/time.tsx'
+import { channelKinds } from '../channels/adapter-text.ts'
 import { conversationsText } from './text.ts'
 
 export function ConversationList({ threads, openId }: { threads: ThreadSummary[]; openId: string | undefined }) {
@@ -18,7 +21,7 @@ export function ConversationList({ threads, openId }: { threads: ThreadSummary[]
 }
 
 function ConversationRow({ thread, isOpen }: { thread: ThreadSummary; isOpen: boolean }) {
-  const { id, client_name, subject, unread, unanswered, held_by, last_message, updated_at } = thread
+  const { id, client_name, subject, unread, last_message, updated_at } = thread
   return (
     <Link
       to="/conversations/$threadId"
@@ -33,20 +36,41 @@ function ConversationRow({ thread, isOpen }: { thread: ThreadSummary; isOpen: bo
             <span className="sr-only">{conversationsText.unread(unread)}</span>
           </span>
         )}
-        <span className="truncate">{client_name || conversationsText.unnamed}</span>
-        <span className="ml-auto text-xs font-normal text-muted">
+        <span className="truncate">{clientName(client_name)}</span>
+        <span className="ml-auto shrink-0 text-xs font-normal text-muted">
           <TimeAgo ts={last_message?.at ?? updated_at} />
         </span>
       </span>
-      <span className="truncate">{subject || conversationsText.noSubject}</span>
+      <span className="truncate">{subject || <LastMessage thread={thread} />}</span>
       <span className="flex min-h-5 items-center gap-1.5 font-normal text-muted">
-        {unanswered && <Tag tone="wait">{conversationsText.unansweredTag}</Tag>}
-        {held_by && <Tag tone="run">{conversationsText.heldBy(held_by.name ?? conversationsText.aPerson)}</Tag>}
-        <span className="truncate">
-          {last_message?.direction === 'outbound' && conversationsText.reply}
-          {last_message?.body}
-        </span>
+        <ConversationTags thread={thread} />
+        {subject && (
+          <span className="truncate">
+            <LastMessage thread={thread} />
+          </span>
+        )}
       </span>
     </Link>
+  )
+}
+
+function LastMessage({ thread: { last_message } }: { thread: ThreadSummary }) {
+  return (
+    <>
+      {last_message?.direction === 'outbound' && conversationsText.reply}
+      {last_message?.body}
+    </>
+  )
+}
+
+/** The service that carries the messages, and who has to act. */
+function ConversationTags({ thread: { channel, unanswered, held_by } }: { thread: ThreadSummary }) {
+  const kind = channel?.adapter && (channelKinds[channel.adapter] ?? humanize(channel.adapter))
+  return (
+    <>
+      {kind && <Tag>{kind}</Tag>}
+      {unanswered && <Tag tone="wait">{conversationsText.unansweredTag}</Tag>}
+      {held_by && <Tag tone="run">{conversationsText.heldBy(held_by.name ?? conversationsText.aPerson)}</Tag>}
+    </>
   )
 }

@@ -6,6 +6,7 @@ import { type Thread, threadQuery } from '../../api/conversation-queries.ts'
 import { errorMessage } from '../../api/http.ts'
 import { useShortcuts } from '../../shell/shortcuts.ts'
 import { Button, buttonClass, KeyCap } from '../../ui/button.tsx'
+import { clientName } from '../../ui/client-name.ts'
 import { MutationButton } from '../../ui/mutation-button.tsx'
 import { ErrorMessage, Placeholder } from '../../ui/page-states.tsx'
 import { RequireRole, useHasRole } from '../../ui/role.tsx'
@@ -39,7 +40,7 @@ function Conversation({ thread }: { thread: Thread }) {
   useMarkRead(thread, canWrite)
   return (
     <div className="flex h-full">
-      <section aria-label={thread.subject || conversationsText.noSubject} className="flex min-w-0 grow flex-col">
+      <section aria-label={conversationTitle(thread)} className="flex min-w-0 grow flex-col">
         {/* The list, which has the heading of the page, is hidden on a phone. */}
         <h1 className="sr-only lg:hidden">{conversationsText.title}</h1>
         <ConversationHeader
@@ -78,6 +79,14 @@ function useMarkRead({ id, unread, message_count }: Thread, canWrite: boolean): 
   }, [canWrite, unread, message_count, change])
 }
 
+const TITLE_CHARACTERS = 60
+
+/** The subject; a chat has none, so it has the first words of its first message. */
+function conversationTitle({ subject, messages }: Thread): string {
+  const words = messages.find(({ body }) => body.trim() !== '')?.body.trim() ?? conversationsText.noSubject
+  return subject || (words.length > TITLE_CHARACTERS ? `${words.slice(0, TITLE_CHARACTERS)}…` : words)
+}
+
 function ConversationHeader({
   thread,
   showsDetails,
@@ -87,7 +96,7 @@ function ConversationHeader({
   showsDetails: boolean
   onDetails: () => void
 }) {
-  const { client_name, subject, channel } = thread
+  const { client_name, channel } = thread
   return (
     <header className="flex flex-wrap items-center gap-x-3 gap-y-2 border-b border-line bg-surface px-4 py-2.5">
       <Link
@@ -99,10 +108,8 @@ function ConversationHeader({
         <ArrowLeft size={16} aria-hidden />
       </Link>
       <div className="min-w-0 grow basis-40">
-        <h2 className="truncate text-base font-semibold">{subject || conversationsText.noSubject}</h2>
-        <p className="truncate text-muted">
-          {[client_name || conversationsText.unnamed, channel?.address].filter(Boolean).join(' · ')}
-        </p>
+        <h2 className="truncate text-base font-semibold">{conversationTitle(thread)}</h2>
+        <p className="truncate text-muted">{[clientName(client_name), channel?.address].filter(Boolean).join(' · ')}</p>
       </div>
       <div className="flex flex-wrap items-center gap-2">
         <RequireRole minRole="operator">

@@ -1,4 +1,4 @@
-import { Pencil, Undo2 } from 'lucide-react'
+import { Pencil, Undo2, X } from 'lucide-react'
 import { useState } from 'react'
 import { toObject, toText } from '../../api/json.ts'
 import type { Approval, JsonObject } from '../../api/types.ts'
@@ -9,8 +9,8 @@ import { Countdown } from '../approvals/countdown.tsx'
 import { ApproveButton } from '../approvals/decision-form.tsx'
 import { HeldDecisionRow } from '../approvals/held-decision-list.tsx'
 import { useHeldDecision } from '../approvals/held-decisions.ts'
-import { ReviseForm } from '../approvals/note-form.tsx'
-import { useDecision } from '../approvals/use-decision.ts'
+import { RejectForm, ReviseForm } from '../approvals/note-form.tsx'
+import { type Decision, useDecision } from '../approvals/use-decision.ts'
 import { conversationsText } from './text.ts'
 
 /** `text` is the field of every channel; a workflow of a wedge that publishes a reply has `reply`. */
@@ -23,9 +23,18 @@ export function replyField({ action, path, preview }: Approval): string | undefi
 }
 
 /** The agent's draft of an answer, in the place where the answer will be. */
-export function DraftBubble({ approval, field }: { approval: Approval; field: string }) {
+export function DraftBubble({
+  approval,
+  field,
+  answeredBy,
+}: {
+  approval: Approval
+  field: string
+  /** The member who has answered since; null: the draft is up to date. */
+  answeredBy: string | null
+}) {
   const proposed = toText(toObject(approval.preview)[field])
-  const [mode, setMode] = useState<'view' | 'edit' | 'revise'>('view')
+  const [mode, setMode] = useState<DraftMode>('view')
   const [text, setText] = useState(proposed)
   const held = useHeldDecision(approval.approval_id)
   return (
@@ -35,11 +44,15 @@ export function DraftBubble({ approval, field }: { approval: Approval; field: st
     >
       <header className="flex items-center gap-2 text-xs text-muted">
         <span className="font-medium whitespace-nowrap text-accent">{conversationsText.draft}</span>
-        <span className="truncate max-sm:hidden">{conversationsText.draftHint}</span>
         <span className="ml-auto">
           <Countdown approval={approval} />
         </span>
       </header>
+      {answeredBy !== null && (
+        <p role="status" className="rounded-md bg-wait-soft px-2 py-1 text-wait">
+          {conversationsText.outdated(answeredBy)}
+        </p>
+      )}
       {mode === 'edit' && !held ? (
         <textarea
           autoFocus
@@ -69,7 +82,9 @@ export function DraftBubble({ approval, field }: { approval: Approval; field: st
   )
 }
 
-/** Approve, edit and revise, with the keys of the approvals page. */
+type DraftMode = 'view' | 'edit' | 'revise' | 'reject'
+
+/** Approve, edit, revise and reject, with the keys of the approvals page. */
 function DraftDecision({
   approval,
   mode,
@@ -78,10 +93,10 @@ function DraftDecision({
   onDiscard,
 }: {
   approval: Approval
-  mode: 'view' | 'edit' | 'revise'
+  mode: DraftMode
   /** The changed text in its field; null if it is the proposed one. */
   edited: JsonObject | null
-  onMode: (mode: 'view' | 'edit' | 'revise') => void
+  onMode: (mode: DraftMode) => void
   onDiscard: () => void
 }) {
   const [asking, setAsking] = useState(false)
@@ -89,14 +104,14 @@ function DraftDecision({
   const { decide, isPending } = useDecision(approval, () => {})
   const approve = () => decide({ to: 'approve', body: edited === null ? {} : { edited } })
   useShortcuts({
-    a: () => mode !== 'revise' && (asking ? approve() : setAsking(true)),
+    a: () => (mode === 'view' || mode === 'edit') && (asking ? approve() : setAsking(true)),
     e: () => canEdit && onMode('edit'),
     v: () => onMode('revise'),
+    r: () => onMode('reject'),
     Escape: () => (asking ? setAsking(false) : onDiscard()),
   })
-  if (mode === 'revise') {
-    const revise = (note: string) => decide({ to: 'revise', body: { note } })
-    return <ReviseForm busy={isPending} onRevise={revise} onBack={() => onMode('view')} />
+  if (mode === 'revise' || mode === 'reject') {
+    return <DraftNoteForm mode={mode} busy={isPending} decide={decide} onBack={() => onMode('view')} />
   }
   return (
     <div className="flex flex-wrap items-center gap-2">
@@ -121,6 +136,35 @@ function DraftDecision({
       <Button onClick={() => onMode('revise')} icon={<Undo2 size={14} />}>
         {conversationsText.revise} <KeyCap>v</KeyCap>
       </Button>
+      <Button variant="danger" onClick={() => onMode('reject')} icon={<X size={14} />}>
+        {conversationsText.discardDraft} <KeyCap>r</KeyCap>
+      </Button>
+      <p className="w-full text-xs text-muted">{conversationsText.draftHint}</p>
     </div>
+  )
+}
+
+/** Asks what the agent has to change, or why the draft is discarded. */
+function DraftNoteForm({
+  mode,
+  busy,
+  decide,
+  onBack,
+}: {
+  mode: 'revise' | 'reject'
+  busy: boolean
+  decide: (decision: Decision) => void
+  onBack: () => void
+}) {
+  if (mode === 'revise') {
+    return <ReviseForm busy={busy} onRevise={(note) => decide({ to: 'revise', body: { note } })} onBack={onBack} />
+  }
+  return (
+    <RejectForm
+      submitLabel={conversationsText.discardDraft}
+      busy={busy}
+      onReject={(reason) => decide({ to: 'reject', body: reason === '' ? {} : { reason } })}
+      onBack={onBack}
+    />
   )
 }

@@ -5,6 +5,7 @@ import type { Message, Thread } from '../../api/conversation-queries.ts'
 import { toText } from '../../api/json.ts'
 import { approvalQuery } from '../../api/queries.ts'
 import type { Approval } from '../../api/types.ts'
+import { clientName } from '../../ui/client-name.ts'
 import { TimeAgo } from '../../ui/time.tsx'
 import { ApprovalCard } from '../approvals/approval-card.tsx'
 import { FileList } from '../files/file-list.tsx'
@@ -33,11 +34,11 @@ export function MessageList({ thread }: { thread: Thread }) {
     >
       <ol aria-label={conversationsText.messages} className="flex flex-col gap-4">
         {messages.map((message) => (
-          <MessageBubble key={message.id} message={message} />
+          <MessageBubble key={message.id} message={message} isShownOnly={isShownOnly(thread, message)} />
         ))}
       </ol>
       {approvals.map((approval) => (
-        <PendingApproval key={approval.approval_id} approval={approval} />
+        <PendingApproval key={approval.approval_id} approval={approval} thread={thread} />
       ))}
       {isWorking && <p className="self-end text-muted">{conversationsText.working}</p>}
     </div>
@@ -60,20 +61,34 @@ function useFollowEnd(content: string) {
   return ref
 }
 
-function PendingApproval({ approval }: { approval: Approval }) {
+function PendingApproval({ approval, thread }: { approval: Approval; thread: Thread }) {
   const field = replyField(approval)
-  if (field !== undefined) return <DraftBubble approval={approval} field={field} />
+  if (field !== undefined) {
+    const answeredBy = findLaterAnswer(thread, approval)
+    return <DraftBubble approval={approval} field={field} answeredBy={answeredBy} />
+  }
   return <ApprovalCard approval={approval} onDecided={() => {}} omits="conversation" />
 }
 
-function MessageBubble({ message }: { message: Message }) {
+/** The member who has answered since the draft was written. */
+function findLaterAnswer({ messages }: Thread, { created_at }: Approval): string | null {
+  const answer = messages.findLast((message) => message.author !== null && message.created_at > created_at)
+  return answer ? (answer.author?.name ?? conversationsText.teamMember) : null
+}
+
+/** A notice that the channel does not send, so that clients read it in the portal or not at all. */
+const isShownOnly = ({ channel }: Thread, { direction, is_automatic }: Message): boolean =>
+  direction === 'outbound' && is_automatic && channel?.adapter !== 'widget'
+
+function MessageBubble({ message, isShownOnly }: { message: Message; isShownOnly: boolean }) {
   const { direction, body, files, task_id, created_at, is_automatic } = message
   const isInbound = direction === 'inbound'
   return (
     <li className={`flex max-w-[85%] flex-col gap-1 ${isInbound ? 'self-start' : 'items-end self-end'}`}>
       <p className="text-xs text-muted">
         <span className="font-medium text-text">{authorOf(message)}</span> · <TimeAgo ts={created_at} />
-        {is_automatic && ` · ${conversationsText.automatic}`}
+        {is_automatic && isInbound && ` · ${conversationsText.automatic}`}
+        {isShownOnly && ` · ${conversationsText.portalOnlyNotice}`}
       </p>
       {body !== '' && (
         <p
@@ -107,8 +122,9 @@ function MessageFooter({ message: { delivery, delivery_error, verdict } }: { mes
   )
 }
 
-function authorOf({ direction, from, author, to, task_id }: Message): string {
-  if (direction === 'inbound') return from?.name || from?.handle || conversationsText.client
+function authorOf({ direction, from, author, to, task_id, is_automatic }: Message): string {
+  if (direction === 'inbound') return clientName(from?.name || from?.handle || conversationsText.client)
+  if (is_automatic) return conversationsText.notice
   const writer = author ? (author.name ?? conversationsText.teamMember) : task_id ? conversationsText.agent : null
   return [writer ?? conversationsText.teamMember, to && conversationsText.toOthers(to)].filter(Boolean).join(' ')
 }

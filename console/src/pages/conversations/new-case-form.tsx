@@ -32,7 +32,7 @@ export function NewCaseForm({ thread, onClose }: { thread: Thread; onClose: () =
       onClose={onClose}
     >
       {withCases.length === 0 && <p className="text-wait">{casesText.noStagesHint}</p>}
-      <TextField label={text.caseTitle} value={title} onChange={setTitle} />
+      <TextField label={text.caseTitle} hint={casesText.visibleToClient} value={title} onChange={setTitle} />
       <Select
         label={text.wedge}
         value={wedge}

@@ -5,13 +5,15 @@ import { clientCasesQuery } from '../../api/case-queries.ts'
 import { clientQuery } from '../../api/client-queries.ts'
 import { clientThreadsQuery, type Thread } from '../../api/conversation-queries.ts'
 import { Button } from '../../ui/button.tsx'
+import { clientName } from '../../ui/client-name.ts'
 import { humanize } from '../../ui/humanize.ts'
 import { RequireRole } from '../../ui/role.tsx'
-import { StatusBadge, Tag } from '../../ui/status.tsx'
+import { Tag } from '../../ui/status.tsx'
 import { TimeAgo } from '../../ui/time.tsx'
 import { caseName } from '../cases/case-name.ts'
 import { FileList } from '../files/file-list.tsx'
 import { NewCaseForm } from './new-case-form.tsx'
+import { ThreadTasks } from './thread-tasks.tsx'
 import { conversationsText } from './text.ts'
 
 const text = conversationsText.side
@@ -25,18 +27,7 @@ export function SidePanel({ thread }: { thread: Thread }) {
       <CaseOfThread thread={thread} />
       <PanelSection title={text.tasks}>
         {thread.tasks.length === 0 && <p className="text-muted">{text.noTasks}</p>}
-        <ul className="flex flex-col gap-1.5">
-          {thread.tasks.map(({ id, task_type, status }) => (
-            <li key={id} className="flex items-center gap-2">
-              <Link to="/tasks/$taskId" params={{ taskId: id }} className="min-w-0 truncate text-accent underline">
-                {humanize(task_type)}
-              </Link>
-              <span className="ml-auto">
-                <StatusBadge status={status} />
-              </span>
-            </li>
-          ))}
-        </ul>
+        <ThreadTasks tasks={thread.tasks} />
       </PanelSection>
       <PanelSection title={text.files}>
         {files.length === 0 ? <p className="text-muted">{text.noFiles}</p> : <FileList files={files} />}
@@ -60,9 +51,9 @@ function ClientFacts({ thread: { client_id, client_name } }: { thread: Thread })
   return (
     <PanelSection title={text.client}>
       <Link to="/clients/$clientId" params={{ clientId: client_id }} className="text-accent underline">
-        {client_name || conversationsText.unnamed}
+        {clientName(client_name)}
       </Link>
-      {client && <p className="break-words text-muted">{client.handles.join(', ')}</p>}
+      {client && <p className="break-words text-muted">{client.handles.map(clientName).join(', ')}</p>}
       {client?.last_activity_at && (
         <p className="text-xs text-muted">
           {text.lastActivity} <TimeAgo ts={client.last_activity_at} />
@@ -115,7 +106,7 @@ function OtherConversations({ thread: { id, client_id } }: { thread: Thread }) {
               params={{ threadId: other.id }}
               className="min-w-0 truncate text-accent underline"
             >
-              {other.subject || conversationsText.noSubject}
+              {other.subject || other.last_message?.body || conversationsText.noSubject}
             </Link>
             <span className="ml-auto text-xs text-muted">
               <TimeAgo ts={other.updated_at} />

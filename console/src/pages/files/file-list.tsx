@@ -9,10 +9,10 @@ import { formatBytes } from '../../ui/format.ts'
 import { MutationButton } from '../../ui/mutation-button.tsx'
 import { QueryResult } from '../../ui/query-result.tsx'
 import { saveFile } from '../../ui/save-file.ts'
-import { previewKind } from './preview-kind.ts'
+import { previewKind } from '../../ui/preview-kind.ts'
 import { filesText } from './text.ts'
 
-const FileContent = lazy(async () => ({ default: (await import('./file-content.tsx')).FileContent }))
+const FileContent = lazy(async () => ({ default: (await import('../../ui/file-content.tsx')).FileContent }))
 
 /** Files with their size. A file that can be shown opens in a dialog; every file can be downloaded. */
 export function FileList({ files, label = filesText.files }: { files: ShownFile[]; label?: string }) {
@@ -64,7 +64,7 @@ function FilePreview({ file, onClose }: { file: ShownFile; onClose: () => void }
           <QueryResult query={query}>
             {(blob) => (
               <Suspense>
-                <FileContent file={file} blob={blob} />
+                <FileContent file={file} blob={blob} firstRows={filesText.firstRows} />
               </Suspense>
             )}
           </QueryResult>

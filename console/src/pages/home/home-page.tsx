@@ -1,8 +1,15 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
+import { type ReactNode, useState } from 'react'
 import { errorMessage } from '../../api/http.ts'
-import { analyticsQuery, metaQuery, type NeedsYouItem, needsYouQuery, newestTasksQuery } from '../../api/queries.ts'
+import {
+  analyticsQuery,
+  metaQuery,
+  type NeedsYouItem,
+  needsYouQuery,
+  newestTasksQuery,
+  type TaskListItem,
+} from '../../api/queries.ts'
 import { buttonClass } from '../../ui/button.tsx'
 import { ErrorMessage, Placeholder } from '../../ui/page-states.tsx'
 import { MetricRow } from '../../ui/metric-row.tsx'
@@ -36,25 +43,20 @@ export function HomePage() {
       {needsYou && tasks && guide !== undefined ? (
         <>
           <WedgeProblems />
-          {guide && (
-            <RequireRole minRole="operator">
-              <Guide {...guide} />
-            </RequireRole>
-          )}
-          <Metrics />
-          <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-4 lg:grid-cols-2">
-            <HomePanel
-              title={canDecide ? homeText.needsYou.title : homeText.needsYou.titleForViewers}
-              count={needsYou.data.length}
-              to="/approvals"
-            >
-              <NeedsYouList items={needsYou.data} />
-            </HomePanel>
-            <HomePanel title={homeText.latestTasks} to="/tasks">
-              {tasks.length === 0 && <p className="p-4 text-muted">{homeText.noTasks}</p>}
-              <TaskLines tasks={tasks} label={homeText.latestTasks} />
-            </HomePanel>
-          </div>
+          <HomeSections
+            overview={
+              <>
+                {guide && (
+                  <RequireRole minRole="operator">
+                    <Guide {...guide} />
+                  </RequireRole>
+                )}
+                <Metrics />
+              </>
+            }
+            needsYou={needsYou.data}
+            tasks={tasks}
+          />
         </>
       ) : error ? (
         <ErrorMessage message={errorMessage(error)} />
@@ -62,6 +64,39 @@ export function HomePage() {
         <Placeholder className="h-96" />
       )}
     </Page>
+  )
+}
+
+/** What waits comes first. The order stays while the page is open, so that a new item does not move everything. */
+function HomeSections({
+  overview,
+  needsYou,
+  tasks,
+}: {
+  overview: ReactNode
+  needsYou: NeedsYouItem[]
+  tasks: TaskListItem[]
+}) {
+  const [isOverviewFirst] = useState(needsYou.length === 0)
+  const canDecide = useHasRole()('operator')
+  return (
+    <>
+      {isOverviewFirst && overview}
+      <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-4 lg:grid-cols-2">
+        <HomePanel
+          title={canDecide ? homeText.needsYou.title : homeText.needsYou.titleForViewers}
+          count={needsYou.length}
+          to="/approvals"
+        >
+          <NeedsYouList items={needsYou} />
+        </HomePanel>
+        <HomePanel title={homeText.latestTasks} to="/tasks">
+          {tasks.length === 0 && <p className="p-4 text-muted">{homeText.noTasks}</p>}
+          <TaskLines tasks={tasks} label={homeText.latestTasks} />
+        </HomePanel>
+      </div>
+      {!isOverviewFirst && overview}
+    </>
   )
 }
 

@@ -13,7 +13,10 @@ export const homeText = {
     count: (count: number) => `${plural(count, 'item needs', 'items need')} you`,
     countForViewers: (count: number) => `${plural(count, 'item', 'items')} waiting`,
     none: 'Nothing is waiting. Agents ask here before they act, and problems appear here.',
-    unnamed: 'Unnamed client',
+    showAll: (count: number) => `Show all ${count}`,
+    showFewer: 'Show fewer',
+    reply: (client: string, kind: string | null, subject: string) =>
+      `Reply to ${client}${kind ? ` (${kind})` : ''}: ${subject}`,
     expired: 'Nobody decided in time',
     lastRunFailed: 'Last run failed',
     kinds: {

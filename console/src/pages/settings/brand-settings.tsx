@@ -129,9 +129,12 @@ function ColorField({ color, onChange }: { color: string | null; onChange: (colo
             id={id}
             className="field h-8 max-w-40 font-mono"
             placeholder={text.noColor}
-            pattern="#[0-9a-fA-F]{6}"
             value={typed}
-            onChange={(event) => type(event.target.value.trim())}
+            onChange={(event) => {
+              const value = event.target.value.trim()
+              event.target.setCustomValidity(value === '' || HEX_COLOR.test(value) ? '' : text.colorInvalid)
+              type(value)
+            }}
           />
         </div>
       )}

@@ -59,8 +59,15 @@ export function ImageField({
   )
 }
 
+/** The browser guesses the type from the name, and the service finds it in the bytes. */
 async function uploadImage(file: File): Promise<ChosenImage> {
+  requireImage(file.name, file.type)
   const stored = await uploadFile<Schemas['File']>(`/v1/files?${new URLSearchParams({ name: file.name })}`, file)
+  requireImage(file.name, stored.content_type)
   // Shown before the brand is saved.
   return { id: stored.id, url: await readDataUrl(file) }
+}
+
+function requireImage(name: string, type: string): void {
+  if (!type.startsWith('image/')) throw new Error(text.notAnImage(name))
 }

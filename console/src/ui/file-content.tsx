@@ -1,21 +1,25 @@
-import { useQuery } from '@tanstack/react-query'
 import { useEffect, useMemo, useState } from 'react'
-import type { ShownFile } from '../../api/file-queries.ts'
-import type { Json } from '../../api/types.ts'
-import { JsonView } from '../../ui/json.tsx'
-import { Markdown } from '../../ui/markdown.tsx'
+import type { Json, Schemas } from '../api/types.ts'
 import { parseCsv } from './csv.ts'
+import { JsonView } from './json.tsx'
+import { Markdown } from './markdown.tsx'
 import { previewKind } from './preview-kind.ts'
-import { filesText } from './text.ts'
 
 const MAX_CSV_ROWS = 200
 
-/** Shows a file: an image, a PDF, or text in its form. */
-export function FileContent({ file, blob }: { file: ShownFile; blob: Blob }) {
+interface ContentProps {
+  file: Pick<Schemas['File'], 'name' | 'content_type' | 'size'>
+  blob: Blob
+  /** The text below a table that is not shown as a whole. */
+  firstRows: (count: number) => string
+}
+
+/** Shows a file of the console or the portal: an image, a PDF, or text in its form. */
+export function FileContent({ file, blob, firstRows }: ContentProps) {
   const kind = previewKind(file)
   if (kind === 'image') return <ImageContent name={file.name} blob={blob} />
   if (kind === 'pdf') return <PdfContent name={file.name} blob={blob} />
-  return <TextContent file={file} blob={blob} />
+  return <TextContent file={file} blob={blob} firstRows={firstRows} />
 }
 
 /** An address of the bytes in this browser, with the type that the service found and no other. */
@@ -39,16 +43,18 @@ function PdfContent({ name, blob }: { name: string; blob: Blob }) {
   return url && <iframe src={url} title={name} className="h-[70dvh] w-full rounded-md bg-sunken" />
 }
 
-function TextContent({ file, blob }: { file: ShownFile; blob: Blob }) {
-  const { data: text } = useQuery({
-    queryKey: ['file-content', file.id, 'text'],
-    queryFn: () => blob.text(),
-    staleTime: Infinity,
-    gcTime: 60_000,
-  })
-  if (text === undefined) return null
+function TextContent({ file, blob, firstRows }: ContentProps) {
+  const [text, setText] = useState<string | null>(null)
+  useEffect(() => {
+    let isShown = true
+    void blob.text().then((read) => isShown && setText(read))
+    return () => {
+      isShown = false
+    }
+  }, [blob])
+  if (text === null) return null
   const kind = previewKind(file)
-  if (kind === 'csv') return <CsvTable name={file.name} text={text} />
+  if (kind === 'csv') return <CsvTable name={file.name} text={text} firstRows={firstRows} />
   if (kind === 'markdown') return <Markdown text={text} />
   const json = kind === 'json' ? parseJson(text) : undefined
   if (json !== undefined) return <JsonView value={json} label={file.name} max="" />
@@ -64,7 +70,7 @@ function parseJson(text: string): Json | undefined {
   }
 }
 
-function CsvTable({ name, text }: { name: string; text: string }) {
+function CsvTable({ name, text, firstRows }: { name: string; text: string } & Pick<ContentProps, 'firstRows'>) {
   const rows = useMemo(() => parseCsv(text, MAX_CSV_ROWS + 1), [text])
   const [head = [], ...body] = rows
   return (
@@ -90,7 +96,7 @@ function CsvTable({ name, text }: { name: string; text: string }) {
           ))}
         </tbody>
       </table>
-      {rows.length > MAX_CSV_ROWS && <p className="pt-2 text-xs text-muted">{filesText.firstRows(MAX_CSV_ROWS)}</p>}
+      {rows.length > MAX_CSV_ROWS && <p className="pt-2 text-xs text-muted">{firstRows(MAX_CSV_ROWS)}</p>}
     </>
   )
 }

@@ -1,0 +1,86 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import type { ChannelAdapter } from '../../api/client-queries.ts'
+import { wedgesQuery } from '../../api/queries.ts'
+import { type Connection, connectionsQuery } from '../../api/setup-queries.ts'
+import { Select } from '../../ui/form-fields.tsx'
+import { adapterConnections } from './adapter-text.ts'
+import { channelsText } from './text.ts'
+
+interface ReplyConnections {
+  fitting: Connection[]
+  /** The id of the connection to start with; empty if a person has to choose. */
+  suggested: string
+  isLoaded: boolean
+}
+
+/** The connections through which a service can send replies. */
+export function useReplyConnections(service: ChannelAdapter | null, wedge: string): ReplyConnections {
+  const { data: connections = [], isSuccess } = useQuery(connectionsQuery)
+  const { data: wedges = [] } = useQuery(wedgesQuery)
+  const needed = service?.connection
+  const fitting = connections.filter(
+    ({ kind, config }) =>
+      !needed || (kind === needed.kind && (needed.provider === null || config['provider'] === needed.provider)),
+  )
+  const manifest = wedges.find((one) => one.wedge === wedge)?.manifest
+  const declared = (manifest?.connections ?? []).map((one) => (typeof one === 'string' ? one : one.name))
+  return { fitting, suggested: suggestConnection(service, fitting, declared)?.id ?? '', isLoaded: isSuccess }
+}
+
+/** One of several APIs may carry no messages at all, such as a payment provider, so it has to be chosen. */
+function suggestConnection(
+  service: ChannelAdapter | null,
+  fitting: Connection[],
+  declared: readonly string[],
+): Connection | undefined {
+  const ofService = fitting.find(({ name, config }) =>
+    [name.toLowerCase(), config['provider']].includes(service?.adapter ?? ''),
+  )
+  if (ofService) return ofService
+  if (service?.connection?.kind === 'custom') return undefined
+  const ofWedge = fitting.find(({ name }) => declared.includes(name))
+  const mail = fitting.find(({ kind }) => kind === 'email')
+  return service ? (ofWedge ?? mail ?? fitting[0]) : mail
+}
+
+/** The connection that sends the replies. It is not asked for where the service sends nothing through it. */
+export function ReplyConnectionField({
+  service,
+  connections: { fitting, isLoaded },
+  value,
+  onChange,
+}: {
+  service: ChannelAdapter | null
+  connections: ReplyConnections
+  value: string
+  onChange: (id: string) => void
+}) {
+  const needed = service?.connection
+  if (isLoaded && fitting.length === 0)
+    return (
+      <p className="text-wait">
+        {needed ? channelsText.noFittingConnection(needed.kind, needed.provider) : channelsText.noConnections}{' '}
+        <Link to="/connections" className="underline">
+          {channelsText.createConnection}
+        </Link>
+      </p>
+    )
+  if (service && !needed) return null
+  const hint = service
+    ? (adapterConnections[service.adapter] ?? channelsText.replyThroughIt)
+    : channelsText.ownServerConnection
+  return (
+    <Select
+      required
+      label={channelsText.replyConnection}
+      hint={hint}
+      value={value}
+      options={[
+        ...(value === '' ? [['', channelsText.choose] satisfies [string, string]] : []),
+        ...fitting.map(({ id, name }): [string, string] => [id, name]),
+      ]}
+      onChange={onChange}
+    />
+  )
+}
