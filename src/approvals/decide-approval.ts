@@ -39,7 +39,7 @@ export async function approveApproval(
   if (edit && row.path === 'action') await checkEditedPayload(ctx, row)
   return inTx(ctx, async (tx) => {
     const task = await lockTaskOfApproval(tx, row)
-    await markRead(tx, task)
+    await markRead(tx, task, actor)
     const comment = { note: note ?? null, reason: null, revise: 0 }
     const payload_sha256 = await decidePendingApproval(tx, row, 'approved', actor, comment)
     // An answer is not a correction of the question.
@@ -106,7 +106,7 @@ export function rejectApproval(
 ): Promise<void> {
   return inTx(ctx, async (tx) => {
     const task = await lockTaskOfApproval(tx, row)
-    await markRead(tx, task)
+    await markRead(tx, task, actor)
     await decidePendingApproval(tx, row, 'rejected', actor, { reason: reason ?? null, revise: 0, note: null })
     const resolved = resolvedEvent(row, 'rejected', actor)
     if (row.path === 'question') await resumeTask(tx, task, [resolved])
@@ -126,7 +126,7 @@ export function reviseApproval(
   if (row.path === 'question') throw badRequest('a question cannot be sent back: answer or reject it')
   return inTx(ctx, async (tx) => {
     const task = await lockTaskOfApproval(tx, row)
-    await markRead(tx, task)
+    await markRead(tx, task, actor)
     await decidePendingApproval(tx, row, 'rejected', actor, { reason: note, revise: 1, note: null })
     await resumeTask(tx, task, [resolvedEvent(row, 'rejected', actor, { revise: true })])
     const data = { action: row.action, task_id: row.task_id, reason: note, revise: true }
@@ -134,9 +134,9 @@ export function reviseApproval(
   })
 }
 
-/** Who decides about an answer has read what it answers. */
-async function markRead(tx: Tx, { id: task_id, thread_id }: LockedTask): Promise<void> {
-  if (thread_id !== null) await updateThreadReadByTask(tx.db, { id: thread_id, task_id })
+/** A person of the team who decides about an answer has read what it answers. */
+async function markRead(tx: Tx, { id: task_id, thread_id }: LockedTask, actor: Actor): Promise<void> {
+  if (thread_id !== null && actor.kind !== 'client') await updateThreadReadByTask(tx.db, { id: thread_id, task_id })
 }
 
 /** Clients read this log, so the founder's reason is only in the approval and in the audit log. */
