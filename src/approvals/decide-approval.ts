@@ -43,7 +43,7 @@ export async function approveApproval(
   if (edit && row.path === 'action') await checkEditedPayload(ctx, row)
   return inTx(ctx, async (tx) => {
     const task = await lockForDecision(tx, approval, decider)
-    await markRead(tx, task)
+    await markRead(tx, task, decider.actor)
     const votes = row.needed > 1 ? await castVote(tx, row, decider.actor) : 1
     if (votes < row.needed) return { decision: 'pending', votes, needed: row.needed }
     await writeApproval(tx, task, decider.actor, { row, payload, note }, alsoWrite)
@@ -110,7 +110,7 @@ export function rejectApproval(
   const { actor } = decider
   return inTx(ctx, async (tx) => {
     const task = await lockForDecision(tx, row, decider)
-    await markRead(tx, task)
+    await markRead(tx, task, decider.actor)
     await decidePendingApproval(tx, row, 'rejected', actor, { reason: reason ?? null, revise: 0, note: null })
     const resolved = resolvedEvent(row, 'rejected', actor)
     if (row.path === 'question') await resumeTask(tx, task, [resolved])
@@ -126,7 +126,7 @@ export function reviseApproval(ctx: Ctx, decider: Decider, row: DecidableApprova
   if (row.path === 'question') throw badRequest('a question cannot be sent back: answer or reject it')
   return inTx(ctx, async (tx) => {
     const task = await lockForDecision(tx, row, decider)
-    await markRead(tx, task)
+    await markRead(tx, task, decider.actor)
     await decidePendingApproval(tx, row, 'rejected', actor, { reason: note, revise: 1, note: null })
     await resumeTask(tx, task, [resolvedEvent(row, 'rejected', actor, { revise: true })])
     const data = { action: row.action, task_id: row.task_id, reason: note, revise: true }
@@ -134,9 +134,9 @@ export function reviseApproval(ctx: Ctx, decider: Decider, row: DecidableApprova
   })
 }
 
-/** Who decides about an answer has read what it answers. */
-async function markRead(tx: Tx, { id: task_id, thread_id }: LockedTask): Promise<void> {
-  if (thread_id !== null) await updateThreadReadByTask(tx.db, { id: thread_id, task_id })
+/** A person of the team who decides about an answer has read what it answers. */
+async function markRead(tx: Tx, { id: task_id, thread_id }: LockedTask, actor: Actor): Promise<void> {
+  if (thread_id !== null && actor.kind !== 'client') await updateThreadReadByTask(tx.db, { id: thread_id, task_id })
 }
 
 /** Clients read this log, so the founder's reason is only in the approval and in the audit log. */

@@ -72,7 +72,15 @@ export const findUnreadAnswer = prepareQuery<
     .where('n', '<=', arg('to'))
     .where('direction', '=', 'outbound')
     .where('recipients', 'is', null)
-    .where((row) => row.or([row('delivery', 'is', null), sql<boolean>`${arg('is_shown_only')} = 1`]))
+    .where((row) =>
+      row.or([
+        row('delivery', 'is', null),
+        sql<boolean>`${arg('is_shown_only')} = 1`,
+        // The client has written in the portal only, so the answer was shown there.
+        sql<boolean>`not exists (select 1 from messages as written where written.thread_id = messages.thread_id
+          and written.direction = 'inbound' and written.address is not null)`,
+      ]),
+    )
     .where('created_at', '>=', arg('since'))
     .orderBy('n', 'desc')
     .limit(1),

@@ -30,7 +30,9 @@ eachStore((store) => {
       expect((await app.deliver(1, text)).body).toMatchObject({ task_id, thread_id })
       expect(await app.finished(task_id)).toMatchObject({ status: 'succeeded', output: { reply: 'You chose Large.' } })
       expect(app.sentTexts()).toEqual([QUESTION, 'You chose Large.'])
-      const { messages } = await app.thread(thread_id)
+      const { messages, unread } = await app.thread(thread_id)
+      // The team has read neither of the client's messages.
+      expect(unread).toBe(2)
       expect(messages.map(({ body }: { body: string }) => body)).toEqual([
         'A shirt, please',
         QUESTION,

@@ -18,7 +18,8 @@ const failures = (app: ConversationApp) => app.logged.filter((line) => /unique|c
 
 eachStore((store) => {
   test('messages, retries, decisions and hand-overs at the same time never start two runs of a thread', async () => {
-    const env = { ...GATED_ENV, SVC_MAX_CONCURRENT_TASKS: '16' }
+    // Replies that wait while a person has the conversation expire, so that every task ends.
+    const env = { ...GATED_ENV, SVC_MAX_CONCURRENT_TASKS: '16', SVC_APPROVAL_TTL_S: '60' }
     const app = await openConversationApp(store, { wedge: 'open', env })
     await forbidTwoRuns(app)
     const callers = [app]

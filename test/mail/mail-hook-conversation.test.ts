@@ -106,3 +106,8 @@ test('Resend writes its own Message-ID, so answers are recognised by their reply
   const fields = await sentFields({ provider: 'resend' })
   expect(fields).toMatchObject({ headers: THREAD_HEADERS, reply_to: REPLY_TO, external_id: null })
 })
+
+test('a connection that names no provider answers through the service of the channel', async () => {
+  const fields = await sentFields({ domain: 'mg.shop.example' })
+  expect(fields).toMatchObject({ from: 'Desk <desk@shop.example>', to: 'Kim <kim@example.com>', subject: 'Re: Order' })
+})
