@@ -11,16 +11,18 @@ const KIM = 'kim@test.example'
 
 describe.skipIf(problem !== null)(`mails about approvals${problem === null ? '' : ` (skipped: ${problem})`}`, () => {
   let server: MailServer
-  let received = 0
+  const seen = new Set<string>()
   beforeAll(async () => {
     server = await startMailServer()
   })
   afterAll(() => server?.stop())
 
-  /** The next mail in the mailbox of Kim. */
+  /** The next mail in the mailbox of Kim, whose files are in no order. */
   async function nextMail(): Promise<string> {
-    received += 1
-    return readMail((await server.receivedMail(received, KIM)).at(-1) ?? '')
+    const mails = await server.receivedMail(seen.size + 1, KIM)
+    const next = mails.find((mail) => !seen.has(mail)) ?? ''
+    seen.add(next)
+    return readMail(next)
   }
 
   eachStore((store) => {

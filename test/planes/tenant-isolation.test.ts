@@ -126,7 +126,8 @@ eachStore((store) => {
         for (const id of ids) {
           const json = { ...sample, ...nest(id) }
           const response = await sendRequest(tenants(), route.method, path, {
-            authorization: bearer(FOUNDER_KEY),
+            // The apps of the MCP endpoint belong to members.
+            authorization: bearer(route.path.startsWith('/v1/mcp-') ? tenants().sessions.owner : FOUNDER_KEY),
             json,
           })
           expect([400, 404], `${routeName(route)} ${field}: ${response.status} ${response.text}`).toContain(
