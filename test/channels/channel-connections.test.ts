@@ -51,7 +51,7 @@ eachStore((store) => {
     const app = await openConnectionsApp(store)
     const { id } = (await app.create('telegram', 'bot')).body
     await app.call('POST', `/v1/hooks/${id}`, {}, { key: null })
-    expect((await app.call('GET', `/v1/channels/${id}`)).body.last_error).toBe('the channel has no secret yet')
+    expect((await app.call('GET', `/v1/channels/${id}`)).body.last_error).toBe('the hook has no secret yet')
     const stored = (await app.call('POST', `/v1/channels/${id}/secret`, { value: 'right' })).body
     expect(stored).toMatchObject({ has_secret: true, last_error: null, last_error_at: null })
   })
