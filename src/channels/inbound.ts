@@ -67,7 +67,7 @@ export async function receiveFromChannel(
   // Checked before the wedge, so that a repeated delivery gets its result even if the wedge was removed since.
   const earlier = await findEarlierInbound(ctx, channel, message)
   if (earlier) return { delivered: earlier, replayed: true }
-  const answered = await ctx.messageAnswers.tryAnswer(ctx, channel, message)
+  const answered = await ctx.messageAnswers.tryAnswer(ctx, actor, channel, message)
   if (answered) return { delivered: answered, replayed: false }
   const plan = await planInboundTask(ctx, channel)
   return inTx(ctx, async (tx) => {

@@ -46,14 +46,11 @@ export async function receiveMessage(
   const startsTask = !isHeld && !isTooMany && !received.isAutomatic
   const joined = startsTask && waiting ? await joinWaitingTask(tx, channel, waiting, received) : false
   const task_id = startsTask ? (joined && waiting ? waiting.id : plan.id) : null
-  const message = toInboundMessage(tx, position, received, task_id)
-  await insertMessage(tx.db, message)
-  await insertMessageFiles(tx.db, message.id, received.fileIds ?? [])
+  const message = await insertInboundMessage(tx, position, received, task_id)
   if ((isHeld || isTooMany) && !received.isAutomatic) {
     const reason = isHeld ? 'held' : 'too_many_messages'
     await updateThreadUnanswered(tx.db, { id: threadId, at: message.created_at, reason, task_id: null })
   }
-  notifyProjectChange(tx, position.project_id, { kind: 'thread', id: threadId, status: position.status })
   if (startsTask && !joined) await queueMessageTask(tx, actor, channel, position, plan, received)
   if (task_id !== null) await appendTaskFiles(tx.db, task_id, received.fileIds ?? [])
   return message
@@ -67,6 +64,20 @@ async function hasTooManyMessages(tx: Tx, { id, message_count }: MessagePosition
   const since = toIsoTime(tx.world.clock.now() - 3_600_000)
   const [recent] = await countInboundSince(tx.db, { thread_id: id, since })
   return Number(recent?.count ?? 0) >= MAX_MESSAGES_PER_HOUR
+}
+
+/** Stores a client's message at its position, with its files. */
+export async function insertInboundMessage(
+  tx: Tx,
+  position: MessagePosition,
+  received: ReceivedMessage,
+  task_id: string | null,
+): Promise<MessageRow> {
+  const message = toInboundMessage(tx, position, received, task_id)
+  await insertMessage(tx.db, message)
+  await insertMessageFiles(tx.db, message.id, received.fileIds ?? [])
+  notifyProjectChange(tx, position.project_id, { kind: 'thread', id: position.id, status: position.status })
+  return message
 }
 
 function toInboundMessage(

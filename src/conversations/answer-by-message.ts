@@ -5,14 +5,13 @@ import { appendAuditEntry } from '../audit/append.ts'
 import { isJsonObject, type Json } from '../base/json.ts'
 import { Problem } from '../base/problem.ts'
 import { normalizeHandle } from '../clients/handles.ts'
-import { newMessage } from '../channels/messages.ts'
-import { insertMessage, updateThreadPosition } from '../channels/thread-rows.ts'
+import { insertInboundMessage } from '../channels/messages.ts'
+import { updateThreadPosition } from '../channels/thread-rows.ts'
 import type { AnswerByMessage, ClientMessage, Tx } from '../ctx/ctx.ts'
-import { SYSTEM_ACTOR } from '../ctx/scope.ts'
+import type { Actor } from '../ctx/scope.ts'
 import { isoNow } from '../ctx/world.ts'
-import { notifyProjectChange } from '../events/project-changes.ts'
-import { appendTaskFiles, insertMessageFiles } from '../files/rows.ts'
-import { requireUsableFiles } from '../files/usable-files.ts'
+import { appendTaskFiles } from '../files/rows.ts'
+import { bindFilesToClient } from '../files/usable-files.ts'
 import { findOpenQuestion, type OpenQuestion } from './rows.ts'
 
 /**
@@ -20,7 +19,7 @@ import { findOpenQuestion, type OpenQuestion } from './rows.ts'
  * task starts. A message that cannot be the answer is received like every other. Nothing is an answer while a person has
  * taken the conversation over.
  */
-export const answerByMessage: AnswerByMessage = async (ctx, channel, message) => {
+export const answerByMessage: AnswerByMessage = async (ctx, actor, channel, message) => {
   if (message.isAutomatic) return null
   const [question] = await findOpenQuestion(ctx.db, {
     project_id: channel.project_id,
@@ -33,7 +32,7 @@ export const answerByMessage: AnswerByMessage = async (ctx, channel, message) =>
   if (!question || answer === undefined) return null
   const scope = { actor: { kind: 'client', id: question.thread_client_id } } as const
   const isAnswered = await approveApproval(ctx, scope, question, { edited: { answer } }, (tx) =>
-    appendAnsweringMessage(tx, question, message),
+    appendAnsweringMessage(tx, actor, question, message),
   ).then(
     () => true,
     // Another delivery of this message, or another answer, came first.
@@ -61,27 +60,18 @@ const findOption = (options: readonly Json[], text: string): Json | undefined =>
   (/^\d{1,2}$/.test(text) ? options[Number(text) - 1] : undefined)
 
 /** In the transaction of the decision, which has locked the task. */
-async function appendAnsweringMessage(tx: Tx, question: OpenQuestion, message: ClientMessage): Promise<void> {
-  const { project_id, thread_id, task_id } = question
+async function appendAnsweringMessage(
+  tx: Tx,
+  actor: Actor,
+  question: OpenQuestion,
+  { externalId: external_id, ...message }: ClientMessage,
+): Promise<void> {
+  const { project_id: projectId, thread_id, task_id, thread_client_id: client_id } = question
+  await bindFilesToClient(tx.db, { projectId, clientId: client_id }, message.fileIds)
   const [position] = await updateThreadPosition(tx.db, { id: thread_id, now: isoNow(tx) })
   if (!position) return
-  const { from, body, subject, externalId, address, verdict, fileIds } = message
-  const row = newMessage(tx, position, {
-    direction: 'inbound',
-    from_handle: from.handle,
-    from_name: from.name,
-    body,
-    subject,
-    task_id,
-    external_id: externalId,
-    address: address && JSON.stringify(address),
-    verdict: verdict ? JSON.stringify(verdict) : null,
-  })
-  await requireUsableFiles(tx.db, { projectId: project_id, clientId: question.thread_client_id }, fileIds)
-  await insertMessage(tx.db, row)
-  await insertMessageFiles(tx.db, row.id, fileIds)
-  await appendTaskFiles(tx.db, task_id, fileIds)
-  notifyProjectChange(tx, project_id, { kind: 'thread', id: thread_id, status: position.status })
-  const data = { channel_id: position.channel_id, task_id, thread_id, client_id: question.thread_client_id }
-  await appendAuditEntry(tx, project_id, SYSTEM_ACTOR, 'message.received', row.id, data)
+  const row = await insertInboundMessage(tx, position, { ...message, external_id }, task_id)
+  await appendTaskFiles(tx.db, task_id, message.fileIds)
+  const data = { channel_id: position.channel_id, task_id, thread_id, client_id }
+  await appendAuditEntry(tx, projectId, actor, 'message.received', row.id, data)
 }

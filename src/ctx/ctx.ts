@@ -10,6 +10,7 @@ import type { LiveRuns } from './live-runs.ts'
 import type { LogFollowers } from './log-followers.ts'
 import type { Notifications } from './notifications.ts'
 import type { StartProgram } from './program-starter.ts'
+import type { Actor } from './scope.ts'
 import { encodeNotification, type SharedNotification } from './topics.ts'
 import type { Vault } from './vault.ts'
 import type { World } from './world.ts'
@@ -70,6 +71,7 @@ interface StartedTask {
 /** Null if the message answers no question. The channels call it through this function, because they may not import it. */
 export type AnswerByMessage = (
   ctx: Ctx,
+  actor: Actor,
   channel: ChannelRow,
   message: ClientMessage,
 ) => Promise<{ task_id: string; thread_id: string; client_id: string } | null>

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, onTestFinished, TestRunner } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
 import { chromium as chromiumPath } from '../../scripts/machine.mjs'
 import { type App, startApp } from '../../src/app.ts'
 import { loadConfig } from '../../src/config/config.ts'
@@ -11,6 +11,8 @@ import { createSystemWorld } from '../../src/ctx/system-world.ts'
 import { FOUNDER_KEY, testSettings, writeFiles } from '../app.ts'
 import { type ApiResponse, callApi, readEventStream } from '../http.ts'
 import { respondJson, openFakeUpstream, type ReceivedRequest } from '../fake-upstream.ts'
+import { CONSOLE_WEDGES } from './console-wedges.ts'
+import { allowSecondAttempt } from './second-attempt.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -42,98 +44,10 @@ interface PageOptions {
   permissions?: string[]
 }
 
-/** A wedge whose action goes through a connection, so that its payload can be edited. */
-const LETTERS = {
-  'letters/wedge.json': {
-    wedge: 'letters',
-    title: 'Letters',
-    connections: ['post'],
-    approvals: [{ action: 'post:send', risk: 'medium', required: true }],
-    task_types: { write: { description: 'Send one letter. Input: to, subject.' }, pretend: {} },
-  },
-  'letters/rehearsals/write.json': [
-    {
-      say: 'I send the letter.',
-      call: {
-        tool: 'act',
-        input: {
-          connection: 'post',
-          capability: 'post:send',
-          payload: { to: '{{input.to}}', subject: '{{input.subject}}' },
-        },
-      },
-    },
-    { output: { sent: true } },
-  ],
-  // The action names another connection than the one that it uses.
-  'letters/rehearsals/pretend.json': [
-    { call: { tool: 'act', input: { connection: 'post', capability: 'bank:send', payload: { to: '{{input.to}}' } } } },
-    { output: { sent: true } },
-  ],
-}
-
-/** A wedge that produces a long text. */
-const POEMS = {
-  'poems/wedge.json': {
-    wedge: 'poems',
-    title: 'Poems',
-    task_types: { recite: { description: 'Say a long poem.', harness: { steps: 40 } } },
-  },
-  'poems/rehearsals/recite.json': [
-    ...Array.from({ length: 30 }, (_, verse) => ({
-      say: `Verse ${verse}. ${'The ship goes out and the ship comes home. '.repeat(6)}`,
-      call: { tool: 'records_put', input: { collection: 'verses', key: `v${verse}`, value: { verse } } },
-    })),
-    { output: { said: true } },
-  ],
-}
-
-/** A wedge that replies and writes one file for the client and one for the founder. */
-const QUOTES = {
-  'quotes/wedge.json': {
-    wedge: 'quotes',
-    title: 'Quotes',
-    tools: ['files'],
-    policy: { auto_approve: [{ action: 'post:reply' }] },
-    task_types: { quote: {} },
-  },
-  'quotes/rehearsals/quote.json': [
-    { call: { tool: 'write_file', input: { path: 'out/client/quote.txt', content: '84 USD' } } },
-    { call: { tool: 'write_file', input: { path: 'out/margin.txt', content: '30 USD' } } },
-    { output: { reply: 'Here is your quote.' } },
-  ],
-}
-
-/** A wedge that proposes a reply to each message, and fails if the message says so. */
-const ANSWERS = {
-  'answers/wedge.json': {
-    wedge: 'answers',
-    title: 'Answers',
-    connections: ['post'],
-    approvals: [{ action: 'post:reply', risk: 'medium', required: true }],
-    task_types: { answer: {} },
-  },
-  'answers/rehearsals/answer.json': [
-    {
-      say: 'I write a draft.',
-      call: {
-        tool: 'act',
-        input: {
-          connection: 'post',
-          capability: 'post:reply',
-          payload: { to: '{{input.from.handle}}', text: 'Thank you for your message. We look into it today.' },
-        },
-      },
-    },
-    { output: { answered: true } },
-  ],
-}
-
 /** Starts one service for all tests of a describe block. `settings` extend the test settings. */
 export function consoleFixture(settings: Record<string, string> = {}): () => Console {
   let started: Awaited<ReturnType<typeof startService>>
-  // A browser on a busy machine can be late, so that each test gets a second attempt.
-  Object.assign(TestRunner.getCurrentSuite().options ?? {}, { retry: 1 })
+  allowSecondAttempt()
   beforeAll(async () => {
     started = await startService(settings)
   })
@@ -163,7 +77,7 @@ function launch(): Promise<Browser> {
 async function startService(extraSettings: Record<string, string>) {
   const dir = mkdtempSync(join(tmpdir(), 'svc-console-'))
   cpSync(join(root, 'wedges'), join(dir, 'wedges'), { recursive: true })
-  writeFiles(join(dir, 'wedges'), { ...LETTERS, ...POEMS, ...QUOTES, ...ANSWERS })
+  writeFiles(join(dir, 'wedges'), CONSOLE_WEDGES)
   cpSync(join(root, 'blueprints'), join(dir, 'blueprints'), { recursive: true })
   const upstream = await openFakeUpstream()
   upstream.respond = ({ body }, response) => {

@@ -75,6 +75,25 @@ eachStore((store) => {
     expect((await app.call('GET', `/v1/approvals/${approval_id}`)).body.status).toBe('pending')
   })
 
+  test('a message through /inbound answers too, and its files belong to the client and to the task', async () => {
+    const app = await openAskingApp(store)
+    const address = { connection_id: app.connection, address: 'help@desk.example' }
+    const { body: channel } = await app.call('POST', '/v1/channels', { ...address, wedge: 'open', task_type: 'ask' })
+    const send = (body: string, files: string[] = []) =>
+      app.call('POST', `/v1/channels/${channel.id}/inbound`, { from: { handle: 'kim@example.com' }, body, files })
+    const { task_id, client_id } = (await send('A shirt, please')).body
+    const { approval_id } = await waitForQuestion(app, task_id)
+    const { body: file } = await app.call('POST', '/v1/files?name=size.txt', undefined, { raw: 'XL' })
+    expect((await send('large', [file.id])).body).toMatchObject({ task_id, client_id })
+    await app.finished(task_id)
+    expect((await app.call('GET', `/v1/approvals/${approval_id}`)).body.edited).toEqual({ answer: 'Large' })
+    const [bound] = (await app.call('GET', `/v1/files?client_id=${client_id}`)).body.data
+    expect(bound).toMatchObject({ id: file.id })
+    const { data } = (await app.call('GET', '/v1/audit?limit=200')).body
+    const received = data.filter(({ action }: { action: string }) => action === 'message.received')
+    expect(new Set(received.map(({ actor }: { actor: { kind: string } }) => actor.kind))).toEqual(new Set(['key']))
+  })
+
   test('nothing is an answer while a person has the conversation', async () => {
     const app = await openAskingApp(store)
     const { task_id, thread_id } = (await app.deliver(1, 'A shirt, please')).body
