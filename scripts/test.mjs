@@ -48,8 +48,9 @@ async function vitest(args) {
   const folder = mkdtempSync(join(tmpdir(), 'svc-test-'))
   try {
     const file = join(folder, 'report.json')
-    const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${file}`]
-    const { code } = await run([bin('vitest/vitest.mjs'), 'run', ...reporters, ...args])
+    const reporters = ['default', 'json', './test/second-attempts.ts'].map((name) => `--reporter=${name}`)
+    const options = [...reporters, `--outputFile.json=${file}`, '--retry=1']
+    const { code } = await run([bin('vitest/vitest.mjs'), 'run', ...options, ...args])
     const counts = readCounts(file)
     return { ...counts, failed: code === 0 ? counts.failed : Math.max(1, counts.failed) }
   } finally {

@@ -87,8 +87,13 @@ async function executeInCell(
     )
     const { service: _, transcript: __, resume: ___, ...lasting } = brief
     run.stored.brief = lasting
-    if (!hasStarted) await inDurableTx(ctx, (tx) => moveToRunning(tx, task, environment.sandbox), environment.stopping)
-    if (run.isResumable && !earlier) await inDurableTx(ctx, (tx) => saveRunState(tx, run), environment.stopping)
+    if (!hasStarted) {
+      const start = async (tx: Tx) => {
+        await moveToRunning(tx, task, environment.sandbox)
+        if (run.isResumable) await saveRunState(tx, run)
+      }
+      await inDurableTx(ctx, start, environment.stopping)
+    }
     const outcome = await sendOutputReply(ctx, run, await runAgentSession(environment, run, cell, brief))
     // From here on the tokens of the run are invalid.
     unregister()
@@ -164,7 +169,8 @@ export function createRunStarter({ ctx, pool, sandbox }: RunEnvironment): RunSta
     canStart(task) {
       const wedge = ctx.wedges.get(task.wedge)
       const type = wedge && findTaskType(wedge, task.task_type)
-      if (!type || type.harness.needs_connections) return false
+      // A resumable task stores its brief when it starts, and the brief is made when the cell is there.
+      if (!type || type.harness.needs_connections || type.harness.resume) return false
       const own = ownCellKind(ctx, pool, task)
       return own ? pool.hasWarmCell(own) : pool.hasSharedCell(task.project_id)
     },

@@ -12,7 +12,6 @@ import { FOUNDER_KEY, testSettings, writeFiles } from '../app.ts'
 import { type ApiResponse, callApi, readEventStream } from '../http.ts'
 import { respondJson, openFakeUpstream, type ReceivedRequest } from '../fake-upstream.ts'
 import { CONSOLE_WEDGES } from './console-wedges.ts'
-import { allowSecondAttempt } from './second-attempt.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -47,7 +46,6 @@ interface PageOptions {
 /** Starts one service for all tests of a describe block. `settings` extend the test settings. */
 export function consoleFixture(settings: Record<string, string> = {}): () => Console {
   let started: Awaited<ReturnType<typeof startService>>
-  allowSecondAttempt()
   beforeAll(async () => {
     started = await startService(settings)
   })

@@ -58,7 +58,7 @@ export async function expectUndisturbed(
 ): Promise<void> {
   await answerQuestions(service, outside, taskId)
   const log = await service.events(taskId)
-  expect(log.at(-1)?.data.data.status).toBe('succeeded')
+  expect(log.at(-1)?.data.data).toMatchObject({ status: 'succeeded' })
   expect(log.map(({ id }) => Number(id))).toEqual(log.map((_, index) => index + 1))
   expect(storyOf(log)).toEqual(storyOf(undisturbed))
   const { input, output } = (await service.call('GET', `/v1/tasks/${taskId}`)).body

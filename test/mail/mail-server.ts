@@ -223,10 +223,18 @@ async function waitForMail(folder: string, count: number): Promise<string[]> {
   const deadline = Date.now() + 60_000
   for (;;) {
     const names = listIfExists(folder)
-    if (names.length >= count) return names.toSorted().map((name) => readFileSync(join(folder, name), 'utf8'))
+    if (names.length >= count) return sortByArrival(names).map((name) => readFileSync(join(folder, name), 'utf8'))
     if (Date.now() > deadline) throw new Error(`${names.length} of ${count} mails arrived`)
     await pause()
   }
+}
+
+const sortByArrival = (names: string[]): string[] => names.toSorted((a, b) => arrivalOf(a) - arrivalOf(b))
+
+/** A name has the second and, after an M, the microsecond of the delivery: 1763426068.V803I1a2bM52311.host */
+function arrivalOf(name: string): number {
+  const [, second, microsecond] = /^(\d+)\..*?M(\d+)/.exec(name) ?? []
+  return Number(second) * 1e6 + Number(microsecond)
 }
 
 async function isPortOpenSoon(port: number): Promise<boolean> {

@@ -42,6 +42,21 @@ async function forgetReplica(app: GatedApp, id: string): Promise<void> {
   await endTasksOfEarlierProcess(app.ctx)
 }
 
+/** Whether the task was seen as running without anything that another replica could continue with. */
+async function wasRunningWithoutState(app: GatedApp, id: string): Promise<boolean> {
+  const read = app.ctx.db
+    .selectFrom('tasks')
+    .leftJoin('run_states', 'run_states.task_id', 'tasks.id')
+    .select(['tasks.status', 'run_states.task_id'])
+    .where('tasks.id', '=', id)
+  for (;;) {
+    const { status, task_id } = await read.executeTakeFirstOrThrow()
+    if (status === 'running' && task_id === null) return true
+    if (status !== 'queued' && status !== 'provisioning') return false
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}
+
 eachStore((store) => {
   describe('a run whose replica died while its action was on its way', () => {
     const app = sharedGatedApp(store, { wedges: WEDGES })
@@ -96,6 +111,16 @@ eachStore((store) => {
       const events = await app().events(id)
       const count = (type: string) => events.filter(({ event }) => event === type).length
       expect([count('step.started'), count('tool.called'), count('tool.result')]).toEqual([2, 1, 1])
+    })
+
+    test('can continue from its first event on', async () => {
+      app().outside.respond = (_request, response) => respondJson(response, 200, { done: true })
+      const input = { connection: 'crm', action: 'send_note', payload: { text: 'hello' } }
+      for (let n = 0; n < 5; n++) {
+        const { id } = await app().createTask({ wedge: 'gate', task_type: 'act', input })
+        expect(await wasRunningWithoutState(app(), id)).toBe(false)
+        expect(await app().finished(id)).toMatchObject({ status: 'succeeded' })
+      }
     })
 
     test('is interrupted if its task type is not resumable', async () => {
