@@ -48,6 +48,15 @@ export const updatePendingPayload = prepareQuery<
     .returning('id'),
 )
 
+/** Makes messages about the approval outdated, which show how many people have approved. */
+export const updateApprovalVersion = prepareQuery<{ id: string }>((db, arg) =>
+  db
+    .updateTable('approvals')
+    .set((eb) => ({ version: eb('version', '+', 1) }))
+    .where('id', '=', arg('id'))
+    .$castTo<never>(),
+)
+
 /** Asks a member to decide. No row if the approval is decided. */
 export const updateAssignee = prepareQuery<{ id: string; assignee_id: string | null }, { id: string }>((db, arg) =>
   db

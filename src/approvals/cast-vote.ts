@@ -5,7 +5,7 @@ import type { Actor } from '../ctx/scope.ts'
 import { isoNow } from '../ctx/world.ts'
 import { notifySameStatus } from '../events/project-changes.ts'
 import { findApprovalDecision } from '../lifecycle/rows.ts'
-import { updatePendingPayload, upsertVote } from './approver-rows.ts'
+import { updateApprovalVersion, updatePendingPayload, upsertVote } from './approver-rows.ts'
 import { hashPayload } from './ask-approval.ts'
 import { listCurrentVotes } from './context-rows.ts'
 import type { DecidableApproval } from './rows.ts'
@@ -24,6 +24,7 @@ export async function castVote(tx: Tx, row: DecidableApproval, { kind, id }: Act
   const [stored] = await upsertVote(tx.db, { ...vote, payload_sha256, created_at: now })
   const votes = (await listCurrentVotes(tx.db, [row.id])).length
   if (!stored || votes >= row.needed) return votes
+  await updateApprovalVersion(tx.db, row)
   notifySameStatus(tx, row.project_id, { kind: 'approval', id: row.id, status: 'pending' })
   const { action, task_id, needed } = row
   const edited = payload_sha256 !== row.payload_sha256

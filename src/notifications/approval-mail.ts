@@ -70,12 +70,13 @@ function cardHtml(card: Card): string {
     .join('\n')
 }
 
-function facts({ risk, amount, client, wedge, expiresAt }: Card): string[] {
+function facts({ risk, amount, client, wedge, expiresAt, progress }: Card): string[] {
   return [
     `Risk: ${risk}`,
     ...(amount === null ? [] : [`Amount: ${amount}`]),
     ...(client === null ? [] : [`Client: ${client}`]),
     `Wedge: ${wedge}`,
+    ...(progress === null ? [] : [`Approvals: ${progress}`]),
     ...(expiresAt === null ? [] : [`Expires: ${expiresAt.slice(0, 16).replace('T', ' ')} UTC`]),
   ]
 }

@@ -2,6 +2,9 @@ import { readApprovalView } from '../approvals/read-approvals.ts'
 import { approvedPayload } from '../approvals/view.ts'
 import { isJsonObject, type Json } from '../base/json.ts'
 import { serviceUrl } from '../config/service-url.ts'
+import { formatAmount, readAmount } from '../contract/amount.ts'
+import { isFileReference } from '../contract/file-reference.ts'
+import { AMOUNT_KEYS } from '../contract/policy.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { ApprovalRow } from '../store/tables.ts'
 
@@ -25,6 +28,8 @@ export interface Card {
   payload: { name: string; value: string }[]
   /** Why the request needs a decision. */
   rule: string | null
+  /** Who has approved so far, if several people must and it waits for a decision. */
+  progress: string | null
   /** Null while it waits for a decision; then who decided what. */
   outcome: string | null
   /** What the member can do: approve, edit, reject, revise. Empty once it is decided. */
@@ -53,18 +58,20 @@ export async function readCard(ctx: Pick<Ctx, 'db' | 'config'>, row: ApprovalRow
   const view = await readApprovalView(ctx.db, row)
   const { client, message } = view.context
   const payload = approvedPayload(row)
+  const amount = view.amount?.text ?? statedAmount(payload)
   return {
     kind: 'card',
     approvalId: row.id,
     payloadSha256: row.payload_sha256,
-    title: titleOf(row, view.text, payload),
+    title: titleOf(row, view.text, { payload, amount }),
     wedge: row.wedge,
     risk: row.risk,
-    amount: view.amount?.text ?? null,
+    amount,
     client: (client && client.name) || (message && message.from?.name) || null,
     message: message && message.body !== null ? cut(message.body, MAX_MESSAGE_CHARACTERS) : null,
     payload: toFields(payload),
     rule: row.policy_reason,
+    progress: row.status === 'pending' && row.needed > 1 ? progressOf(row, view.votes) : null,
     outcome: row.status === 'pending' ? null : outcomeOf(row, view.decided_by?.name ?? null),
     decisions: row.status === 'pending' ? view.allowed_decisions : [],
     expiresAt: row.expires_at,
@@ -79,13 +86,34 @@ export const toDigest = (cards: Card[]): Digest => ({
   cards,
 })
 
-function titleOf({ path, action, connection }: ApprovalRow, text: string | null, payload: Json): string {
+function titleOf(
+  { path, action, connection }: ApprovalRow,
+  text: string | null,
+  { payload, amount }: { payload: Json; amount: string | null },
+): string {
   if (path === 'question' && isJsonObject(payload) && typeof payload.question === 'string') {
     return oneLine(payload.question)
   }
-  return oneLine(
-    text ?? (connection === null || action.startsWith(`${connection}:`) ? action : `${connection}: ${action}`),
+  if (text !== null) return oneLine(text)
+  const named = connection === null || action.startsWith(`${connection}:`) ? action : `${connection}: ${action}`
+  return oneLine(amount === null ? named : `${named} of ${amount}`)
+}
+
+/** The largest amount of a payload whose tool declares none: people tell four refunds apart by it. */
+function statedAmount(payload: Json): string | null {
+  if (!isJsonObject(payload)) return null
+  const currency = Object.hasOwn(payload, 'currency') ? { currency_path: 'currency' } : { currency: 'USD' }
+  const stated = AMOUNT_KEYS.filter((path) => Object.hasOwn(payload, path)).map((path) =>
+    readAmount({ path, unit: 'major', ...currency }, payload),
   )
+  const amounts = stated.flatMap((one) => ('problem' in one ? [] : [one])).toSorted((a, b) => b.value - a.value)
+  return amounts[0] && amounts.length === stated.length ? formatAmount(amounts[0]) : null
+}
+
+function progressOf({ needed, edited }: ApprovalRow, votes: readonly { by: { name: string | null } | null }[]): string {
+  const names = votes.map(({ by }) => by?.name ?? 'a removed person').join(', ')
+  const count = `${votes.length} of ${needed} approved${names === '' ? '' : `: ${names}`}`
+  return oneLine(edited === null ? count : `${count}. An approver has changed the request.`)
 }
 
 function outcomeOf({ status, edited, revise, reason }: ApprovalRow, name: string | null): string {
@@ -103,7 +131,11 @@ function toFields(payload: Json): Card['payload'] {
     .map(([name, value]) => ({ name, value: toText(value) }))
 }
 
-const toText = (value: Json) => cut(typeof value === 'string' ? value : JSON.stringify(value), MAX_VALUE_CHARACTERS)
+const toText = (value: Json) => cut(typeof value === 'string' ? value : jsonText(value), MAX_VALUE_CHARACTERS)
+
+/** A file is shown by its name. */
+const jsonText = (value: Json): string =>
+  isFileReference(value) && typeof value.name === 'string' ? value.name : JSON.stringify(value)
 
 const oneLine = (text: string) => text.replaceAll(/[\p{C}\s]+/gu, ' ').trim()
 

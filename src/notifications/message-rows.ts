@@ -46,7 +46,7 @@ export const listDueMessages = prepareBatchedRead<{ now: string }, NotificationM
     .limit(MAX_LISTED_MESSAGES),
 )
 
-/** Messages that were sent and still show an approval as pending that is decided. */
+/** Messages that were sent and show an approval as it was before a vote, or as pending although it is decided. */
 export const listOutdatedMessages = prepareBatchedRead<{ now: string }, NotificationMessageRow>((db, arg) =>
   db
     .selectFrom('notification_messages')
@@ -56,7 +56,12 @@ export const listOutdatedMessages = prepareBatchedRead<{ now: string }, Notifica
     .where('notification_messages.state', '=', 'sent')
     .where('notification_messages.due_at', '<=', arg('now'))
     .where((eb) => eb.or([eb('claimed_until', 'is', null), eb('claimed_until', '<=', arg('now'))]))
-    .where('approvals.status', '!=', 'pending')
+    .where((eb) =>
+      eb.or([
+        eb('approvals.status', '!=', 'pending'),
+        eb('approvals.version', '!=', eb.ref('notification_messages.shown_version')),
+      ]),
+    )
     .limit(MAX_LISTED_MESSAGES),
 )
 
@@ -84,7 +89,7 @@ export function claimMessages(
 
 export type MessageOutcome = Pick<
   NotificationMessageRow,
-  'state' | 'due_at' | 'attempts' | 'external_id' | 'shown' | 'error' | 'sent_at'
+  'state' | 'due_at' | 'attempts' | 'external_id' | 'shown' | 'shown_version' | 'error' | 'sent_at'
 >
 
 /** Ends a claim with its outcome. Nothing is written after the claim has ended and another replica took the message. */
@@ -99,6 +104,7 @@ export const updateMessageOutcome = prepareQuery<
       attempts: arg('attempts'),
       external_id: arg('external_id'),
       shown: arg('shown'),
+      shown_version: arg('shown_version'),
       error: arg('error'),
       sent_at: arg('sent_at'),
       claimed_by: null,

@@ -18,7 +18,7 @@ const MAX_SENDS_OF_PROJECT = 16
 type RunningSends = Map<Promise<void>, string>
 
 /**
- * Tells members of approvals and rewrites the messages once they are decided. Every replica runs it: it begins a round
+ * Tells members of approvals and rewrites the messages after votes and decisions. Every replica runs it: it begins a round
  * every second, and at once when this replica changes the status of an approval of a project with a notifier.
  */
 export function createNotificationLoop(ctx: Ctx): Loop {

@@ -72,6 +72,7 @@ function toMessage(
       claimed_until: null,
       external_id: null,
       shown: 'pending',
+      shown_version: row.version,
       error: null,
       created_at: isoNow(tx),
       sent_at: null,

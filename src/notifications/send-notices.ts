@@ -52,7 +52,7 @@ export async function sendNotice(ctx: Ctx, group: MessageGroup): Promise<void> {
   try {
     const sender = await findSender(ctx, first)
     if (!sender) return await recordOutcomes(ctx, useful, () => DROPPED)
-    const notice = await readNotice(ctx, [first, ...others], sender.notifier)
+    const { notice, versionOf } = await readNotice(ctx, [first, ...others], sender.notifier)
     const { externalId } = await sender.notifier.post(ctx, sender.target, notice)
     const now = isoNow(ctx)
     const sent = {
@@ -63,7 +63,7 @@ export async function sendNotice(ctx: Ctx, group: MessageGroup): Promise<void> {
       external_id: externalId,
       error: null,
     } as const
-    await recordOutcomes(ctx, useful, () => sent)
+    await recordOutcomes(ctx, useful, (message) => ({ ...sent, shown_version: versionOf(message) }))
   } catch (error) {
     await recordFailure(ctx, useful, error)
   }
@@ -79,21 +79,21 @@ async function isStillUseful(ctx: Ctx, message: NotificationMessageRow): Promise
   return approval?.status === 'pending' && member !== undefined && isApprover(approval, member) && isLinked
 }
 
-/** Replaces a message that shows a decided approval as pending, and records the outcome. */
+/** Replaces a message that shows an approval as it was before, and records the outcome. */
 export async function rewriteNotice(ctx: Ctx, [message]: MessageGroup): Promise<void> {
   const approval = await readApproval(ctx, message.approval_id)
-  const shown = approval?.status ?? 'pending'
+  const shown = { shown: approval?.status ?? 'pending', shown_version: approval?.version ?? 0, attempts: 0 }
   try {
     const sender = await findSender(ctx, message)
     if (sender && message.external_id !== null) {
       const shownTogether = message.is_digest === 1 ? await listMessagesOfDigest(ctx.db, message) : []
-      const notice = await readNotice(ctx, [message, ...shownTogether.filter(({ id }) => id !== message.id)], null)
+      const { notice } = await readNotice(ctx, [message, ...shownTogether.filter(({ id }) => id !== message.id)], null)
       await sender.notifier.rewrite(ctx, sender.target, message.external_id, notice)
     }
-    await recordOutcomes(ctx, [message], () => ({ attempts: 0, shown, error: null }))
+    await recordOutcomes(ctx, [message], () => ({ ...shown, error: null }))
   } catch (error) {
     const retry = retryOf(ctx, message, error)
-    await recordOutcomes(ctx, [message], () => retry ?? { shown, error: textOf(error) })
+    await recordOutcomes(ctx, [message], () => retry ?? { ...shown, error: textOf(error) })
   }
 }
 
@@ -149,18 +149,27 @@ async function findSender(
   return { notifier, target: { notifier: row, connection, address, idempotencyKey: id } }
 }
 
+interface ReadNotice {
+  notice: Notice
+  /** The version of the approval that the notice shows. A vote that comes later makes the message outdated. */
+  versionOf: (message: NotificationMessageRow) => number
+}
+
 /** The content of a message. With `decidesOnPage`, every request that waits gets a link to the decision page. */
-async function readNotice(ctx: Ctx, group: MessageGroup, notifier: Notifier | null): Promise<Notice> {
+async function readNotice(ctx: Ctx, group: MessageGroup, notifier: Notifier | null): Promise<ReadNotice> {
   const cards: Card[] = []
+  const versions = new Map<string, number>()
   for (const message of group) {
     const approval = await readApproval(ctx, message.approval_id)
     if (!approval) continue
+    versions.set(message.id, approval.version)
     const card = await readCard(ctx, approval)
     const needsLink = notifier?.decidesOnPage === true && approval.status === 'pending'
     cards.push(needsLink ? { ...card, decideUrl: await createDecisionUrl(ctx, message, approval) } : card)
   }
   const [card] = cards
-  return group[0].is_digest === 0 && card ? card : toDigest(cards)
+  const notice = group[0].is_digest === 0 && card ? card : toDigest(cards)
+  return { notice, versionOf: ({ id, shown_version }) => versions.get(id) ?? shown_version }
 }
 
 /** Only this mail has the token: the store has its hash. */

@@ -11,8 +11,8 @@ const MAX_CONTEXT = 1900
 const MAX_CONFIRMATION = 290
 const MAX_INPUT = 3000
 const MAX_OPTION = 73
-/** A message has at most 50 blocks, and a request of a digest takes three. */
-const MAX_DIGEST_CARDS = 15
+/** A message has at most 50 blocks, and a request of a digest takes up to four. */
+const MAX_DIGEST_CARDS = 12
 /** Longer texts get a large input. */
 const MAX_LINE = 80
 
@@ -45,12 +45,13 @@ const digestBlocks = (card: Card): JsonObject[] => [
   ...endBlocks(card),
 ]
 
-/** The outcome, or the buttons. */
+/** The outcome; or who has approved so far, and the buttons. */
 function endBlocks(card: Card): JsonObject[] {
   if (card.outcome !== null) return [richText('rich_text_section', card.outcome, true)]
   const open = { type: 'button', action_id: 'open', text: plainText('Open in console'), url: card.consoleUrl }
   const buttons = decisionButtons(card).map(({ decision, text }) => button(card, decision, text))
-  return [{ type: 'actions', elements: [...buttons, open] }]
+  const progress = card.progress === null ? [] : [richText('rich_text_section', card.progress, true)]
+  return [...progress, { type: 'actions', elements: [...buttons, open] }]
 }
 
 const BUTTON_STYLES: Partial<Record<ChatDecision, string>> = { approve: 'primary', reject: 'danger' }

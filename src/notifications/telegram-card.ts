@@ -23,10 +23,13 @@ function cardMessage(card: Card): JsonObject {
     ...(card.message ? [`<blockquote>${escapeHtml(card.message)}</blockquote>`] : []),
     ...payloadLines(card),
     `<a href="${escapeHtml(card.consoleUrl)}">Open in console</a>`,
-    ...(card.outcome === null ? [] : [`<b>${escapeHtml(cut(card.outcome, MAX_TITLE))}</b>`]),
+    ...statusLines(card.outcome ?? card.progress),
   ]
   return message(lines, card.outcome === null ? [cardButtons(card)] : [])
 }
+
+const statusLines = (status: string | null): string[] =>
+  status === null ? [] : [`<b>${escapeHtml(cut(status, MAX_TITLE))}</b>`]
 
 /** As many fields as fit. A value that is cut ends with "…". */
 function payloadLines({ payload }: Card): string[] {
@@ -44,7 +47,7 @@ function digestMessage(title: string, cards: readonly Card[]): JsonObject {
   const shown = cards.slice(0, MAX_DIGEST_CARDS)
   const more = cards.length - shown.length
   const lines = shown.map((card, n) => {
-    const facts = card.outcome ?? factsOf({ ...card, rule: null }).join(' · ')
+    const facts = card.outcome ?? [card.progress ?? [], factsOf({ ...card, rule: null })].flat().join(' · ')
     return `${n + 1}. <b>${escapeHtml(cut(card.title, MAX_DIGEST_TITLE))}</b>\n${escapeHtml(cut(facts, MAX_DIGEST_TITLE))}`
   })
   const keyboard = shown.flatMap((card, n) => (card.outcome === null ? [cardButtons(card, `${n + 1}. `)] : []))

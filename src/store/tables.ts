@@ -237,6 +237,8 @@ export interface ApprovalRow {
   notify_at: string | null
   /** The member who is asked to decide. Others may decide as well. */
   assignee_id: string | null
+  /** Grows with each vote while it is pending: messages that show an older one are rewritten. */
+  version: number
 }
 
 /** One person's approval of a request that needs several. Only votes for the current payload count. */
@@ -297,7 +299,7 @@ export interface NotificationCodeRow {
   expires_at: string
 }
 
-/** A message about an approval to one member. It is rewritten when the approval is decided. */
+/** A message about an approval to one member. It is rewritten after each vote, and when the approval is decided. */
 export interface NotificationMessageRow {
   id: string
   project_id: string
@@ -317,6 +319,8 @@ export interface NotificationMessageRow {
   external_id: string | null
   /** What the message shows: the status of the approval. */
   shown: string
+  /** The `version` of the approval that the message shows. */
+  shown_version: number
   error: string | null
   created_at: string
   sent_at: string | null

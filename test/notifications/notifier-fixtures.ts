@@ -49,6 +49,7 @@ export const sampleCard = (more: Partial<Card> = {}): Card => ({
   message: 'Where is my money?',
   payload: [{ name: 'text', value: 'hello' }],
   rule: null,
+  progress: null,
   outcome: null,
   decisions: ['approve', 'edit', 'reject', 'revise'],
   expiresAt: null,

@@ -20,16 +20,23 @@ test('a message and its rewrite are what the client of Slack sends', async () =>
   const card = sampleCard({ title: 'Refund <b> & more' })
   const { externalId } = await slackNotifier.post(ctx, target('U1'), card)
   await slackNotifier.rewrite(ctx, target('U1'), externalId, { ...card, outcome: 'Approved by Ada' })
+  await slackNotifier.rewrite(ctx, target('U1'), externalId, { ...card, progress: '1 of 2 approved: Ada & Bo' })
   const client = new WebClient(CONNECTION_SECRET, { slackApiUrl: `${provider.url}/`, retryConfig: { retries: 0 } })
   await client.apiCall('chat.postMessage', { channel: 'U1', ...toSlackMessage(card) })
   const rewritten = toSlackMessage({ ...card, outcome: 'Approved by Ada' })
   await client.apiCall('chat.update', { channel: 'D1', ts: '1700000009.000900', ...rewritten })
-  const [posted, updated, theirPost, theirUpdate] = provider.received
+  const voted = toSlackMessage({ ...card, progress: '1 of 2 approved: Ada & Bo' })
+  await client.apiCall('chat.update', { channel: 'D1', ts: '1700000009.000900', ...voted })
+  const [posted, updated, counted, theirPost, theirUpdate, theirCount] = provider.received
   expect(posted?.url).toBe(theirPost?.url)
   expect(posted?.headers.authorization).toBe(theirPost?.headers.authorization)
   expect(sortedFields(posted?.body)).toEqual(sortedFields(theirPost?.body))
   expect(updated?.url).toBe(theirUpdate?.url)
   expect(sortedFields(updated?.body)).toEqual(sortedFields(theirUpdate?.body))
+  expect(sortedFields(counted?.body)).toEqual(sortedFields(theirCount?.body))
+  const [progress, actions] = voted.blocks.slice(-2)
+  expect(JSON.stringify(progress)).toContain('1 of 2 approved: Ada & Bo')
+  expect(actions?.type).toBe('actions')
 })
 
 test.each([
@@ -106,6 +113,7 @@ test('messages and forms of any content stay within the limits of Slack', () => 
     title: text,
     message: fc.option(text),
     rule: fc.option(text),
+    progress: fc.option(text),
     outcome: fc.option(text),
     payload: fc.array(fc.record({ name: text, value: text }), { maxLength: 12 }),
   })

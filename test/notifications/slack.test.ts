@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { callsFor } from '../approvals/gated-app.ts'
 import { eachStore } from '../app.ts'
+import { type ReceivedRequest, respondJson } from '../fake-upstream.ts'
 import { ask, type ChatApp, HOOK_SECRET, readApproval, startLink, waitForCall } from './chat-app.ts'
 import {
   askInSlack,
@@ -13,6 +14,7 @@ import {
   openSlackApp,
   readSlackMessage,
   signSlack,
+  type SlackMessage,
   slackMessage,
   submitOf,
 } from './slack-app.ts'
@@ -173,4 +175,56 @@ eachStore((store) => {
     await app.finished(task)
     expect(callsFor(app, approval).map(({ body }) => JSON.parse(body))).toEqual([{ amount: 6 }])
   })
+
+  test('after a vote and after an edit, every message shows the votes and the new payload, and its buttons decide about it', async () => {
+    const app = await openSlackApp(store)
+    const [ada, bo] = [await linkSlackMember(app, 'U1'), await linkSlackMember(app, 'U2')]
+    const { task, approval, message } = await askInSlack(app, ada, 'pay', { amount: 5, note: 'first' })
+    await slackMessage(app, bo, approval)
+    expect(JSON.stringify(message.blocks)).toContain('0 of 2 approved')
+    await deliverSlack(app, clickOf(app, 'U1', message, 'approve'))
+    for (const channel of ['D1', 'D2']) {
+      const voted = await updateIn(app, channel, '1 of 2 approved: u1@example.com')
+      expect(voted.text).toBe('crm: pay of $5.00')
+      expect(voted.blocks.at(-1)?.type).toBe('actions')
+    }
+    const edit = { edited: { amount: 6 } }
+    await app.call('POST', `/v1/approvals/${approval}/approve`, edit, { key: ada.session })
+    await updateIn(app, 'D1', 'An approver has changed the request.')
+    const changed = await updateIn(app, 'D2', 'An approver has changed the request.')
+    expect(changed.text).toBe('crm: pay of $6.00')
+    await deliverSlack(app, clickOf(app, 'U2', changed, 'approve'))
+    await app.finished(task)
+    expect(callsFor(app, approval).map(({ body }) => JSON.parse(body))).toEqual([{ amount: 6, note: 'first' }])
+    for (const channel of ['D1', 'D2']) await updateIn(app, channel, 'Approved with changes by u2@example.com')
+    // Two members, each told of a vote, an edit and the outcome: a second vote of the same person rewrites nothing.
+    expect(app.provider.received.filter(isUpdate)).toHaveLength(6)
+  })
+
+  test('a message that Slack does not let the service rewrite after a vote is left alone until the next change', async () => {
+    const app = await openSlackApp(store)
+    const ada = await linkSlackMember(app, 'U1')
+    const { approval, message } = await askInSlack(app, ada, 'pay', { amount: 5 })
+    const respond = app.provider.respond
+    app.provider.respond = (received, response) =>
+      isUpdate(received)
+        ? respondJson(response, 200, { ok: false, error: 'message_not_found' })
+        : respond(received, response)
+    await deliverSlack(app, clickOf(app, 'U1', message, 'approve'))
+    await waitForCall(app, isUpdate)
+    await app.clock.advance(60_000)
+    expect(app.provider.received.filter(isUpdate)).toHaveLength(1)
+    app.provider.respond = respond
+    await app.call('POST', `/v1/approvals/${approval}/reject`, { reason: 'too much' }, { key: ada.session })
+    await updateIn(app, 'D1', 'Rejected by u1@example.com: too much')
+  })
 })
+
+/** The rewritten message of this conversation that contains the text; waits for it. */
+async function updateIn(app: ChatApp, channel: string, text: string): Promise<SlackMessage> {
+  const shows = (received: ReceivedRequest) => {
+    const message = isUpdate(received) ? readSlackMessage(received) : null
+    return message?.channel === channel && JSON.stringify(message.blocks).includes(text)
+  }
+  return readSlackMessage(await waitForCall(app, shows))
+}

@@ -91,6 +91,7 @@ test('messages and prompts of any content stay within the limits of Telegram', (
     title: text,
     message: fc.option(text),
     rule: fc.option(text),
+    progress: fc.option(text),
     outcome: fc.option(text),
     payload: fc.array(fc.record({ name: text, value: text }), { maxLength: 12 }),
   })

@@ -12,6 +12,7 @@ export const APPROVAL_PEOPLE_STATEMENTS = [
   'alter table approvals add column escalated_at text',
   'alter table approvals add column notify_at text',
   'alter table approvals add column assignee_id text',
+  'alter table approvals add column version bigint not null default 0',
   "create index approvals_notify on approvals (notify_at) where notify_at is not null and status = 'pending'",
   `create table approval_votes (
     approval_id text not null, project_id text not null, voter_kind text not null, voter_id text not null,
@@ -36,8 +37,8 @@ export const APPROVAL_PEOPLE_STATEMENTS = [
   `create table notification_messages (
     id text primary key, project_id text not null, approval_id text not null, member_id text not null,
     kind text not null, address text not null, state text not null, is_digest bigint not null, due_at text not null,
-    attempts bigint not null, claimed_by text, claimed_until text, external_id text, shown text not null, error text,
-    created_at text not null, sent_at text, unique (approval_id, member_id, kind))`,
+    attempts bigint not null, claimed_by text, claimed_until text, external_id text, shown text not null,
+    shown_version bigint not null, error text, created_at text not null, sent_at text, unique (approval_id, member_id, kind))`,
   "create index notification_messages_due on notification_messages (due_at) where state = 'waiting'",
   "create index notification_messages_shown on notification_messages (approval_id) where shown = 'pending'",
   'create index notification_messages_digest on notification_messages (member_id, external_id) where is_digest = 1',
