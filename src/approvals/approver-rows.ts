@@ -13,6 +13,17 @@ export const findDecidingMember = prepareQuery<{ id: string; project_id: string 
     .where('projects.id', '=', arg('project_id')),
 )
 
+/** The members of the organisation that the project belongs to. An open invite does not count. */
+export const listDecidingMembers = prepareQuery<{ project_id: string }, DecidingMember>((db, arg) =>
+  db
+    .selectFrom('members')
+    .innerJoin('projects', 'projects.org_id', 'members.org_id')
+    .select(['members.id', 'members.role', 'members.email', 'members.name'])
+    .where('projects.id', '=', arg('project_id'))
+    .where('members.password', 'is not', null)
+    .orderBy('members.id'),
+)
+
 /** Stores a vote. No row if the same voter has approved the same payload before. */
 export const upsertVote = prepareQuery<ApprovalVoteRow, { voter_id: string }>((db, arg) =>
   db

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { NamedActorView } from '../accounts/view.ts'
 import { FileView } from '../files/view.ts'
 import { jsonObject } from '../http/validate.ts'
-import { APPROVAL_STATUSES, ApprovalView } from './view.ts'
+import { APPROVAL_STATUSES, ApprovalView, MemberNameView } from './view.ts'
 
 const ThreadExcerptView = z.object({
   id: z.string(),
@@ -34,6 +34,9 @@ export const ApprovalDetailView = ApprovalView.extend({
   steps: z
     .array(z.object({ at: z.string(), text: z.string() }))
     .meta({ description: 'The last 10 things the agent did before it asked, oldest first.' }),
+  waits_for: z
+    .array(MemberNameView)
+    .meta({ description: 'Members who may decide and have not approved yet. Empty once it is decided.' }),
   rule: z.string().meta({ description: 'Why the request needs a decision, and whose, in words.' }),
   files: z.array(FileView).meta({ description: 'The files of the payload and of the task.' }),
   schema: jsonObject.nullable().meta({ description: 'The JSON Schema of the payload, for a form; null: not known.' }),

@@ -8,6 +8,8 @@ import type { Db } from '../store/store.ts'
 import type { ApprovalRow } from '../store/tables.ts'
 import { describeAction, parseTool } from './action-text.ts'
 import { describeSteps } from './agent-steps.ts'
+import { listDecidingMembers } from './approver-rows.ts'
+import { isApprover } from './approvers.ts'
 import { listThreadEnd } from './context-rows.ts'
 import { findPayloadSchema } from './payload-schema.ts'
 import { readApprovalView } from './read-approvals.ts'
@@ -24,10 +26,24 @@ export async function readApprovalDetail(ctx: Ctx, row: ApprovalRow) {
     thread: view.context.thread_id === null ? [] : await readThreadEnd(db, view.context.thread_id),
     history: await readHistory(db, row),
     steps: describeSteps(await listStepEventsUntil(db, asked)),
+    waits_for: view.status === 'pending' ? await listAwaitedMembers(db, row, view) : [],
     rule: describeRule(row),
     files: await readFiles(db, row),
     schema: await findPayloadSchema(ctx, row),
   }
+}
+
+/** Who may decide, without the requester if that one is excluded, and without those who have approved. */
+async function listAwaitedMembers(
+  db: Db,
+  row: ApprovalRow,
+  { context: { requested_by }, votes }: Awaited<ReturnType<typeof readApprovalView>>,
+) {
+  const done = new Set(votes.map(({ by }) => by?.id))
+  if (row.excludes_requester === 1) done.add(requested_by?.id)
+  return (await listDecidingMembers(db, row))
+    .filter((member) => !done.has(member.id) && isApprover(row, member))
+    .map(({ id, name, email }) => ({ id, name: name ?? email }))
 }
 
 const MAX_THREAD_MESSAGES_SHOWN = 6
@@ -69,10 +85,12 @@ async function readHistory(db: Db, row: ApprovalRow) {
 /** Why a person decides, and who. */
 function describeRule(row: ApprovalRow): string {
   const approvers = parseApprovers(row)
-  const people = approvers === null ? '' : ` of ${approvers.join(', ')}`
   return [
     row.policy_reason?.replace(/([^.])$/, '$1.'),
-    row.needed > 1 && `${row.needed} people${people} must approve.`,
+    row.needed > 1 &&
+      (approvers === null
+        ? `${row.needed} people must approve.`
+        : `${row.needed} people must approve, out of: ${approvers.join(', ')}.`),
     row.needed === 1 && approvers !== null && `Only ${approvers.join(', ')} may decide.`,
     row.excludes_requester === 1 && 'The one who started the task may not decide.',
   ]

@@ -12,7 +12,7 @@ export const APPROVAL_STATUSES = ['pending', 'auto_approved', 'approved', 'rejec
 
 export const APPROVAL_PATHS = ['action', 'tool', 'question'] as const
 
-const MemberNameView = z.object({ id: z.string(), name: z.string() })
+export const MemberNameView = z.object({ id: z.string(), name: z.string() })
 
 const ApprovalContextView = z
   .object({
@@ -85,6 +85,9 @@ export const ApprovalView = z
       .array(z.string())
       .nullable()
       .meta({ description: 'Roles and members who may decide; null: every operator, admin and owner.' }),
+    exclude_requester: z
+      .boolean()
+      .meta({ description: 'Who started the task (`context.requested_by`) may not decide.' }),
     escalated_at: z.string().nullable().meta({ description: 'When more people were asked, because nobody decided.' }),
     assignee: MemberNameView.nullable().meta({ description: 'The member who is asked to decide.' }),
     comment_count: z.number().int(),
@@ -161,6 +164,7 @@ export function toApprovalView(row: ApprovalRow, { context, votes, nameOf }: App
     needed: row.needed,
     votes: toVoteViews(votes, nameOf),
     approvers: parseApprovers(row),
+    exclude_requester: row.excludes_requester === 1,
     escalated_at: row.escalated_at,
     // Null after the member was removed.
     assignee: assignee?.name ? { id: assignee.id, name: assignee.name } : null,

@@ -2,7 +2,8 @@ import { z } from 'zod'
 import { ApproveResultView } from '../approvals/view.ts'
 import { nameRoutes, openRoute } from '../http/route.ts'
 import { jsonObject } from '../http/validate.ts'
-import { decideWithLink, readLinkedApproval, requireDecisionLink } from './decide-with-link.ts'
+import { serveFile } from '../files/serve-file.ts'
+import { decideWithLink, findLinkedFile, readLinkedApproval, requireDecisionLink } from './decide-with-link.ts'
 import { LinkedApprovalView } from './view.ts'
 
 const CREDENTIAL =
@@ -16,6 +17,15 @@ export const decideRoutes = nameRoutes({
     responses: { 200: LinkedApprovalView },
     find: ({ ctx, request }) => requireDecisionLink(ctx, request),
     handle: ({ ctx, subject }) => readLinkedApproval(ctx, subject),
+  }),
+
+  getLinkedFile: openRoute('GET', '/v1/decide/files/:id', {
+    summary: 'Download a file of the approval of a decision link',
+    description: `${CREDENTIAL} Reading changes nothing. Files that the approval does not show are a 404.`,
+    responses: { 200: '*/*' },
+    find: async ({ ctx, request, params }) =>
+      findLinkedFile(ctx, await requireDecisionLink(ctx, request), params.id ?? ''),
+    handle: ({ ctx, subject }) => serveFile(ctx, subject),
   }),
 
   decideLinkedApproval: openRoute('POST', '/v1/decide', {

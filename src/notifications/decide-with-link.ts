@@ -2,12 +2,13 @@ import { bearerToken } from '../accounts/authenticate.ts'
 import { findDecidingMember } from '../approvals/approver-rows.ts'
 import { readApprovalDetail } from '../approvals/read-detail.ts'
 import { findApprovalUnscoped } from '../approvals/rows.ts'
-import { forbidden, Problem, unauthorized } from '../base/problem.ts'
+import { forbidden, notFound, Problem, unauthorized } from '../base/problem.ts'
 import { TOKEN_PREFIX, tokenHash } from '../base/tokens.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import { isoNow } from '../ctx/world.ts'
+import { findFile } from '../files/rows.ts'
 import type { RequestHead } from '../http/route.ts'
-import type { DecisionLinkRow } from '../store/tables.ts'
+import type { DecisionLinkRow, FileRow } from '../store/tables.ts'
 import { readCard } from './card.ts'
 import { decideAsMember, type MemberDecision } from './decide-as-member.ts'
 import { findDecisionLink, updateDecisionLinkUsed } from './decision-link-rows.ts'
@@ -37,6 +38,15 @@ export async function readLinkedApproval(ctx: Ctx, { approval_id, member_id, pro
   if ((approval.expires_at ?? '') <= isoNow(ctx)) throw linkGone('the request has expired')
   const { id, name, email } = member
   return { approval: await readApprovalDetail(ctx, approval), member: { id, name, email } }
+}
+
+/** A file that the approval of a link shows: of its payload or its task. */
+export async function findLinkedFile(ctx: Ctx, link: DecisionLinkRow, id: string): Promise<FileRow> {
+  const { approval } = await readLinkedApproval(ctx, link)
+  const isShown = approval.files.some((file) => file.id === id)
+  const file = isShown ? await findFile(ctx.db, [link.project_id], id) : undefined
+  if (!file) throw notFound('file')
+  return file
 }
 
 /** Decides as the member of the link, and uses it up in the same transaction. */

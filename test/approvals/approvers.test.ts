@@ -73,13 +73,20 @@ eachStore((store) => {
       )
       await app().events(task.body.id, { until: ({ event }) => event === 'approval.requested' })
       const list = await app().call('GET', `/v1/approvals?task_id=${task.body.id}`)
-      const [{ approval_id: approval, context }] = list.body.data
+      const [{ approval_id: approval, context, exclude_requester }] = list.body.data
+      expect(exclude_requester).toBe(true)
       expect(context.requested_by).toEqual({ kind: 'member', id: admin.id, name: 'admin-two@example.com' })
       const refused = { error: 'who started the task may not decide about this approval' }
       expect(await decide(app(), admin, approval, 'approve')).toMatchObject({ status: 403, body: refused })
       expect((await decide(app(), admin, approval, 'reject')).status).toBe(403)
       expect((await readApproval(app(), approval)).rule).toContain('The one who started the task may not decide.')
+      const { waits_for } = await readApproval(app(), approval)
+      const ids = waits_for.map(({ id }: { id: string }) => id)
+      expect(ids).toEqual(expect.arrayContaining([owner.id, app().people.operator.id, app().people.second.id]))
+      expect(ids).not.toContain(admin.id)
+      expect(ids).not.toContain(app().people.viewer.id)
       expect((await decide(app(), owner, approval, 'approve')).status).toBe(200)
+      expect((await readApproval(app(), approval)).waits_for).toEqual([])
     })
 
     test('a key that started the task may be excluded as well', async () => {

@@ -28,6 +28,8 @@ describe('approval cards', () => {
   }
   const approvalOf = async (task: string) =>
     (await console().call('GET', `/v1/approvals?task_id=${task}`)).body.data[0].approval_id as string
+  const uploadText = (name: string) =>
+    callApi(console().url, members.owner, 'POST', `/v1/files?name=${name}`, { of: name })
   const statusOf = async (task: string) => (await console().call('GET', `/v1/tasks/${task}`)).body.status
   const open = (approval: string, options?: Parameters<ReturnType<typeof console>['open']>[1]) =>
     console().open(`/approvals?id=${approval}`, options)
@@ -159,6 +161,48 @@ describe('approval cards', () => {
     await waitForStatus(console(), task, 'succeeded')
     const page = await console().open(`/approvals?status=approved&id=${approval}`)
     await page.getByText('Approved by operator@example.com, admin@example.com').waitFor()
+  })
+
+  test('votes: the card says who can still approve, what the first approver changed, and names a file', async () => {
+    const { id: contract } = (await uploadText('contract.txt')).body
+    const task = await run('transfer', { account: 'DE-9', contract: { $file: contract } })
+    const approval = await approvalOf(task)
+    const edit = { edited: { amount_usd: 450 } }
+    await callApi(console().url, members.admin, 'POST', `/v1/approvals/${approval}/approve`, edit)
+    const page = await open(approval, { token: members.operator })
+    await page.getByText('1 of 2 approved: admin@example.com').waitFor()
+    await page.getByText('Waiting for 1 of: olga@example.com, operator@example.com').waitFor()
+    await page.getByText('Changed by admin@example.com:').waitFor()
+    const changes = page.getByRole('list', { name: 'Changes' })
+    expect(await changes.textContent()).toBe('amount_usd500450')
+    const payload = page.getByRole('region', { name: 'Payload', exact: true })
+    await payload.getByText('contract.txt', { exact: true }).waitFor()
+    expect(await payload.getByText('sha256').count()).toBe(0)
+    // Who has approved and who may not decide cannot be asked.
+    const assignees = await page.getByLabel('Assignee').getByRole('option').allTextContents()
+    expect(assignees).toEqual(['No assignee', 'olga@example.com', 'operator@example.com'])
+    expect(await accessibilityViolations(page)).toEqual([])
+    await console().call('POST', `/v1/approvals/${approval}/reject`)
+  })
+
+  test('approvers: the member who started the task reads why another person decides, and has no buttons', async () => {
+    const started = { wedge: 'payments', task_type: 'own', input: { account: 'DE-3' } }
+    const { body } = await callApi(console().url, members.operator, 'POST', '/v1/tasks', started)
+    await waitForStatus(console(), body.id, 'awaiting_approval')
+    const approval = await approvalOf(body.id)
+    const page = await open(approval, { token: members.operator })
+    await page.getByText('You started this task, so another person decides.').waitFor()
+    const card = page.getByRole('article', { name: 'Approval' })
+    expect(await card.getByRole('button', { name: /^(Approve|Edit|Revise|Reject)/ }).count()).toBe(0)
+    await page.keyboard.press('a')
+    await page.keyboard.press('x')
+    expect(await page.getByText(/press again to confirm|selected/).count()).toBe(0)
+    expect(await page.getByRole('checkbox', { name: /Own through post/ }).count()).toBe(0)
+    expect(await accessibilityViolations(page)).toEqual([])
+    const other = await open(approval, { token: members.admin })
+    await other.getByRole('button', { name: 'Approve a', exact: true }).waitFor()
+    await other.getByRole('checkbox', { name: /Own through post/ }).waitFor()
+    await callApi(console().url, members.owner, 'POST', `/v1/approvals/${approval}/reject`)
   })
 
   test('approvers: a member who may not decide sees who may, and no buttons', async () => {

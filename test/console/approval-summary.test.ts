@@ -13,6 +13,15 @@ test('approval summary: it names the real connection, whatever name the agent gi
   expect(actionLabel('send_note', 'crm')).toBe('Send note through crm')
 })
 
+test('approval summary: a recipient that the words of the server name is not repeated', () => {
+  const mail = { action: 'outbox:send', connection: 'outbox', text: 'outbox: send a mail to ada@example.com' }
+  const summary = (to: string | string[], text = mail.text) => approvalSummary({ ...mail, text, preview: { to } })
+  expect(summary('ada@example.com')).toBe('outbox: send a mail to ada@example.com')
+  const many = 'outbox: send a mail to ada@example.com and 1 more'
+  expect(summary(['ada@example.com', 'kim@example.com'], many)).toBe(many)
+  expect(summary('kim@example.com')).toBe('outbox: send a mail to ada@example.com to kim@example.com')
+})
+
 test('approval summary: it uses the edited values', () => {
   const approval = { action: 'payments:refund', preview, connection: 'payments' }
   expect(approvalSummary({ ...approval, edited: { amount_usd: 50 } })).toBe(

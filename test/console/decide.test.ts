@@ -128,6 +128,30 @@ describe('decision page', () => {
     expect(await readApproval(approvalId)).toMatchObject({ status: 'rejected', reason: 'Wrong address.' })
   })
 
+  test('decision page: it shows earlier decisions, who started the task, and files that open without a sign-in', async () => {
+    const earlier = await askLetter('earlier@example.com')
+    const no = { reason: 'She asked us to stop.' }
+    await callApi(console().url, tokens.admin, 'POST', `/v1/approvals/${earlier.approvalId}/reject`, no)
+    const file = await console().call('POST', '/v1/files?name=terms.json', { days: 30 })
+    const to = `${++letters}.files@example.com`
+    const task = { wedge: 'letters', task_type: 'write', input: { to, subject: 'Hello' }, files: [file.body.id] }
+    const { path } = await askByMail(task, to)
+    const page = await openLink(path)
+    const decisions = page.getByRole('list', { name: 'Earlier decisions on this action' })
+    await decisions.getByText('“She asked us to stop.”').waitFor()
+    await decisions
+      .getByText(/by admin@example\.com/)
+      .first()
+      .waitFor()
+    // The pages of the console need a sign-in.
+    expect(await decisions.getByRole('link').count()).toBe(0)
+    await page.getByText(/Started by: API key/).waitFor()
+    await page.getByRole('button', { name: 'Preview terms.json' }).click()
+    await page.getByRole('dialog').getByText('30').waitFor()
+    expect(await accessibilityViolations(page)).toEqual([])
+    expect(await page.evaluate(HAS_HORIZONTAL_SCROLL)).toBe(false)
+  })
+
   test('decision page: a question is answered', async () => {
     const question = { wedge: 'ask', task_type: 'text', input: { question: 'Which colour?', to: 'team' } }
     const { path, taskId } = await askByMail(question, 'Which colour')
@@ -155,6 +179,8 @@ describe('decision page', () => {
     expect((await callApi(console().url, hash.slice(1), 'POST', '/v1/decide', unread)).status).toBe(409)
     await page.getByText('both@example.com').first().waitFor()
     await page.getByText(/^1 of 2 approved/).waitFor()
+    await page.getByText('Changed by admin@example.com:').waitFor()
+    await page.getByText(/^Waiting for 1 of: .*operator@example\.com/).waitFor()
     expect(await accessibilityViolations(page)).toEqual([])
     await page.getByRole('button', { name: /^Approve/ }).click()
     await page.getByRole('button', { name: /press again to confirm/ }).click()

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { hasVoted, isApprover } from '../../console/src/pages/approvals/may-decide.ts'
+import { hasVoted, isApprover, isExcluded } from '../../console/src/pages/approvals/may-decide.ts'
 
 const ada = { role: 'operator' as const, member: { id: 'mem_1', email: 'Ada@example.com' }, key: null }
 const key = { role: 'admin' as const, member: null, key: { id: 'key_1' } }
@@ -13,6 +13,19 @@ test('approvers: a role means that role or a higher one, and a member is named b
   expect(isApprover({ approvers: ['owner', 'mem_1'] }, ada)).toBe(true)
   expect(isApprover({ approvers: ['ada@example.com'] }, ada)).toBe(true)
   expect(isApprover({ approvers: ['ada@example.com'] }, key)).toBe(false)
+})
+
+test('approvers: who started the task is excluded if the request says so', () => {
+  const startedBy = (kind: string, id: string) => ({
+    exclude_requester: true,
+    context: { requested_by: { kind, id, name: null }, client: null, thread_id: null, message: null, case_id: null },
+  })
+  expect(isExcluded(startedBy('member', 'mem_1'), ada)).toBe(true)
+  expect(isExcluded(startedBy('member', 'mem_2'), ada)).toBe(false)
+  expect(isExcluded(startedBy('key', 'key_1'), key)).toBe(true)
+  expect(isExcluded({ ...startedBy('member', 'mem_1'), exclude_requester: false }, ada)).toBe(false)
+  const unknown = startedBy('member', 'mem_1')
+  expect(isExcluded({ ...unknown, context: { ...unknown.context, requested_by: null } }, ada)).toBe(false)
 })
 
 test('approvers: a member or key has voted if the votes name it', () => {

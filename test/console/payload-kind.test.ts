@@ -71,7 +71,13 @@ test('edit form: it has the fields of the schema and those that only the payload
     ['to', 'json', false],
     ['extra', 'boolean', false],
   ])
-  expect(fields[0]).toMatchObject({ choices: ['open', 'closed'], hint: 'The new status.' })
+  expect(fields[0]).toMatchObject({
+    choices: [
+      { value: 'open', label: 'open' },
+      { value: 'closed', label: 'closed' },
+    ],
+    hint: 'The new status.',
+  })
 })
 
 test('edit form: an emptied text is sent as an empty text, and an emptied number gets its proposed value', () => {

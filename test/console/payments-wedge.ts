@@ -8,11 +8,12 @@ export const PAYMENTS = {
       { action: 'post:refund', risk: 'high', required: true },
       { action: 'post:transfer', risk: 'medium', required: true, needed: 2 },
       { action: 'post:grant', risk: 'medium', required: true, approvers: ['owner'] },
+      { action: 'post:own', risk: 'medium', required: true, exclude_requester: true },
       { action: 'post:mail', risk: 'medium', required: true },
       { action: 'tickets:update_ticket', risk: 'medium', required: true },
     ],
     cases: { stages: ['open', 'done'], initial: 'open' },
-    task_types: { pay: {}, refund: {}, transfer: {}, grant: {}, mail: {}, ticket: {} },
+    task_types: { pay: {}, refund: {}, transfer: {}, grant: {}, own: {}, mail: {}, ticket: {} },
   },
   'payments/rehearsals/pay.json': act('post:refund', {
     amount_usd: '{{input.amount_usd}}',
@@ -26,8 +27,13 @@ export const PAYMENTS = {
     },
     ...act('post:refund', { amount_usd: 84.5, order_id: '{{input.subject}}' }),
   ],
-  'payments/rehearsals/transfer.json': act('post:transfer', { amount_usd: 500, account: '{{input.account}}' }),
+  'payments/rehearsals/transfer.json': act('post:transfer', {
+    amount_usd: 500,
+    account: '{{input.account}}',
+    contract: '{{input.contract}}',
+  }),
   'payments/rehearsals/grant.json': act('post:grant', { account: '{{input.account}}' }),
+  'payments/rehearsals/own.json': act('post:own', { account: '{{input.account}}' }),
   'payments/rehearsals/mail.json': act('post:mail', {
     to: ['ada@example.com', 'kim@example.com'],
     subject: 'Your invoice',

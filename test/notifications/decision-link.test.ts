@@ -41,6 +41,27 @@ eachStore((store) => {
       expect((await decideWith(app, token, { decision: 'reject' })).status).toBe(410)
     })
 
+    test('opens the files that the request shows, and no other', async () => {
+      const app = await notifiedApp(store)
+      await linkMail(app, app.operator)
+      const upload = async (name: string) => {
+        const headers = { 'content-type': 'text/plain' }
+        return (await app.call('POST', `/v1/files?name=${name}`, undefined, { headers, raw: `This is ${name}.` })).body
+          .id
+      }
+      const [receipt, other] = [await upload('receipt.txt'), await upload('other.txt')]
+      const { token } = await askWithLink(app, app.operator, 'pay', { text: 'Pay', receipt: { $file: receipt } })
+      const [mail] = requestMails(app, app.operator)
+      expect(mail?.text).toContain('receipt: receipt.txt')
+      expect((await readLink(app, token)).body.approval.files).toMatchObject([{ id: receipt, name: 'receipt.txt' }])
+      const read = (id: string, key = token) => app.call('GET', `/v1/decide/files/${id}`, undefined, { key })
+      expect(await read(receipt)).toMatchObject({ status: 200, body: 'This is receipt.txt.' })
+      expect((await read(other)).status).toBe(404)
+      expect((await read(receipt, 'dl_another')).status).toBe(401)
+      expect((await decideWith(app, token, { decision: 'reject' })).status).toBe(200)
+      expect((await read(receipt)).status).toBe(410)
+    })
+
     test('is used up by one of two calls at once, also if the request needs more approvals', async () => {
       const app = await notifiedApp(store)
       await linkMail(app, app.operator)

@@ -62,7 +62,7 @@ describe('credentials by plane', () => {
     const client = { authorization: bearer(await openPortalSession(tenants(), ownProject)) }
     const owner = { authorization: bearer(sessions.owner), headers: { 'x-svc-project': ownProject.ids.projects ?? '' } }
     const before = await readAllRows(tenants())
-    const isDecision = ({ path }: AnyRoute) => path === '/v1/decide'
+    const isDecision = ({ path }: AnyRoute) => path.startsWith('/v1/decide')
     for (const [routes, sent] of [
       [[...FOUNDER_ROUTES, ...OPEN_ROUTES.filter((route) => !isDecision(route))], owner] as const,
       [OPEN_ROUTES.filter(isDecision), { authorization: bearer(ownProject.decisionToken) }] as const,

@@ -174,7 +174,7 @@ const EARLIER_REFUSALS = [401, 404, 409, 429, 502]
 
 /** A key, or the owner's session on routes that refuse keys. */
 function credentialFor({ sessions, ownProject }: TwoTenantApp, { path }: AnyRoute, client: string): string {
-  if (path === '/v1/decide') return bearer(ownProject.decisionToken)
+  if (path.startsWith('/v1/decide')) return bearer(ownProject.decisionToken)
   if (path.startsWith('/v1/portal')) return bearer(client)
   return bearer(/^\/v1\/(members|projects|auth\/password|me\/|mcp-)/.test(path) ? sessions.owner : FOUNDER_KEY)
 }

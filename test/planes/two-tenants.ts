@@ -4,7 +4,7 @@ import { afterAll, beforeAll } from 'vitest'
 import { newToken, tokenHash } from '../../src/base/tokens.ts'
 import { inTx } from '../../src/ctx/ctx.ts'
 import { type Role, SYSTEM_ACTOR } from '../../src/ctx/scope.ts'
-import { insertMessageFiles } from '../../src/files/rows.ts'
+import { insertMessageFiles, insertTaskFiles } from '../../src/files/rows.ts'
 import { storeFile } from '../../src/files/store-file.ts'
 import { reportKnowledgeGap } from '../../src/knowledge/intake.ts'
 import { insertDecisionLink } from '../../src/notifications/decision-link-rows.ts'
@@ -149,7 +149,7 @@ async function seedProject(app: TestApp, key: string, owner: string): Promise<Se
   }
   ids.question = await insertRunRows(app, ids)
   await setBrandImages(app, key, ids.projects)
-  await attachFileToMessages(app, ids)
+  await attachFile(app, ids)
   return { key, decisionToken: await insertNotificationRows(app, owner, ids), ids }
 }
 
@@ -264,11 +264,12 @@ async function setBrandImages(app: TestApp, key: string, projectId: string): Pro
   if (set.status !== 200) throw new Error(JSON.stringify(set.body))
 }
 
-/** The client may read the files of its messages. */
-async function attachFileToMessages(app: TestApp, { threads, files }: Record<'threads' | 'files', string>) {
+/** The client may read the files of its messages, and a decision link those of its task. */
+async function attachFile(app: TestApp, { threads, tasks, files }: Record<'threads' | 'tasks' | 'files', string>) {
   const messages = await app.ctx.db.selectFrom('messages').select('id').where('thread_id', '=', threads).execute()
   await inTx(app.ctx, async (tx) => {
     for (const { id } of messages) await insertMessageFiles(tx.db, id, [files])
+    await insertTaskFiles(tx.db, tasks, [files])
   })
 }
 

@@ -1,5 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
-import { ApiError, callApi } from './http.ts'
+import type { ReadFile } from './file-queries.ts'
+import { ApiError, callApi, fetchResponse } from './http.ts'
 import type { Schemas } from './types.ts'
 
 /** The API of the decision page. The token of the mail is the credential; a signed-in session plays no part. */
@@ -25,6 +26,12 @@ export const linkedApprovalQuery = (token: string) =>
     // Another member may decide while the page is open.
     refetchInterval: ({ state }) => (isRefused(state.error) ? false : POLL_MS),
   })
+
+/** The files that the approval shows. */
+export const readLinkedFile =
+  (token: string): ReadFile =>
+  ({ id }, options) =>
+    fetchResponse(`/v1/decide/files/${id}`, { ...bearer(token), ...options })
 
 export const decideWithLink = (token: string, body: LinkDecision): Promise<LinkOutcome> =>
   callApi<LinkOutcome>('/v1/decide', { ...bearer(token), method: 'POST', body })

@@ -8,14 +8,18 @@ export type StoredFile = Schemas['File']
 /** A file that came in, or an artifact of a task. */
 export type ShownFile = Pick<StoredFile, 'id' | 'name' | 'content_type' | 'size'>
 
-export const contentPath = ({ id }: ShownFile): string =>
-  id.startsWith('art_') ? `/v1/artifacts/${id}` : `/v1/files/${id}`
+const contentPath = ({ id }: ShownFile): string => (id.startsWith('art_') ? `/v1/artifacts/${id}` : `/v1/files/${id}`)
+
+/** Reads the bytes of a file, with the credential of the page. */
+export type ReadFile = (file: ShownFile, options?: { signal: AbortSignal }) => Promise<Response>
+
+export const readFile: ReadFile = (file, options) => fetchResponse(contentPath(file), options)
 
 /** The bytes of a file never change. */
-export const fileContentQuery = (file: ShownFile) =>
+export const fileContentQuery = (file: ShownFile, read: ReadFile) =>
   queryOptions({
     queryKey: ['file-content', file.id],
-    queryFn: async ({ signal }) => (await fetchResponse(contentPath(file), { signal })).blob(),
+    queryFn: async ({ signal }) => (await read(file, { signal })).blob(),
     staleTime: Infinity,
     gcTime: 60_000,
   })

@@ -130,6 +130,8 @@ export interface components {
             edited: JsonObject | null;
             /** @description When more people were asked, because nobody decided. */
             escalated_at: string | null;
+            /** @description Who started the task (`context.requested_by`) may not decide. */
+            exclude_requester: boolean;
             expires_at: string | null;
             /** @description How many people must approve the same payload. */
             needed: number;
@@ -218,6 +220,8 @@ export interface components {
             edited: JsonObject | null;
             /** @description When more people were asked, because nobody decided. */
             escalated_at: string | null;
+            /** @description Who started the task (`context.requested_by`) may not decide. */
+            exclude_requester: boolean;
             expires_at: string | null;
             /** @description The files of the payload and of the task. */
             files: components["schemas"]["File"][];
@@ -273,6 +277,11 @@ export interface components {
             to: ("team" | "client") | null;
             /** @description Who has approved the current payload, if several people must. An edit removes them. */
             votes: components["schemas"]["ApprovalVote"][];
+            /** @description Members who may decide and have not approved yet. Empty once it is decided. */
+            waits_for: {
+                id: string;
+                name: string;
+            }[];
             wedge: string;
         };
         ApprovalList: {

@@ -66,6 +66,8 @@ export function FieldList({ value, texts = {} }: { value: Json; texts?: Record<s
 
 function FieldValue({ value }: { value: Json }) {
   if (value === null || value === '') return <span className="text-muted">—</span>
+  // The payload of an action names a file so, with its hash.
+  if (typeof value === 'object' && '$file' in value && typeof value['name'] === 'string') return <>{value['name']}</>
   if (typeof value === 'object') return <JsonView value={value} max="max-h-48" />
   return <>{String(value)}</>
 }

@@ -1,11 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
 import { toCurl } from '../../api/http.ts'
-import { approvalQuery, sessionQuery } from '../../api/queries.ts'
+import { approvalQuery } from '../../api/queries.ts'
 import type { Approval, JsonObject } from '../../api/types.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
-import { RequireRole, RoleHint } from '../../ui/role.tsx'
+import { RequireRole } from '../../ui/role.tsx'
 import { StatusBadge, Tag } from '../../ui/status.tsx'
 import { uiText } from '../../ui/text.ts'
 import { TimeAgo, useNow } from '../../ui/time.tsx'
@@ -18,9 +17,9 @@ import { DecisionDetails } from './decision-details.tsx'
 import { DecisionForm } from './decision-form.tsx'
 import { HeldDecisionRow } from './held-decision-list.tsx'
 import { type HeldDecision, useHeldDecision } from './held-decisions.ts'
-import { isApprover } from './may-decide.ts'
 import { PayloadView } from './payload-view.tsx'
 import { askedQuestion, QuestionDecision, QuestionView } from './question-decision.tsx'
+import { RequireApprover } from './require-approver.tsx'
 import { approvalHeadline } from './approval-summary.ts'
 import { approvalsText } from './text.ts'
 import { type SendDecision, useDecision } from './use-decision.ts'
@@ -45,7 +44,7 @@ export function ApprovalCard({
       <div className="flex flex-col gap-4 border-t border-line p-5">
         {omits !== 'conversation' && <ApprovalContext context={approval.context} />}
         <CardRequest approval={approval} schema={detail?.schema ?? null} onDecided={onDecided} />
-        <ApprovalPeople approval={approval} />
+        <ApprovalPeople approval={approval} waitsFor={detail?.waits_for ?? []} />
       </div>
       {detail && omits !== 'conversation' && <ThreadEnd messages={detail.thread} />}
       {detail && omits !== 'steps' && <AgentSteps steps={detail.steps} />}
@@ -73,7 +72,7 @@ function CardRequest({
   if (held) return <HeldRequest approval={approval} decision={held} />
   if (open && onDecided)
     return (
-      <RequireApprover approval={approval}>
+      <RequireApprover approval={approval} request={<RequestView approval={approval} />}>
         <SessionDecision approval={approval} schema={schema} onDecided={onDecided} />
       </RequireApprover>
     )
@@ -108,19 +107,6 @@ export function DecisionControls(props: { approval: Approval; schema: JsonObject
   return path === 'question' ? <QuestionDecision {...props} /> : <DecisionForm key={payload_sha256} {...props} />
 }
 
-/** Shows the form to members who may decide, and the request with a hint to all others. */
-function RequireApprover({ approval, children }: { approval: Approval; children: ReactNode }) {
-  const { data: session } = useQuery(sessionQuery)
-  const mayDecide = !session || isApprover(approval, session)
-  const hint = mayDecide ? approvalsText.roleHint : approvalsText.people.onlyApprovers(approval.approvers ?? [])
-  const readOnly = <ReadOnlyRequest approval={approval} hint={hint} />
-  return (
-    <RequireRole minRole="operator" fallback={readOnly}>
-      {mayDecide ? children : readOnly}
-    </RequireRole>
-  )
-}
-
 /** What is asked: the payload of an action, or the options and the answer of a question. */
 function RequestView({ approval }: { approval: Approval }) {
   return approval.path === 'question' ? <QuestionView approval={approval} /> : <PayloadView approval={approval} />
@@ -131,15 +117,6 @@ export function HeldRequest({ approval, decision }: { approval: Approval; decisi
     <div className="flex flex-col gap-3">
       <RequestView approval={approval} />
       <HeldDecisionRow decision={decision} />
-    </div>
-  )
-}
-
-function ReadOnlyRequest({ approval, hint }: { approval: Approval; hint: string }) {
-  return (
-    <div className="flex flex-col gap-3">
-      <RequestView approval={approval} />
-      <RoleHint>{hint}</RoleHint>
     </div>
   )
 }

@@ -74,7 +74,7 @@ function ContextFacts({ context: { client, thread_id, case_id, requested_by } }:
   )
 }
 
-function Fact({ label, children }: { label: string; children: ReactNode }) {
+export function Fact({ label, children }: { label: string; children: ReactNode }) {
   return (
     <li>
       <span className="text-muted">{label}:</span> {children}

@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import type { ReadFile } from '../../api/file-queries.ts'
 import type { ApprovalDetail } from '../../api/types.ts'
 import { StatusBadge } from '../../ui/status.tsx'
 import { TimeAgo, TimeOfDay } from '../../ui/time.tsx'
@@ -85,7 +86,7 @@ function StepText({ text: line }: { text: string }) {
 }
 
 /** Earlier decisions on the same action, newest first. */
-export function EarlierDecisions({ detail }: { detail: ApprovalDetail }) {
+export function EarlierDecisions({ detail, hasLinks = true }: { detail: ApprovalDetail; hasLinks?: boolean }) {
   const { history, action } = detail
   if (history.length === 0) return null
   return (
@@ -94,13 +95,9 @@ export function EarlierDecisions({ detail }: { detail: ApprovalDetail }) {
         {history.map((past) => (
           <li key={past.approval_id} className="flex flex-wrap items-center gap-x-2 gap-y-0.5">
             <StatusBadge status={past.status} />
-            <Link
-              to="/approvals"
-              search={{ status: past.status, id: past.approval_id }}
-              className="min-w-0 break-words text-accent underline"
-            >
+            <PastAction past={past} hasLink={hasLinks}>
               {past.text ?? actionLabel(action, connectionName(detail))}
-            </Link>
+            </PastAction>
             <span className="text-xs text-muted">
               {past.edited && `${text.edited} · `}
               {past.decided_by && `${text.by(actorName(past.decided_by))} · `}
@@ -114,11 +111,33 @@ export function EarlierDecisions({ detail }: { detail: ApprovalDetail }) {
   )
 }
 
-export function ApprovalFiles({ files }: { files: ApprovalDetail['files'] }) {
+/** The decision page has no links to pages that need a sign-in. */
+function PastAction({
+  past,
+  hasLink,
+  children,
+}: {
+  past: ApprovalDetail['history'][number]
+  hasLink: boolean
+  children: string
+}) {
+  if (!hasLink) return <span className="min-w-0 break-words">{children}</span>
+  return (
+    <Link
+      to="/approvals"
+      search={{ status: past.status, id: past.approval_id }}
+      className="min-w-0 break-words text-accent underline"
+    >
+      {children}
+    </Link>
+  )
+}
+
+export function ApprovalFiles({ files, read }: { files: ApprovalDetail['files']; read?: ReadFile }) {
   if (files.length === 0) return null
   return (
     <CardSection title={text.files} count={files.length}>
-      <FileList files={files} />
+      <FileList files={files} {...(read && { read })} />
     </CardSection>
   )
 }

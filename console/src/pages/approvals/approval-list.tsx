@@ -31,7 +31,7 @@ export function ApprovalList({
             className: `flex border-b border-line ${approval === open ? 'bg-accent-soft' : ''}`,
             row: (
               <>
-                {batch && isSelectable(approval) && <SelectCheckbox approval={approval} batch={batch} />}
+                {batch?.isSelectable(approval) && <SelectCheckbox approval={approval} batch={batch} />}
                 <ApprovalRow approval={approval} open={approval === open} onOpen={onOpen} />
               </>
             ),
@@ -54,21 +54,18 @@ function SelectCheckbox({ approval, batch }: { approval: Approval; batch: Approv
   )
 }
 
-/** Each question needs its own answer. */
-const isSelectable = ({ path }: Approval) => path !== 'question'
-
 export function toggleSelected(batch: ApprovalBatch, approval: Approval): void {
-  if (!isSelectable(approval)) return
+  if (!batch.isSelectable(approval)) return
   const others = batch.selected.filter(({ approval_id }) => approval_id !== approval.approval_id)
   batch.select(others.length < batch.selected.length ? others : [...others, approval])
 }
 
 export function toggleAllSelected(batch: ApprovalBatch, approvals: Approval[]): void {
-  batch.select(isAllSelected(batch, approvals) ? [] : approvals.filter(isSelectable))
+  batch.select(isAllSelected(batch, approvals) ? [] : approvals.filter(batch.isSelectable))
 }
 
 function isAllSelected(batch: ApprovalBatch, approvals: Approval[]): boolean {
-  const selectable = approvals.filter(isSelectable)
+  const selectable = approvals.filter(batch.isSelectable)
   return selectable.length > 0 && selectable.every((approval) => isSelected(batch, approval))
 }
 
@@ -109,7 +106,7 @@ function ApprovalRow({
       className="flex min-w-0 grow flex-col gap-0.5 px-3 py-2 text-left -outline-offset-2 hover:bg-hover"
     >
       <span className="line-clamp-2 font-medium">{approvalSummary(approval)}</span>
-      <span className="flex w-full items-center text-xs text-muted">
+      <span className="flex w-full items-center gap-2 text-xs text-muted">
         <span className="truncate">
           {[approval.wedge, approval.context.client?.name, assignee && approvalsText.people.assignedTo(assignee.name)]
             .filter(Boolean)

@@ -2,39 +2,53 @@ import { useQuery } from '@tanstack/react-query'
 import { callApi } from '../../api/http.ts'
 import { useApiMutation } from '../../api/mutation.ts'
 import { sessionQuery } from '../../api/queries.ts'
-import { membersQuery } from '../../api/setup-queries.ts'
-import type { Approval } from '../../api/types.ts'
+import type { Approval, ApprovalDetail } from '../../api/types.ts'
 import { useHasRole } from '../../ui/role.tsx'
 import { actorName } from './actor-name.ts'
 import { approvalsText } from './text.ts'
 
 const text = approvalsText.people
 
-/** Who has approved so far, and who is asked to decide. */
-export function ApprovalPeople({ approval }: { approval: Approval }) {
+type WaitsFor = ApprovalDetail['waits_for']
+
+/** Who has approved so far, who still may, and who is asked to decide. */
+export function ApprovalPeople({ approval, waitsFor }: { approval: Approval; waitsFor: WaitsFor }) {
   return (
     <div className="flex flex-wrap items-center gap-x-5 gap-y-2 text-xs empty:hidden">
-      {approval.needed > 1 && <VoteCount approval={approval} />}
-      <Assignee approval={approval} />
+      <VoteCount approval={approval} waitsFor={waitsFor} />
+      <Assignee approval={approval} waitsFor={waitsFor} />
       {approval.escalated_at && approval.status === 'pending' && <span className="text-wait">{text.escalated}</span>}
     </div>
   )
 }
 
-export function VoteCount({ approval: { votes, needed } }: { approval: Approval }) {
+/** The votes if several people must approve, and who is missing. */
+export function VoteCount({ approval, waitsFor }: { approval: Approval; waitsFor: WaitsFor }) {
+  const { votes, needed, status } = approval
   const names = votes.map(({ by }) => actorName(by)).join(', ')
+  if (needed === 1) return null
   return (
-    <span className="rounded bg-wait-soft px-1.5 py-0.5 font-medium text-wait">
-      {text.votes(votes.length, needed, names)}
-    </span>
+    <>
+      <span className="rounded bg-wait-soft px-1.5 py-0.5 font-medium text-wait">
+        {text.votes(votes.length, needed, names)}
+      </span>
+      {status === 'pending' && (
+        <span className="min-w-0 break-words text-muted">
+          {text.waitsFor(
+            needed - votes.length,
+            waitsFor.map(({ name }) => name),
+          )}
+        </span>
+      )}
+    </>
   )
 }
 
 /** The API shows the members to members only, so an API key sees the assignee and cannot choose one. */
-function Assignee({ approval }: { approval: Approval }) {
+function Assignee({ approval, waitsFor }: { approval: Approval; waitsFor: WaitsFor }) {
   const { data: session } = useQuery(sessionQuery)
   const canAssign = useHasRole()('operator') && approval.status === 'pending' && session?.member
-  if (canAssign) return <AssigneeSelect approval={approval} />
+  if (canAssign) return <AssigneeSelect approval={approval} waitsFor={waitsFor} />
   if (!approval.assignee) return null
   return (
     <span>
@@ -43,15 +57,13 @@ function Assignee({ approval }: { approval: Approval }) {
   )
 }
 
-function AssigneeSelect({ approval: { approval_id, assignee } }: { approval: Approval }) {
-  const { data: members = [] } = useQuery(membersQuery)
+function AssigneeSelect({ approval: { approval_id, assignee }, waitsFor }: { approval: Approval; waitsFor: WaitsFor }) {
   const assign = useApiMutation(
     (to: string | null) => callApi(`/v1/approvals/${approval_id}`, { method: 'PUT', body: { assignee: to } }),
     { invalidates: ['approvals'] },
   )
-  const choices = members.filter(({ role, status }) => role !== 'viewer' && status === 'active')
-  // The assignee is shown before the members are loaded.
-  const others = choices.filter(({ id }) => id !== assignee?.id)
+  // The assignee is shown before the others are loaded.
+  const others = waitsFor.filter(({ id }) => id !== assignee?.id)
   return (
     <label className="flex items-center gap-2">
       <span className="text-muted">{text.assignee}</span>
@@ -63,9 +75,9 @@ function AssigneeSelect({ approval: { approval_id, assignee } }: { approval: App
       >
         <option value="">{text.noAssignee}</option>
         {assignee && <option value={assignee.id}>{assignee.name}</option>}
-        {others.map(({ id, name, email }) => (
+        {others.map(({ id, name }) => (
           <option key={id} value={id}>
-            {name ?? email}
+            {name}
           </option>
         ))}
       </select>

@@ -28,11 +28,8 @@ export function approvalHeadline(approval: SummarizedApproval): ApprovalHeadline
   if (approval.path === 'question') return { action: questionTitle(approval), amount: null, target: null }
   const payload = editedPayload(approval)
   const money = approvalMoney(approval)
-  return {
-    action: toolLabel(approval) ?? actionLabel(approval.action, connectionName(approval)),
-    amount: money && moneyText(money),
-    target: targetLabel(payload),
-  }
+  const action = toolLabel(approval) ?? actionLabel(approval.action, connectionName(approval))
+  return { action, amount: money && moneyText(money), target: targetLabel(payload, action) }
 }
 
 const questionTitle = ({ preview }: SummarizedApproval) =>
@@ -83,10 +80,11 @@ export const editedPayload = ({ preview, edited }: SummarizedApproval): JsonObje
   ...edited,
 })
 
-function targetLabel(payload: JsonObject): string | null {
+/** Without what the action names already: the server's words for a mail end with its recipient. */
+function targetLabel(payload: JsonObject, action: string): string | null {
   const parts = TARGET_FIELDS.flatMap(({ fields, phrase }) => {
     const field = fields.find((name) => isTarget(payload[name]))
-    if (field === undefined) return []
+    if (field === undefined || action.includes(` ${phrase(targetText([payload[field] ?? ''].flat()[0]))}`)) return []
     const noun = field.endsWith('_id') ? `${field.slice(0, -3).replaceAll('_', ' ')} ` : ''
     return [phrase(`${noun}${targetText(payload[field])}`)]
   })

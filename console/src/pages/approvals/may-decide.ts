@@ -16,6 +16,12 @@ export function isApprover({ approvers }: Pick<Approval, 'approvers'>, { role, m
   )
 }
 
+/** Whether the member or key started the task and may therefore not decide. */
+export const isExcluded = (
+  { exclude_requester, context }: Pick<Approval, 'exclude_requester' | 'context'>,
+  { member, key }: Reader,
+): boolean => exclude_requester && context.requested_by?.id === (member?.id ?? key?.id)
+
 /** Whether the member or key has approved the payload that is shown. */
 export const hasVoted = ({ votes }: Pick<Approval, 'votes'>, { member, key }: Reader): boolean =>
   votes.some(({ by }) => by.id === (member?.id ?? key?.id))

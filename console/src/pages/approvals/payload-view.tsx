@@ -1,12 +1,15 @@
 import { useState } from 'react'
+import { toObject } from '../../api/json.ts'
 import type { Approval, JsonObject } from '../../api/types.ts'
 import { humanize } from '../../ui/humanize.ts'
 import { FieldList, JsonView } from '../../ui/json.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 import { uiText } from '../../ui/text.ts'
+import { actorName } from './actor-name.ts'
 import { moneyFields, moneyText } from './amount.ts'
 import { connectionName, editedPayload } from './approval-summary.ts'
 import { htmlToText } from './html-text.ts'
+import { PayloadDiffView } from './payload-diff-view.tsx'
 import { type ShownPayload, shownPayload } from './payload-kind.ts'
 import { approvalsText } from './text.ts'
 
@@ -42,7 +45,20 @@ export function PayloadView({ approval }: { approval: Approval }) {
       ) : (
         <FieldList value={payload} />
       )}
+      <PendingChanges approval={approval} />
     </section>
+  )
+}
+
+/** What the first approver changed, if more people must approve. An edit restarts the votes, so the first vote is the edit. */
+function PendingChanges({ approval: { status, edited, votes, preview, amount } }: { approval: Approval }) {
+  if (status !== 'pending' || edited === null) return null
+  const [first] = votes
+  return (
+    <div className="flex flex-col gap-1 rounded-md border border-line p-3">
+      <p className="text-xs text-muted">{first ? text.changedBy(actorName(first.by)) : text.changed}</p>
+      <PayloadDiffView payload={toObject(preview)} edited={edited} amount={amount} />
+    </div>
   )
 }
 

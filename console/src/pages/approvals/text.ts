@@ -1,6 +1,14 @@
 import { capitalize } from '../../ui/humanize.ts'
 import { plural } from '../../ui/plural.ts'
 
+const MAX_LISTED_NAMES = 5
+
+function listed(names: string[]): string {
+  const more = names.length - MAX_LISTED_NAMES
+  const shown = names.slice(0, MAX_LISTED_NAMES).join(', ')
+  return more > 0 ? `${shown} and ${more.toLocaleString()} more` : shown
+}
+
 export const approvalsText = {
   title: 'Approvals',
   byStatus: 'Approvals by status',
@@ -64,6 +72,13 @@ export const approvalsText = {
     assignedTo: (name: string) => `assigned to ${name}`,
     noAssignee: 'No assignee',
     escalated: 'Escalated: more people were asked',
+    excluded: 'You started this task, so another person decides.',
+    waitsFor: (missing: number, names: string[]) =>
+      names.length === 0
+        ? 'No member may approve this request.'
+        : missing < names.length
+          ? `Waiting for ${missing.toLocaleString()} of: ${listed(names)}`
+          : `Waiting for: ${listed(names)}`,
     onlyApprovers: (approvers: string[]) => `Only these may decide: ${approvers.join(', ')}.`,
   },
   comments: {
@@ -91,6 +106,8 @@ export const approvalsText = {
     noMailText: 'The mail has no text.',
     messageTo: (recipient: string) => `To ${recipient}`,
     through: 'through connection',
+    changedBy: (name: string) => `Changed by ${name}:`,
+    changed: 'Changed by an approver:',
   },
   question: {
     to: { team: 'Question to the team', client: 'Question to the client' },

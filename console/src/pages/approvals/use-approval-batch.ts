@@ -1,9 +1,11 @@
-import { useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { callApi, errorMessage } from '../../api/http.ts'
+import { sessionQuery } from '../../api/queries.ts'
 import type { Approval, DecisionResult, JsonObject } from '../../api/types.ts'
 import { batchTotals } from './batch-totals.ts'
 import { holdDecision } from './held-decisions.ts'
+import { isApprover, isExcluded } from './may-decide.ts'
 
 /** `voted`: the approval was counted, and more people must approve. */
 export type BatchOutcome =
@@ -15,6 +17,8 @@ export interface ApprovalBatch {
   /** Empty until the decision is sent; from then on the selection is fixed. */
   outcomes: ReadonlyMap<string, BatchOutcome>
   busy: boolean
+  /** Each question needs its own answer, and the reader may not decide about every request. */
+  isSelectable: (approval: Approval) => boolean
   select: (approvals: readonly Approval[]) => void
   decide: (to: 'approve' | 'reject', body: JsonObject) => void
   clear: () => void
@@ -26,6 +30,7 @@ export interface ApprovalBatch {
  */
 export function useApprovalBatch(): ApprovalBatch {
   const queries = useQueryClient()
+  const { data: session } = useQuery(sessionQuery)
   const [selected, setSelected] = useState<readonly Approval[]>([])
   const [outcomes, setOutcomes] = useState<ReadonlyMap<string, BatchOutcome>>(new Map())
   const [busy, setBusy] = useState(false)
@@ -54,6 +59,8 @@ export function useApprovalBatch(): ApprovalBatch {
     selected,
     outcomes,
     busy,
+    isSelectable: (approval) =>
+      approval.path !== 'question' && (!session || (isApprover(approval, session) && !isExcluded(approval, session))),
     select: (approvals) => !busy && outcomes.size === 0 && setSelected(approvals),
     decide,
     clear() {

@@ -4,12 +4,13 @@ import { toObject, toText } from '../../api/json.ts'
 import type { Approval, JsonObject } from '../../api/types.ts'
 import { useShortcuts } from '../../shell/shortcuts.ts'
 import { Button, KeyCap } from '../../ui/button.tsx'
-import { RequireRole } from '../../ui/role.tsx'
+import { editedPayload } from '../approvals/approval-summary.ts'
 import { Countdown } from '../approvals/countdown.tsx'
 import { ApproveButton } from '../approvals/decision-form.tsx'
 import { HeldDecisionRow } from '../approvals/held-decision-list.tsx'
 import { useHeldDecision } from '../approvals/held-decisions.ts'
 import { RejectForm, ReviseForm } from '../approvals/note-form.tsx'
+import { RequireApprover } from '../approvals/require-approver.tsx'
 import { type Decision, useDecision } from '../approvals/use-decision.ts'
 import { conversationsText } from './text.ts'
 
@@ -33,7 +34,7 @@ export function DraftBubble({
   /** The member who has answered since; null: the draft is up to date. */
   answeredBy: string | null
 }) {
-  const proposed = toText(toObject(approval.preview)[field])
+  const proposed = toText(editedPayload(approval)[field])
   const [mode, setMode] = useState<DraftMode>('view')
   const [text, setText] = useState(proposed)
   const held = useHeldDecision(approval.approval_id)
@@ -68,7 +69,7 @@ export function DraftBubble({
       {held ? (
         <HeldDecisionRow decision={held} />
       ) : (
-        <RequireRole minRole="operator">
+        <RequireApprover approval={approval}>
           <DraftDecision
             approval={approval}
             mode={mode}
@@ -76,7 +77,7 @@ export function DraftBubble({
             onMode={setMode}
             onDiscard={() => (setText(proposed), setMode('view'))}
           />
-        </RequireRole>
+        </RequireApprover>
       )}
     </article>
   )

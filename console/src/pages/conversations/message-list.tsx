@@ -65,7 +65,7 @@ function PendingApproval({ approval, thread }: { approval: Approval; thread: Thr
   const field = replyField(approval)
   if (field !== undefined) {
     const answeredBy = findLaterAnswer(thread, approval)
-    return <DraftBubble approval={approval} field={field} answeredBy={answeredBy} />
+    return <DraftBubble key={approval.payload_sha256} approval={approval} field={field} answeredBy={answeredBy} />
   }
   return <ApprovalCard approval={approval} onDecided={() => {}} omits="conversation" />
 }

@@ -1,14 +1,16 @@
 import { useMutation } from '@tanstack/react-query'
-import { decideWithLink, type LinkedApproval } from '../../api/decision-link.ts'
+import { decideWithLink, type LinkedApproval, readLinkedFile } from '../../api/decision-link.ts'
 import { errorMessage } from '../../api/http.ts'
 import { ErrorMessage } from '../../ui/page-states.tsx'
 import { CardHeader, DecisionControls, HeldRequest } from '../approvals/approval-card.tsx'
-import { CustomerMessage } from '../approvals/approval-context.tsx'
-import { AgentSteps, ThreadEnd } from '../approvals/approval-details.tsx'
+import { actorName } from '../approvals/actor-name.ts'
+import { CustomerMessage, Fact } from '../approvals/approval-context.tsx'
+import { AgentSteps, ApprovalFiles, EarlierDecisions, ThreadEnd } from '../approvals/approval-details.tsx'
 import { VoteCount } from '../approvals/approval-people.tsx'
 import { useUnloadWarning } from '../approvals/held-decision-list.tsx'
 import { useHeldDecision } from '../approvals/held-decisions.ts'
 import { type Decision, type SendDecision, sendOrHold } from '../approvals/use-decision.ts'
+import { approvalsText } from '../approvals/text.ts'
 import type { Outcome } from './outcome-message.tsx'
 import { decideText } from './text.ts'
 
@@ -22,7 +24,7 @@ interface CardProps {
 /** The approval with what helps to decide, and with the decisions that the member of the link can take. */
 export function DecisionCard(props: CardProps) {
   const { approval, member } = props.linked
-  const { context, rule, schema, thread, steps } = approval
+  const { context, rule, schema, thread, steps, files, waits_for } = approval
   const held = useHeldDecision(approval.approval_id)
   useUnloadWarning(held !== undefined)
   const { error, ...send } = useLinkDecision(props)
@@ -31,20 +33,38 @@ export function DecisionCard(props: CardProps) {
       <CardHeader approval={approval} rule={rule} />
       <div className="flex flex-col gap-4 border-t border-line p-5">
         {context.message && <CustomerMessage message={context.message} client={context.client} />}
+        <Facts context={context} />
         {held ? (
           <HeldRequest approval={approval} decision={held} />
         ) : (
           <DecisionControls approval={approval} schema={schema} send={send} />
         )}
-        {approval.needed > 1 && <VoteCount approval={approval} />}
+        {approval.needed > 1 && (
+          <div className="flex flex-wrap items-center gap-x-5 gap-y-2 text-xs">
+            <VoteCount approval={approval} waitsFor={waits_for} />
+          </div>
+        )}
         {error && <ErrorMessage message={errorMessage(error)} />}
       </div>
       <ThreadEnd messages={thread} />
       <AgentSteps steps={steps} />
+      <EarlierDecisions detail={approval} hasLinks={false} />
+      <ApprovalFiles files={files} read={readLinkedFile(props.token)} />
       <footer className="border-t border-line px-5 py-2 text-xs text-muted">
         {decideText.decidingAs(member.name ?? member.email)}
       </footer>
     </article>
+  )
+}
+
+function Facts({ context: { client, requested_by } }: Pick<LinkedApproval['approval'], 'context'>) {
+  if (!client?.name && !requested_by) return null
+  const { facts, client: label, startedBy } = approvalsText.context
+  return (
+    <ul aria-label={facts} className="flex flex-wrap gap-x-5 gap-y-1 text-xs">
+      {client?.name && <Fact label={label}>{client.name}</Fact>}
+      {requested_by && <Fact label={startedBy}>{actorName(requested_by)}</Fact>}
+    </ul>
   )
 }
 

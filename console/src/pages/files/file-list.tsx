@@ -1,8 +1,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Download, File as FileIcon, FileImage, FileText } from 'lucide-react'
 import { lazy, Suspense, useState } from 'react'
-import { contentPath, fileContentQuery, type ShownFile } from '../../api/file-queries.ts'
-import { fetchResponse } from '../../api/http.ts'
+import { fileContentQuery, type ReadFile, readFile, type ShownFile } from '../../api/file-queries.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { formatBytes } from '../../ui/format.ts'
@@ -15,7 +14,15 @@ import { filesText } from './text.ts'
 const FileContent = lazy(async () => ({ default: (await import('../../ui/file-content.tsx')).FileContent }))
 
 /** Files with their size. A file that can be shown opens in a dialog; every file can be downloaded. */
-export function FileList({ files, label = filesText.files }: { files: ShownFile[]; label?: string }) {
+export function FileList({
+  files,
+  label = filesText.files,
+  read = readFile,
+}: {
+  files: ShownFile[]
+  label?: string
+  read?: ReadFile
+}) {
   const [open, setOpen] = useState<ShownFile | null>(null)
   return (
     <>
@@ -36,25 +43,25 @@ export function FileList({ files, label = filesText.files }: { files: ShownFile[
               </button>
             )}
             <span className="ml-auto pl-2 text-xs whitespace-nowrap text-muted">{formatBytes(file.size)}</span>
-            <DownloadButton file={file} />
+            <DownloadButton file={file} read={read} />
           </li>
         ))}
       </ul>
-      {open && <FilePreview file={open} onClose={() => setOpen(null)} />}
+      {open && <FilePreview file={open} read={read} onClose={() => setOpen(null)} />}
     </>
   )
 }
 
 /** The dialog opens at once; the code that shows the content is loaded with the content. */
-function FilePreview({ file, onClose }: { file: ShownFile; onClose: () => void }) {
-  const query = useQuery(fileContentQuery(file))
+function FilePreview({ file, read, onClose }: { file: ShownFile; read: ReadFile; onClose: () => void }) {
+  const query = useQuery(fileContentQuery(file, read))
   return (
     <Dialog label={filesText.previewOf(file.name)} onClose={onClose} className="max-w-4xl">
       <div className="flex max-h-[85dvh] flex-col gap-3 p-4">
         <header className="flex items-center gap-2">
           <h2 className="min-w-0 truncate text-base font-semibold">{file.name}</h2>
           <span className="ml-auto flex gap-1">
-            <DownloadButton file={file} />
+            <DownloadButton file={file} read={read} />
             <Button small onClick={onClose}>
               {filesText.close}
             </Button>
@@ -80,9 +87,9 @@ function FileKindIcon({ file }: { file: ShownFile }) {
   return <Icon size={14} aria-hidden className="shrink-0 text-muted" />
 }
 
-export function DownloadButton({ file }: { file: ShownFile }) {
+function DownloadButton({ file, read }: { file: ShownFile; read: ReadFile }) {
   const { name } = file
-  const download = useMutation({ mutationFn: () => saveFile(fetchResponse(contentPath(file)), name) })
+  const download = useMutation({ mutationFn: () => saveFile(read(file), name) })
   return (
     <MutationButton
       small
