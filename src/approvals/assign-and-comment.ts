@@ -1,13 +1,14 @@
 import { nameActors } from '../accounts/actor-name-rows.ts'
 import { appendAuditEntry } from '../audit/append.ts'
 import { badRequest } from '../base/problem.ts'
-import { type Ctx, inTx } from '../ctx/ctx.ts'
+import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { ProjectScope } from '../ctx/scope.ts'
 import { isoNow } from '../ctx/world.ts'
 import { notifySameStatus } from '../events/project-changes.ts'
 import type { Db } from '../store/store.ts'
 import type { ApprovalCommentRow, ApprovalRow } from '../store/tables.ts'
-import { findDecidingMember, updateAssignee } from './approver-rows.ts'
+import { findTaskUnscoped } from '../tasks/rows.ts'
+import { listDecidingMembers, updateAssignee } from './approver-rows.ts'
 import { isApprover } from './approvers.ts'
 import { alreadyDecided } from './cast-vote.ts'
 import { insertComment } from './comment-rows.ts'
@@ -15,25 +16,31 @@ import { insertComment } from './comment-rows.ts'
 /** The same limit as for a note or a reason. */
 export const MAX_COMMENT_CHARACTERS = 10_000
 
-/** Asks a member to decide; null takes the request back. 400 for a member who may not decide. */
+/** Asks a member, by id, mail address or `me`, to decide; null asks no member. 400 for a member who may not decide. */
 export function assignApproval(
   ctx: Ctx,
   { actor }: Pick<ProjectScope, 'actor'>,
   row: ApprovalRow,
-  assignee_id: string | null,
+  assignee: string | null,
 ): Promise<ApprovalRow> {
   return inTx(ctx, async (tx) => {
-    if (assignee_id !== null) {
-      const [member] = await findDecidingMember(tx.db, { id: assignee_id, project_id: row.project_id })
-      if (!member || !isApprover(row, member))
-        throw badRequest("field 'assignee' must be the id of a member who may decide")
-    }
+    const assignee_id = assignee === null ? null : await findAssignee(tx, row, assignee === 'me' ? actor.id : assignee)
     const [assigned] = await updateAssignee(tx.db, { id: row.id, assignee_id })
     if (!assigned) throw await alreadyDecided(tx, row.id)
     notifySameStatus(tx, row.project_id, { kind: 'approval', id: row.id, status: row.status })
     await appendAuditEntry(tx, row.project_id, actor, 'approval.assigned', row.id, { assignee_id })
     return { ...row, assignee_id }
   })
+}
+
+async function findAssignee({ db }: Tx, row: ApprovalRow, named: string): Promise<string> {
+  const task = row.excludes_requester === 1 ? await findTaskUnscoped(db, row.task_id) : undefined
+  const member = (await listDecidingMembers(db, row)).find(
+    ({ id, email }) => id === named || email.toLowerCase() === named.toLowerCase(),
+  )
+  if (!member || !isApprover(row, member) || member.id === task?.requested_by_id)
+    throw badRequest("field 'assignee' must be the id or mail address of a member who may decide")
+  return member.id
 }
 
 export async function commentApproval(

@@ -16,7 +16,10 @@ export const approvalPeopleRoutes = nameRoutes({
     summary: 'Assign an approval to a member',
     description: 'The member is asked to decide; other approvers may still decide. 409 if the approval is decided.',
     body: z.object({
-      assignee: z.string().nullable().meta({ description: 'The id of a member who may decide; null: no member.' }),
+      assignee: z
+        .string()
+        .nullable()
+        .meta({ description: 'The id or mail address of a member who may decide, or `me`; null: no member.' }),
     }),
     responses: { 200: ApprovalView },
     find: approvalInScope,

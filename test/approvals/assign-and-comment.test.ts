@@ -37,13 +37,27 @@ eachStore((store) => {
     test('only a member who may decide can be assigned', async () => {
       const { operator, viewer, admin } = app().people
       const { approval } = await askFor(app(), 'transfer')
-      const refused = { error: "field 'assignee' must be the id of a member who may decide" }
+      const refused = { error: "field 'assignee' must be the id or mail address of a member who may decide" }
       for (const assignee of [operator.id, viewer.id, 'mem_unknown'])
         expect(await assign(approval, assignee)).toMatchObject({ status: 400, body: refused })
       expect((await app().call('PUT', `/v1/approvals/${approval}`, {})).status).toBe(400)
       expect((await assign(approval, admin.id)).status).toBe(200)
+      expect((await assign(approval, 'ADMIN-two@example.com')).body.assignee).toMatchObject({ id: admin.id })
+      expect((await assign(approval, 'me', admin.session)).body.assignee).toMatchObject({ id: admin.id })
+      expect((await assign(approval, 'me')).status).toBe(400)
       expect((await assign(approval, null, viewer.session)).status).toBe(403)
       expect((await assign('apr_unknown', null)).status).toBe(404)
+    })
+
+    test('the member who started the task is not assigned if the request excludes that one', async () => {
+      const { admin, owner } = app().people
+      const input = { connection: 'crm', action: 'own_work', payload: { text: 'mine' } }
+      const task = { wedge: 'gate', task_type: 'act', input }
+      const { id } = (await app().call('POST', '/v1/tasks', task, { key: admin.session })).body
+      await app().events(id, { until: ({ event }) => event === 'approval.requested' })
+      const [{ approval_id }] = (await app().call('GET', `/v1/approvals?task_id=${id}`)).body.data
+      expect((await assign(approval_id, 'me', admin.session)).status).toBe(400)
+      expect((await assign(approval_id, owner.id, admin.session)).status).toBe(200)
     })
 
     test('the team comments on an approval, also after the decision', async () => {

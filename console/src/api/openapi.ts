@@ -2235,7 +2235,7 @@ export interface components {
             ok: true;
         };
         UpdateApprovalRequest: {
-            /** @description The id of a member who may decide; null: no member. */
+            /** @description The id or mail address of a member who may decide, or `me`; null: no member. */
             assignee: string | null;
         };
         UpdateBrandRequest: {

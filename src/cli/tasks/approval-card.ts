@@ -6,8 +6,7 @@ import type { Terminal } from '../shell/terminal.ts'
 /** The lines of an approval: what it would do, for whom, and what a person needs to decide. */
 export function approvalCard(terminal: Terminal, approval: JsonObject): string[] {
   const { action, risk, expires_at } = approval
-  // The agent makes a tool call itself, so only the payload of an action is what will be sent.
-  const what = approval.path === 'tool' ? 'the agent asks to do' : 'will send'
+  const what = approval.status === 'pending' ? pendingText(approval) : 'asked to send'
   const expiry = typeof expires_at === 'string' ? `, expires ${formatTime(expires_at)} UTC` : ''
   const head = `${toShortText(action)}${throughConnection(approval)} (risk ${toShortText(risk)}${expiry}) ${what}:`
   return [
@@ -17,6 +16,9 @@ export function approvalCard(terminal: Terminal, approval: JsonObject): string[]
     toPrintable(JSON.stringify(currentPayload(approval), null, 2)),
   ]
 }
+
+/** The agent makes a tool call itself, so only the payload of an action is what will be sent. */
+const pendingText = ({ path }: JsonObject): string => (path === 'tool' ? 'the agent asks to do' : 'will send')
 
 /** The payload as it is now: an earlier approver may have edited it. */
 export function currentPayload({ preview = null, edited }: JsonObject): Json {
@@ -57,9 +59,14 @@ function voteLines(approval: JsonObject): string[] {
   const { needed } = approval
   const assignee = objectField(approval, 'assignee').name
   return [
-    ...(typeof needed === 'number' && needed > 1 ? [voteText(approval)] : []),
+    ...(typeof needed === 'number' && needed > 1 ? [voteText(approval), ...waitsForLines(approval)] : []),
     ...(typeof assignee === 'string' ? [`assigned to ${toShortText(assignee)}`] : []),
   ]
+}
+
+function waitsForLines(approval: JsonObject): string[] {
+  const names = objectListField(approval, 'waits_for').map(({ name }) => toShortText(name))
+  return names.length > 0 ? [`can still approve: ${names.join(', ')}`] : []
 }
 
 /** `1 of 2 approved: Ada`. */

@@ -22,7 +22,8 @@ export const showApprovalCommand: CliCommand = {
       return EXIT_CODE.ok
     }
     const state = approval.revise === true ? 'sent back' : toText(approval.status)
-    terminal.print(`${toShortText(approval.approval_id)} ${state}${decidedBy(approval)}`)
+    const comment = typeof approval.reason === 'string' ? `: ${toShortText(approval.reason, 300)}` : ''
+    terminal.print(`${toShortText(approval.approval_id)} ${state}${decidedBy(approval)}${comment}`)
     for (const line of approvalCard(terminal, approval)) terminal.print(line)
     for (const message of objectListField(approval, 'thread'))
       terminal.print(`${message.direction === 'inbound' ? '<' : '>'} ${toShortText(message.body, 300)}`)
@@ -38,8 +39,8 @@ const MAX_SHOWN_COMMENTS = 50
 
 export const assignApprovalCommand: CliCommand = {
   name: 'approvals assign',
-  usage: 'APPROVAL MEMBER|none',
-  summary: 'ask a member, by id, to decide; other approvers may still decide',
+  usage: 'APPROVAL MEMBER|me|none',
+  summary: 'ask a member, by mail address or id, to decide; other approvers may still decide',
   options: {},
   argCount: [2, 2],
   async run(call) {

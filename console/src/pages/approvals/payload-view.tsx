@@ -147,7 +147,7 @@ function ConnectionLabel({ approval }: { approval: Approval }) {
   return (
     <span className="font-normal text-muted">
       {` ${text.through} `}
-      <code className="font-mono text-xs font-medium break-all text-text">{connection}</code>
+      <code className="font-mono text-xs font-medium break-words text-text">{connection}</code>
     </span>
   )
 }
