@@ -23,10 +23,7 @@ export async function readSuggestions(db: Db, projectId: string, wedge: Wedge) {
     if (isCapped) break
     const request = { action: row.action, payload: parseProposedPayload(row), amount: parseTool(row)?.amount ?? null }
     const { id: approvalId, task_id: taskId, created_at: createdAt } = row
-    const isHighRisk = row.risk === 'high'
-    past.push(
-      toPastDecision(policy.rules, request, { approvalId, taskId, createdAt, outcome: toOutcome(row), isHighRisk }),
-    )
+    past.push(toPastDecision(policy.rules, request, { approvalId, taskId, createdAt, outcome: toOutcome(row) }))
   }
   return toSuggestionsView(policy, { checked: past.length, isCapped }, suggestRules(wedge.manifest, policy.rules, past))
 }

@@ -147,7 +147,6 @@ const PAST_COLUMNS = [
   'id',
   'task_id',
   'action',
-  'risk',
   'payload',
   'edited',
   'connection',

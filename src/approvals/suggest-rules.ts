@@ -31,7 +31,6 @@ export interface PastDecision {
   /** ISO time; its first ten characters are the UTC day. */
   createdAt: string
   outcome: PastOutcome
-  isHighRisk: boolean
   stated: StatedDollars
   statesAmount: boolean
   /** A rule that applies now would approve it. */
@@ -63,7 +62,7 @@ export interface RuleSuggestions {
 export function toPastDecision(
   rules: PolicyRule[],
   request: PolicyRequest,
-  past: Pick<PastDecision, 'approvalId' | 'taskId' | 'createdAt' | 'outcome' | 'isHighRisk'>,
+  past: Pick<PastDecision, 'approvalId' | 'taskId' | 'createdAt' | 'outcome'>,
 ): PastDecision {
   return {
     ...past,
@@ -125,8 +124,8 @@ function suggestRule(
   if (typeof limit === 'string') return limit
   if (limit === undefined && refused.length > 0)
     return `requests state no amount, so a rule would also cover the ${refused.length} that people rejected or edited`
-  if (limit === undefined && hasHighRisk(manifest, action, requests))
-    return 'it has a high risk, and its requests state no amount that a rule can limit'
+  if (limit === undefined && isHighRisk(manifest, action))
+    return 'the wedge says that it has a high risk, and its requests state no amount that a rule can limit'
   const isCovered = ({ stated }: PastDecision) =>
     limit === undefined || ('dollars' in stated && stated.dollars <= limit)
   const wouldPass = approved.filter(isCovered)
@@ -135,13 +134,9 @@ function suggestRule(
   return { rule, rules: addRule(rules, rule), wouldPass, undecided, refused }
 }
 
-/** As the wedge says it now, or as it was when one of the requests was made. */
-const hasHighRisk = (
-  manifest: Pick<WedgeManifest, 'approvals'>,
-  action: string,
-  requests: readonly PastDecision[],
-): boolean =>
-  requests.some(({ isHighRisk }) => isHighRisk) || matchApprovals(manifest, action).some(({ risk }) => risk === 'high')
+/** Only what the wedge declares counts: an action of a connection has a high risk by default. */
+const isHighRisk = (manifest: Pick<WedgeManifest, 'approvals'>, action: string): boolean =>
+  matchApprovals(manifest, action).some(({ risk }) => risk === 'high')
 
 const dollarsOf = ({ stated }: PastDecision): number =>
   'dollars' in stated ? stated.dollars : Number.POSITIVE_INFINITY

@@ -10,7 +10,6 @@ interface PastRequest extends PolicyRequest {
   outcome: PastOutcome
   taskId?: string
   day?: number
-  isHighRisk?: boolean
 }
 
 const toPast = (rules: PolicyRule[], requests: PastRequest[]): PastDecision[] =>
@@ -20,7 +19,6 @@ const toPast = (rules: PolicyRule[], requests: PastRequest[]): PastDecision[] =>
       taskId: request.taskId ?? `task_${i}`,
       createdAt: `2026-03-${String(request.day ?? 1).padStart(2, '0')}T09:00:00.000Z`,
       outcome: request.outcome,
-      isHighRisk: request.isHighRisk ?? false,
     }),
   )
 
@@ -41,7 +39,11 @@ describe('suggestRules', () => {
       { exclude_requester: true },
       'the wedge says that the person who started the task may not approve it',
     ],
-    ['high risk', { risk: 'high' }, 'it has a high risk, and its requests state no amount that a rule can limit'],
+    [
+      'high risk',
+      { risk: 'high' },
+      'the wedge says that it has a high risk, and its requests state no amount that a rule can limit',
+    ],
   ])('no rule is suggested for an action with %s', (_, declared, reason) => {
     expect(refusalOf([{ action: 'send', ...declared }], approved('send', NOTES))).toEqual([reason])
     expect(refusalOf([{ action: 'send' }], approved('send', NOTES))).toEqual([])
