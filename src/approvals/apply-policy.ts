@@ -12,6 +12,7 @@ import { isoNow } from '../ctx/world.ts'
 import { lockThreadHolder } from '../channels/thread-state-rows.ts'
 import { lockTask } from '../tasks/rows.ts'
 import type { GatedRequest, GatedRun } from './gated-request.ts'
+import { findPolicy } from './current-policy.ts'
 import { countPolicyUses, undoPolicyUse, upsertPolicyUse } from './policy-counter-rows.ts'
 
 /** Why a request was approved or needs a person, and the rule that approved it. */
@@ -21,7 +22,7 @@ export interface AppliedPolicy {
 }
 
 /**
- * Evaluates the wedge's auto-approve rules. If one approves, its counters are raised in the transaction that writes the
+ * Evaluates the auto-approve rules that the project has for the wedge now. If one approves, its counters are raised in the transaction that writes the
  * approval. A request that is not approved raises no counter.
  */
 export async function applyPolicy(tx: Tx, run: GatedRun, request: GatedRequest): Promise<AppliedPolicy> {
@@ -31,8 +32,9 @@ export async function applyPolicy(tx: Tx, run: GatedRun, request: GatedRequest):
   if (path === 'question') return { rule: null, reason: 'a question needs the answer of a person' }
   if (run.constraints.approval_required) return { rule: null, reason: APPROVAL_REQUIRED_REASON }
   if (request.threadId && (await isHeldByPerson(tx, run, request.threadId))) return HELD_BY_PERSON
-  const rules = run.wedge.manifest.policy.auto_approve
-  const evaluate = (counts: PolicyCounts) => evaluatePolicy(rules, { action, payload, amount }, () => counts)
+  const { rules, savedVersion } = await findPolicy(tx.db, run.projectId, run.wedge)
+  const evaluate = (counts: PolicyCounts) =>
+    evaluatePolicy(rules, { action, payload, amount }, () => counts, savedVersion)
   const rule = rules[firstMatchingRule(rules, action) ?? -1]
   if (!rule) return { rule: null, reason: evaluate({ task: 0, day: 0 }).reason }
   const keys = policyCounterKeys(tx, run, rule)

@@ -144,18 +144,31 @@ export function listEarlierDecisions(
   return db.selectFrom('approvals').selectAll().where('id', 'in', decided).orderBy('id', 'desc').execute()
 }
 
-const PAST_COLUMNS = ['id', 'task_id', 'action', 'payload', 'connection', 'tool', 'status', 'created_at'] as const
+const PAST_COLUMNS = [
+  'id',
+  'task_id',
+  'action',
+  'payload',
+  'edited',
+  'connection',
+  'tool',
+  'status',
+  'needed',
+  'approvers',
+  'decided_by_kind',
+  'created_at',
+] as const
 
 export type PastApproval = Pick<ApprovalRow, (typeof PAST_COLUMNS)[number]> & Pick<TaskRow, 'constraints'>
 
-/** The newest approvals of a wedge that rules can give, oldest first. */
+/** The newest approvals of a wedge that rules can give, newest first; with `before`, those older than that approval. */
 export async function listPastApprovals(
   db: Db,
   projectId: string,
   wedge: string,
-  limit: number,
+  { limit, before }: { limit: number; before?: string | undefined },
 ): Promise<PastApproval[]> {
-  const newest = await db
+  return db
     .selectFrom('approvals')
     .innerJoin('tasks', 'tasks.id', 'approvals.task_id')
     .select(PAST_COLUMNS.map((column) => `approvals.${column}` as const))
@@ -163,10 +176,10 @@ export async function listPastApprovals(
     .where('approvals.project_id', '=', projectId)
     .where('approvals.wedge', '=', wedge)
     .where('approvals.path', '!=', 'question')
+    .$if(before !== undefined, (older) => older.where('approvals.id', '<', before ?? ''))
     .orderBy('approvals.id', 'desc')
     .limit(limit)
     .execute()
-  return newest.toReversed()
 }
 
 /** A person's decision, as a compare-and-set: concurrent decisions have one winner, and none wins after `expires_at`. */

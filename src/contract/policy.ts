@@ -21,11 +21,13 @@ export const APPROVAL_REQUIRED_REASON = 'This task requires approval for every a
  * Whether the auto-approve rules approve the request without a person, and why or why not. Only the first rule that
  * matches the action counts: if it refuses, no later rule can approve. A request that a rule cannot evaluate needs a
  * person. This is the only policy evaluation: the server stores the reason with the approval, clients only show it.
+ * `savedVersion` is the version that the project saved; null for the rules of the wedge's folder.
  */
 export function evaluatePolicy(
   rules: PolicyRule[],
   request: PolicyRequest,
   counts: (rule: number) => PolicyCounts,
+  savedVersion: number | null = null,
 ): PolicyVerdict {
   const index = firstMatchingRule(rules, request.action)
   const rule = index === null ? undefined : rules[index]
@@ -36,14 +38,37 @@ export function evaluatePolicy(
   return {
     approve: true,
     rule: index,
-    reason: `Rule ${index + 1} (${rule.action}) allows ${describeAllowance(rule, used)}.`,
+    reason: `Rule ${index + 1} (${rule.action})${ofVersion(savedVersion)} allows ${describeAllowance(rule, used)}.`,
   }
 }
+
+const ofVersion = (version: number | null) => (version === null ? '' : ` of policy version ${version}`)
 
 /** The rule whose counters a request would use. */
 export function firstMatchingRule(rules: PolicyRule[], action: string): number | null {
   const index = rules.findIndex((rule) => covers(toPattern(rule), { text: action.toLowerCase(), prefix: false }))
   return index === -1 ? null : index
+}
+
+/** The rules with one more: it replaces a rule with the same action, and comes before a rule that matches more. */
+export function addRule(rules: PolicyRule[], rule: PolicyRule): PolicyRule[] {
+  const at = firstMatchingRule(rules, rule.action)
+  if (at === null) return [...rules, rule]
+  const isSameAction = rules[at]?.action.toLowerCase() === rule.action.toLowerCase()
+  return rules.toSpliced(at, isSameAction ? 1 : 0, rule)
+}
+
+/** A name that ends in `:` or `*` would be a prefix in a rule, so no rule can match this action alone. */
+export const isExactAction = (action: string): boolean => !toPattern({ action }).prefix
+
+/** The rule in words, such as "send_note up to $50, at most 1 in a task and 3 on a day". */
+export function describeRule(rule: PolicyRule): string {
+  const caps = [
+    ...(rule.max_per_task === undefined ? [] : [`${rule.max_per_task} in a task`]),
+    ...(rule.max_per_day === undefined ? [] : [`${rule.max_per_day} on a day`]),
+  ]
+  const limit = rule.max_amount_usd === undefined ? '' : ` up to ${formatDollars(rule.max_amount_usd)}`
+  return `${rule.action}${limit}${caps.length === 0 ? '' : `, at most ${caps.join(' and ')}`}`
 }
 
 /** Rules that are never asked, because the earlier rule `by` matches everything that they match. */
@@ -69,15 +94,23 @@ function covers(wide: ActionPattern, narrow: ActionPattern): boolean {
   return wide.prefix ? narrow.text.startsWith(wide.text) : !narrow.prefix && narrow.text === wide.text
 }
 
-function amountRefusal({ max_amount_usd: limit }: PolicyRule, { payload, amount }: PolicyRequest): string | null {
+function amountRefusal({ max_amount_usd: limit }: PolicyRule, request: PolicyRequest): string | null {
   if (limit === undefined) return null
-  const stated = amount ? declaredDollars(amount, payload) : largestDollars(payload)
+  const stated = statedDollars(request)
   if ('problem' in stated) return `Auto-approval limit is ${formatDollars(limit)}; ${stated.problem}.`
   if (stated.dollars <= limit) return null
   return `Auto-approval limit is ${formatDollars(limit)}; this is ${formatDollars(stated.dollars)}.`
 }
 
-type StatedDollars = { dollars: number } | { problem: string }
+export type StatedDollars = { dollars: number } | { problem: string }
+
+/** The amount that limits are compared with, or why there is none. */
+export const statedDollars = ({ payload, amount }: Pick<PolicyRequest, 'payload' | 'amount'>): StatedDollars =>
+  amount ? declaredDollars(amount, payload) : largestDollars(payload)
+
+/** Whether the request is about money at all, even if its amount cannot be compared with a limit. */
+export const statesAmount = ({ payload, amount }: Pick<PolicyRequest, 'payload' | 'amount'>): boolean =>
+  Boolean(amount) || (isJsonObject(payload) && Object.keys(payload).some((key) => AMOUNT_KEYS.includes(plainKey(key))))
 
 /** A tool that declares its amount states it there only: other fields of the payload do not count. */
 function declaredDollars(mapping: AmountMapping, payload: Json): StatedDollars {
@@ -133,7 +166,7 @@ function describeAllowance(rule: PolicyRule, used: PolicyCounts): string {
 }
 
 /** `$50`, `$84.50`, or all digits where rounding to cents would hide the difference to the limit. */
-function formatDollars(amount: number): string {
+export function formatDollars(amount: number): string {
   const cents = amount.toFixed(2)
   return `$${Number.isInteger(amount) || Number(cents) !== amount ? String(amount) : cents}`
 }

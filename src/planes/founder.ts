@@ -68,7 +68,6 @@ export const founderPlaneRoutes: Record<string, FounderRoute[]> = {
     approvalRoutes.reviseApproval,
     approvalPeopleRoutes.listApprovalComments,
     approvalPeopleRoutes.createApprovalComment,
-    policyRoutes.simulatePolicy,
   ],
   Notifications: [
     notificationRoutes.listNotifiers,
@@ -130,7 +129,15 @@ export const founderPlaneRoutes: Record<string, FounderRoute[]> = {
     threadRoutes.updateThread,
     threadRoutes.createThreadMessage,
   ],
-  Wedges: [wedgeRoutes.listWedges, knowledgeRoutes.getWedge],
+  Wedges: [
+    wedgeRoutes.listWedges,
+    knowledgeRoutes.getWedge,
+    policyRoutes.getPolicy,
+    policyRoutes.updatePolicy,
+    policyRoutes.deletePolicy,
+    policyRoutes.simulatePolicy,
+    policyRoutes.listSuggestions,
+  ],
   Knowledge: [
     knowledgeRoutes.listKnowledge,
     knowledgeRoutes.createKnowledge,

@@ -366,6 +366,19 @@ export interface PolicyCounterRow {
   used: number
 }
 
+/** A version of the rules that a project has saved for a wedge. The newest version applies. */
+export interface WedgePolicyRow {
+  project_id: string
+  wedge: string
+  /** Counted from 1. */
+  version: number
+  /** JSON list of rules; null: from this version on the rules of the wedge's folder apply. */
+  auto_approve: string | null
+  actor_kind: string
+  actor_id: string
+  created_at: string
+}
+
 export interface ConnectionRow {
   id: string
   project_id: string
@@ -973,6 +986,7 @@ export interface Tables {
   decision_links: DecisionLinkRow
   effects: EffectRow
   policy_counters: PolicyCounterRow
+  wedge_policies: WedgePolicyRow
   connections: ConnectionRow
   connection_tools: ConnectionToolRow
   vault: VaultRow

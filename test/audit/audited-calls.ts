@@ -76,6 +76,14 @@ const WORK: Record<string, AuditedCall> = {
   'POST /v1/wedges/:wedge/intake/:question/dismiss': onProject('intake.dismissed', () => ({
     ids: { wedge: 'support', question: 'tone' },
   })),
+  'PUT /v1/wedges/:wedge/policy': onProject('policy.saved', () => ({
+    ids: { wedge: 'support' },
+    body: { auto_approve: [{ action: 'send_it', max_per_day: 5 }] },
+  })),
+  'DELETE /v1/wedges/:wedge/policy': onProject('policy.reset', async (app) => {
+    await app.call('PUT', '/v1/wedges/support/policy', { auto_approve: [] })
+    return { ids: { wedge: 'support' } }
+  }),
   'POST /v1/cases': onProject('case.opened', () => ({ body: { wedge: 'support' } })),
   'PUT /v1/cases/:id': onProject('case.updated', async (app) => ({
     ids: { cases: await createCase(app) },

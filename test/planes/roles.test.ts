@@ -19,7 +19,7 @@ vi.setConfig({ testTimeout: 300_000, hookTimeout: 120_000 })
 
 /** Paths that operators may not change, and what cannot be undone; except that they may post inbound messages to a channel. */
 const ADMIN_PATHS =
-  /^\/v1\/(connections|broker|channels|keys|members|projects|blueprints|webhooks|secrets|brand|notifiers|notification-settings)\b(?!\/:id\/inbound)|\/erase$/
+  /^\/v1\/(connections|broker|channels|keys|members|projects|blueprints|webhooks|secrets|brand|notifiers|notification-settings)\b(?!\/:id\/inbound)|\/erase$|\/policy$/
 
 const OWN_PATHS = /^\/(mcp|v1\/auth\/password|v1\/mcp-authorisations(\/:id)?|v1\/me\/.*)$/
 

@@ -39,6 +39,7 @@ export function sampleBodies({ ids }: SeededProject): Record<string, Record<stri
     'POST /v1/wedges/:wedge/knowledge': { name: 'a', content: 'b', kind: 'note', source: null, metadata: {} },
     'PUT /v1/knowledge/:id': { name: 'a', content: 'b', kind: 'note', source: null, metadata: {} },
     'POST /v1/wedges/:wedge/intake/:question': { response: 'nine to five' },
+    'PUT /v1/wedges/:wedge/policy': { auto_approve: [{ action: 'mail:send', max_per_day: 5 }] },
     'POST /v1/wedges/:wedge/policy/simulate': { auto_approve: [{ action: 'mail:send' }] },
     'POST /v1/cases': { wedge: 'desk', title: 'x', client_id: ids.clients, stage: 'new', data: {} },
     'PUT /v1/cases/:id': { title: 'x', stage: 'new', data: {}, status: 'open', note: 'x' },

@@ -43,6 +43,7 @@ const listTables = (store: StoreKind, db: Db) =>
 
 const UNDO_STORAGE_USAGE_AND_LATER = [
   ...[
+    'wedge_policies',
     'mcp_tokens',
     'mcp_codes',
     'mcp_authorisations',

@@ -1428,6 +1428,39 @@ export interface components {
             status: "pending" | "auto_approved" | "approved" | "rejected" | "expired";
             text: string | null;
         };
+        Policy: {
+            /** @description The rules that apply in this project now. */
+            auto_approve: components["schemas"]["PolicyRule"][];
+            created_at: string | null;
+            created_by: components["schemas"]["NamedActor"] | null;
+            /**
+             * @description `wedge`: the rules of the wedge's folder apply.
+             * @enum {string}
+             */
+            source: "wedge" | "saved";
+            /** @description The newest version; null: none was ever saved. */
+            version: number | null;
+            /** @description The newest 20 versions, newest first. */
+            versions: {
+                /** Format: date-time */
+                created_at: string;
+                created_by: components["schemas"]["NamedActor"] | null;
+                /** @description Null for the rules of the wedge's folder. */
+                rule_count: number | null;
+                /**
+                 * @description `wedge`: the rules of the wedge's folder apply.
+                 * @enum {string}
+                 */
+                source: "wedge" | "saved";
+                version: number;
+            }[];
+        };
+        PolicyRule: {
+            action: string;
+            max_amount_usd?: number;
+            max_per_day?: number;
+            max_per_task?: number;
+        };
         PolicySimulation: {
             checked: number;
             results: {
@@ -1792,6 +1825,41 @@ export interface components {
             /** @constant */
             ok: true;
         };
+        RuleSuggestion: {
+            /** @description All rules with the suggested one, to save with `PUT /v1/wedges/:wedge/policy`. */
+            auto_approve: components["schemas"]["PolicyRule"][];
+            /** @description The requests of this action that a person rejected, sent back or edited. */
+            not_covered: {
+                count: number;
+                /** @description The ids of up to 5 of these approvals. */
+                sample: string[];
+            };
+            rule: components["schemas"]["PolicyRule"];
+            /** @description The rule in words. */
+            text: string;
+            /** @description What people approved unchanged and the rule would have approved. */
+            would_pass: {
+                count: number;
+                /** Format: date-time */
+                first_at: string;
+                /** Format: date-time */
+                last_at: string;
+                /** @description The ids of up to 5 of these approvals. */
+                sample: string[];
+                sum: {
+                    amount: number;
+                    /** @constant */
+                    currency: "USD";
+                } | null;
+                /** @description Expired requests that the rule would have approved as well. */
+                undecided: number;
+            };
+            /**
+             * @description Requests that a person rejected, sent back or edited and that the rule covers.
+             * @constant
+             */
+            would_pass_wrongly: 0;
+        };
         SaveRecordRequest: {
             collection: string;
             key: string;
@@ -1975,6 +2043,20 @@ export interface components {
             ts: string;
             /** @constant */
             type: "step.started";
+        };
+        Suggestions: {
+            /** @description How many approvals were read. */
+            checked: number;
+            /** @description There are older approvals that were not read. */
+            is_capped: boolean;
+            /** @description The version that the suggestions would change: `based_on` of the next save. */
+            policy_version: number | null;
+            /** @description Actions that people keep approving and for which no rule is suggested. */
+            refused: {
+                action: string;
+                reason: string;
+            }[];
+            suggestions: components["schemas"]["RuleSuggestion"][];
         };
         Task: {
             /** @description Any JSON value. */
@@ -2313,6 +2395,16 @@ export interface components {
         };
         UpdateMyNotificationsRequest: {
             settings: components["schemas"]["NotificationSettings"] | null;
+        };
+        UpdatePolicyRequest: {
+            auto_approve: {
+                action: string;
+                max_amount_usd?: number;
+                max_per_day?: number;
+                max_per_task?: number;
+            }[];
+            /** @description The `version` that the caller has read; 409 if there is a newer one. */
+            based_on?: number | null;
         };
         UpdateProjectRequest: {
             name?: string;

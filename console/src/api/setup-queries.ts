@@ -27,6 +27,11 @@ export type Intake = Schemas['GetIntakeResponse']
 
 export type PolicySimulation = Schemas['PolicySimulation']
 
+export type Policy = Schemas['Policy']
+
+export type Suggestions = Schemas['Suggestions']
+export type RuleSuggestion = Schemas['RuleSuggestion']
+
 export type Schedule = Schemas['Schedule']
 
 export type Cadence = Schedule['cadence']
@@ -69,6 +74,21 @@ export const wedgeQuery = (wedge: string) =>
   queryOptions({
     queryKey: ['wedges', 'one', wedge],
     queryFn: ({ signal }) => callApi<WedgeDetail>(`/v1/wedges/${wedge}`, { signal }),
+  })
+
+/** The auto-approve rules that apply in the project. */
+export const policyQuery = (wedge: string) =>
+  queryOptions({
+    queryKey: ['policies', wedge],
+    queryFn: ({ signal }) => callApi<Policy>(`/v1/wedges/${wedge}/policy`, { signal }),
+  })
+
+/** The service reads the whole history for it, so it is not asked again at every visit. */
+export const suggestionsQuery = (wedge: string) =>
+  queryOptions({
+    queryKey: ['policies', wedge, 'suggestions'],
+    queryFn: ({ signal }) => callApi<Suggestions>(`/v1/wedges/${wedge}/suggestions`, { signal }),
+    staleTime: 60_000,
   })
 
 export const revisionsQuery = (id: string) =>

@@ -71,7 +71,6 @@ export interface WedgeManifest {
   task_types: Record<string, TaskType>
   connections?: (string | { name: string; tools: string[] })[]
   approvals?: { action: string; risk?: string; required?: boolean; ttl_s?: number }[]
-  policy?: { auto_approve?: PolicyRule[] }
   cases?: { stages: string[]; initial: string }
   workflows?: { name: string; description?: string; input_schema?: JsonObject; output_schema?: JsonObject }[]
 }

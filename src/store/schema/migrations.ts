@@ -108,6 +108,11 @@ const MIGRATIONS: Record<string, Migration> = {
       for (const statement of MCP_OAUTH_STATEMENTS) await sql.raw(statement).execute(db)
     },
   },
+  '0019_wedge_policies': {
+    async up(db) {
+      await sql.raw(WEDGE_POLICIES).execute(db)
+    },
+  },
 }
 
 /** The conversation and the responsible member of a case; what waits for a person is found without reading all rows. */
@@ -132,6 +137,12 @@ const CONNECTION_TOOLS = `
     connection_id text not null, name text not null, description text not null, input_schema text not null,
     annotations text not null, hash text not null, class text not null, state text not null, position bigint not null,
     updated_at text not null, primary key (connection_id, name))`
+
+/** The auto-approve rules that a project has saved for a wedge. Every change is a new version. */
+const WEDGE_POLICIES = `
+  create table wedge_policies (
+    project_id text not null, wedge text not null, version bigint not null, auto_approve text, actor_kind text not null,
+    actor_id text not null, created_at text not null, primary key (project_id, wedge, version))`
 
 /** Finds the questions that wait for the answer of a client. */
 const QUESTION_STATEMENTS = [

@@ -13,11 +13,11 @@ import { useHasRole } from '../../ui/role.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 import { uiText } from '../../ui/text.ts'
+import { ActionSuggestion } from '../wedges/rule-suggestions.tsx'
 import { ApprovalList, toggleSelected, toggleAllSelected } from './approval-list.tsx'
 import { BatchPanel } from './batch-panel.tsx'
 import { ApprovalCard } from './approval-card.tsx'
 import { NotifyButton } from './notify-button.tsx'
-import { RuleSuggestion } from './rule-suggestion.tsx'
 import { approvalsText } from './text.ts'
 import { useApprovalBatch } from './use-approval-batch.ts'
 
@@ -79,7 +79,7 @@ export function ApprovalsPage() {
                 onDecided={batch.selected.length > 0 ? null : () => leave(open)}
               />
             )}
-            {open?.status === 'pending' && <RuleSuggestion approval={open} />}
+            {open?.status === 'pending' && <ActionSuggestion wedge={open.wedge} action={open.action} />}
           </div>
           <div className="xl:col-start-1 xl:row-start-1">
             <ApprovalList approvals={approvals} open={open} batch={selection} onOpen={show} />

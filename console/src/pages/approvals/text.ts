@@ -181,16 +181,6 @@ export const approvalsText = {
     clear: 'Clear',
     done: 'Done',
   },
-  rule: {
-    suggestion: (action: string, count: number) =>
-      `You've approved ${action} ${plural(count, 'time', 'times')} unchanged. Create a rule?`,
-    label: 'Rule',
-    effect: (count: number) => `This rule would have approved all ${count.toLocaleString()} of them.`,
-    effectWithLimit: (count: number, limit: string) =>
-      `This rule would have approved all ${count.toLocaleString()} of them, and no amount above ${limit}.`,
-    howToUse: "To use it, add it to policy.auto_approve in the wedge's wedge.json.",
-    copy: 'Copy rule',
-  },
   summary: {
     of: 'of',
     for: (target: string) => `for ${target}`,

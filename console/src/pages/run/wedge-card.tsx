@@ -1,4 +1,6 @@
+import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
+import { policyQuery } from '../../api/setup-queries.ts'
 import type { PolicyRule, WedgeSummary } from '../../api/types.ts'
 import { describeConnections } from '../../ui/declared-connections.ts'
 import { formatUsd } from '../../ui/format.ts'
@@ -11,7 +13,8 @@ const text = runText.card
 export function WedgeCard({ wedge, taskType }: { wedge: WedgeSummary; taskType: string }) {
   const { manifest } = wedge
   const type = manifest.task_types[taskType]
-  const rules = manifest.policy?.auto_approve ?? []
+  const { data: policy } = useQuery(policyQuery(wedge.wedge))
+  const rules = policy?.auto_approve
   const gated = manifest.approvals?.filter(({ required }) => required) ?? []
   const outputs = Object.keys(Object(type?.output_schema?.['properties'] ?? {}))
   return (
@@ -27,8 +30,8 @@ export function WedgeCard({ wedge, taskType }: { wedge: WedgeSummary; taskType: 
         ))}
       </CardSection>
       <CardSection title={text.autoApproved}>
-        {rules.length === 0 && <span className="text-muted">{text.noRules}</span>}
-        {rules.map((rule) => (
+        {rules?.length === 0 && <span className="text-muted">{text.noRules}</span>}
+        {rules?.map((rule) => (
           <div key={rule.action}>
             <code className="font-mono text-xs">{rule.action}</code>{' '}
             <span className="text-muted">{ruleLimits(rule)}</span>

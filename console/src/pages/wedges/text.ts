@@ -76,8 +76,44 @@ export const wedgesText = {
   requiresApproval: 'Requires approval',
   expiresAfter: (time: string) => `expires after ${time}`,
   rules: 'Auto-approve rules',
-  rulesHint: 'The first matching rule applies. Simulation only – copy to wedge.json to apply.',
+  rulesHint: 'The first matching rule applies. Simulate your changes on past requests before you save them.',
   simulateHint: 'Ask an operator to simulate other rules.',
+  saveHint: 'Ask an admin to save other rules.',
+  rulesOfWedge: "These are the rules of the wedge's own folder.",
+  rulesSaved: (version: number) => `Version ${formatNumber(version)}, saved for this project`,
+  savedBy: (name: string) => `by ${name}`,
+  saveRules: 'Save rules',
+  confirmSaveRules: (count: number) =>
+    count === 0
+      ? 'Save without rules? From now on every request of this wedge needs an approval.'
+      : `Save ${plural(count, 'rule', 'rules')}? From now on matching requests are sent without asking a person.`,
+  rulesAreSaved: 'Saved. Applies from the next request on.',
+  resetRules: "Back to the wedge's own rules",
+  confirmResetRules: "Go back to the rules of the wedge's own folder? The saved versions stay in the history.",
+  rulesAreReset: "The wedge's own rules apply again.",
+  suggestions: 'Suggested rules',
+  suggestion: {
+    title: (action: string, count: number) =>
+      `You approved ${plural(count, 'request', 'requests')} for ${action} unchanged. Let a rule approve them?`,
+    rule: 'Rule',
+    wouldPass: (count: number, sum: string | null, since: string) =>
+      `It would have approved ${plural(count, 'request', 'requests')}${sum === null ? '' : `, ${sum} in total`}, since ${since}.`,
+    undecided: (count: number) =>
+      `It would also have approved ${plural(count, 'expired request', 'expired requests')}.`,
+    notCovered: (count: number) =>
+      count === 0
+        ? 'No request of this kind was rejected or edited.'
+        : `It covers none of the ${plural(count, 'request', 'requests')} that people rejected, sent back or edited.`,
+    examples: 'Examples',
+    approvedExamples: 'Approved unchanged',
+    refusedExamples: 'Rejected, sent back or edited',
+    save: 'Save as rule',
+    confirm: (rule: string) => `Save this rule? From now on these requests are sent without asking a person: ${rule}.`,
+    ask: 'Ask an admin to save this rule.',
+  },
+  noSuggestions: 'No rule is suggested for these actions',
+  refusedAction: (action: string, reason: string) => `${action}: ${reason}.`,
+  capped: (count: number) => `Only the newest ${formatNumber(count)} requests were read.`,
   addRule: 'Add rule',
   simulate: 'Simulate',
   copyRules: 'Copy for wedge.json',
