@@ -56,6 +56,7 @@ const UNDO_STORAGE_USAGE_AND_LATER = [
     'approval_comments',
     'approval_votes',
   ].map((table) => `drop table ${table}`),
+  'drop index approvals_of_client',
   'drop index approvals_notify',
   ...['needed', 'approvers', 'excludes_requester', 'escalate', 'escalated_at', 'notify_at', 'assignee_id'].map(
     (column) => `alter table approvals drop column ${column}`,

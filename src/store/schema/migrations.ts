@@ -108,6 +108,11 @@ const MIGRATIONS: Record<string, Migration> = {
       for (const statement of MCP_OAUTH_STATEMENTS) await sql.raw(statement).execute(db)
     },
   },
+  '0019_client_approvals': {
+    async up(db) {
+      await sql.raw(CLIENT_APPROVALS_INDEX).execute(db)
+    },
+  },
 }
 
 /** The conversation and the responsible member of a case; what waits for a person is found without reading all rows. */
@@ -138,6 +143,10 @@ const QUESTION_STATEMENTS = [
   'alter table approvals add column client_id text',
   "create index approvals_client on approvals (client_id, id) where status = 'pending' and client_id is not null",
 ]
+
+/** Finds what a client was asked to approve, also after the decision. */
+const CLIENT_APPROVALS_INDEX =
+  'create index approvals_of_client on approvals (client_id, id) where client_id is not null'
 
 /** `oauth_flows` has the authorisations that wait for the callback; `token_locks` lets one replica at a time refresh. */
 const OAUTH_STATEMENTS = [

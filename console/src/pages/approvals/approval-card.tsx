@@ -4,6 +4,7 @@ import type { ReactNode } from 'react'
 import { toCurl } from '../../api/http.ts'
 import { approvalQuery, sessionQuery } from '../../api/queries.ts'
 import type { Approval, JsonObject } from '../../api/types.ts'
+import { clientName } from '../../ui/client-name.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { RequireRole, RoleHint } from '../../ui/role.tsx'
 import { StatusBadge, Tag } from '../../ui/status.tsx'
@@ -18,7 +19,7 @@ import { DecisionDetails } from './decision-details.tsx'
 import { DecisionForm } from './decision-form.tsx'
 import { HeldDecisionRow } from './held-decision-list.tsx'
 import { type HeldDecision, useHeldDecision } from './held-decisions.ts'
-import { isApprover } from './may-decide.ts'
+import { approverNames, askedOfClient, isApprover, isOnlyForClient } from './may-decide.ts'
 import { PayloadView } from './payload-view.tsx'
 import { askedQuestion, QuestionDecision, QuestionView } from './question-decision.tsx'
 import { approvalHeadline } from './approval-summary.ts'
@@ -112,7 +113,7 @@ export function DecisionControls(props: { approval: Approval; schema: JsonObject
 function RequireApprover({ approval, children }: { approval: Approval; children: ReactNode }) {
   const { data: session } = useQuery(sessionQuery)
   const mayDecide = !session || isApprover(approval, session)
-  const hint = mayDecide ? approvalsText.roleHint : approvalsText.people.onlyApprovers(approval.approvers ?? [])
+  const hint = mayDecide ? approvalsText.roleHint : approvalsText.people.onlyApprovers(approverNames(approval))
   const readOnly = <ReadOnlyRequest approval={approval} hint={hint} />
   return (
     <RequireRole minRole="operator" fallback={readOnly}>
@@ -181,8 +182,17 @@ export function CardHeader({ approval, rule }: { approval: Approval; rule: strin
       {approval.to === 'client' && approval.status === 'pending' && (
         <p className="text-muted">{approvalsText.question.clientHint}</p>
       )}
+      <ClientIsAsked approval={approval} />
     </header>
   )
+}
+
+function ClientIsAsked({ approval }: { approval: Approval }) {
+  const asked = askedOfClient(approval)
+  if (asked === null) return null
+  const name = clientName(approval.context.client?.name)
+  const { waitsForClient, clientDecidesToo } = approvalsText.people
+  return <p className="text-wait">{asked === 'alone' ? waitsForClient(name) : clientDecidesToo(name)}</p>
 }
 
 function CardFooter({ approval }: { approval: Approval }) {
@@ -205,7 +215,7 @@ function CardFooter({ approval }: { approval: Approval }) {
           {approvalsText.sha256(approval.payload_sha256.slice(0, 12))}
         </code>
       )}
-      {approval.status === 'pending' && (
+      {approval.status === 'pending' && !isOnlyForClient(approval) && (
         <RequireRole minRole="operator">
           <span className="ml-auto">
             <CopyButton text={() => toCurl(path, { method: 'POST', body })} label={uiText.copyAsCurl} />

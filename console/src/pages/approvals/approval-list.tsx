@@ -6,6 +6,7 @@ import { StatusBadge, Tag } from '../../ui/status.tsx'
 import { Countdown } from './countdown.tsx'
 import { approvalSummary } from './approval-summary.ts'
 import { useHeldDecision } from './held-decisions.ts'
+import { isOnlyForClient } from './may-decide.ts'
 import { approvalsText } from './text.ts'
 import type { ApprovalBatch } from './use-approval-batch.ts'
 
@@ -54,8 +55,8 @@ function SelectCheckbox({ approval, batch }: { approval: Approval; batch: Approv
   )
 }
 
-/** Each question needs its own answer. */
-const isSelectable = ({ path }: Approval) => path !== 'question'
+/** Each question needs its own answer, and no member decides about what only the client may approve. */
+const isSelectable = (approval: Approval) => approval.path !== 'question' && !isOnlyForClient(approval)
 
 export function toggleSelected(batch: ApprovalBatch, approval: Approval): void {
   if (!isSelectable(approval)) return

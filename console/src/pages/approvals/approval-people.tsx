@@ -6,6 +6,7 @@ import { membersQuery } from '../../api/setup-queries.ts'
 import type { Approval } from '../../api/types.ts'
 import { useHasRole } from '../../ui/role.tsx'
 import { actorName } from './actor-name.ts'
+import { isOnlyForClient } from './may-decide.ts'
 import { approvalsText } from './text.ts'
 
 const text = approvalsText.people
@@ -33,7 +34,8 @@ export function VoteCount({ approval: { votes, needed } }: { approval: Approval 
 /** The API shows the members to members only, so an API key sees the assignee and cannot choose one. */
 function Assignee({ approval }: { approval: Approval }) {
   const { data: session } = useQuery(sessionQuery)
-  const canAssign = useHasRole()('operator') && approval.status === 'pending' && session?.member
+  const isOperator = useHasRole()('operator')
+  const canAssign = isOperator && approval.status === 'pending' && session?.member && !isOnlyForClient(approval)
   if (canAssign) return <AssigneeSelect approval={approval} />
   if (!approval.assignee) return null
   return (

@@ -64,6 +64,8 @@ export const approvalsText = {
     assignedTo: (name: string) => `assigned to ${name}`,
     noAssignee: 'No assignee',
     escalated: 'Escalated: more people were asked',
+    waitsForClient: (name: string) => `Waits for ${name}, who decides in the portal.`,
+    clientDecidesToo: (name: string) => `${name} is asked in the portal as well.`,
     onlyApprovers: (approvers: string[]) => `Only these may decide: ${approvers.join(', ')}.`,
   },
   comments: {
