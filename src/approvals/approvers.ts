@@ -1,5 +1,6 @@
 import { parseRole } from '../accounts/member-rows.ts'
 import { forbidden } from '../base/problem.ts'
+import { CLIENT_APPROVER } from '../contract/wedge-manifest.ts'
 import type { Tx } from '../ctx/ctx.ts'
 import { type Actor, isRoleAtLeast, ROLES, type Role } from '../ctx/scope.ts'
 import type { ApprovalRow } from '../store/tables.ts'
@@ -31,7 +32,7 @@ export async function requireApprover(
   const { actor } = decider
   if (actor.kind === 'system') return
   if (actor.kind === 'client') {
-    if (row.path === 'question' && row.client_id === actor.id) return
+    if (row.client_id === actor.id && (row.path === 'question' || isClientApprover(row))) return
     throw forbidden('only the team decides about this approval')
   }
   if (row.excludes_requester === 1 && task.requested_by_kind === actor.kind && task.requested_by_id === actor.id)
@@ -39,6 +40,10 @@ export async function requireApprover(
   const approver = await findApprover(tx, row, decider)
   if (!approver || !isApprover(row, approver)) throw forbidden('you are not an approver of this request')
 }
+
+/** Whether the client of the task decides, alone or with others. */
+export const isClientApprover = (row: Pick<ApprovalRow, 'approvers'>): boolean =>
+  parseApprovers(row)?.includes(CLIENT_APPROVER) ?? false
 
 /** A person or key as the list of approvers sees it. A key counts by its role only. */
 export type Approver = Pick<DecidingMember, 'id' | 'role' | 'email'> | { role: Role; id: null; email: null }

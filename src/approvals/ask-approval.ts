@@ -4,7 +4,6 @@ import { appendAuditEntry } from '../audit/append.ts'
 import { lockChainHead } from '../audit/rows.ts'
 import { canonicalJson, type Json } from '../base/json.ts'
 import { Problem, tooManyRequests } from '../base/problem.ts'
-import { deciderRules } from '../contract/declared-approvals.ts'
 import { type Ctx, inDurableTx, type Tx } from '../ctx/ctx.ts'
 import { waitFor } from '../ctx/wait-for.ts'
 import { toIsoTime } from '../ctx/world.ts'
@@ -18,9 +17,11 @@ import type { ApprovalRow } from '../store/tables.ts'
 import { insertReportRowIfLate } from '../tasks/late-report-rows.ts'
 import { describeAction } from './action-text.ts'
 import { applyPolicy } from './apply-policy.ts'
+import { deciderColumns } from './deciders.ts'
 import { firstNoticeAt } from './first-notice.ts'
 import type { GatedRequest, GatedRun } from './gated-request.ts'
 import { insertApproval } from './rows.ts'
+import { tellClient } from './tell-client.ts'
 import { askedField } from './view.ts'
 
 /** The action may not be performed: its approval was rejected, expired or already used, its run ended, or the payload differs. */
@@ -115,6 +116,7 @@ async function requestApproval(
   const policy = await applyPolicy(tx, run, request)
   const isAutoApproved = policy.rule !== null
   if (!isAutoApproved) countPendingRequest(run, request)
+  const deciders = deciderColumns(run, request, isAutoApproved)
   const row: ApprovalRow = {
     id: tx.world.newId('apr'),
     project_id: run.projectId,
@@ -135,14 +137,15 @@ async function requestApproval(
     note: null,
     connection_id: request.connection?.id ?? null,
     connection: request.connection?.name ?? null,
-    client_id: request.clientId ?? null,
     tool: request.tool ? JSON.stringify(request.tool) : null,
     created_at: toIsoTime(now),
-    expires_at: isAutoApproved ? null : approvalExpiresAt(tx, run.wedge, request, now),
+    expires_at: isAutoApproved
+      ? null
+      : approvalExpiresAt(tx, run.wedge, { ...request, clientId: deciders.client_id }, now),
     decided_at: isAutoApproved ? toIsoTime(now) : null,
     decided_by_kind: isAutoApproved ? 'system' : null,
     decided_by_id: isAutoApproved ? 'policy' : null,
-    ...deciderColumns(run, request, isAutoApproved),
+    ...deciders,
     escalated_at: null,
     notify_at: null,
     assignee_id: null,
@@ -155,18 +158,6 @@ async function requestApproval(
   await run.saveRequest(tx, row, request)
   await insertReportRowIfLate(tx.db, { project_id: row.project_id, source: 'approvals', id: row.id })
   return row
-}
-
-/** Who decides. A question has one answer, so one person is enough. */
-function deciderColumns({ wedge }: GatedRun, { action, path }: GatedRequest, isAutoApproved: boolean) {
-  if (isAutoApproved) return { needed: 1, approvers: null, excludes_requester: 0, escalate: null } as const
-  const { needed, approvers, excludesRequester, escalate } = deciderRules(wedge.manifest, action)
-  return {
-    needed: path === 'question' ? 1 : needed,
-    approvers: approvers && JSON.stringify(approvers),
-    excludes_requester: excludesRequester ? 1 : 0,
-    escalate: escalate.length === 0 ? null : JSON.stringify(escalate),
-  } as const
 }
 
 async function recordAutoApproval(tx: Tx, run: GatedRun, row: ApprovalRow, policy_reason: string): Promise<void> {
@@ -192,6 +183,7 @@ async function requestDecision(
   notifyProjectChange(tx, project_id, { kind: 'approval', id: row.id, status: row.status })
   await makeTaskWait(tx, run, { type: 'approval.requested', data })
   await alsoWrite(tx)
+  await tellClient(tx, run, row)
   await queueWebhookDeliveries(tx, project_id, 'approval.requested', row.id)
   // The reports need this lock (`insertReportRowIfLate`), and a request without an audit entry would not hold it.
   await lockChainHead(tx.db, { chain: project_id })

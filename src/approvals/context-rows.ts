@@ -77,7 +77,7 @@ export async function listApprovalContexts(db: Db, approvalIds: readonly string[
   return rows.map((row) => ({ ...row, comment_count: Number(row.comment_count) }))
 }
 
-/** The votes that count, oldest first: for the payload of now, by members and keys that still may decide. */
+/** The votes that count, oldest first: for the payload of now, by members, keys and clients that still may decide. */
 export async function listCurrentVotes(db: Db, approvalIds: readonly string[]): Promise<ApprovalVoteRow[]> {
   if (approvalIds.length === 0) return []
   return db
@@ -92,7 +92,8 @@ export async function listCurrentVotes(db: Db, approvalIds: readonly string[]): 
       join.onRef('members.id', '=', 'approval_votes.voter_id').on('members.role', '!=', 'viewer'),
     )
     .leftJoin('keys', 'keys.id', 'approval_votes.voter_id')
-    .where((eb) => eb.or([eb('members.id', 'is not', null), eb('keys.id', 'is not', null)]))
+    .leftJoin('clients', 'clients.id', 'approval_votes.voter_id')
+    .where((eb) => eb.or((['members.id', 'keys.id', 'clients.id'] as const).map((id) => eb(id, 'is not', null))))
     .where('approval_votes.approval_id', 'in', approvalIds)
     .orderBy('approval_votes.created_at')
     .orderBy('approval_votes.voter_id')

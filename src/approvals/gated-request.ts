@@ -6,12 +6,13 @@ import type { Connection } from '../connections/rows.ts'
 import type { AmountMapping } from '../contract/amount.ts'
 import type { Wedge } from '../contract/wedge-manifest.ts'
 import type { Tx } from '../ctx/ctx.ts'
-import type { ApprovalRow, EffectRow } from '../store/tables.ts'
+import type { ApprovalRow, EffectRow, TaskRow } from '../store/tables.ts'
 import type { TaskConstraints } from '../tasks/constraints.ts'
 
 /** What the gate needs to know of the run that asks for an approval. */
 export interface GatedRun {
   taskId: string
+  task: Pick<TaskRow, 'id' | 'client_id' | 'thread_id' | 'channel_id'>
   epoch: number
   projectId: string
   wedge: Wedge
@@ -71,7 +72,7 @@ export interface GatedRequest {
   connection: Pick<Connection, 'id' | 'name'> | null
   /** The tool of the connection that the action calls, if it is one that the connection offers by name. */
   tool?: ActionTool | null
-  /** The client who may answer a question. */
+  /** The client who is asked a question. Who decides about an action is declared by the wedge. */
   clientId?: string | null
   /** The thread that the action replies to. No rule approves a reply while a person has taken the conversation over. */
   threadId?: string | null

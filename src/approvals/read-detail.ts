@@ -1,4 +1,5 @@
 import { nameActors } from '../accounts/actor-name-rows.ts'
+import { CLIENT_APPROVER } from '../contract/wedge-manifest.ts'
 import { listFileReferences } from '../contract/file-reference.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import { listStepEventsUntil } from '../events/rows.ts'
@@ -84,7 +85,7 @@ async function readHistory(db: Db, row: ApprovalRow) {
 
 /** Why a person decides, and who. */
 function describeRule(row: ApprovalRow): string {
-  const approvers = parseApprovers(row)
+  const approvers = parseApprovers(row)?.map((one) => (one === CLIENT_APPROVER ? 'the client' : one)) ?? null
   return [
     row.policy_reason?.replace(/([^.])$/, '$1.'),
     row.needed > 1 &&

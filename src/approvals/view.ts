@@ -81,10 +81,10 @@ export const ApprovalView = z
     votes: z
       .array(ApprovalVoteView)
       .meta({ description: 'Who has approved the current payload, if several people must. An edit removes them.' }),
-    approvers: z
-      .array(z.string())
-      .nullable()
-      .meta({ description: 'Roles and members who may decide; null: every operator, admin and owner.' }),
+    approvers: z.array(z.string()).nullable().meta({
+      description:
+        'Roles, members and `client`, the client of the task, who may decide; null: every operator, admin and owner.',
+    }),
     exclude_requester: z
       .boolean()
       .meta({ description: 'Who started the task (`context.requested_by`) may not decide.' }),
@@ -201,10 +201,15 @@ function allowedDecisions({ path }: ApprovalRow, preview: Json): string[] {
   return isEditable ? ['approve', 'edit', 'reject', 'revise'] : ['approve', 'reject', 'revise']
 }
 
-/** Who is asked, for a question. */
-export function askedField({ path, client_id }: Pick<ApprovalRow, 'path' | 'client_id'>): { to?: 'team' | 'client' } {
-  if (path !== 'question') return {}
-  return { to: client_id === null ? 'team' : 'client' }
+/** What events say about who is asked: of a question, whom; of another request, that the client decides too. */
+export function askedField({ path, client_id }: Pick<ApprovalRow, 'path' | 'client_id'>): AskedField {
+  if (path === 'question') return { to: client_id === null ? 'team' : 'client' }
+  return client_id === null ? {} : { asks_client: true }
+}
+
+interface AskedField {
+  to?: 'team' | 'client'
+  asks_client?: true
 }
 
 export const parseProposedPayload = (row: Pick<ApprovalRow, 'payload'>) => JSON.parse(row.payload) as Json

@@ -58,16 +58,29 @@ const isNamedOnce = (connections: z.infer<typeof DeclaredConnection>[]): boolean
 
 const DECIDING_ROLES = ['operator', 'admin', 'owner']
 
-/** A misspelt role would name a member that does not exist, and the approval could never be decided. */
-const Approver = z
-  .string()
-  .regex(
-    new RegExp(`^(?:${DECIDING_ROLES.join('|')}|mem_\\w+|\\S+@\\S+)$`),
-    'must be operator, admin, owner, the id of a member, or the mail address of a member',
-  )
+/** The word for the client of the task among the approvers. */
+export const CLIENT_APPROVER = 'client'
 
-/** Roles, and members by their id or mail address. One of them may stand alone. */
-const Approvers = z.union([Approver, z.array(Approver).min(1).max(50)]).transform((approvers) => [approvers].flat())
+const MEMBER_APPROVERS = `${DECIDING_ROLES.join('|')}|mem_\\w+|\\S+@\\S+`
+const MEMBER_APPROVERS_TEXT = 'operator, admin, owner, the id of a member, or the mail address of a member'
+
+/** One or several. A misspelt role would name a member that does not exist, and the approval could never be decided. */
+function approverList(pattern: string, message: string) {
+  const approver = z.string().regex(new RegExp(`^(?:${pattern})$`), message)
+  return z.union([approver, z.array(approver).min(1).max(50)]).transform((approvers) => [approvers].flat())
+}
+
+/** Roles, members by their id or mail address, and the client of the task. */
+const Approvers = approverList(
+  `${CLIENT_APPROVER}|${MEMBER_APPROVERS}`,
+  `must be ${MEMBER_APPROVERS_TEXT}, or ${CLIENT_APPROVER}`,
+)
+
+/** The client is asked when the request is made, or never: a later step adds people of the team. */
+const EscalationApprovers = approverList(
+  MEMBER_APPROVERS,
+  `must be ${MEMBER_APPROVERS_TEXT}; the client can only be in 'approvers'`,
+)
 
 const DeclaredApproval = z
   .object({
@@ -76,7 +89,7 @@ const DeclaredApproval = z
     required: z.boolean().default(false),
     /** How long an approval waits for a decision, in seconds; without it, `SVC_APPROVAL_TTL_S`. */
     ttl_s: z.number().int().min(1).optional(),
-    /** Who may decide: roles, and members by their id or mail address. Without it, everyone whose role allows decisions. */
+    /** Who may decide: roles, members, and the client of the task. Without it, everyone whose role allows decisions. */
     approvers: Approvers.optional(),
     /** How many different people must approve the same payload. */
     needed: z.number().int().min(1).max(10).default(1),
@@ -84,21 +97,28 @@ const DeclaredApproval = z
     exclude_requester: z.boolean().default(false),
     /** Who is asked as well if there is no decision by then. From then on they may decide, too. */
     escalate: z
-      .array(z.object({ after_s: z.number().int().min(1), to: Approvers }))
+      .array(z.object({ after_s: z.number().int().min(1), to: EscalationApprovers }))
       .max(5)
       .default([]),
   })
   .refine(hasEnoughApprovers, { path: ['needed'], error: 'must not be more than the number of approvers' })
 
-/** A role may have any number of members. */
-function hasEnoughApprovers(declared: {
+function hasEnoughApprovers({
+  needed,
+  approvers,
+  escalate,
+}: {
   needed: number
   approvers?: string[] | undefined
   escalate: { to: string[] }[]
 }) {
-  const { needed, approvers = DECIDING_ROLES, escalate } = declared
-  const people = new Set([...approvers, ...escalate.flatMap(({ to }) => to)])
-  return people.size >= needed || DECIDING_ROLES.some((role) => people.has(role))
+  return countPossibleApprovers(approvers ?? null, escalate) >= needed
+}
+
+/** How many people can approve, after all steps of the escalation. A role may have any number of members. */
+export function countPossibleApprovers(approvers: string[] | null, escalate: { to: string[] }[]): number {
+  const people = new Set([...(approvers ?? DECIDING_ROLES), ...escalate.flatMap(({ to }) => to)])
+  return DECIDING_ROLES.some((role) => people.has(role)) ? Number.POSITIVE_INFINITY : people.size
 }
 
 /** The format of `wedge.json`. Unknown keys are ignored. */

@@ -33,19 +33,23 @@ const CLIENT_FIELDS: Partial<Record<EventType, FieldFilter>> = {
   'task.finished': ({ status, duration_ms }) => ({ status, duration_ms }),
 }
 
-/** Questions to the client. They are shown as `progress`, because clients read no event of an approval. */
-const CLIENT_QUESTIONS: ReadonlyMap<string, FieldFilter> = new Map<EventType, FieldFilter>([
+/** What the client is asked. It is shown as `progress`, because clients read no event of an approval. */
+const CLIENT_REQUESTS: ReadonlyMap<string, FieldFilter> = new Map<EventType, FieldFilter>([
   [
     'approval.requested',
-    ({ to, approval_id, preview }) =>
-      to === 'client' && isJsonObject(preview) ? { text: preview.question, question_id: approval_id } : null,
+    ({ to, asks_client, approval_id, preview }) => {
+      if (asks_client) return { text: 'Your approval is needed', approval_id }
+      return to === 'client' && isJsonObject(preview) ? { text: preview.question, question_id: approval_id } : null
+    },
   ],
   [
     'approval.resolved',
-    ({ to, approval_id, decision }) =>
-      to === 'client'
-        ? { text: decision === 'approved' ? 'Question answered' : 'Question declined', question_id: approval_id }
-        : null,
+    ({ to, asks_client, approval_id, decision }) => {
+      const isApproved = decision === 'approved'
+      if (asks_client) return { text: isApproved ? 'Approved' : 'Not approved', approval_id, decision }
+      const text = isApproved ? 'Question answered' : 'Question declined'
+      return to === 'client' ? { text, question_id: approval_id } : null
+    },
   ],
 ])
 
@@ -61,15 +65,15 @@ export function clientFrameText(frame: EventFrame): string {
 }
 
 function filterFrame({ type, text }: EventFrame): string {
-  const question = CLIENT_QUESTIONS.get(type)
-  const view = question ?? FILTERS_BY_TYPE.get(type)
+  const request = CLIENT_REQUESTS.get(type)
+  const view = request ?? FILTERS_BY_TYPE.get(type)
   if (!view) return ''
   const start = text.indexOf(DATA_LINE) + DATA_LINE.length
   const event: { type: string; data: JsonObject } = JSON.parse(text.slice(start))
   const data = view(event.data)
   if (data === null) return ''
   const head = text.slice(0, start)
-  if (!question) return `${head}${JSON.stringify({ ...event, data })}\n\n`
+  if (!request) return `${head}${JSON.stringify({ ...event, data })}\n\n`
   return `${head.replace(type, 'progress')}${JSON.stringify({ ...event, type: 'progress', data })}\n\n`
 }
 

@@ -6,6 +6,11 @@ const askedOf = z
   .optional()
   .meta({ description: 'Who is asked a question. Only questions have it.' })
 
+const asksClient = z
+  .literal(true)
+  .optional()
+  .meta({ description: 'The client of the task may decide about this request, which is no question.' })
+
 /** The thirteen event types and their data. Fields may be added; clients ignore what they do not know. */
 export const EVENT_DATA = {
   'task.created': z.object({
@@ -47,6 +52,7 @@ export const EVENT_DATA = {
     action: z.string(),
     risk: z.string(),
     to: askedOf,
+    asks_client: asksClient,
     connection: z.string().optional().meta({ description: 'The connection that the action would use, if any.' }),
     preview: jsonValue,
     text: z.string().nullish().meta({ description: 'What an action of a named tool does, in one line.' }),
@@ -62,6 +68,7 @@ export const EVENT_DATA = {
     edited: z.boolean().optional(),
     revise: z.boolean().optional(),
     to: askedOf,
+    asks_client: asksClient,
   }),
   'output.validated': z.object({
     ok: z.boolean(),

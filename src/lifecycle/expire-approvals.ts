@@ -14,7 +14,7 @@ import { type DueApproval, findApprovalDecision, listDueApprovals } from './rows
  * The expiry of approvals: when, and what happens then.
  *
  * - A request gets its `expires_at` here, from `ttl_s` of its wedge or the setting `SVC_APPROVAL_TTL_S` (five
- *   minutes; seven days for a reply to a client or a question to one).
+ *   minutes; seven days for a reply to a client, and for what a client is asked).
  * - A decision after `expires_at` is refused, even if the sweep has not run yet (`updateApprovalDecision`).
  * - The sweep ends the task as `expired` and tells its client in the thread. `app.ts` runs it every second, on every
  *   replica.
@@ -36,7 +36,8 @@ export async function expireDueApprovals(ctx: Ctx): Promise<number> {
   return due.length
 }
 
-async function expireApproval(tx: Tx, { id, task_id: taskId, client_id }: DueApproval): Promise<void> {
+async function expireApproval(tx: Tx, due: DueApproval): Promise<void> {
+  const { id, task_id: taskId } = due
   const [task] = await lockTask(tx.db, { id: taskId })
   const [current] = await findApprovalDecision(tx.db, { id })
   if (current?.status !== 'pending') return
@@ -47,7 +48,13 @@ async function expireApproval(tx: Tx, { id, task_id: taskId, client_id }: DueApp
   }
   const row = await findTaskUnscoped(tx.db, taskId)
   // Before the end of the task, because every writer locks a thread before the audit log.
-  if (row) await appendNotice(tx, row, await readExpiryNotice(tx, row, client_id === null ? 'noDecision' : 'noAnswer'))
+  if (row) await appendNotice(tx, row, await readExpiryNotice(tx, row, missedBy(due)))
   const message = 'no decision before the approval expired; retry the task to run it again'
   await endTask(tx, taskId, { status: 'expired', error: { reason: 'expired', message } })
+}
+
+/** What the client is told was missing. */
+function missedBy({ path, client_id }: DueApproval) {
+  if (client_id === null) return 'noDecision'
+  return path === 'question' ? 'noAnswer' : 'noApproval'
 }

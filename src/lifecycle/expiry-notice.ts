@@ -6,6 +6,7 @@ import type { TaskRow } from '../store/tables.ts'
 interface ExpiryNotices {
   noDecision: string
   noAnswer: string
+  noApproval: string
 }
 
 const NOTICES: Record<Language, ExpiryNotices> = {
@@ -16,6 +17,9 @@ const NOTICES: Record<Language, ExpiryNotices> = {
     noAnswer:
       'We got no answer to our question in time, so your request was not completed. ' +
       'The team can start it again. You can also send us a new message.',
+    noApproval:
+      'Your request needed your approval, and not everyone who was asked decided in time, so it was not completed. ' +
+      'The team can start it again. You can also send us a new message.',
   },
   de: {
     noDecision:
@@ -24,6 +28,9 @@ const NOTICES: Record<Language, ExpiryNotices> = {
     noAnswer:
       'Wir haben nicht rechtzeitig eine Antwort auf unsere Frage bekommen. Ihre Anfrage wurde deshalb nicht erledigt. ' +
       'Unser Team kann sie neu starten. Sie können uns auch noch einmal schreiben.',
+    noApproval:
+      'Ihre Anfrage brauchte Ihre Zustimmung, und nicht alle Gefragten haben rechtzeitig entschieden. Sie wurde deshalb ' +
+      'nicht erledigt. Unser Team kann sie neu starten. Sie können uns auch noch einmal schreiben.',
   },
   fr: {
     noDecision:
@@ -32,6 +39,9 @@ const NOTICES: Record<Language, ExpiryNotices> = {
     noAnswer:
       "Nous n'avons pas reçu de réponse à notre question à temps. Votre demande n'a donc pas été traitée. " +
       'Notre équipe peut la relancer. Vous pouvez aussi nous écrire à nouveau.',
+    noApproval:
+      "Votre demande nécessitait votre accord, et une décision n'est pas arrivée à temps. Elle n'a donc pas été traitée. " +
+      'Notre équipe peut la relancer. Vous pouvez aussi nous écrire à nouveau.',
   },
   es: {
     noDecision:
@@ -39,6 +49,9 @@ const NOTICES: Record<Language, ExpiryNotices> = {
       'completó. Nuestro equipo puede iniciarla de nuevo. También puede volver a escribirnos.',
     noAnswer:
       'No recibimos a tiempo una respuesta a nuestra pregunta. Por eso su solicitud no se completó. ' +
+      'Nuestro equipo puede iniciarla de nuevo. También puede volver a escribirnos.',
+    noApproval:
+      'Su solicitud necesitaba su aprobación, y una decisión no llegó a tiempo. Por eso no se completó. ' +
       'Nuestro equipo puede iniciarla de nuevo. También puede volver a escribirnos.',
   },
 }

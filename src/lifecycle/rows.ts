@@ -168,7 +168,7 @@ export const updatePendingApprovalsClosed = prepareQuery<
 
 export type DueApproval = Pick<ApprovalRow, (typeof DUE_APPROVAL_COLUMNS)[number]>
 
-const DUE_APPROVAL_COLUMNS = ['id', 'task_id', 'client_id'] as const
+const DUE_APPROVAL_COLUMNS = ['id', 'task_id', 'path', 'client_id'] as const
 
 /** Pending approvals whose `expires_at` has passed, the longest overdue first. */
 export const listDueApprovals = prepareBatchedRead<{ now: string }, DueApproval>((db, arg) =>

@@ -19,6 +19,7 @@ import { serveArtifact } from '../tasks/artifacts.ts'
 import { findArtifact, findTask } from '../tasks/rows.ts'
 import { streamTask, TaskStreamQuery, taskStreamHeaders } from '../tasks/stream.ts'
 import { portalAccessRoutes } from './access-routes.ts'
+import { portalApprovalRoutes } from './approval-routes.ts'
 import { portalConnectionRoutes } from './connection-routes.ts'
 import { portalFileRoutes } from './file-routes.ts'
 import { answerQuestion } from './answer-question.ts'
@@ -50,10 +51,10 @@ async function requireOwnArtifact({ ctx, scope, params }: ClientFinding) {
   return artifact
 }
 
-/** A question to another client, or to the team, does not exist for this client. */
+/** A question to another client, or to the team, does not exist for this client. Nor does an approval as a question. */
 async function requireOwnQuestion({ ctx, scope, params }: ClientFinding) {
   const approval = await findDecidableApproval(ctx.db, [scope.projectId], params.id ?? '')
-  if (approval?.client_id !== scope.clientId) throw notFound('question')
+  if (approval?.client_id !== scope.clientId || approval.path !== 'question') throw notFound('question')
   return approval
 }
 
@@ -62,6 +63,7 @@ const idOf = (row: { id: string }) => row.id
 /** The client plane. A client reaches only its own data; everything else is a 404. */
 export const portalRoutes = nameRoutes({
   ...portalAccessRoutes,
+  ...portalApprovalRoutes,
   ...portalConnectionRoutes,
   ...portalThreadRoutes,
   ...portalFileRoutes,

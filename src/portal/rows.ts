@@ -140,6 +140,7 @@ export function listClientQuestions(
     .select('tasks.thread_id')
     .where('approvals.client_id', '=', clientId)
     .where('approvals.status', '=', 'pending')
+    .where('approvals.path', '=', 'question')
   return listNewestPage(pending, page, matchColumns({ 'approvals.project_id': projectId }), 'approvals.id')
 }
 

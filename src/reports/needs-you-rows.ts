@@ -1,4 +1,5 @@
-import { sql } from 'kysely'
+import { type SqlBool, sql } from 'kysely'
+import { CLIENT_APPROVER } from '../contract/wedge-manifest.ts'
 import type { Db } from '../store/store.ts'
 import type { ApprovalRow, TaskRow } from '../store/tables.ts'
 
@@ -12,13 +13,17 @@ export interface WaitingRow {
   wedge: string | null
 }
 
-/** The pending approvals and questions that expire first. */
+/** The approvers of a request that only the client may decide about. */
+const ONLY_CLIENT = JSON.stringify([CLIENT_APPROVER])
+
+/** The pending approvals and questions, the oldest first, without those that only a client may decide about. */
 export function listPendingApprovals(db: Db, projectIds: readonly string[], limit: number): Promise<ApprovalRow[]> {
   return db
     .selectFrom('approvals')
     .selectAll()
     .where('project_id', 'in', projectIds)
     .where('status', '=', 'pending')
+    .where(sql<SqlBool>`coalesce(approvers, '') <> ${ONLY_CLIENT}`)
     .orderBy('id')
     .limit(limit)
     .execute()

@@ -104,6 +104,14 @@ export const CLIENTS: Record<string, AuditedCall> = {
     const { question, session } = await app.questionToClient()
     return { ids: { questions: question }, body: { answer: 'large' }, key: session }
   }),
+  'POST /v1/portal/approvals/:id/approve': onProject('approval.approved', async (app) => {
+    const { approval, session } = await app.approvalByClient()
+    return { ids: { approvals: approval }, body: {}, key: session }
+  }),
+  'POST /v1/portal/approvals/:id/reject': onProject('approval.rejected', async (app) => {
+    const { approval, session } = await app.approvalByClient()
+    return { ids: { approvals: approval }, body: { reason: 'too much' }, key: session }
+  }),
   'POST /v1/portal/questions/:id/decline': onProject('approval.rejected', async (app) => {
     const { question, session } = await app.questionToClient()
     return { ids: { questions: question }, key: session }

@@ -8,13 +8,14 @@ import { openFakeBroker } from '../broker/fake-broker.ts'
 import type { CallOptions } from '../http.ts'
 import type { StoreKind } from '../stores.ts'
 
-/** An `idle` task fails at once, because its connection is missing; a `gated` task waits for an approval, and an `asking` task for the client. */
+/** An `idle` task fails at once, because its connection is missing; a `gated` task waits for an approval, an `asking` task for the answer of the client, and a `buying` task for its approval. */
 const WEDGES = {
   'support/wedge.json': {
     wedge: 'support',
-    task_types: { idle: { harness: { needs_connections: true } }, gated: {}, asking: {} },
+    task_types: { idle: { harness: { needs_connections: true } }, gated: {}, asking: {}, buying: {} },
     connections: ['absent'],
-    workflows: [{ name: 'send_it' }],
+    workflows: [{ name: 'send_it' }, { name: 'buy_it' }],
+    approvals: [{ action: 'buy_it', required: true, approvers: 'client' }],
     cases: { stages: ['new', 'done'], initial: 'new' },
     intake: ['hours', 'tone'].map((id) => ({ id, question: `What are the ${id}?` })),
   },
@@ -27,6 +28,11 @@ const WEDGES = {
   'counter/workflows/count.mjs': 'export default () => ({ count: 1 })',
   'support/rehearsals/gated.json': [
     { call: { tool: 'workflow', input: { name: 'send_it', args: {} } } },
+    { output: { sent: true } },
+  ],
+  'support/workflows/buy_it.mjs': 'export default () => ({ bought: true })',
+  'support/rehearsals/buying.json': [
+    { call: { tool: 'workflow', input: { name: 'buy_it', args: {} } } },
     { output: { sent: true } },
   ],
   'support/rehearsals/asking.json': [
@@ -69,6 +75,8 @@ export interface PopulatedApp extends TestApp {
   customer(task_type?: string): Promise<Customer>
   /** A question that waits for a client. */
   questionToClient(): Promise<{ question: string; session: string }>
+  /** An approval that waits for a client. */
+  approvalByClient(): Promise<{ approval: string; session: string }>
   channel(): Promise<string>
   member(): Promise<{ id: string; session: string }>
 }
@@ -132,6 +140,10 @@ function creators(app: TestApp, owner: string) {
     async questionToClient() {
       const { task, session } = await customer('asking')
       return { question: await requestedApprovalId(app, task), session }
+    },
+    async approvalByClient() {
+      const { task, session } = await customer('buying')
+      return { approval: await requestedApprovalId(app, task), session }
     },
     member: () => joinAs(app, owner, 'viewer', `${uniqueWord()}@example.com`),
   }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { deciderRules } from '../../src/contract/declared-approvals.ts'
-import { WedgeManifest } from '../../src/contract/wedge-manifest.ts'
+import { countPossibleApprovers, WedgeManifest } from '../../src/contract/wedge-manifest.ts'
 
 const rulesOf = (approvals: object[], action: string) =>
   deciderRules(WedgeManifest.parse({ wedge: 'desk', task_types: { act: {} }, approvals }), action)
@@ -42,4 +42,17 @@ test('of equal matches the most people, any exclusion and the first lists count;
       { after_s: 600, to: ['owner'] },
     ],
   })
+})
+
+test('the client may be an approver and counts as one person', () => {
+  const both = [{ action: 'pay', approvers: ['client', 'ada@example.com'], needed: 2 }]
+  expect(rulesOf(both, 'pay')).toEqual({ ...EVERYONE, approvers: ['client', 'ada@example.com'], needed: 2 })
+  expect(() => rulesOf([{ ...both[0], needed: 3 }], 'pay')).toThrow('must not be more than the number of approvers')
+})
+
+test('roles have any number of people, and steps of the escalation add some', () => {
+  expect(countPossibleApprovers(null, [])).toBe(Number.POSITIVE_INFINITY)
+  expect(countPossibleApprovers(['client'], [])).toBe(1)
+  expect(countPossibleApprovers(['client', 'ada@example.com'], [{ to: ['ada@example.com', 'mem_1'] }])).toBe(3)
+  expect(countPossibleApprovers(['client'], [{ to: ['admin'] }])).toBe(Number.POSITIVE_INFINITY)
 })

@@ -78,5 +78,7 @@ export function sampleBodies({ ids }: SeededProject): Record<string, Record<stri
     'POST /v1/portal/threads': { subject: 'hello', body: 'hello', files: [] },
     'POST /v1/portal/threads/:id/messages': { body: 'hello', files: [] },
     'POST /v1/portal/questions/:id/answer': { answer: 'hello' },
+    'POST /v1/portal/approvals/:id/approve': { payload_sha256: 'x' },
+    'POST /v1/portal/approvals/:id/reject': { reason: 'hello' },
   }
 }

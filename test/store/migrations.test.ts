@@ -57,6 +57,7 @@ const UNDO_STORAGE_USAGE_AND_LATER = [
     'approval_comments',
     'approval_votes',
   ].map((table) => `drop table ${table}`),
+  'drop index approvals_of_client',
   'drop index approvals_notify',
   ...[
     'needed',

@@ -57,6 +57,11 @@ describe('reading a wedge', () => {
     [{ approvers: 'admins' }, 'approvals.0.approvers must be operator, admin, owner, the id of a member, or the mail'],
     [{ approvers: ['owner', 'viewer'] }, 'approvals.0.approvers.1 must be operator, admin, owner'],
     [{ needed: 2, approvers: 'ada@example.com' }, 'approvals.0.needed must not be more than the number of approvers'],
+    [{ needed: 2, approvers: 'client' }, 'approvals.0.needed must not be more than the number of approvers'],
+    [
+      { escalate: [{ after_s: 60, to: 'client' }] },
+      "escalate.0.to must be operator, admin, owner, the id of a member, or the mail address of a member; the client can only be in 'approvers'",
+    ],
     [{ escalate: [{ after_s: 60, to: 'boss' }] }, 'approvals.0.escalate.0.to must be operator, admin, owner'],
   ])('a wedge whose approvals nobody could decide is refused: %o', async (people, problem) => {
     const approvals = [{ action: 'pay', ...people }]

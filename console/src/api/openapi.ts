@@ -112,7 +112,7 @@ export interface components {
             /** @description The amount, if the tool declares where it is. Of an edited payload: the edited amount. */
             amount: components["schemas"]["ActionAmount"] | null;
             approval_id: string;
-            /** @description Roles and members who may decide; null: every operator, admin and owner. */
+            /** @description Roles, members and `client`, the client of the task, who may decide; null: every operator, admin and owner. */
             approvers: string[] | null;
             /** @description The member who is asked to decide. */
             assignee: {
@@ -202,7 +202,7 @@ export interface components {
             /** @description The amount, if the tool declares where it is. Of an edited payload: the edited amount. */
             amount: components["schemas"]["ActionAmount"] | null;
             approval_id: string;
-            /** @description Roles and members who may decide; null: every operator, admin and owner. */
+            /** @description Roles, members and `client`, the client of the task, who may decide; null: every operator, admin and owner. */
             approvers: string[] | null;
             /** @description The member who is asked to decide. */
             assignee: {
@@ -294,6 +294,11 @@ export interface components {
                 /** @description As in the approval. */
                 amount?: JsonObject | null;
                 approval_id: string;
+                /**
+                 * @description The client of the task may decide about this request, which is no question.
+                 * @constant
+                 */
+                asks_client?: true;
                 /** @description The connection that the action would use, if any. */
                 connection?: string;
                 /** Format: date-time */
@@ -323,6 +328,11 @@ export interface components {
             data: {
                 action: string;
                 approval_id: string;
+                /**
+                 * @description The client of the task may decide about this request, which is no question.
+                 * @constant
+                 */
+                asks_client?: true;
                 /** @description Any JSON object. */
                 decided_by?: JsonObject;
                 /** @enum {string} */
@@ -355,6 +365,10 @@ export interface components {
             edited?: JsonObject | null;
             note?: string;
             /** @description The hash of the payload that the caller has read; 409 if it is another one now. */
+            payload_sha256?: string;
+        };
+        ApprovePortalApprovalRequest: {
+            /** @description The hash of the payload that the client has read; 409 if it is another one now. */
             payload_sha256?: string;
         };
         ApproveResult: components["schemas"]["Decision"] | components["schemas"]["Vote"];
@@ -1478,6 +1492,40 @@ export interface components {
             would_gate: number;
             would_pass: number;
         };
+        PortalApproval: {
+            amount: {
+                /** @description ISO 4217, in upper case. */
+                currency: string | null;
+                /** @description The field of the payload that states the amount. */
+                path: string;
+                /** @description Such as "$50.00". */
+                text: string;
+                /** @description In major units: 50 is $50.00. */
+                value: number;
+            } | null;
+            /** Format: date-time */
+            created_at: string;
+            decided_at: string | null;
+            expires_at: string | null;
+            id: string;
+            /** @description What will be sent. */
+            payload: unknown;
+            payload_sha256: string;
+            /** @description The client's own reason for a rejection. */
+            reason: string | null;
+            /** @enum {string} */
+            status: "pending" | "approved" | "rejected" | "expired";
+            task_id: string;
+            thread_id: string | null;
+            /** @description What will happen, such as "create a refund of $50.00". */
+            title: string;
+            /** @description What the client decided. `approved` and still `pending`: other people must approve too. */
+            your_decision: ("approved" | "rejected") | null;
+        };
+        PortalApprovalList: {
+            data: components["schemas"]["PortalApproval"][];
+            next_cursor: string | null;
+        };
         PortalCase: {
             closed_at: string | null;
             /** Format: date-time */
@@ -1509,6 +1557,15 @@ export interface components {
         PortalConnectionList: {
             data: components["schemas"]["PortalConnection"][];
             next_cursor: string | null;
+        };
+        PortalDecision: {
+            /**
+             * @description `pending`: other people must approve as well.
+             * @enum {string}
+             */
+            decision: "approved" | "rejected" | "pending";
+            /** @constant */
+            ok: true;
         };
         PortalMe: {
             brand: components["schemas"]["PublicBrand"];
@@ -1807,6 +1864,9 @@ export interface components {
         /** @description Any JSON object. */
         RegisterMcpAppRequest: JsonObject;
         RejectApprovalRequest: {
+            reason?: string;
+        };
+        RejectPortalApprovalRequest: {
             reason?: string;
         };
         RequestPortalLinkRequest: {

@@ -1,6 +1,7 @@
 import { ArrowLeft } from 'lucide-react'
 import { useCallback, useEffect, useEffectEvent, useState } from 'react'
 import { Button } from '../ui/button.tsx'
+import { ApprovalCard } from './approval-card.tsx'
 import { Composer } from './composer.tsx'
 import { portalErrorMessage } from './error-message.ts'
 import { Alert } from './frame.tsx'
@@ -8,9 +9,11 @@ import { usePortalText } from './language.tsx'
 import { MessageList } from './message-list.tsx'
 import {
   getThread,
+  listApprovals,
   listQuestions,
   markRead,
   type NewMessage,
+  type PortalApproval,
   type PortalMessage,
   type PortalQuestion,
   sendMessage,
@@ -32,7 +35,7 @@ interface ChatProps {
 /** One conversation: its messages, the progress of their tasks, and a field for a new message. */
 export function Chat({ id, brandName, maxFileBytes, onBack, onChanged }: ChatProps) {
   const text = usePortalText()
-  const { thread, questions, problem, load } = useThread(id, onChanged)
+  const { thread, questions, approvals, problem, load } = useThread(id, onChanged)
   const send = async (message: NewMessage) => {
     try {
       await sendMessage(id, message)
@@ -56,6 +59,9 @@ export function Chat({ id, brandName, maxFileBytes, onBack, onChanged }: ChatPro
       {questions.map((question) => (
         <QuestionCard key={question.id} question={question} onDecided={load} />
       ))}
+      {approvals.map((approval) => (
+        <ApprovalCard key={approval.id} approval={approval} onDecided={load} />
+      ))}
       {problem !== null && <Alert>{portalErrorMessage(problem, text)}</Alert>}
       {thread?.status === 'closed' ? (
         <p className="text-muted">{text.conversationClosed}</p>
@@ -66,16 +72,18 @@ export function Chat({ id, brandName, maxFileBytes, onBack, onChanged }: ChatPro
   )
 }
 
-/** The thread and its open questions. An answer that is on the screen counts as read. */
+/** The thread with its open questions and its approvals. An answer that is on the screen counts as read. */
 function useThread(id: string, onChanged: () => void) {
   const [thread, setThread] = useState<WholeThread | null>(null)
   const [questions, setQuestions] = useState<PortalQuestion[]>([])
+  const [approvals, setApprovals] = useState<PortalApproval[]>([])
   const [problem, setProblem] = useState<unknown>(null)
   const changed = useEffectEvent(onChanged)
   const fetchAll = useCallback(async () => {
-    const [whole, asked] = await Promise.all([getThread(id), listQuestions()])
+    const [whole, asked, toApprove] = await Promise.all([getThread(id), listQuestions(), listApprovals()])
     setThread(whole)
     setQuestions(asked.filter(({ thread_id }) => thread_id === id))
+    setApprovals(toApprove.filter((approval) => isShownIn(whole, approval)))
     setProblem(null)
   }, [id])
   const load = useCallback(() => void fetchAll().catch(setProblem), [fetchAll])
@@ -91,9 +99,13 @@ function useThread(id: string, onChanged: () => void) {
     if (!isUnread || document.hidden) return
     void markRead(id).then(() => changed())
   }, [id, isUnread])
-  return { thread, questions, problem, load }
+  return { thread, questions, approvals, problem, load }
 }
 
 /** A question that waits is shown with its form, and not as a message too. */
 const isMessageOf = ({ direction, body, task_id }: PortalMessage, asked: PortalQuestion) =>
   direction === 'outbound' && task_id === asked.task_id && body === asked.question
+
+/** What was decided is shown until the conversation goes on with another task. */
+const isShownIn = ({ id, messages }: WholeThread, { thread_id, task_id, status }: PortalApproval) =>
+  thread_id === id && (status === 'pending' || task_id === messages.at(-1)?.task_id)

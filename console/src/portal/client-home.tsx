@@ -2,14 +2,17 @@ import { CircleUser, Plus } from 'lucide-react'
 import { useCallback, useEffect, useState } from 'react'
 import { Button } from '../ui/button.tsx'
 import { AccountDialog } from './account-dialog.tsx'
+import { ApprovalCard } from './approval-card.tsx'
 import { Chat } from './chat.tsx'
 import { BrandMark } from './frame.tsx'
 import { usePortalText } from './language.tsx'
 import { NewConversation } from './new-conversation.tsx'
 import {
+  listApprovals,
   listCases,
   listQuestions,
   listThreads,
+  type PortalApproval,
   type PortalBrand,
   type PortalCase,
   type PortalClient,
@@ -93,7 +96,7 @@ function Header({ brand, onAccount }: { brand: PortalBrand; onAccount: () => voi
 
 function Overview({
   client,
-  overview: { threads, cases, questions, reload },
+  overview: { threads, cases, questions, approvals, reload },
   openId,
   onOpen,
   onNew,
@@ -106,8 +109,10 @@ function Overview({
 }) {
   const text = usePortalText()
   const firstName = client.display_name?.split(' ')[0] ?? null
-  // A question of the open conversation is shown there.
-  const shownQuestions = questions.filter(({ thread_id }) => thread_id === null || thread_id !== openId)
+  // What the open conversation asks is shown there.
+  const isElsewhere = ({ thread_id }: { thread_id: string | null }) => thread_id === null || thread_id !== openId
+  const shownQuestions = questions.filter(isElsewhere)
+  const shownApprovals = approvals.filter(isElsewhere)
   return (
     <>
       <div className="flex flex-wrap items-center gap-2 px-3 pt-1">
@@ -122,6 +127,13 @@ function Overview({
         <section aria-label={text.questions} className="flex flex-col gap-2">
           {shownQuestions.map((question) => (
             <QuestionCard key={question.id} question={question} onDecided={reload} />
+          ))}
+        </section>
+      )}
+      {shownApprovals.length > 0 && (
+        <section aria-label={text.approvals} className="flex flex-col gap-2">
+          {shownApprovals.map((approval) => (
+            <ApprovalCard key={approval.id} approval={approval} onDecided={reload} />
           ))}
         </section>
       )}
@@ -147,6 +159,8 @@ interface OverviewData {
   threads: PortalThread[] | null
   cases: PortalCase[]
   questions: PortalQuestion[]
+  /** Those that wait, and those that were decided while they were shown. */
+  approvals: PortalApproval[]
   reload: () => void
 }
 
@@ -156,15 +170,18 @@ function useOverview(): OverviewData {
   const [threads, setThreads] = useState<PortalThread[] | null>(null)
   const [cases, setCases] = useState<PortalCase[]>([])
   const [questions, setQuestions] = useState<PortalQuestion[]>([])
+  const [approvals, reloadApprovals] = useApprovals()
   const reload = useCallback(() => {
+    reloadApprovals()
     void listThreads().then(setThreads, () => {})
     void listQuestions().then(setQuestions, () => {})
-  }, [])
+  }, [reloadApprovals])
   useEffect(() => {
     reload()
     void listCases().then(setCases, () => {})
     const poll = () => {
       if (document.hidden) return
+      reloadApprovals()
       void listThreads().then(setThreads, () => {})
       // A question that is on the screen stays, because the client may be writing the answer.
       void listQuestions().then(
@@ -175,8 +192,23 @@ function useOverview(): OverviewData {
     }
     const timer = setInterval(poll, POLL_MS)
     return () => clearInterval(timer)
-  }, [reload])
-  return { threads, cases, questions, reload }
+  }, [reload, reloadApprovals])
+  return { threads, cases, questions, approvals, reload }
+}
+
+/** The outcome of an approval that is on the screen stays there. */
+function useApprovals(): [PortalApproval[], () => void] {
+  const [approvals, setApprovals] = useState<PortalApproval[]>([])
+  const reload = useCallback(() => {
+    void listApprovals().then(
+      (found) =>
+        setApprovals((shown) =>
+          found.filter(({ id, status }) => status === 'pending' || shown.some((one) => one.id === id)),
+        ),
+      () => {},
+    )
+  }, [])
+  return [approvals, reload]
 }
 
 interface View {

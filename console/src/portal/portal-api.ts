@@ -9,6 +9,7 @@ export type PortalMessage = Schemas['PortalMessage']
 export type PortalFile = Schemas['File']
 export type PortalCase = Schemas['PortalCase']
 export type PortalConnection = Schemas['PortalConnection']
+export type PortalApproval = Schemas['PortalApproval'] & { payload: Json }
 export type WholeThread = PortalThread & { messages: PortalMessage[] }
 
 export interface PortalQuestion extends AskedQuestion {
@@ -86,6 +87,25 @@ export const answerQuestion = (id: string, answer: Json): Promise<unknown> =>
 
 export const declineQuestion = (id: string): Promise<unknown> =>
   callPortal(`/questions/${encodeURIComponent(id)}/decline`, {})
+
+const RECENT_APPROVALS = 10
+
+/** What waits for the approval of the client, and what was decided last, oldest first. */
+export async function listApprovals(): Promise<PortalApproval[]> {
+  const [pending, recent] = await Promise.all([
+    callPortal<{ data: PortalApproval[] }>('/approvals?status=pending'),
+    callPortal<{ data: PortalApproval[] }>(`/approvals?limit=${RECENT_APPROVALS}`),
+  ])
+  const byId = new Map([...pending.data, ...recent.data].map((approval) => [approval.id, approval]))
+  return [...byId.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1))
+}
+
+/** The hash says what the client has read: an approval of anything else is refused. */
+export const approve = ({ id, payload_sha256 }: PortalApproval): Promise<unknown> =>
+  callPortal(`/approvals/${encodeURIComponent(id)}/approve`, { payload_sha256 })
+
+export const decline = (id: string, reason: string): Promise<unknown> =>
+  callPortal(`/approvals/${encodeURIComponent(id)}/reject`, reason.trim() === '' ? {} : { reason })
 
 export const getThread = (id: string): Promise<WholeThread> => callPortal(`/threads/${encodeURIComponent(id)}`)
 

@@ -5,7 +5,7 @@ import { saveFile } from '../ui/save-file.ts'
 import { followTask } from './follow-task.ts'
 import { usePortalText } from './language.tsx'
 import { fetchPortal } from './portal-api.ts'
-import type { TaskProgress } from './task-steps.ts'
+import { noProgress, type TaskProgress } from './task-steps.ts'
 
 /** The live progress of a message's task, and its files. */
 export function TaskProgressView({
@@ -32,11 +32,13 @@ export function TaskProgressView({
   useEffect(() => {
     if (!isActive) return undefined
     const stop = new AbortController()
-    let questionId: string | null = null
+    let { questionId, approvalChanges } = noProgress
     void followTask(taskId, text, stop.signal, (update) => {
       setProgress(update)
-      if (update.isFinished || update.questionId !== questionId) changed()
+      const isAsked = update.questionId !== questionId || update.approvalChanges !== approvalChanges
+      if (update.isFinished || isAsked) changed()
       questionId = update.questionId
+      approvalChanges = update.approvalChanges
     })
     return () => stop.abort()
   }, [isActive, taskId, text])

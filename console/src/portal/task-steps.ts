@@ -10,6 +10,8 @@ export interface TaskProgress {
   files: { id: string; name: string }[]
   /** The question that waits for the client; null if there is none. */
   questionId: string | null
+  /** How often an approval of the client was asked for or decided. */
+  approvalChanges: number
 }
 
 export interface PortalEvent {
@@ -21,14 +23,24 @@ export interface PortalEvent {
     artifact_id?: unknown
     name?: unknown
     question_id?: unknown
+    approval_id?: unknown
+    decision?: unknown
     tool?: unknown
   }
 }
 
-export const noProgress: TaskProgress = { steps: [], isFinished: false, needsReply: false, files: [], questionId: null }
+export const noProgress: TaskProgress = {
+  steps: [],
+  isFinished: false,
+  needsReply: false,
+  files: [],
+  questionId: null,
+  approvalChanges: 0,
+}
 
 export function applyEvent(progress: TaskProgress, { type, data }: PortalEvent, text: PortalText): TaskProgress {
   if (typeof data.question_id === 'string') return applyQuestion(progress, data.question_id, text)
+  if (typeof data.approval_id === 'string') return applyApproval(progress, data.decision !== undefined, text)
   if (type === 'task.finished') return { ...progress, isFinished: true, needsReply: data.status !== 'succeeded' }
   if (type === 'artifact.created')
     return { ...progress, files: [...progress.files, { id: String(data.artifact_id), name: String(data.name) }] }
@@ -43,6 +55,11 @@ function applyQuestion(progress: TaskProgress, id: string, text: PortalText): Ta
   return progress.questionId === id
     ? { ...addStep(progress, text.progress.working), questionId: null }
     : { ...addStep(progress, text.progress.waiting), questionId: id }
+}
+
+function applyApproval(progress: TaskProgress, isDecided: boolean, { progress: words }: PortalText): TaskProgress {
+  const step = isDecided ? words.working : words.waitingForApproval
+  return { ...addStep(progress, step), approvalChanges: progress.approvalChanges + 1 }
 }
 
 const addStep = (progress: TaskProgress, step: string): TaskProgress =>

@@ -49,11 +49,13 @@ export function TextArea({
   rows = 3,
   mono = false,
   required = false,
+  maxLength,
 }: {
   label: ReactNode
   hint?: ReactNode
   value: string
   onChange: (value: string) => void
+  maxLength?: number
   rows?: number
   mono?: boolean
   required?: boolean
@@ -64,6 +66,7 @@ export function TextArea({
         <textarea
           id={id}
           required={required}
+          maxLength={maxLength}
           rows={rows}
           spellCheck={!mono}
           className={`field ${mono ? 'font-mono' : ''}`}

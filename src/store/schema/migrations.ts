@@ -113,6 +113,11 @@ const MIGRATIONS: Record<string, Migration> = {
       await sql.raw(WEDGE_POLICIES).execute(db)
     },
   },
+  '0020_client_approvals': {
+    async up(db) {
+      await sql.raw(CLIENT_APPROVALS_INDEX).execute(db)
+    },
+  },
 }
 
 /** The conversation and the responsible member of a case; what waits for a person is found without reading all rows. */
@@ -149,6 +154,10 @@ const QUESTION_STATEMENTS = [
   'alter table approvals add column client_id text',
   "create index approvals_client on approvals (client_id, id) where status = 'pending' and client_id is not null",
 ]
+
+/** Finds what a client was asked to approve, also after the decision. */
+const CLIENT_APPROVALS_INDEX =
+  'create index approvals_of_client on approvals (client_id, id) where client_id is not null'
 
 /** `oauth_flows` has the authorisations that wait for the callback; `token_locks` lets one replica at a time refresh. */
 const OAUTH_STATEMENTS = [

@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router'
 import { toCurl } from '../../api/http.ts'
 import { approvalQuery } from '../../api/queries.ts'
 import type { Approval, JsonObject } from '../../api/types.ts'
+import { clientName } from '../../ui/client-name.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { RequireRole } from '../../ui/role.tsx'
 import { StatusBadge, Tag } from '../../ui/status.tsx'
@@ -17,6 +18,7 @@ import { DecisionDetails } from './decision-details.tsx'
 import { DecisionForm } from './decision-form.tsx'
 import { HeldDecisionRow } from './held-decision-list.tsx'
 import { type HeldDecision, useHeldDecision } from './held-decisions.ts'
+import { askedOfClient, isOnlyForClient } from './may-decide.ts'
 import { PayloadView } from './payload-view.tsx'
 import { askedQuestion, QuestionDecision, QuestionView } from './question-decision.tsx'
 import { RequireApprover } from './require-approver.tsx'
@@ -158,8 +160,17 @@ export function CardHeader({ approval, rule }: { approval: Approval; rule: strin
       {approval.to === 'client' && approval.status === 'pending' && (
         <p className="text-muted">{approvalsText.question.clientHint}</p>
       )}
+      <ClientIsAsked approval={approval} />
     </header>
   )
+}
+
+function ClientIsAsked({ approval }: { approval: Approval }) {
+  const asked = askedOfClient(approval)
+  if (asked === null) return null
+  const name = clientName(approval.context.client?.name)
+  const { waitsForClient, clientDecidesToo } = approvalsText.people
+  return <p className="text-wait">{asked === 'alone' ? waitsForClient(name) : clientDecidesToo(name)}</p>
 }
 
 function CardFooter({ approval }: { approval: Approval }) {
@@ -182,7 +193,7 @@ function CardFooter({ approval }: { approval: Approval }) {
           {approvalsText.sha256(approval.payload_sha256.slice(0, 12))}
         </code>
       )}
-      {approval.status === 'pending' && (
+      {approval.status === 'pending' && !isOnlyForClient(approval) && (
         <RequireRole minRole="operator">
           <span className="ml-auto">
             <CopyButton text={() => toCurl(path, { method: 'POST', body })} label={uiText.copyAsCurl} />

@@ -5,6 +5,7 @@ import { sessionQuery } from '../../api/queries.ts'
 import type { Approval, ApprovalDetail } from '../../api/types.ts'
 import { useHasRole } from '../../ui/role.tsx'
 import { actorName } from './actor-name.ts'
+import { isOnlyForClient } from './may-decide.ts'
 import { approvalsText } from './text.ts'
 
 const text = approvalsText.people
@@ -47,7 +48,8 @@ export function VoteCount({ approval, waitsFor }: { approval: Approval; waitsFor
 /** The API shows the members to members only, so an API key sees the assignee and cannot choose one. */
 function Assignee({ approval, waitsFor }: { approval: Approval; waitsFor: WaitsFor }) {
   const { data: session } = useQuery(sessionQuery)
-  const canAssign = useHasRole()('operator') && approval.status === 'pending' && session?.member
+  const isOperator = useHasRole()('operator')
+  const canAssign = isOperator && approval.status === 'pending' && session?.member && !isOnlyForClient(approval)
   if (canAssign) return <AssigneeSelect approval={approval} waitsFor={waitsFor} />
   if (!approval.assignee) return null
   return (

@@ -1,4 +1,5 @@
 import { type Approval, ROLES, type Session } from '../../api/types.ts'
+import { clientName } from '../../ui/client-name.ts'
 
 /** The member or key of this session. */
 type Reader = Pick<Session, 'role'> & {
@@ -25,3 +26,21 @@ export const isExcluded = (
 /** Whether the member or key has approved the payload that is shown. */
 export const hasVoted = ({ votes }: Pick<Approval, 'votes'>, { member, key }: Reader): boolean =>
   votes.some(({ by }) => by.id === (member?.id ?? key?.id))
+
+/** The word for the client of the task among the approvers. */
+const CLIENT = 'client'
+
+/** What waits for the client, who decides in the portal: nothing, the decision, or one of several. */
+export function askedOfClient({ approvers, status, votes }: Pick<Approval, 'approvers' | 'status' | 'votes'>) {
+  const isAsked = status === 'pending' && approvers?.includes(CLIENT) && !votes.some(({ by }) => by.kind === CLIENT)
+  if (!isAsked) return null
+  return isOnlyForClient({ approvers }) ? 'alone' : 'with others'
+}
+
+/** Whether no member may decide. */
+export const isOnlyForClient = ({ approvers }: Pick<Approval, 'approvers'>): boolean =>
+  approvers?.every((one) => one === CLIENT) ?? false
+
+/** The approvers in words: the client by its name. */
+export const approverNames = ({ approvers, context }: Pick<Approval, 'approvers' | 'context'>): string[] =>
+  (approvers ?? []).map((one) => (one === CLIENT ? clientName(context.client?.name) : one))

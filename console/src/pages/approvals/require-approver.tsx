@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 import { sessionQuery } from '../../api/queries.ts'
 import type { Approval } from '../../api/types.ts'
 import { RequireRole, RoleHint } from '../../ui/role.tsx'
-import { isApprover, isExcluded } from './may-decide.ts'
+import { approverNames, isApprover, isExcluded } from './may-decide.ts'
 import { approvalsText } from './text.ts'
 
 const text = approvalsText.people
@@ -27,7 +27,7 @@ export function RequireApprover({
   )
   if (session && isExcluded(approval, session)) return readOnly(<p className="text-muted">{text.excluded}</p>)
   if (session && !isApprover(approval, session))
-    return readOnly(<RoleHint>{text.onlyApprovers(approval.approvers ?? [])}</RoleHint>)
+    return readOnly(<RoleHint>{text.onlyApprovers(approverNames(approval))}</RoleHint>)
   return (
     <RequireRole minRole="operator" fallback={readOnly(<RoleHint>{approvalsText.roleHint}</RoleHint>)}>
       {children}

@@ -79,6 +79,8 @@ export const approvalsText = {
         : missing < names.length
           ? `Waiting for ${missing.toLocaleString()} of: ${listed(names)}`
           : `Waiting for: ${listed(names)}`,
+    waitsForClient: (name: string) => `Waits for ${name}, who decides in the portal.`,
+    clientDecidesToo: (name: string) => `${name} is asked in the portal as well.`,
     onlyApprovers: (approvers: string[]) => `Only these may decide: ${approvers.join(', ')}.`,
   },
   comments: {

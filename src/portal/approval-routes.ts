@@ -1,0 +1,68 @@
+import { z } from 'zod'
+import { isClientApprover } from '../approvals/approvers.ts'
+import { approveApproval, payloadChanged, rejectApproval } from '../approvals/decide-approval.ts'
+import { findDecidableApproval } from '../approvals/rows.ts'
+import { notFound } from '../base/problem.ts'
+import type { ClientScope } from '../ctx/scope.ts'
+import { pageQueryById, pageSchema, toPage } from '../http/page.ts'
+import { type FindInput, portalRoute } from '../http/route.ts'
+import { listClientApprovals } from './approval-rows.ts'
+import {
+  PORTAL_APPROVAL_STATUSES,
+  PortalApprovalView,
+  PortalDecisionView,
+  toPortalApprovalView,
+} from './approval-view.ts'
+
+/** An approval that this client does not decide about does not exist for it. Questions have routes of their own. */
+async function requireOwnApproval({ ctx, scope, params }: FindInput<ClientScope>) {
+  const approval = await findDecidableApproval(ctx.db, [scope.projectId], params.id ?? '')
+  const isAsked = approval?.client_id === scope.clientId && approval.path !== 'question' && isClientApprover(approval)
+  if (!isAsked) throw notFound('approval')
+  return approval
+}
+
+const MAX_REASON_CHARACTERS = 1_000
+
+/** What the client is asked to approve. The wedge names the client among the approvers of an action. */
+export const portalApprovalRoutes = {
+  listPortalApprovals: portalRoute('GET', '/v1/portal/approvals', {
+    summary: 'List what the client is or was asked to approve, newest first',
+    query: z.object({ status: z.enum(PORTAL_APPROVAL_STATUSES).optional(), ...pageQueryById('apr') }),
+    responses: { 200: pageSchema(PortalApprovalView) },
+    async handle({ ctx, scope, query }) {
+      const rows = await listClientApprovals(ctx.db, scope, query)
+      return toPage(rows, query.limit, ({ id }) => id, toPortalApprovalView)
+    },
+  }),
+
+  approvePortalApproval: portalRoute('POST', '/v1/portal/approvals/:id/approve', {
+    summary: 'Approve an action',
+    description: 'The action is performed and the task continues, unless other people must approve as well.',
+    body: z.object({
+      payload_sha256: z
+        .string()
+        .optional()
+        .meta({ description: 'The hash of the payload that the client has read; 409 if it is another one now.' }),
+    }),
+    responses: { 200: PortalDecisionView },
+    find: requireOwnApproval,
+    async handle({ ctx, scope, subject, body: { payload_sha256 } }) {
+      if (payload_sha256 !== undefined && payload_sha256 !== subject.payload_sha256) throw payloadChanged()
+      const { decision } = await approveApproval(ctx, scope, subject, {})
+      return { ok: true, decision }
+    },
+  }),
+
+  rejectPortalApproval: portalRoute('POST', '/v1/portal/approvals/:id/reject', {
+    summary: 'Decline an action',
+    description: 'Nothing is performed, and the task ends as rejected. The team reads the reason.',
+    body: z.object({ reason: z.string().trim().max(MAX_REASON_CHARACTERS).optional() }),
+    responses: { 200: PortalDecisionView },
+    find: requireOwnApproval,
+    async handle({ ctx, scope, subject, body }) {
+      await rejectApproval(ctx, scope, subject, body.reason || undefined)
+      return { ok: true, decision: 'rejected' }
+    },
+  }),
+}
