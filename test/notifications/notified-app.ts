@@ -34,10 +34,11 @@ const APPROVALS = [
   { action: 'hurry', ttl_s: 120 },
 ]
 
-export async function notifiedApp(store: StoreKind): Promise<NotifiedApp> {
-  const app = await openGatedApp(store, gatedWedgeFiles('gate', { approvals: APPROVALS }), {
-    SVC_PUBLIC_URL: 'https://work.example',
-  })
+export async function notifiedApp(
+  store: StoreKind,
+  env: Record<string, string> = { SVC_PUBLIC_URL: 'https://work.example' },
+): Promise<NotifiedApp> {
+  const app = await openGatedApp(store, gatedWedgeFiles('gate', { approvals: APPROVALS }), env)
   onTestFinished(async () => {
     await app.stop()
     await app.outside.close()
