@@ -146,6 +146,7 @@ async function requestApproval(
     escalated_at: null,
     notify_at: null,
     assignee_id: null,
+    has_messages: 0,
   }
   if (!isAutoApproved) row.notify_at = await firstNoticeAt(tx, row)
   await insertApproval(tx.db, row)

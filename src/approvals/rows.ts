@@ -41,6 +41,7 @@ export const insertApproval = prepareQuery<ApprovalRow>((db, arg) =>
       escalated_at: null,
       notify_at: arg('notify_at'),
       assignee_id: null,
+      has_messages: 0,
     })
     .$castTo<never>(),
 )

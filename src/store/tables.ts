@@ -237,6 +237,8 @@ export interface ApprovalRow {
   notify_at: string | null
   /** The member who is asked to decide. Others may decide as well. */
   assignee_id: string | null
+  /** 1: there may be messages to members that show the request as pending. */
+  has_messages: Flag
 }
 
 /** One person's approval of a request that needs several. Only votes for the current payload count. */

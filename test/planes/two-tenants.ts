@@ -244,6 +244,7 @@ async function insertRunRows(app: TestApp, ids: RunRowIds) {
       escalated_at: null,
       notify_at: null,
       assignee_id: null,
+      has_messages: 0,
     }
     const payload = '{"question":"Which size?","schema":null,"options":null}'
     const asked = { ...approval, id: ids.questions, path: 'question', payload, client_id: ids.clients }

@@ -94,6 +94,7 @@ export async function insertApprovals(app: TestApp, rows: readonly NewApproval[]
       escalated_at: null,
       notify_at: null,
       assignee_id: null,
+      has_messages: 0,
       ...row,
     }
   })
