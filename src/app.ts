@@ -102,6 +102,7 @@ export async function startApp(
   const http = createPublicServer(ctx, pickedDriver, () => draining)
   const closeHttp = closeWithoutResets(http, () => draining)
   const url = await http.listen({ host: config.host, port: config.port })
+  if (config.port === 0) ctx.config = { ...config, chosenPort: Number(new URL(url).port) }
   const { driver, loops, metrics, close } = await startBackgroundWork(ctx, pickedDriver).catch(async (error) => {
     await http.close()
     await ctx.store.close()

@@ -150,6 +150,7 @@ async function requestApproval(
     notify_at: null,
     assignee_id: null,
     version: 0,
+    has_messages: 0,
   }
   if (!isAutoApproved) row.notify_at = await firstNoticeAt(tx, row)
   await insertApproval(tx.db, row)

@@ -42,6 +42,7 @@ export const insertApproval = prepareQuery<ApprovalRow>((db, arg) =>
       notify_at: arg('notify_at'),
       assignee_id: null,
       version: 0,
+      has_messages: 0,
     })
     .$castTo<never>(),
 )

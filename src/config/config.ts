@@ -21,6 +21,8 @@ import { checkTrustedProxies } from './trusted-proxies.ts'
 export interface Config {
   host: string
   port: number
+  /** The port that the system chose because `port` is 0; absent until the server listens. */
+  chosenPort?: number
   /** The address of the service for links in messages and portal links. */
   publicUrl: string | null
   /** IP addresses and networks of proxies whose X-Forwarded-For header is believed. */

@@ -32,6 +32,8 @@ export interface Route<ScopeT, Request = FastifyRequest> {
   streamsBody: boolean
   /** The limit for the body, if it is not the usual one. */
   maxBodyBytes?: number
+  /** No cache may keep a response, errors included. */
+  noStore?: true
   /** The response schema by status, for the reference. */
   responses: RouteResponses
   run: (input: RunInput<ScopeT, Request>) => Promise<unknown>
@@ -102,6 +104,7 @@ export interface RouteSpec<ScopeT, Query extends z.ZodType, Body extends z.ZodTy
   /** The handler reads the body from `request.raw`; see `http/request-bytes.ts`. */
   streamsBody?: true
   maxBodyBytes?: number
+  noStore?: true
   responses: RouteResponses
   find?: (input: FindInput<ScopeT> & { request: Request }) => Promise<Subject>
   handle: (input: HandlerInput<ScopeT, z.output<Query>, z.output<Body>, Subject, Request>) => Promise<unknown>
@@ -123,6 +126,7 @@ export function defineRoute<ScopeT, Query extends z.ZodType, Body extends z.ZodT
     body: spec.body ?? null,
     streamsBody: spec.streamsBody ?? false,
     ...(spec.maxBodyBytes !== undefined && { maxBodyBytes: spec.maxBodyBytes }),
+    ...(spec.noStore && { noStore: true }),
     responses: spec.responses,
     async run({ ctx, scope, params, request, validate, reauthenticate = async () => scope }) {
       const subject = (await spec.find?.({ ctx, scope, params, request })) as Subject

@@ -101,7 +101,8 @@ export function bindRoute<ScopeT>(
     bodyLimit: route.maxBodyBytes ?? MAX_BODY_BYTES,
     // Pages and probes answer HEAD; below /v1 it would open streams without a reader.
     exposeHeadRoute: route.method === 'GET' && !route.path.startsWith('/v1/') && route.path !== '/mcp',
-    onRequest: async (request) => {
+    onRequest: async (request, reply) => {
+      if (route.noStore) reply.header('cache-control', 'no-store')
       const call = { scope: await authenticate(request), isBodyLate: false }
       calls.set(request, call)
       // Checked in the next turn: the parser has not yet reported a body that arrived with the headers.

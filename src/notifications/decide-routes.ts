@@ -9,11 +9,15 @@ import { LinkedApprovalView } from './view.ts'
 const CREDENTIAL =
   'The credential is the token of the link: `Authorization: Bearer dl_…`. It is bound to one member and one approval, and works once.'
 
-/** The API of the decision page, to which the links of mails lead. */
+/**
+ * The API of the decision page, to which the links of mails lead. Browsers would keep a 410 for ever and show it for the
+ * next link, because all links have the same address.
+ */
 export const decideRoutes = nameRoutes({
   getLinkedApproval: openRoute('GET', '/v1/decide', {
     summary: 'Read the approval of a decision link',
     description: `${CREDENTIAL} Reading changes nothing. 410 once the link is used, or the approval is decided or expired.`,
+    noStore: true,
     responses: { 200: LinkedApprovalView },
     find: ({ ctx, request }) => requireDecisionLink(ctx, request),
     handle: ({ ctx, subject }) => readLinkedApproval(ctx, subject),
@@ -41,6 +45,7 @@ export const decideRoutes = nameRoutes({
       note: z.string().max(10_000).optional().meta({ description: 'Of an approval; or what to change, for `revise`.' }),
       reason: z.string().max(10_000).optional().meta({ description: 'Why it is rejected.' }),
     }),
+    noStore: true,
     responses: { 200: ApproveResultView },
     find: ({ ctx, request }) => requireDecisionLink(ctx, request),
     handle: ({ ctx, subject, body }) =>

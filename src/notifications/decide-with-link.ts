@@ -24,8 +24,7 @@ export async function requireDecisionLink(ctx: Ctx, request: RequestHead): Promi
   return link
 }
 
-/** Browsers would keep a 410 for ever, and show it for the next link, because all links have the same address. */
-const linkGone = (sentence: string) => new Problem(410, sentence, { headers: { 'cache-control': 'no-store' } })
+const linkGone = (sentence: string) => new Problem(410, sentence)
 
 /** The approval of a link, with everything that its member needs to decide. 410 once there is nothing left to decide. */
 export async function readLinkedApproval(ctx: Ctx, { approval_id, member_id, project_id }: DecisionLinkRow) {

@@ -2,7 +2,7 @@ import { type Ctx, inTx } from '../ctx/ctx.ts'
 import { isoNow, toIsoTime } from '../ctx/world.ts'
 import { deleteDecisionLinksBefore } from './decision-link-rows.ts'
 import { deleteExpiredCodes } from './link-rows.ts'
-import { deleteMessagesBefore } from './message-rows.ts'
+import { deleteMessagesBefore, updateApprovalsWithoutMessages } from './message-rows.ts'
 
 const DAY_MS = 24 * 60 * 60_000
 /** Until then, a link that is used or expired says so instead of being unknown. */
@@ -15,5 +15,6 @@ export async function deleteOldNotificationRows(ctx: Ctx): Promise<void> {
   const now = ctx.world.clock.now()
   await inTx(ctx, (tx) => deleteExpiredCodes(tx.db, isoNow(tx)))
   await inTx(ctx, (tx) => deleteDecisionLinksBefore(tx.db, toIsoTime(now - LINK_RETENTION_MS)))
+  await inTx(ctx, (tx) => updateApprovalsWithoutMessages(tx.db, {}))
   await inTx(ctx, (tx) => deleteMessagesBefore(tx.db, toIsoTime(now - MESSAGE_RETENTION_MS)))
 }

@@ -1,6 +1,7 @@
+import type { ExpressionBuilder } from 'kysely'
 import { prepareBatchedRead, prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
-import type { ApprovalRow, NotificationMessageRow } from '../store/tables.ts'
+import type { ApprovalRow, NotificationMessageRow, Tables } from '../store/tables.ts'
 
 /** Pending approvals of which members are to be told now, or whose next step of escalation is due. */
 export const listDueNotices = prepareBatchedRead<{ now: string }, Pick<ApprovalRow, 'id' | 'notify_at'>>((db, arg) =>
@@ -30,7 +31,12 @@ export async function insertNotificationMessages(db: Db, rows: NotificationMessa
   if (rows.length === 0) return
   const query = db.insertInto('notification_messages').values(rows)
   await query.onConflict((conflict) => conflict.columns(['approval_id', 'member_id', 'kind']).doNothing()).execute()
+  for (const id of new Set(rows.map(({ approval_id }) => approval_id))) await updateApprovalHasMessages(db, { id })
 }
+
+const updateApprovalHasMessages = prepareQuery<{ id: string }>((db, arg) =>
+  db.updateTable('approvals').set({ has_messages: 1 }).where('id', '=', arg('id')).$castTo<never>(),
+)
 
 const MAX_LISTED_MESSAGES = 500
 
@@ -46,23 +52,58 @@ export const listDueMessages = prepareBatchedRead<{ now: string }, NotificationM
     .limit(MAX_LISTED_MESSAGES),
 )
 
-/** Messages that were sent and show an approval as it was before a vote, or as pending although it is decided. */
+/**
+ * Messages that were sent and show an approval as it was before a vote, or as pending although it is decided. It reads the
+ * approvals with such messages, which are few, and not the messages of all approvals that wait.
+ */
 export const listOutdatedMessages = prepareBatchedRead<{ now: string }, NotificationMessageRow>((db, arg) =>
   db
     .selectFrom('notification_messages')
     .innerJoin('approvals', 'approvals.id', 'notification_messages.approval_id')
     .selectAll('notification_messages')
+    .where('approvals.has_messages', '=', 1)
+    .where((eb) => eb.or([eb('approvals.status', '!=', 'pending'), eb('approvals.version', '>', 0)]))
     .where('notification_messages.shown', '=', 'pending')
-    .where('notification_messages.state', '=', 'sent')
-    .where('notification_messages.due_at', '<=', arg('now'))
-    .where((eb) => eb.or([eb('claimed_until', 'is', null), eb('claimed_until', '<=', arg('now'))]))
     .where((eb) =>
       eb.or([
         eb('approvals.status', '!=', 'pending'),
         eb('approvals.version', '!=', eb.ref('notification_messages.shown_version')),
       ]),
     )
+    .where('notification_messages.state', '=', 'sent')
+    .where('notification_messages.due_at', '<=', arg('now'))
+    .where((eb) => eb.or([eb('claimed_until', 'is', null), eb('claimed_until', '<=', arg('now'))]))
     .limit(MAX_LISTED_MESSAGES),
+)
+
+const isDecidedWithoutMessages = (eb: ExpressionBuilder<Tables, 'approvals'>) =>
+  eb.and([
+    eb('has_messages', '=', 1),
+    eb('approvals.status', '!=', 'pending'),
+    eb.not(
+      eb.exists(
+        eb
+          .selectFrom('notification_messages')
+          .select('notification_messages.id')
+          .whereRef('notification_messages.approval_id', '=', 'approvals.id')
+          .where('notification_messages.shown', '=', 'pending'),
+      ),
+    ),
+  ])
+
+/** Call it once a message shows the decision: after the last one, the approval has no outdated messages any more. */
+export const updateApprovalWithoutMessages = prepareQuery<{ id: string }>((db, arg) =>
+  db
+    .updateTable('approvals')
+    .set({ has_messages: 0 })
+    .where('id', '=', arg('id'))
+    .where(isDecidedWithoutMessages)
+    .$castTo<never>(),
+)
+
+/** Two replicas that rewrite the last two messages at the same time each see the message of the other one. */
+export const updateApprovalsWithoutMessages = prepareQuery<object>((db) =>
+  db.updateTable('approvals').set({ has_messages: 0 }).where(isDecidedWithoutMessages).$castTo<never>(),
 )
 
 /**

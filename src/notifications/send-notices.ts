@@ -11,7 +11,12 @@ import type { ApprovalRow, NotificationMessageRow } from '../store/tables.ts'
 import { type Card, type Notice, readCard, toDigest } from './card.ts'
 import { insertDecisionLink } from './decision-link-rows.ts'
 import { listLinksOfMember } from './link-rows.ts'
-import { listMessagesOfDigest, type MessageOutcome, updateMessageOutcome } from './message-rows.ts'
+import {
+  listMessagesOfDigest,
+  type MessageOutcome,
+  updateApprovalWithoutMessages,
+  updateMessageOutcome,
+} from './message-rows.ts'
 import { NoticeRefused, type NoticeTarget, type Notifier } from './notifier.ts'
 import { findNotifierOfKind } from './notifier-table.ts'
 import { findNotifier } from './rows.ts'
@@ -128,7 +133,11 @@ async function recordOutcomes(
 ): Promise<void> {
   if (messages.length === 0) return
   await inDurableTx(ctx, async (tx) => {
-    for (const message of messages) await updateMessageOutcome(tx.db, { ...message, ...outcomeOf(message) })
+    for (const message of messages) {
+      const outcome = { ...message, ...outcomeOf(message) }
+      await updateMessageOutcome(tx.db, outcome)
+      if (outcome.shown !== 'pending') await updateApprovalWithoutMessages(tx.db, { id: message.approval_id })
+    }
   })
 }
 

@@ -239,6 +239,8 @@ export interface ApprovalRow {
   assignee_id: string | null
   /** Grows with each vote while it is pending: messages that show an older one are rewritten. */
   version: number
+  /** 1: there may be messages to members that show the request as pending. */
+  has_messages: Flag
 }
 
 /** One person's approval of a request that needs several. Only votes for the current payload count. */

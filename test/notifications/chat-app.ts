@@ -9,7 +9,7 @@ import {
   startAction,
 } from '../approvals/gated-app.ts'
 import { type FakeUpstream, openFakeUpstream, type ReceivedRequest } from '../fake-upstream.ts'
-import type { ApiResponse } from '../http.ts'
+import { type ApiResponse, callApi } from '../http.ts'
 import type { StoreKind } from '../stores.ts'
 
 export const BOT_TOKEN = 'bot-token-of-the-connection'
@@ -22,41 +22,51 @@ export interface ChatMember {
   address: string
 }
 
-/** A service that tells its members through Slack or Telegram, of which a recorder takes the place. */
-export interface ChatApp extends GatedApp {
-  provider: FakeUpstream
+/** A service with an owner, whose members are not told of anything yet. */
+export interface TeamApp extends GatedApp {
   owner: { id: string; session: string }
-  /** A call of the service, with the body unchanged. */
-  deliver: (body: string, headers: Record<string, string>) => Promise<ApiResponse>
+}
+
+/** A service that tells its members through Slack or Telegram, of which a recorder takes the place. */
+export interface ChatApp extends TeamApp {
+  provider: FakeUpstream
+  /** A call of the service, with the body unchanged, to this replica or to the one with another address. */
+  deliver: (body: string, headers: Record<string, string>, url?: string) => Promise<ApiResponse>
 }
 
 export const CHAT_APPROVALS = [
   { action: 'archive_order', risk: 'low', required: true },
   { action: 'pay', risk: 'high', needed: 2 },
+  { action: 'pay_much', risk: 'high', needed: 3 },
   { action: 'payout', risk: 'high' },
   { action: 'transfer', approvers: ['admin'] },
 ]
 
-export async function openChatApp(
-  store: StoreKind,
-  kind: 'slack' | 'telegram',
-  respond: (received: ReceivedRequest, response: ServerResponse) => void,
-): Promise<ChatApp> {
-  const provider = await openFakeUpstream()
-  provider.respond = respond
+export async function openTeamApp(store: StoreKind): Promise<TeamApp> {
   const env = { SVC_PUBLIC_URL: 'https://desk.example', SVC_APPROVAL_TTL_S: '86400' }
   const gated = await openGatedApp(store, gatedWedgeFiles('gate', { approvals: CHAT_APPROVALS }), env)
   onTestFinished(async () => {
     await gated.stop()
     await gated.outside.close()
-    await provider.close()
   })
   const session = await signUpOwner(gated)
   const { body: members } = await gated.call('GET', '/v1/members', undefined, { key: session })
-  const path = await addNotifier(gated, kind, provider.url)
-  const deliver = (body: string, headers: Record<string, string>) =>
-    gated.call('POST', path, undefined, { key: null, headers, raw: body })
-  return { ...gated, provider, owner: { id: members.data[0].id, session }, deliver }
+  return { ...gated, owner: { id: members.data[0].id, session } }
+}
+
+/** Sets up Slack or Telegram for the team. */
+export async function connectChat(
+  team: TeamApp,
+  kind: 'slack' | 'telegram',
+  respond: (received: ReceivedRequest, response: ServerResponse) => void,
+): Promise<ChatApp> {
+  const provider = await openFakeUpstream()
+  provider.respond = respond
+  onTestFinished(() => provider.close())
+  const path = await addNotifier(team, kind, provider.url)
+  const deliver: ChatApp['deliver'] = (body, headers, url = team.url) =>
+    callApi(url, '', 'POST', path, undefined, { headers, raw: body })
+  return { ...team, provider, deliver }
 }
 
 /** Sets up the notifier and returns the path of its hook. */
@@ -79,15 +89,15 @@ export async function startLink(app: ChatApp, session: string, kind: string): Pr
   return body
 }
 
-export const addOperator = (app: ChatApp, email: string) => addMember(app, app.owner.session, 'operator', email)
+export const addOperator = (app: TeamApp, email: string) => addMember(app, app.owner.session, 'operator', email)
 
 /** A task whose action waits for a decision. */
-export async function ask(app: ChatApp, action: string, payload: object): Promise<{ task: string; approval: string }> {
+export async function ask(app: TeamApp, action: string, payload: object): Promise<{ task: string; approval: string }> {
   const { id: task } = await startAction(app, { action, payload })
   return { task, approval: await requestedApprovalId(app, task) }
 }
 
-export async function readApproval(app: ChatApp, approval: string) {
+export async function readApproval(app: TeamApp, approval: string) {
   return (await app.call('GET', `/v1/approvals/${approval}`)).body
 }
 

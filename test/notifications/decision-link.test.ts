@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { eachStore } from '../stores.ts'
 import {
+  askFor,
   askWithLink,
   decideWith,
   linkMail,
@@ -9,6 +10,7 @@ import {
   readLink,
   readMessages,
   requestMails,
+  waitForMails,
 } from './notified-app.ts'
 
 eachStore((store) => {
@@ -143,6 +145,37 @@ eachStore((store) => {
       })
       expect((await readLink(app, token)).status).toBe(403)
       expect((await readApproval(app, approval)).status).toBe('pending')
+    })
+
+    test('gets only responses that no cache keeps', async () => {
+      const app = await notifiedApp(store)
+      await linkMail(app, app.operator)
+      const { approval, token } = await askWithLink(app, app.operator, 'pay')
+      const asked = await askWithLink(app, app.operator, 'pay')
+      const changed = { decision: 'approve', payload_sha256: 'another' }
+      const decide = (key: string, body?: object) => app.call(body ? 'POST' : 'GET', '/v1/decide', body, { key })
+      const responses = [
+        await decide('dl_unknown'),
+        await decide(token),
+        await decide(token, { decision: 'maybe' }),
+        await decide(token, changed),
+        await decide(token, { decision: 'approve' }),
+        await decide(token),
+        await decide(token, { decision: 'approve' }),
+      ]
+      await app.call('DELETE', `/v1/members/${app.operator.id}`, undefined, { key: app.owner.session })
+      responses.push(await decide(asked.token), await decide(asked.token, { decision: 'approve' }))
+      expect(responses.map(({ status }) => status)).toEqual([401, 200, 400, 409, 200, 410, 410, 403, 403])
+      for (const { headers } of responses) expect(headers.get('cache-control')).toBe('no-store')
+      expect((await readApproval(app, approval)).status).toBe('approved')
+    })
+
+    test('has the port on which the service listens, if no SVC_PUBLIC_URL is set and SVC_PORT is 0', async () => {
+      const app = await notifiedApp(store, {})
+      await linkMail(app, app.operator)
+      await askFor(app, 'pay')
+      const [mail] = await waitForMails(app, app.operator, 1)
+      expect(mail?.text).toContain(`${app.url}/decide#dl_`)
     })
 
     test('opens nothing else, and no other credential opens it', async () => {

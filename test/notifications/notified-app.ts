@@ -34,10 +34,11 @@ const APPROVALS = [
   { action: 'hurry', ttl_s: 120 },
 ]
 
-export async function notifiedApp(store: StoreKind): Promise<NotifiedApp> {
-  const app = await openGatedApp(store, gatedWedgeFiles('gate', { approvals: APPROVALS }), {
-    SVC_PUBLIC_URL: 'https://work.example',
-  })
+export async function notifiedApp(
+  store: StoreKind,
+  env: Record<string, string> = { SVC_PUBLIC_URL: 'https://work.example' },
+): Promise<NotifiedApp> {
+  const app = await openGatedApp(store, gatedWedgeFiles('gate', { approvals: APPROVALS }), env)
   onTestFinished(async () => {
     await app.stop()
     await app.outside.close()
@@ -57,14 +58,14 @@ export interface SentMail {
 }
 
 /** The mails to an address, in the order in which the mail server got them. */
-export const mailsTo = ({ outside }: NotifiedApp, { email }: Pick<Person, 'email'>): SentMail[] =>
+export const mailsTo = ({ outside }: GatedApp, { email }: Pick<Person, 'email'>): SentMail[] =>
   outside.received
     .filter(({ url }) => url === '/mail')
     .map(({ body }) => JSON.parse(body))
     .filter(({ to }) => to === email)
 
 /** Links the mail address of a member. */
-export async function linkMail(app: NotifiedApp, person: Person): Promise<void> {
+export async function linkMail(app: GatedApp, person: Person): Promise<void> {
   const asked = await app.call('POST', '/v1/me/notifications/links', { kind: 'mail' }, { key: person.session })
   expect(asked).toMatchObject({ status: 200, body: { sent_to: person.email } })
   const token = /#confirm=(\S+)/.exec(mailsTo(app, person).at(-1)?.text ?? '')?.[1]
@@ -81,18 +82,18 @@ export async function askFor(app: NotifiedApp, action: string, payload: object =
 }
 
 /** Advances the clock second by second until the member has so many mails about requests. */
-export async function waitForMails(app: NotifiedApp, person: Person, count: number): Promise<SentMail[]> {
+export async function waitForMails(app: GatedApp, person: Person, count: number): Promise<SentMail[]> {
   const mails = () => requestMails(app, person)
   await expect.poll(async () => (await app.clock.advance(1_000), mails().length)).toBe(count)
   return mails()
 }
 
 /** The mails to a member about requests, without those that confirm an address. */
-export const requestMails = (app: NotifiedApp, person: Person): SentMail[] =>
+export const requestMails = (app: GatedApp, person: Person): SentMail[] =>
   mailsTo(app, person).filter(({ subject }) => !subject.startsWith('Confirm'))
 
 export const decisionTokens = ({ text }: SentMail): string[] =>
-  [...text.matchAll(/https:\/\/work\.example\/decide#(dl_\S+)/g)].map(([, token = '']) => token)
+  [...text.matchAll(/https:\/\/\w+\.example\/decide#(dl_\S+)/g)].map(([, token = '']) => token)
 
 /** The token of the newest mail about a request. */
 export async function askWithLink(app: NotifiedApp, person: Person, action: string, payload?: object) {
@@ -103,7 +104,7 @@ export async function askWithLink(app: NotifiedApp, person: Person, action: stri
   return { ...asked, token }
 }
 
-export const readLink = (app: NotifiedApp, token: string) => app.call('GET', '/v1/decide', undefined, { key: token })
+export const readLink = (app: GatedApp, token: string) => app.call('GET', '/v1/decide', undefined, { key: token })
 
 export const decideWith = (app: Pick<NotifiedApp, 'url'>, token: string, body: object) =>
   callApi(app.url, token, 'POST', '/v1/decide', body)

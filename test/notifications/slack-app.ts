@@ -6,18 +6,22 @@ import {
   type ChatApp,
   type ChatMember,
   HOOK_SECRET,
-  openChatApp,
+  connectChat,
+  openTeamApp,
   startLink,
+  type TeamApp,
   waitForCall,
 } from './chat-app.ts'
 import { type ReceivedRequest, respondJson } from '../fake-upstream.ts'
 import type { StoreKind } from '../stores.ts'
 
+export const openSlackApp = async (store: StoreKind): Promise<ChatApp> => connectSlack(await openTeamApp(store))
+
 /** The workspace: every method succeeds, and a message to a person is in the direct conversation with the app. */
-export async function openSlackApp(store: StoreKind): Promise<ChatApp> {
+export function connectSlack(team: TeamApp): Promise<ChatApp> {
   let ts = 0
-  return openChatApp(store, 'slack', ({ body, headers, url }, response) => {
-    if (url !== '/respond' && headers.authorization !== `Bearer ${BOT_TOKEN}`)
+  return connectChat(team, 'slack', ({ body, headers, url }, response) => {
+    if (!isEphemeral({ url }) && headers.authorization !== `Bearer ${BOT_TOKEN}`)
       return respondJson(response, 200, { ok: false, error: 'not_authed' })
     const channel = new URLSearchParams(body).get('channel')?.replace('U', 'D')
     respondJson(response, 200, { ok: true, channel, ts: `1700000000.${String(++ts).padStart(6, '0')}` })
@@ -31,8 +35,8 @@ export const signSlack = (body: string, seconds: number, secret = HOOK_SECRET) =
 })
 
 /** A call of Slack, signed now. */
-export function deliverSlack(app: ChatApp, body: string) {
-  return app.deliver(body, signSlack(body, Math.floor(app.clock.now() / 1000)))
+export function deliverSlack(app: ChatApp, body: string, url?: string) {
+  return app.deliver(body, signSlack(body, Math.floor(app.clock.now() / 1000)), url)
 }
 
 const formOf = (payload: object) => new URLSearchParams({ payload: JSON.stringify(payload) }).toString()
@@ -99,7 +103,7 @@ export function clickOf(app: ChatApp, user: string, { channel, blocks }: SlackMe
     trigger_id: '12.34.trigger',
     channel: { id: channel, name: 'directmessage' },
     message: { type: 'message', ts: '1.1', text: 'x', blocks },
-    response_url: `${app.provider.url}/respond`,
+    response_url: `${app.provider.url}/respond/${user}`,
     actions: [{ block_id: 'b1', action_ts: '1.2', ...actions[0] }],
   })
 }
@@ -110,9 +114,9 @@ export interface SlackView {
   blocks: { type: string; block_id?: string; element?: { type: string; initial_value?: string } }[]
 }
 
-/** The form that the service opened last. */
-export async function openedForm(app: ChatApp): Promise<SlackView> {
-  const { body } = await waitForCall(app, ({ url }) => url === '/views.open')
+/** The form that the service opened first: for this approval, or for any. */
+export async function openedForm(app: ChatApp, approval = ''): Promise<SlackView> {
+  const { body } = await waitForCall(app, (call) => call.url === '/views.open' && call.body.includes(approval))
   return JSON.parse(new URLSearchParams(body).get('view') ?? '')
 }
 
@@ -133,6 +137,10 @@ export function submitOf(user: string, view: SlackView, values: Record<string, s
   })
 }
 
-/** The texts that only the person who clicked sees. */
-export const ephemeralTexts = (app: ChatApp): string[] =>
-  app.provider.received.filter(({ url }) => url === '/respond').map(({ body }) => JSON.parse(body).text)
+const isEphemeral = ({ url }: Pick<ReceivedRequest, 'url'>) => url.startsWith('/respond/')
+
+/** The texts that only the person who clicked sees: those of one person, or of all. */
+export const ephemeralTexts = (app: ChatApp, user?: string): string[] =>
+  app.provider.received
+    .filter((call) => isEphemeral(call) && (user === undefined || call.url === `/respond/${user}`))
+    .map(({ body }) => JSON.parse(body).text)

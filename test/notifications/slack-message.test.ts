@@ -1,15 +1,14 @@
-import { App, HTTPReceiver } from '@slack/bolt'
 import { WebClient } from '@slack/web-api'
 import fc from 'fast-check'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Card } from '../../src/notifications/card.ts'
 import { NoticeRefused } from '../../src/notifications/notifier.ts'
 import { editForm, rejectForm, reviseForm, toSlackMessage } from '../../src/notifications/slack-card.ts'
 import { slackNotifier } from '../../src/notifications/slack-notifier.ts'
 import { CONNECTION_SECRET, sortedFields } from '../channels/adapters/adapter-fixtures.ts'
 import { respondJson } from '../fake-upstream.ts'
+import { openBoltApp } from './chat-judges.ts'
 import { openNotifierTest, sampleCard } from './notifier-fixtures.ts'
-import { signSlack } from './slack-app.ts'
 
 const SIGNING_SECRET = 'the-signing-secret'
 
@@ -51,28 +50,8 @@ test.each([
   expect(failure instanceof NoticeRefused).toBe(isFinal)
 })
 
-/** An app of Slack's own library that notes what it reads from a call. */
-async function openBoltApp() {
-  const receiver = new HTTPReceiver({ signingSecret: SIGNING_SECRET, processBeforeResponse: true })
-  const app = new App({ receiver, authorize: async () => ({ botToken: 'xoxb-1', botId: 'B1', botUserId: 'UBOT' }) })
-  const seen: unknown[] = []
-  app.action('approve', async ({ ack, action, body }) => {
-    seen.push({ user: body.user.id, value: 'value' in action ? action.value : null })
-    await ack()
-  })
-  app.view('edit', async ({ ack, view, body }) => {
-    seen.push({ user: body.user.id, value: view.private_metadata, text: view.state.values['field-0']?.value?.value })
-    await ack({ response_action: 'errors', errors: { 'field-0': 'wrong' } })
-  })
-  const server = await app.start(0)
-  onTestFinished(async () => void (await app.stop()))
-  const address = server.address()
-  const port = typeof address === 'object' && address ? address.port : 0
-  return { seen, url: `http://127.0.0.1:${port}/slack/events` }
-}
-
 test('a click and a form are read as the library of Slack reads them, and answered in its words', async () => {
-  const bolt = await openBoltApp()
+  const bolt = await openBoltApp(SIGNING_SECRET)
   const { ctx, call } = await openNotifierTest('slack')
   const card = sampleCard()
   const actions = toSlackMessage(card).blocks.at(-1)?.elements
@@ -86,8 +65,7 @@ test('a click and a form are read as the library of Slack reads them, and answer
   const answers: string[] = []
   for (const payload of [click, submit]) {
     const body = new URLSearchParams({ payload: JSON.stringify(payload) }).toString()
-    const headers = signNow(body)
-    answers.push(await (await fetch(bolt.url, { method: 'POST', headers, body })).text())
+    answers.push(await bolt.deliver(body))
     const activity = slackNotifier.hook?.parse(ctx, call(body))
     for (const event of activity?.events ?? []) {
       expect(event).toMatchObject({ type: 'decide', address: 'U1', decision: 'approve' })
@@ -101,11 +79,6 @@ test('a click and a form are read as the library of Slack reads them, and answer
   ])
   expect(answers[2]).toBe(answers[3])
 })
-
-const signNow = (body: string) => {
-  const time = Math.floor(Date.now() / 1000)
-  return signSlack(body, time, SIGNING_SECRET)
-}
 
 test('messages and forms of any content stay within the limits of Slack', () => {
   const text = fc.string({ unit: 'binary', minLength: 1, maxLength: 4000 })

@@ -5,17 +5,21 @@ import {
   type ChatApp,
   type ChatMember,
   HOOK_SECRET,
-  openChatApp,
+  connectChat,
+  openTeamApp,
   startLink,
+  type TeamApp,
   waitForCall,
 } from './chat-app.ts'
 import { type ReceivedRequest, respondJson } from '../fake-upstream.ts'
 import type { StoreKind } from '../stores.ts'
 
+export const openTelegramApp = async (store: StoreKind): Promise<ChatApp> => connectTelegram(await openTeamApp(store))
+
 /** Telegram: every method of the bot succeeds. */
-export function openTelegramApp(store: StoreKind): Promise<ChatApp> {
+export function connectTelegram(team: TeamApp): Promise<ChatApp> {
   let message_id = 100
-  return openChatApp(store, 'telegram', ({ url, body }, response) => {
+  return connectChat(team, 'telegram', ({ url, body }, response) => {
     if (!url.startsWith(`/bot${BOT_TOKEN}/`))
       return respondJson(response, 401, { ok: false, error_code: 401, description: 'Unauthorized' })
     if (url.endsWith('/getMe')) return respondJson(response, 200, { ok: true, result: { id: 1, username: 'desk_bot' } })
@@ -27,8 +31,8 @@ export function openTelegramApp(store: StoreKind): Promise<ChatApp> {
 
 export const TELEGRAM_SECRET_HEADER = 'x-telegram-bot-api-secret-token'
 
-export const deliverTelegram = (app: ChatApp, update: object, secret = HOOK_SECRET) =>
-  app.deliver(JSON.stringify(update), { 'content-type': 'application/json', [TELEGRAM_SECRET_HEADER]: secret })
+export const deliverTelegram = (app: ChatApp, update: object, secret = HOOK_SECRET, url?: string) =>
+  app.deliver(JSON.stringify(update), { 'content-type': 'application/json', [TELEGRAM_SECRET_HEADER]: secret }, url)
 
 const BOT = { id: 1, is_bot: true, first_name: 'Desk', username: 'desk_bot' }
 
@@ -80,7 +84,7 @@ export function clickUpdate(from: number, message: TelegramMessage, text: string
   return {
     update_id: 8,
     callback_query: {
-      id: 'query-1',
+      id: `query-${from}`,
       from: person(from),
       message: { message_id: 101, date: 1, chat: privateChat(from), from: BOT, text: 'x' },
       chat_instance: '1',

@@ -7,14 +7,11 @@ import { parseTelegramInteraction } from '../../src/notifications/telegram-inter
 import { telegramNotifier } from '../../src/notifications/telegram-notifier.ts'
 import { CONNECTION_SECRET } from '../channels/adapters/adapter-fixtures.ts'
 import { respondJson } from '../fake-upstream.ts'
+import { BOT_INFO } from './chat-judges.ts'
 import { openNotifierTest, sampleCard } from './notifier-fixtures.ts'
 import { clickUpdate, type TelegramMessage } from './telegram-app.ts'
 
 const RESULT = { message_id: 9, date: 1, chat: { id: 7, type: 'private' } }
-
-const BOT_INFO = { id: 1, is_bot: true, first_name: 'Desk', username: 'desk_bot' } as NonNullable<
-  ConstructorParameters<typeof Bot>[1]
->['botInfo']
 
 const reference = (card = sampleCard()) => `${card.approvalId}:${card.payloadSha256.slice(0, 24)}`
 
@@ -72,7 +69,7 @@ test('a rewrite that changes nothing has succeeded', async () => {
 test('a click is read as the library of Telegram bots reads it', async () => {
   const { call } = await openNotifierTest('telegram')
   const message = toTelegramMessage(sampleCard()) as unknown as TelegramMessage
-  const bot = new Bot('1:token', { ...(BOT_INFO && { botInfo: BOT_INFO }) })
+  const bot = new Bot('1:token', { botInfo: BOT_INFO })
   const seen: unknown[] = []
   bot.callbackQuery(/^e:/, (context) => {
     const { data, id } = context.callbackQuery
@@ -81,8 +78,8 @@ test('a click is read as the library of Telegram bots reads it', async () => {
   const update = clickUpdate(7, message, 'Edit')
   await bot.handleUpdate(update as Parameters<typeof bot.handleUpdate>[0])
   const ours = parseTelegramInteraction(call(JSON.stringify(update)))
-  expect(ours).toMatchObject({ type: 'click', button: 'edit', chat: '7', queryId: 'query-1', message: '101' })
-  expect(seen).toEqual([{ chat: '7', queryId: 'query-1', message: '101', data: `e:${reference()}:0` }])
+  expect(ours).toMatchObject({ type: 'click', button: 'edit', chat: '7', queryId: 'query-7', message: '101' })
+  expect(seen).toEqual([{ chat: '7', queryId: 'query-7', message: '101', data: `e:${reference()}:0` }])
 })
 
 test('messages and prompts of any content stay within the limits of Telegram', () => {

@@ -245,6 +245,7 @@ async function insertRunRows(app: TestApp, ids: RunRowIds) {
       notify_at: null,
       assignee_id: null,
       version: 0,
+      has_messages: 0,
     }
     const payload = '{"question":"Which size?","schema":null,"options":null}'
     const asked = { ...approval, id: ids.questions, path: 'question', payload, client_id: ids.clients }

@@ -95,6 +95,7 @@ export async function insertApprovals(app: TestApp, rows: readonly NewApproval[]
       notify_at: null,
       assignee_id: null,
       version: 0,
+      has_messages: 0,
       ...row,
     }
   })

@@ -58,6 +58,7 @@ const UNDO_STORAGE_USAGE_AND_LATER = [
     'approval_votes',
   ].map((table) => `drop table ${table}`),
   'drop index approvals_of_client',
+  'drop index approvals_outdated',
   'drop index approvals_notify',
   ...[
     'needed',
@@ -68,6 +69,7 @@ const UNDO_STORAGE_USAGE_AND_LATER = [
     'notify_at',
     'assignee_id',
     'version',
+    'has_messages',
   ].map((column) => `alter table approvals drop column ${column}`),
   'alter table tasks drop column requested_by_kind',
   'alter table tasks drop column requested_by_id',

@@ -13,7 +13,9 @@ export const APPROVAL_PEOPLE_STATEMENTS = [
   'alter table approvals add column notify_at text',
   'alter table approvals add column assignee_id text',
   'alter table approvals add column version bigint not null default 0',
+  'alter table approvals add column has_messages bigint not null default 0',
   "create index approvals_notify on approvals (notify_at) where notify_at is not null and status = 'pending'",
+  "create index approvals_outdated on approvals (id) where has_messages = 1 and (status != 'pending' or version > 0)",
   `create table approval_votes (
     approval_id text not null, project_id text not null, voter_kind text not null, voter_id text not null,
     payload_sha256 text not null, created_at text not null, primary key (approval_id, voter_kind, voter_id))`,
