@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect } from 'vitest'
 import { addMember, signUpOwner } from '../accounts/members.ts'
 import { type GatedApp, openGatedApp, requestedApprovalId } from '../approvals/gated-app.ts'
 import { openPortal } from '../channels/channel-app.ts'
+import type { NotifiedApp } from '../notifications/notified-app.ts'
 import type { StoreKind } from '../stores.ts'
 
 /** Each action has another rule about the client. */
@@ -47,26 +48,25 @@ export const SHOP_OPERATIONS = ['order', 'contract', 'deal', 'refund', 'upgrade'
   amount: { path: 'total', unit: 'minor', currency_path: 'currency' },
 }))
 
-export interface ShopApp extends GatedApp {
+export interface ShopApp extends NotifiedApp {
   channel: string
   /** The channel whose tasks call a tool of the wedge. */
   shippingChannel: string
-  owner: { session: string }
-  operator: { id: string; session: string }
 }
 
-export async function openShopApp(store: StoreKind, env: Record<string, string> = {}): Promise<ShopApp> {
-  const app = await openGatedApp(store, SHOP_WEDGE, env)
+export async function openShopApp(store: StoreKind): Promise<ShopApp> {
+  const app = await openGatedApp(store, SHOP_WEDGE, { SVC_PUBLIC_URL: 'https://work.example' })
   const config = { base_url: `${app.outside.url}/store`, operations: SHOP_OPERATIONS }
   const { body } = await app.call('POST', '/v1/connections', { kind: 'custom', name: 'store', config })
   await app.call('POST', `/v1/connections/${body.id}/secret`, { value: 'sk_test' })
   const session = await signUpOwner(app)
+  const members = await app.call('GET', '/v1/members', undefined, { key: session })
   return {
     ...app,
     channel: await openShopChannel(app, 'act'),
     shippingChannel: await openShopChannel(app, 'ship'),
-    owner: { session },
-    operator: await addMember(app, session, 'operator'),
+    owner: { id: members.body.data[0].id, email: 'owner@example.com', session },
+    operator: { ...(await addMember(app, session, 'operator')), email: 'operator-two@example.com' },
   }
 }
 
