@@ -23,6 +23,7 @@ import { cancelTaskCommand, retryTaskCommand } from './tasks/cancel-and-retry.ts
 import { listTasksCommand } from './tasks/list-command.ts'
 import { checkWedgeCommand } from './wedge/check-command.ts'
 import { newWedgeCommand } from './wedge/new-command.ts'
+import { wedgePolicyCommand, wedgeSuggestionsCommand } from './wedge/policy-commands.ts'
 import { rehearseWedgeCommand } from './wedge/rehearse-command.ts'
 
 /** All commands, in the order in which help lists them. */
@@ -51,6 +52,8 @@ export const COMMANDS: readonly CliCommand[] = [
   newWedgeCommand,
   checkWedgeCommand,
   rehearseWedgeCommand,
+  wedgePolicyCommand,
+  wedgeSuggestionsCommand,
   importConnectionCommand,
   listKeysCommand,
   createKeyCommand,

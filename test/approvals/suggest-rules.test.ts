@@ -73,15 +73,29 @@ describe('suggestRules', () => {
 
   test('amounts in another currency, and amounts that are texts, are neither covered nor a reason for a wider rule', () => {
     const amount = { path: 'amount', unit: 'minor', currency_path: 'currency' } as const
-    const euros = approved('pay', Array(5).fill({ amount: 500, currency: 'eur' }), { amount })
+    const euros = approved(
+      'pay',
+      Array.from({ length: 5 }, () => ({ amount: 500, currency: 'eur' })),
+      { amount },
+    )
     expect(refusalOf([], euros)).toEqual([
       'fewer than 5 approved requests state an amount in dollars that a rule can limit',
     ])
-    const dollars = approved('pay', Array(5).fill({ amount: 500, currency: 'usd' }), { amount })
+    const dollars = approved(
+      'pay',
+      Array.from({ length: 5 }, () => ({ amount: 500, currency: 'usd' })),
+      { amount },
+    )
     const { suggestions } = suggestRules(manifest(), [], toPast([], [...euros, ...dollars]))
     expect(suggestions).toMatchObject([{ rule: { max_amount_usd: 5 } }])
     expect(suggestions[0]?.wouldPass).toHaveLength(5)
-    const oneText = [...approved('pay', Array(5).fill({ to: 'a' })), ...approved('pay', [{ amount: '5' }])]
+    const oneText = [
+      ...approved(
+        'pay',
+        Array.from({ length: 5 }, () => ({ to: 'a' })),
+      ),
+      ...approved('pay', [{ amount: '5' }]),
+    ]
     expect(refusalOf([], oneText)).toHaveLength(1)
   })
 
@@ -102,7 +116,7 @@ describe('suggestRules', () => {
   })
 
   test('an expired request that the rule covers is counted, and it is no evidence for the rule', () => {
-    const expired: PastRequest[] = Array(9).fill({ action: 'send', payload: {}, outcome: 'undecided' })
+    const expired = approved('send', [...NOTES, {}, {}, {}, {}], { outcome: 'undecided' })
     expect(suggestRules(manifest(), [], toPast([], expired)).suggestions).toEqual([])
     const both = toPast([], [...expired, ...approved('send', NOTES)])
     expect(suggestRules(manifest(), [], both).suggestions).toMatchObject([{ undecided: 9 }])
@@ -163,7 +177,7 @@ const OUTCOMES: PastOutcome[] = [...Array(9).fill('unchanged'), 'refused', 'unde
 function randomRequest(random: () => number): PastRequest {
   const amount = pick(random, [0, 0.1, 0.3, 1, 5, 19.99, 20, 100])
   const payload = pick<Json>(random, [
-    ...Array<Json>(6).fill({ amount }),
+    ...Array.from({ length: 6 }, () => ({ amount })),
     {},
     {},
     { amount_usd: amount, total: 2 },

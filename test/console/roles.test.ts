@@ -57,7 +57,10 @@ const CONTROLS: Record<string, Control[]> = {
   '/wedges/refund-desk': [['operator', 'link', 'Run']],
   '/wedges/refund-desk?view=knowledge': [['operator', 'button', 'Add knowledge']],
   '/wedges/refund-desk?view=intake': [['operator', 'button', 'Dismiss']],
-  '/wedges/refund-desk?view=policy': [['operator', 'button', 'Simulate']],
+  '/wedges/refund-desk?view=policy': [
+    ['operator', 'button', 'Simulate'],
+    ['admin', 'button', 'Save rules'],
+  ],
   '/connections': [
     ['admin', 'button', 'New connection'],
     ['admin', 'button', 'Test'],

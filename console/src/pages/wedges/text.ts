@@ -102,8 +102,8 @@ export const wedgesText = {
       `It would also have approved ${plural(count, 'expired request', 'expired requests')}.`,
     notCovered: (count: number) =>
       count === 0
-        ? 'No request of this kind was rejected or edited.'
-        : `It covers none of the ${plural(count, 'request', 'requests')} that people rejected, sent back or edited.`,
+        ? 'No request of this kind was rejected, sent back or edited.'
+        : `It would have approved none of the ${plural(count, 'request', 'requests')} that people rejected, sent back or edited.`,
     examples: 'Examples',
     approvedExamples: 'Approved unchanged',
     refusedExamples: 'Rejected, sent back or edited',
