@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { chromium } from 'playwright-core'
 import { chromium as chromiumPath } from './machine.mjs'
+import { createNotifiedMember } from './notified-member.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const KEY = 'svc_key_screens_0123456789abcdefghijkl'
@@ -23,7 +24,12 @@ const PEOPLE = ['Ada', 'Kim', 'Linus', 'Grace', 'Noor', 'Omar']
 const folder = mkdtempSync(join(tmpdir(), 'svc-screens-'))
 /** The page of a shop, which shows the widget. */
 let shopPage = ''
-const receiver = createServer((request, response) => {
+/** @type {string[]} The mails about approvals. */
+const mails = []
+const receiver = createServer(async (request, response) => {
+  let body = ''
+  for await (const chunk of request) body += chunk
+  if (request.url === '/email') mails.push(body)
   if (request.url === '/shop') response.setHeader('content-type', 'text/html').end(shopPage)
   else response.end('{}')
 }).listen(0, '127.0.0.1')
@@ -47,6 +53,7 @@ try {
   const url = await addressOf(service)
   const samples = await createSamples(url)
   await shootAll(url, samples)
+  await shootNotifications(url)
   await shootWidget(url)
 } finally {
   await browser.close()
@@ -83,9 +90,7 @@ async function createSamples(url) {
     const created = JSON.parse(await response.text())
     return created
   }
-  const address = receiver.address()
-  const port = typeof address === 'object' ? address?.port : undefined
-  const hook = { url: `http://127.0.0.1:${port}/hooks`, events: ['approval.requested', 'task.finished'] }
+  const hook = { url: `${receiverOrigin()}/hooks`, events: ['approval.requested', 'task.finished'] }
   await create('/v1/webhooks', hook)
   await create('/v1/blueprints/refund-desk/provision', {})
   /** @param {number} number @param {number} amount_usd */
@@ -214,9 +219,29 @@ async function shootAll(
 }
 
 /** @param {string} url */
-async function shootWidget(url) {
+async function shootNotifications(url) {
+  const member = await createNotifiedMember(url, KEY, { address: receiverOrigin(), bodies: mails })
+  const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' }
+  const channels = JSON.parse(await (await fetch(`${url}/v1/channels`, { headers })).text())
+  /** @type {{ id: string }} */
+  const { id } = channels.data.find((/** @type {{ address: string }} */ one) => one.address === 'support@example.com')
+  const from = { handle: 'grace@example.com', name: 'Grace' }
+  const message = { from, subject: 'Broken handle', body: 'The handle of my teapot broke. Can I have a new one?' }
+  await fetch(`${url}/v1/channels/${id}/inbound`, { method: 'POST', headers, body: JSON.stringify(message) })
+  const decide = await member.nextDecisionPath()
+  await shoot(url, 'notifications', '/settings?view=notifications', { token: member.session })
+  await shoot(url, 'decide-phone', decide, { viewport: PHONE, signedIn: false })
+  await shoot(url, 'decide-dark', decide, { colorScheme: 'dark', signedIn: false })
+}
+
+function receiverOrigin() {
   const address = receiver.address()
-  const origin = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`
+  return `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`
+}
+
+/** @param {string} url */
+async function shootWidget(url) {
+  const origin = receiverOrigin()
   const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' }
   /** @param {string} method @param {string} path @param {object} [body] */
   const call = async (method, path, body) => {
@@ -257,13 +282,14 @@ async function shootShop(origin, name, options) {
  * @param {string} url
  * @param {string} name
  * @param {string} path
- * @param {{ viewport?: { width: number, height: number }, colorScheme?: 'dark' | 'light', signedIn?: boolean, press?: string[] }} options
+ * @param {{ viewport?: { width: number, height: number }, colorScheme?: 'dark' | 'light', signedIn?: boolean, token?: string, press?: string[] }} options
  */
-async function shoot(url, name, path, { viewport = DESKTOP, colorScheme = 'light', signedIn = true, press = [] } = {}) {
+async function shoot(url, name, path, options = {}) {
+  const { viewport = DESKTOP, colorScheme = 'light', signedIn = true, token = KEY, press = [] } = options
   const wanted = process.argv.slice(2)
   if (wanted.length > 0 && !wanted.some((word) => name.startsWith(word))) return
   const context = await browser.newContext({ viewport, locale: 'en-GB', reducedMotion: 'reduce', colorScheme })
-  if (signedIn) await context.addInitScript(`sessionStorage.setItem('svc.token', '${KEY}')`)
+  if (signedIn) await context.addInitScript(`sessionStorage.setItem('svc.token', '${token}')`)
   const page = await context.newPage()
   await page.goto(url + path)
   for (const text of press) await page.getByText(text, { exact: true }).click()

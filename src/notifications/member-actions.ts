@@ -99,5 +99,5 @@ async function findRequest(
 function requireUnchanged({ status, payload_sha256 }: ApprovalRow, reference: ApprovalReference): void {
   if (status !== 'pending') throw conflict(`approval already decided (${status})`)
   if (!isSamePayload(reference, payload_sha256))
-    throw conflict('another person has changed the request since this message: decide in the console')
+    throw conflict('another person has changed the request since this message: read it again')
 }

@@ -48,6 +48,8 @@ describe('decisions and their traces', () => {
     await page.getByRole('button', { name: 'Revise' }).click()
     const send = page.getByRole('button', { name: 'Send back' })
     expect(await send.isDisabled()).toBe(true)
+    // What the note is about stays on the screen.
+    await page.getByRole('region', { name: 'Payload', exact: true }).getByText('Too rude').waitFor()
     await page.getByLabel('Note for the agent').fill('Say it politely.')
     expect(await accessibilityViolations(page)).toEqual([])
     await send.click()

@@ -48,7 +48,12 @@ export function DecisionForm({
     Escape: () => (asking ? setAsking(false) : show('view')),
   })
   if (mode === 'revise' || mode === 'reject')
-    return <RefusalForm mode={mode} busy={isPending} onDecide={decide} onBack={() => show('view')} />
+    return (
+      <div className="flex flex-col gap-3">
+        <PayloadView approval={approval} />
+        <RefusalForm mode={mode} busy={isPending} onDecide={decide} onBack={() => show('view')} />
+      </div>
+    )
   return (
     <div className="flex flex-col gap-3">
       {mode === 'edit' ? (
