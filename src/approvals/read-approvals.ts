@@ -1,7 +1,8 @@
 import { nameActors } from '../accounts/actor-name-rows.ts'
 import type { Db } from '../store/store.ts'
 import type { ApprovalRow } from '../store/tables.ts'
-import { listApprovalContexts, listCurrentVotes } from './context-rows.ts'
+import { listApprovalContexts } from './context-rows.ts'
+import { listCurrentVotes } from './current-votes.ts'
 import type { ApprovalOutcome } from './decide-approval.ts'
 import { toApprovalView, toVoteViews } from './view.ts'
 

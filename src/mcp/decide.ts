@@ -1,7 +1,7 @@
 import { requireOneProject } from '../accounts/authenticate.ts'
 import { approveApproval, payloadChanged, rejectApproval, reviseApproval } from '../approvals/decide-approval.ts'
 import { findApproval, findDecidableApproval } from '../approvals/rows.ts'
-import { listCurrentVotes } from '../approvals/context-rows.ts'
+import { listCurrentVotes } from '../approvals/current-votes.ts'
 import type { JsonObject } from '../base/json.ts'
 import { badRequest, conflict, notFound } from '../base/problem.ts'
 import type { Ctx } from '../ctx/ctx.ts'
