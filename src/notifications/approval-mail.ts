@@ -1,4 +1,5 @@
-import { buttonHtml, escapeHtml, noteHtml, paragraphHtml, quoteHtml } from '../connections/mail/mail-html.ts'
+import { escapeHtml } from '../base/escape-html.ts'
+import { buttonHtml, noteHtml, paragraphHtml, quoteHtml } from '../connections/mail/mail-html.ts'
 import type { Card, Notice } from './card.ts'
 
 /** A type, because an interface is not a `JsonObject`. */

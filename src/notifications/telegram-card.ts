@@ -1,3 +1,4 @@
+import { escapeHtml } from '../base/escape-html.ts'
 import type { JsonObject } from '../base/json.ts'
 import { type Card, cut, type Notice } from './card.ts'
 import { type ChatDecision, decisionButtons, factsOf, isQuestionCard, referenceOf } from './card-text.ts'
@@ -120,6 +121,3 @@ const message = (lines: string[], keyboard: JsonObject[][]): JsonObject => ({
   link_preview_options: { is_disabled: true },
   ...(keyboard.length > 0 && { reply_markup: { inline_keyboard: keyboard } }),
 })
-
-const escapeHtml = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')

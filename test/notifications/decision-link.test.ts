@@ -124,6 +124,19 @@ eachStore((store) => {
       expect((await readApproval(app, approval)).status).toBe('pending')
     })
 
+    test('does not work after the member has removed the link to the mailbox', async () => {
+      const app = await notifiedApp(store)
+      await linkMail(app, app.operator)
+      const { approval, token } = await askWithLink(app, app.operator, 'pay')
+      await app.call('DELETE', '/v1/me/notifications/links/mail', undefined, { key: app.operator.session })
+      const refused = { status: 403, body: { error: expect.stringContaining('decide in the console') } }
+      expect(await readLink(app, token)).toMatchObject(refused)
+      expect(await decideWith(app, token, { decision: 'approve' })).toMatchObject(refused)
+      expect((await readApproval(app, approval)).status).toBe('pending')
+      await linkMail(app, app.operator)
+      expect((await decideWith(app, token, { decision: 'approve' })).status).toBe(200)
+    })
+
     test('opens nothing else, and no other credential opens it', async () => {
       const app = await notifiedApp(store)
       await linkMail(app, app.operator)
