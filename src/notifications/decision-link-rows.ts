@@ -2,8 +2,8 @@ import { prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
 import type { DecisionLinkRow } from '../store/tables.ts'
 
-export async function insertDecisionLink(db: Db, row: DecisionLinkRow): Promise<void> {
-  await db.insertInto('decision_links').values(row).execute()
+export async function insertDecisionLinks(db: Db, rows: readonly DecisionLinkRow[]): Promise<void> {
+  if (rows.length > 0) await db.insertInto('decision_links').values(rows).execute()
 }
 
 export const findDecisionLink = prepareQuery<{ hash: string }, DecisionLinkRow>((db, arg) =>
