@@ -21,6 +21,8 @@ export const updateDecisionLinkUsed = prepareQuery<{ hash: string; now: string }
     .returningAll(),
 )
 
-export async function deleteDecisionLinksBefore(db: Db, before: string): Promise<void> {
-  await db.deleteFrom('decision_links').where('expires_at', '<', before).execute()
+/** Returns how many were deleted. */
+export async function deleteDecisionLinksBefore(db: Db, before: string, limit: number): Promise<number> {
+  const old = db.selectFrom('decision_links').select('hash').where('expires_at', '<', before).limit(limit)
+  return (await db.deleteFrom('decision_links').where('hash', 'in', old).returning('hash').execute()).length
 }

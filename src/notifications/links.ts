@@ -1,3 +1,4 @@
+import { limitOpenCalls } from '../accounts/login-limit.ts'
 import { findMember } from '../accounts/member-rows.ts'
 import { type DecidingMember, findDecidingMember } from '../approvals/approver-rows.ts'
 import { appendAuditEntry } from '../audit/append.ts'
@@ -25,6 +26,8 @@ import { findNotifier } from './rows.ts'
 const MINUTE = 60_000
 const CODE_LIFETIME_MS = 15 * MINUTE
 const CONFIRMATION_LIFETIME_MS = 60 * MINUTE
+/** In 15 minutes. The mail server of the project must not get a bad name because of one member. */
+const MAX_CONFIRMATION_MAILS = 10
 
 interface StartedLink {
   code?: string
@@ -70,6 +73,7 @@ const newCode = ({ world }: Ctx): string => Buffer.from(world.random(6)).toStrin
 async function mailConfirmation(ctx: Ctx, scope: ProjectScope, connection: Connection): Promise<StartedLink> {
   const member = await findMember(ctx.db, scope.orgId, scope.actor.id)
   if (!member) throw notFound('member')
+  await limitOpenCalls(ctx, `mail-link:${member.id}`, MAX_CONFIRMATION_MAILS, 'mails')
   const token = newToken('mailConfirmation', ctx.world.random)
   const expires_at = await storeCode(ctx, scope, { secret: token, kind: 'mail', address: member.email })
   const url = serviceUrl(ctx.config, `/settings?view=notifications#confirm=${token}`)

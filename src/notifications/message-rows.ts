@@ -141,10 +141,13 @@ export const listMessagesOfDigest = prepareQuery<
     .orderBy('id'),
 )
 
-export async function deleteMessagesBefore(db: Db, before: string): Promise<void> {
-  await db
-    .deleteFrom('notification_messages')
+/** Returns how many were deleted. */
+export async function deleteMessagesBefore(db: Db, before: string, limit: number): Promise<number> {
+  const old = db
+    .selectFrom('notification_messages')
+    .select('id')
     .where('created_at', '<', before)
     .where('shown', '!=', 'pending')
-    .execute()
+    .limit(limit)
+  return (await db.deleteFrom('notification_messages').where('id', 'in', old).returning('id').execute()).length
 }

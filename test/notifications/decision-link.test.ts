@@ -74,6 +74,7 @@ eachStore((store) => {
       const app = await notifiedApp(store)
       await linkMail(app, app.operator)
       const { approval, token } = await askWithLink(app, app.operator, 'pay')
+      expect((await app.call('POST', '/v1/decide', undefined, { key: token })).status).toBe(400)
       expect((await decideWith(app, token, { decision: 'maybe' })).status).toBe(400)
       expect((await decideWith(app, token, { decision: 'revise' })).status).toBe(400)
       expect(await decideWith(app, token, { decision: 'revise', note: 'Half of it' })).toMatchObject({
