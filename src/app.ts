@@ -17,7 +17,8 @@ import { answerByMessage } from './conversations/answer-by-message.ts'
 import { parseAllowedHosts } from './egress/address-rules.ts'
 import { warnAboutUnreadableSecrets } from './vault/secrets.ts'
 import { openVault } from './vault/vault.ts'
-import { type Ctx, inTx, type Tx } from './ctx/ctx.ts'
+import { type Ctx, inTx } from './ctx/ctx.ts'
+import { deleteInBatches, ROWS_PER_BATCH } from './ctx/delete-in-batches.ts'
 import { createJointLoop, createLoop, type Loop } from './ctx/loop.ts'
 import { createMemoryState } from './ctx/memory.ts'
 import { decodeNotification } from './ctx/topics.ts'
@@ -270,13 +271,6 @@ async function deleteExpiredRows(ctx: Ctx): Promise<void> {
   await inTx(ctx, (tx) => deleteCommitMarksBefore(tx.db, { before: yesterday }))
   await deleteInBatches(ctx, (tx) => deleteDeliveriesBefore(tx.db, toIsoTime(now - 7 * DAY_MS), ROWS_PER_BATCH))
 }
-
-/** Each batch is a transaction of its own, so that other writers never wait long. */
-async function deleteInBatches(ctx: Ctx, deleteSome: (tx: Tx) => Promise<number>): Promise<void> {
-  while ((await inTx(ctx, deleteSome)) === ROWS_PER_BATCH);
-}
-
-const ROWS_PER_BATCH = 1_000
 
 /**
  * Fails as listening would. It runs before the first start creates the founder key, which is shown only once: a start

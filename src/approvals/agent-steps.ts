@@ -1,3 +1,4 @@
+import { oneLine } from '../base/one-line.ts'
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
 import type { EventRow } from '../store/tables.ts'
 
@@ -25,7 +26,7 @@ export function describeSteps(newestFirst: readonly StepEvent[]): { at: string; 
   return steps
     .slice(0, MAX_STEPS)
     .toReversed()
-    .map(({ at, text }) => ({ at, text: oneLine(text) }))
+    .map(({ at, text }) => ({ at, text: toStepLine(text) }))
 }
 
 function stepText(type: string, data: JsonObject, isOk: ReadonlyMap<Json | undefined, boolean>): string | null {
@@ -38,7 +39,7 @@ function stepText(type: string, data: JsonObject, isOk: ReadonlyMap<Json | undef
 
 const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '')
 
-function oneLine(text: string): string {
-  const line = text.replaceAll(/[\p{C}\s]+/gu, ' ').trim()
+function toStepLine(text: string): string {
+  const line = oneLine(text)
   return line.length > MAX_STEP_CHARACTERS ? `${line.slice(0, MAX_STEP_CHARACTERS - 1)}…` : line
 }

@@ -1,4 +1,5 @@
 import { excluded, prepareQuery } from '../store/prepared-query.ts'
+import type { Db } from '../store/store.ts'
 import type { ApprovalRow, ApprovalVoteRow, MemberRow } from '../store/tables.ts'
 
 export type DecidingMember = Pick<MemberRow, 'id' | 'role' | 'email' | 'name'>
@@ -44,6 +45,15 @@ export const upsertVote = prepareQuery<ApprovalVoteRow, { voter_id: string }>((d
     )
     .returning('voter_id'),
 )
+
+/** An edit makes earlier votes void, also those for a payload to which a later edit returns. */
+export async function deleteVotesForOtherPayloads(
+  db: Db,
+  { approval_id, payload_sha256 }: Pick<ApprovalVoteRow, 'approval_id' | 'payload_sha256'>,
+): Promise<void> {
+  const query = db.deleteFrom('approval_votes').where('approval_id', '=', approval_id)
+  await query.where('payload_sha256', '!=', payload_sha256).execute()
+}
 
 /** The edit of a voter while more votes are needed. No row if the approval is decided or has expired. */
 export const updatePendingPayload = prepareQuery<

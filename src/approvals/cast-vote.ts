@@ -5,9 +5,14 @@ import type { Actor } from '../ctx/scope.ts'
 import { isoNow } from '../ctx/world.ts'
 import { notifySameStatus } from '../events/project-changes.ts'
 import { findApprovalDecision } from '../lifecycle/rows.ts'
-import { updateApprovalVersion, updatePendingPayload, upsertVote } from './approver-rows.ts'
+import {
+  deleteVotesForOtherPayloads,
+  updateApprovalVersion,
+  updatePendingPayload,
+  upsertVote,
+} from './approver-rows.ts'
 import { hashPayload } from './ask-approval.ts'
-import { listCurrentVotes } from './context-rows.ts'
+import { listCurrentVotes } from './current-votes.ts'
 import type { DecidableApproval } from './rows.ts'
 import { approvedPayload } from './view.ts'
 
@@ -20,6 +25,8 @@ export async function castVote(tx: Tx, row: DecidableApproval, { kind, id }: Act
   const payload_sha256 = hashPayload(approvedPayload(row))
   const [open] = await updatePendingPayload(tx.db, { id: row.id, edited: row.edited, payload_sha256, now })
   if (!open) throw await alreadyDecided(tx, row.id)
+  const isEdited = payload_sha256 !== row.payload_sha256
+  if (isEdited) await deleteVotesForOtherPayloads(tx.db, { approval_id: row.id, payload_sha256 })
   const vote = { approval_id: row.id, project_id: row.project_id, voter_kind: kind, voter_id: id }
   const [stored] = await upsertVote(tx.db, { ...vote, payload_sha256, created_at: now })
   const votes = (await listCurrentVotes(tx.db, [row.id])).length
@@ -27,8 +34,7 @@ export async function castVote(tx: Tx, row: DecidableApproval, { kind, id }: Act
   await updateApprovalVersion(tx.db, row)
   notifySameStatus(tx, row.project_id, { kind: 'approval', id: row.id, status: 'pending' })
   const { action, task_id, needed } = row
-  const edited = payload_sha256 !== row.payload_sha256
-  const data = { action, task_id, payload_sha256, votes, needed, edited }
+  const data = { action, task_id, payload_sha256, votes, needed, edited: isEdited }
   await appendAuditEntry(tx, row.project_id, { kind, id }, 'approval.voted', row.id, data)
   return votes
 }

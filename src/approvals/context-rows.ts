@@ -77,8 +77,19 @@ export async function listApprovalContexts(db: Db, approvalIds: readonly string[
   return rows.map((row) => ({ ...row, comment_count: Number(row.comment_count) }))
 }
 
-/** The votes that count, oldest first: for the payload of now, by members, keys and clients that still may decide. */
-export async function listCurrentVotes(db: Db, approvalIds: readonly string[]): Promise<ApprovalVoteRow[]> {
+/** A vote with its voter as of now; the role is null for a voter who does not exist any more. */
+export interface VoteOfVoter extends ApprovalVoteRow {
+  status: string
+  approvers: string | null
+  member_role: string | null
+  email: string | null
+  key_role: string | null
+  /** The client that the approval asks, if it still exists. */
+  asked_client: string | null
+}
+
+/** The votes for the payload of now, oldest first. */
+export async function listVotes(db: Db, approvalIds: readonly string[]): Promise<VoteOfVoter[]> {
   if (approvalIds.length === 0) return []
   return db
     .selectFrom('approval_votes')
@@ -87,13 +98,12 @@ export async function listCurrentVotes(db: Db, approvalIds: readonly string[]): 
         .onRef('approvals.id', '=', 'approval_votes.approval_id')
         .onRef('approvals.payload_sha256', '=', 'approval_votes.payload_sha256'),
     )
-    .selectAll('approval_votes')
-    .leftJoin('members', (join) =>
-      join.onRef('members.id', '=', 'approval_votes.voter_id').on('members.role', '!=', 'viewer'),
-    )
+    .leftJoin('members', 'members.id', 'approval_votes.voter_id')
     .leftJoin('keys', 'keys.id', 'approval_votes.voter_id')
-    .leftJoin('clients', 'clients.id', 'approval_votes.voter_id')
-    .where((eb) => eb.or((['members.id', 'keys.id', 'clients.id'] as const).map((id) => eb(id, 'is not', null))))
+    .leftJoin('clients', 'clients.id', 'approvals.client_id')
+    .selectAll('approval_votes')
+    .select(['approvals.status', 'approvals.approvers'])
+    .select(['members.role as member_role', 'members.email', 'keys.role as key_role', 'clients.id as asked_client'])
     .where('approval_votes.approval_id', 'in', approvalIds)
     .orderBy('approval_votes.created_at')
     .orderBy('approval_votes.voter_id')

@@ -1,8 +1,9 @@
 import { nameActors } from '../accounts/actor-name-rows.ts'
 import type { Db } from '../store/store.ts'
 import type { ApprovalRow } from '../store/tables.ts'
-import { listApprovalContexts, listCurrentVotes } from './context-rows.ts'
-import type { ApprovalOutcome } from './decide-approval.ts'
+import { listApprovalContexts } from './context-rows.ts'
+import { listCurrentVotes } from './current-votes.ts'
+import type { DecisionOutcome } from './take-decision.ts'
 import { toApprovalView, toVoteViews } from './view.ts'
 
 /** Approvals with what they are about, the votes, and the names of everyone they mention. */
@@ -38,9 +39,9 @@ export async function readApprovalView(db: Db, row: ApprovalRow) {
   return view
 }
 
-/** The answer to a member or key that approved: decided, or pending with the votes so far. */
-export async function readApproveResult(db: Db, approvalId: string, outcome: ApprovalOutcome) {
-  if (outcome.decision === 'approved') return { ok: true, decision: outcome.decision } as const
+/** The answer to a member or key that decided: the decision, or pending with the votes so far. */
+export async function readDecisionResult(db: Db, approvalId: string, outcome: DecisionOutcome) {
+  if (outcome.decision !== 'pending') return { ok: true, decision: outcome.decision } as const
   return { ok: true, ...outcome, votes: await readVoteViews(db, approvalId) } as const
 }
 

@@ -3,13 +3,13 @@ import { filterParam, pageQueryById, pageSchema, toPage } from '../http/page.ts'
 import { defineRead, defineWrite, findInScope, nameRoutes } from '../http/route.ts'
 import { jsonObject } from '../http/validate.ts'
 import { taskInScope } from '../tasks/routes.ts'
-import { approveApproval, payloadChanged, rejectApproval, reviseApproval } from './decide-approval.ts'
 import { ApprovalDetailView } from './detail-view.ts'
 import { listEffects } from './effect-rows.ts'
 import { approvalInScope } from './people-routes.ts'
-import { readApprovalViews, readApproveResult } from './read-approvals.ts'
+import { readApprovalViews, readDecisionResult } from './read-approvals.ts'
 import { readApprovalDetail } from './read-detail.ts'
 import { findDecidableApproval, listApprovals } from './rows.ts'
+import { takeDecision } from './take-decision.ts'
 import {
   APPROVAL_PATHS,
   APPROVAL_STATUSES,
@@ -68,11 +68,8 @@ export const approvalRoutes = nameRoutes({
     }),
     responses: { 200: ApproveResultView },
     find: decidableInScope,
-    async handle({ ctx, scope, subject, body: { edited, note, payload_sha256 } }) {
-      if (payload_sha256 !== undefined && payload_sha256 !== subject.payload_sha256) throw payloadChanged()
-      const outcome = await approveApproval(ctx, scope, subject, { edited: edited ?? undefined, note })
-      return readApproveResult(ctx.db, subject.id, outcome)
-    },
+    handle: async ({ ctx, scope, subject, body }) =>
+      readDecisionResult(ctx.db, subject.id, await takeDecision(ctx, scope, subject, { ...body, decision: 'approve' })),
   }),
 
   rejectApproval: defineWrite('POST', '/v1/approvals/:id/reject', {
@@ -81,10 +78,8 @@ export const approvalRoutes = nameRoutes({
     body: z.object({ reason: z.string().max(10_000).optional() }),
     responses: { 200: DecisionView },
     find: decidableInScope,
-    async handle({ ctx, scope, subject, body }) {
-      await rejectApproval(ctx, scope, subject, body.reason)
-      return { ok: true, decision: 'rejected' }
-    },
+    handle: async ({ ctx, scope, subject, body }) =>
+      readDecisionResult(ctx.db, subject.id, await takeDecision(ctx, scope, subject, { ...body, decision: 'reject' })),
   }),
 
   reviseApproval: defineWrite('POST', '/v1/approvals/:id/revise', {
@@ -94,10 +89,8 @@ export const approvalRoutes = nameRoutes({
     body: z.object({ note: z.string().trim().min(1).max(10_000) }),
     responses: { 200: DecisionView },
     find: decidableInScope,
-    async handle({ ctx, scope, subject, body }) {
-      await reviseApproval(ctx, scope, subject, body.note)
-      return { ok: true, decision: 'rejected' }
-    },
+    handle: async ({ ctx, scope, subject, body }) =>
+      readDecisionResult(ctx.db, subject.id, await takeDecision(ctx, scope, subject, { ...body, decision: 'revise' })),
   }),
 
   listTaskActions: defineRead('/v1/tasks/:id/actions', {

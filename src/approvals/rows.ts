@@ -47,10 +47,6 @@ export const insertApproval = prepareQuery<ApprovalRow>((db, arg) =>
     .$castTo<never>(),
 )
 
-const approvalById = prepareQuery<{ id: string }, ApprovalRow>((db, arg) =>
-  db.selectFrom('approvals').selectAll().where('id', '=', arg('id')),
-)
-
 const findInProjects =
   <Row extends { project_id: string }>(byId: (db: Db, args: { id: string }) => Promise<Row[]>) =>
   async (db: Db, projectIds: readonly string[], id: string): Promise<Row | undefined> =>
@@ -61,7 +57,12 @@ export const findApprovalUnscoped = prepareQuery<{ id: string }, ApprovalRow>((d
   db.selectFrom('approvals').selectAll().where('id', '=', arg('id')),
 )
 
-export const findApproval = findInProjects(approvalById)
+/** Not limited to a scope: never pass ids that came from a caller. */
+export async function listApprovalsUnscoped(db: Db, ids: readonly string[]): Promise<ApprovalRow[]> {
+  return ids.length === 0 ? [] : db.selectFrom('approvals').selectAll().where('id', 'in', ids).execute()
+}
+
+export const findApproval = findInProjects(findApprovalUnscoped)
 
 /** The columns that a decision needs. Reading a third of the columns takes half the time. */
 export type DecidableApproval = Pick<ApprovalRow, (typeof DECIDABLE_COLUMNS)[number]>

@@ -1,3 +1,4 @@
+import { escapeHtml } from '../base/escape-html.ts'
 import type { OpenApiDocument, OpenApiOperation, OpenApiParameter } from './openapi.ts'
 import type { NamedSchemas, OpenApiSchema } from './openapi-schemas.ts'
 
@@ -6,8 +7,8 @@ export function renderDocsPage(document: OpenApiDocument): string {
   const sections = document.tags.map(({ name }) => renderSection(document, name))
   return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>API reference</title><style>${STYLE}</style>
-<nav><h1>Agent Work Service</h1><p>version ${escape(String(document.info.version))} · <a href="/openapi.json">openapi.json</a></p>
-<ul>${document.tags.map(({ name }) => `<li><a href="#${escape(name)}">${escape(name)}</a>`).join('')}</ul></nav>
+<nav><h1>Agent Work Service</h1><p>version ${escapeHtml(String(document.info.version))} · <a href="/openapi.json">openapi.json</a></p>
+<ul>${document.tags.map(({ name }) => `<li><a href="#${escapeHtml(name)}">${escapeHtml(name)}</a>`).join('')}</ul></nav>
 <main><p>${renderProse(String(document.info.description))}</p>${sections.join('')}</main></html>`
 }
 
@@ -17,13 +18,13 @@ function renderSection(document: OpenApiDocument, name: string): string {
       .filter(([, operation]) => operation.tags.includes(name))
       .map(([method, operation]) => renderOperation(method, path, operation, document.components.schemas)),
   )
-  return `<section id="${escape(name)}"><h2>${escape(name)}</h2>${operations.join('')}</section>`
+  return `<section id="${escapeHtml(name)}"><h2>${escapeHtml(name)}</h2>${operations.join('')}</section>`
 }
 
 function renderOperation(method: string, path: string, operation: OpenApiOperation, named: NamedSchemas): string {
   const id = `${method}-${path}`.replace(/[^a-z0-9]+/gi, '-')
   const body = operation.requestBody?.content['application/json']?.schema
-  return `<details id="${id}"><summary><b class="${method}">${method.toUpperCase()}</b> <code>${escape(path)}</code>
+  return `<details id="${id}"><summary><b class="${method}">${method.toUpperCase()}</b> <code>${escapeHtml(path)}</code>
 <span>${renderProse(operation.summary)}</span></summary>
 ${operation.description === undefined ? '' : `<p>${renderProse(operation.description)}</p>`}
 ${renderParameters(operation.parameters ?? [])}${body ? `<h4>Body</h4>${renderFields(body, named)}` : ''}
@@ -38,7 +39,7 @@ function renderParameters(parameters: NonNullable<OpenApiOperation['parameters']
   if (list.length === 0) return ''
   const rows = list.map(
     ({ name, in: place, required, schema, description }) =>
-      `<tr><td><code>${escape(name)}</code><td>${place}${required ? ', required' : ''}<td>${description ? renderProse(description) : escape(typeName(schema))}`,
+      `<tr><td><code>${escapeHtml(name)}</code><td>${place}${required ? ', required' : ''}<td>${description ? renderProse(description) : escapeHtml(typeName(schema))}`,
   )
   return `<h4>Parameters</h4><table>${rows.join('')}</table>`
 }
@@ -51,7 +52,7 @@ function renderResponse(
   if ('$ref' in response) return ''
   const [type, media] = Object.entries(response.content ?? {})[0] ?? []
   if (!type || !media) return `<h4>${status}</h4>`
-  return `<h4>${status} <small>${escape(type)}</small></h4>${type === 'application/json' ? renderFields(media.schema, named) : ''}`
+  return `<h4>${status} <small>${escapeHtml(type)}</small></h4>${type === 'application/json' ? renderFields(media.schema, named) : ''}`
 }
 
 const nameOf = (schema: OpenApiSchema): string | undefined =>
@@ -61,11 +62,11 @@ const nameOf = (schema: OpenApiSchema): string | undefined =>
 function renderFields(schemaOrReference: OpenApiSchema, named: NamedSchemas): string {
   const schema = named[nameOf(schemaOrReference) ?? ''] ?? schemaOrReference
   const properties = schema.properties as Record<string, OpenApiSchema> | undefined
-  if (!properties) return `<p>${escape(typeName(schema))}</p>`
+  if (!properties) return `<p>${escapeHtml(typeName(schema))}</p>`
   const required = (schema.required as string[] | undefined) ?? []
   const rows = Object.entries(properties).map(
     ([name, inner]) =>
-      `<tr><td><code>${escape(name)}</code>${required.includes(name) ? '<sup>required</sup>' : ''}<td>${escape(typeName(inner))}`,
+      `<tr><td><code>${escapeHtml(name)}</code>${required.includes(name) ? '<sup>required</sup>' : ''}<td>${escapeHtml(typeName(inner))}`,
   )
   return `<table>${rows.join('')}</table>`
 }
@@ -85,12 +86,8 @@ function typeName(schema: OpenApiSchema): string {
   return typeof schema.description === 'string' ? schema.description : 'any JSON value'
 }
 
-function escape(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
-}
-
 /** A sentence of the OpenAPI document, in which backticks mark code. */
-const renderProse = (text: string): string => escape(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>')
+const renderProse = (text: string): string => escapeHtml(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>')
 
 const STYLE = `
 :root{color-scheme:light dark;background:light-dark(#fff,#161616);color:light-dark(#111,#eee);--line:#8884;--soft:#8882;--accent:light-dark(#1d4ed8,#8ab4ff)}

@@ -1,33 +1,22 @@
 import { requireOneProject } from '../accounts/authenticate.ts'
-import { approveApproval, payloadChanged, rejectApproval, reviseApproval } from '../approvals/decide-approval.ts'
 import { findApproval, findDecidableApproval } from '../approvals/rows.ts'
-import { listCurrentVotes } from '../approvals/context-rows.ts'
-import type { JsonObject } from '../base/json.ts'
+import { listCurrentVotes } from '../approvals/current-votes.ts'
+import { type Decision, takeDecision } from '../approvals/take-decision.ts'
 import { badRequest, conflict, notFound } from '../base/problem.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { Scope } from '../ctx/scope.ts'
 
-export const DECISIONS = ['approve', 'reject', 'revise'] as const
-
-export interface McpDecision {
-  decision: (typeof DECISIONS)[number]
-  edited?: JsonObject | undefined
-  reason?: string | undefined
-  /** The hash of the payload that the person has read. */
-  payload_sha256?: string | undefined
-}
+/** The tool has one field for the reason of a rejection, the note of an approval and what the agent must change. */
+export type McpDecision = Omit<Decision, 'note'>
 
 /** Decides about an approval, by the arguments of a tool or by a form. */
 export async function decideFromMcp(ctx: Ctx, scope: Scope, id: string, given: McpDecision): Promise<void> {
-  const { decision, edited, reason, payload_sha256 } = given
+  const { decision, reason } = given
   const project = requireOneProject(scope)
   const approval = await findDecidableApproval(ctx.db, project.projectIds, id)
   if (!approval) throw notFound('approval')
-  if (payload_sha256 !== undefined && payload_sha256 !== approval.payload_sha256) throw payloadChanged()
-  if (decision === 'approve') await approveApproval(ctx, project, approval, { edited, note: reason })
-  else if (decision === 'reject') await rejectApproval(ctx, project, approval, reason)
-  else if (reason?.trim()) await reviseApproval(ctx, project, approval, reason)
-  else throw badRequest("argument 'reason' is required with revise")
+  if (decision === 'revise' && !reason?.trim()) throw badRequest("argument 'reason' is required with revise")
+  await takeDecision(ctx, project, approval, { ...given, note: reason })
 }
 
 /** What has become of an approval, as a tool tells it. */

@@ -1,10 +1,11 @@
 import { z } from 'zod'
 import { describeAction, parseTool } from '../approvals/action-text.ts'
+import { DECISIONS } from '../approvals/take-decision.ts'
 import { approvedPayload, parseProposedPayload } from '../approvals/view.ts'
 import { isJsonObject, type Json, type JsonObject, ownField } from '../base/json.ts'
 import { badRequest } from '../base/problem.ts'
 import type { ApprovalRow } from '../store/tables.ts'
-import { DECISIONS, type McpDecision } from './decide.ts'
+import type { McpDecision } from './decide.ts'
 
 /** What a call has done in its earlier rounds. The client sends it back, so everything in it is checked again. */
 export const FormState = z.object({

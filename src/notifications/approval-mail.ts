@@ -1,4 +1,5 @@
-import { buttonHtml, escapeHtml, noteHtml, paragraphHtml, quoteHtml } from '../connections/mail/mail-html.ts'
+import { escapeHtml } from '../base/escape-html.ts'
+import { buttonHtml, noteHtml, paragraphHtml, quoteHtml } from '../connections/mail/mail-html.ts'
 import type { Card, Notice } from './card.ts'
 
 /** A type, because an interface is not a `JsonObject`. */
@@ -15,10 +16,11 @@ export function approvalMail(notice: Notice): MailText {
       html: `${cardHtml(notice)}\n${noteHtml(escapeHtml(FOOTER))}`,
     }
   }
+  const more = notice.more > 0 ? [`${notice.more} more in the console`] : []
   return {
     subject: cutSubject(notice.title),
-    text: `${notice.cards.map(cardText).join('\n\n---\n\n')}\n\n${FOOTER}`,
-    html: `${notice.cards.map(cardHtml).join('\n<hr>\n')}\n${noteHtml(escapeHtml(FOOTER))}`,
+    text: `${[...notice.cards.map(cardText), ...more].join('\n\n---\n\n')}\n\n${FOOTER}`,
+    html: `${[...notice.cards.map(cardHtml), ...more.map(paragraphHtml)].join('\n<hr>\n')}\n${noteHtml(escapeHtml(FOOTER))}`,
   }
 }
 

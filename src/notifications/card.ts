@@ -1,6 +1,7 @@
-import { readApprovalView } from '../approvals/read-approvals.ts'
+import { readApprovalView, readApprovalViews } from '../approvals/read-approvals.ts'
 import { approvedPayload } from '../approvals/view.ts'
 import { isJsonObject, type Json } from '../base/json.ts'
+import { oneLine } from '../base/one-line.ts'
 import { serviceUrl } from '../config/service-url.ts'
 import { formatAmount, readAmount } from '../contract/amount.ts'
 import { isFileReference } from '../contract/file-reference.ts'
@@ -41,24 +42,43 @@ export interface Card {
   decideUrl: string | null
 }
 
-/** All requests of a day in one message. */
+/** Several requests in one message. */
 export interface Digest {
   kind: 'digest'
   title: string
+  /** The first requests. */
   cards: Card[]
+  /** How many requests there are besides `cards`. */
+  more: number
 }
 
 export type Notice = Card | Digest
 
 const MAX_MESSAGE_CHARACTERS = 1_000
 const MAX_VALUE_CHARACTERS = 500
+const MAX_NAME_CHARACTERS = 100
 const MAX_FIELDS = 12
 
 export async function readCard(ctx: Pick<Ctx, 'db' | 'config'>, row: ApprovalRow): Promise<Card> {
-  const view = await readApprovalView(ctx.db, row)
+  return toCard(ctx, row, await readApprovalView(ctx.db, row))
+}
+
+/** The cards of several approvals, with as many statements as for one. */
+export async function readCards(ctx: Pick<Ctx, 'db' | 'config'>, rows: readonly ApprovalRow[]): Promise<Card[]> {
+  const views = await readApprovalViews(ctx.db, rows)
+  return rows.flatMap((row, n) => {
+    const view = views[n]
+    return view ? [toCard(ctx, row, view)] : []
+  })
+}
+
+type ReadView = Awaited<ReturnType<typeof readApprovalView>>
+
+function toCard({ config }: Pick<Ctx, 'config'>, row: ApprovalRow, view: ReadView): Card {
   const { client, message } = view.context
   const payload = approvedPayload(row)
   const amount = view.amount?.text ?? statedAmount(payload)
+  const from = (client && client.name) || (message && message.from?.name)
   return {
     kind: 'card',
     approvalId: row.id,
@@ -67,7 +87,7 @@ export async function readCard(ctx: Pick<Ctx, 'db' | 'config'>, row: ApprovalRow
     wedge: row.wedge,
     risk: row.risk,
     amount,
-    client: (client && client.name) || (message && message.from?.name) || null,
+    client: from ? cut(oneLine(from), MAX_NAME_CHARACTERS) : null,
     message: message && message.body !== null ? cut(message.body, MAX_MESSAGE_CHARACTERS) : null,
     payload: toFields(payload),
     rule: row.policy_reason,
@@ -75,15 +95,19 @@ export async function readCard(ctx: Pick<Ctx, 'db' | 'config'>, row: ApprovalRow
     outcome: row.status === 'pending' ? null : outcomeOf(row, view.decided_by?.name ?? null),
     decisions: row.status === 'pending' ? view.allowed_decisions : [],
     expiresAt: row.expires_at,
-    consoleUrl: serviceUrl(ctx.config, `/tasks/${row.task_id}`),
+    consoleUrl: serviceUrl(config, `/tasks/${row.task_id}`),
     decideUrl: null,
   }
 }
 
-export const toDigest = (cards: Card[]): Digest => ({
+/** A digest shows so many requests at most; the others are in the console. */
+export const MAX_DIGEST_CARDS = 50
+
+export const toDigest = (cards: Card[], count: number): Digest => ({
   kind: 'digest',
-  title: cards.length === 1 ? '1 request needs a decision' : `${cards.length} requests need a decision`,
+  title: count === 1 ? '1 request needs a decision' : `${count} requests need a decision`,
   cards,
+  more: count - cards.length,
 })
 
 function titleOf(
@@ -91,12 +115,10 @@ function titleOf(
   text: string | null,
   { payload, amount }: { payload: Json; amount: string | null },
 ): string {
-  if (path === 'question' && isJsonObject(payload) && typeof payload.question === 'string') {
-    return oneLine(payload.question)
-  }
-  if (text !== null) return oneLine(text)
+  const asked = path === 'question' && isJsonObject(payload) ? payload.question : text
   const named = connection === null || action.startsWith(`${connection}:`) ? action : `${connection}: ${action}`
-  return oneLine(amount === null ? named : `${named} of ${amount}`)
+  // A text of invisible characters only would leave the message without a title, which Slack refuses.
+  return (typeof asked === 'string' && oneLine(asked)) || oneLine(amount === null ? named : `${named} of ${amount}`)
 }
 
 /** The largest amount of a payload whose tool declares none: people tell four refunds apart by it. */
@@ -128,7 +150,7 @@ function toFields(payload: Json): Card['payload'] {
   if (!isJsonObject(payload)) return [{ name: 'payload', value: toText(payload) }]
   return Object.entries(payload)
     .slice(0, MAX_FIELDS)
-    .map(([name, value]) => ({ name, value: toText(value) }))
+    .map(([name, value]) => ({ name: cut(name, MAX_NAME_CHARACTERS), value: toText(value) }))
 }
 
 const toText = (value: Json) => cut(typeof value === 'string' ? value : jsonText(value), MAX_VALUE_CHARACTERS)
@@ -137,6 +159,12 @@ const toText = (value: Json) => cut(typeof value === 'string' ? value : jsonText
 const jsonText = (value: Json): string =>
   isFileReference(value) && typeof value.name === 'string' ? value.name : JSON.stringify(value)
 
-const oneLine = (text: string) => text.replaceAll(/[\p{C}\s]+/gu, ' ').trim()
-
-export const cut = (text: string, max: number) => (text.length <= max ? text : `${text.slice(0, max).trimEnd()} …`)
+/** Half of a character, such as of an emoji that was cut, would make Telegram refuse the whole message. */
+export const cut = (text: string, max: number) =>
+  (text.length <= max
+    ? text
+    : `${text
+        .slice(0, max)
+        .replace(/[\uD800-\uDBFF]$/, '')
+        .trimEnd()} …`
+  ).toWellFormed()

@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { readDecisionResult } from '../approvals/read-approvals.ts'
+import { DECISIONS } from '../approvals/take-decision.ts'
 import { ApproveResultView } from '../approvals/view.ts'
 import { nameRoutes, openRoute } from '../http/route.ts'
 import { jsonObject } from '../http/validate.ts'
@@ -36,7 +38,7 @@ export const decideRoutes = nameRoutes({
     summary: 'Decide about the approval of a decision link',
     description: `${CREDENTIAL} The decision counts as one of the member, with the member's role of now.`,
     body: z.object({
-      decision: z.enum(['approve', 'reject', 'revise']),
+      decision: z.enum(DECISIONS),
       edited: jsonObject.nullish(),
       payload_sha256: z
         .string()
@@ -48,7 +50,7 @@ export const decideRoutes = nameRoutes({
     noStore: true,
     responses: { 200: ApproveResultView },
     find: ({ ctx, request }) => requireDecisionLink(ctx, request),
-    handle: ({ ctx, subject, body }) =>
-      decideWithLink(ctx, subject, { ...body, payloadSha256: body.payload_sha256, edited: body.edited ?? undefined }),
+    handle: async ({ ctx, subject, body }) =>
+      readDecisionResult(ctx.db, subject.approval_id, await decideWithLink(ctx, subject, body)),
   }),
 })

@@ -2,8 +2,8 @@ import { prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
 import type { DecisionLinkRow } from '../store/tables.ts'
 
-export async function insertDecisionLink(db: Db, row: DecisionLinkRow): Promise<void> {
-  await db.insertInto('decision_links').values(row).execute()
+export async function insertDecisionLinks(db: Db, rows: readonly DecisionLinkRow[]): Promise<void> {
+  if (rows.length > 0) await db.insertInto('decision_links').values(rows).execute()
 }
 
 export const findDecisionLink = prepareQuery<{ hash: string }, DecisionLinkRow>((db, arg) =>
@@ -21,6 +21,8 @@ export const updateDecisionLinkUsed = prepareQuery<{ hash: string; now: string }
     .returningAll(),
 )
 
-export async function deleteDecisionLinksBefore(db: Db, before: string): Promise<void> {
-  await db.deleteFrom('decision_links').where('expires_at', '<', before).execute()
+/** Returns how many were deleted. */
+export async function deleteDecisionLinksBefore(db: Db, before: string, limit: number): Promise<number> {
+  const old = db.selectFrom('decision_links').select('hash').where('expires_at', '<', before).limit(limit)
+  return (await db.deleteFrom('decision_links').where('hash', 'in', old).returning('hash').execute()).length
 }

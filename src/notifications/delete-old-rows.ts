@@ -1,4 +1,5 @@
 import { type Ctx, inTx } from '../ctx/ctx.ts'
+import { deleteInBatches, ROWS_PER_BATCH } from '../ctx/delete-in-batches.ts'
 import { isoNow, toIsoTime } from '../ctx/world.ts'
 import { deleteDecisionLinksBefore } from './decision-link-rows.ts'
 import { deleteExpiredCodes } from './link-rows.ts'
@@ -14,7 +15,9 @@ const MESSAGE_RETENTION_MS = 90 * DAY_MS
 export async function deleteOldNotificationRows(ctx: Ctx): Promise<void> {
   const now = ctx.world.clock.now()
   await inTx(ctx, (tx) => deleteExpiredCodes(tx.db, isoNow(tx)))
-  await inTx(ctx, (tx) => deleteDecisionLinksBefore(tx.db, toIsoTime(now - LINK_RETENTION_MS)))
+  const linksBefore = toIsoTime(now - LINK_RETENTION_MS)
+  await deleteInBatches(ctx, (tx) => deleteDecisionLinksBefore(tx.db, linksBefore, ROWS_PER_BATCH))
+  const messagesBefore = toIsoTime(now - MESSAGE_RETENTION_MS)
+  await deleteInBatches(ctx, (tx) => deleteMessagesBefore(tx.db, messagesBefore, ROWS_PER_BATCH))
   await inTx(ctx, (tx) => updateApprovalsWithoutMessages(tx.db, {}))
-  await inTx(ctx, (tx) => deleteMessagesBefore(tx.db, toIsoTime(now - MESSAGE_RETENTION_MS)))
 }

@@ -7,7 +7,7 @@ type LinkKey = Pick<NotificationLinkRow, 'project_id' | 'member_id' | 'kind'>
 /** A link with the member as it is now. */
 export type LinkedMember = NotificationLinkRow & Pick<MemberRow, 'email' | 'name' | 'role'>
 
-/** The links of all members. Open invites have none, and those of removed members are left out. */
+/** The links of all members. */
 export const listLinkedMembers = prepareQuery<{ project_id: string }, LinkedMember>((db, arg) =>
   db
     .selectFrom('notification_links')
@@ -49,17 +49,6 @@ export async function upsertNotificationLink(db: Db, row: NotificationLinkRow): 
         .columns(['project_id', 'member_id', 'kind'])
         .doUpdateSet({ address: excluded('address'), linked_at: excluded('linked_at') }),
     )
-    .execute()
-}
-
-/** An account of a service belongs to one member: who links it again takes it over. */
-export async function deleteOtherLinksOfAddress(db: Db, link: NotificationLinkRow): Promise<void> {
-  await db
-    .deleteFrom('notification_links')
-    .where('project_id', '=', link.project_id)
-    .where('kind', '=', link.kind)
-    .where('address', '=', link.address)
-    .where('member_id', '!=', link.member_id)
     .execute()
 }
 

@@ -1,4 +1,6 @@
+import { limitOpenCalls } from '../accounts/login-limit.ts'
 import { findMember } from '../accounts/member-rows.ts'
+import { type DecidingMember, findDecidingMember } from '../approvals/approver-rows.ts'
 import { appendAuditEntry } from '../audit/append.ts'
 import { conflict, notFound, Problem } from '../base/problem.ts'
 import { newToken, tokenHash } from '../base/tokens.ts'
@@ -12,7 +14,7 @@ import { confirmationMail } from './approval-mail.ts'
 import {
   deleteCodesOfMember,
   deleteNotificationLink,
-  deleteOtherLinksOfAddress,
+  findLinkByAddress,
   insertNotificationCode,
   takeNotificationCode,
   upsertNotificationLink,
@@ -24,6 +26,8 @@ import { findNotifier } from './rows.ts'
 const MINUTE = 60_000
 const CODE_LIFETIME_MS = 15 * MINUTE
 const CONFIRMATION_LIFETIME_MS = 60 * MINUTE
+/** In 15 minutes. The mail server of the project must not get a bad name because of one member. */
+const MAX_CONFIRMATION_MAILS = 10
 
 interface StartedLink {
   code?: string
@@ -69,6 +73,7 @@ const newCode = ({ world }: Ctx): string => Buffer.from(world.random(6)).toStrin
 async function mailConfirmation(ctx: Ctx, scope: ProjectScope, connection: Connection): Promise<StartedLink> {
   const member = await findMember(ctx.db, scope.orgId, scope.actor.id)
   if (!member) throw notFound('member')
+  await limitOpenCalls(ctx, `mail-link:${member.id}`, MAX_CONFIRMATION_MAILS, 'mails')
   const token = newToken('mailConfirmation', ctx.world.random)
   const expires_at = await storeCode(ctx, scope, { secret: token, kind: 'mail', address: member.email })
   const url = serviceUrl(ctx.config, `/settings?view=notifications#confirm=${token}`)
@@ -106,16 +111,19 @@ export async function confirmMailLink(ctx: Ctx, { actor }: Scope, token: string)
   })
 }
 
-/** Links the account from which a member sent the code. Null if the code is unknown, used or expired. */
+/** Links the account from which a member sent the code, and returns the member. Null if the code is not valid. */
 export async function completeLink(
   ctx: Ctx,
   { project_id, kind }: NotifierRow,
   code: string,
   address: string,
-): Promise<NotificationLinkRow | null> {
+): Promise<DecidingMember | null> {
   return inTx(ctx, async (tx) => {
     const [taken] = await takeNotificationCode(tx.db, { hash: tokenHash(code), kind, now: isoNow(tx) })
-    return taken?.project_id === project_id ? storeLink(tx, taken, address) : null
+    if (taken?.project_id !== project_id) return null
+    const { member_id } = await storeLink(tx, taken, address)
+    const [member] = await findDecidingMember(tx.db, { id: member_id, project_id })
+    return member ?? null
   })
 }
 
@@ -125,7 +133,10 @@ async function storeLink(
   address: string,
 ): Promise<NotificationLinkRow> {
   const link = { project_id, member_id, kind, address, linked_at: isoNow(tx) }
-  await deleteOtherLinksOfAddress(tx.db, link)
+  const [linked] = await findLinkByAddress(tx.db, link)
+  // Otherwise a member could trick another one into sending the code, and would then get that member's messages and clicks.
+  if (linked && linked.member_id !== member_id)
+    throw conflict('this account is linked to another member, who has to remove the link in the console first')
   await upsertNotificationLink(tx.db, link)
   const actor = { kind: 'member', id: member_id } as const
   await appendAuditEntry(tx, project_id, actor, 'notification_link.created', member_id, { kind })

@@ -1,14 +1,13 @@
-import { parseRole } from '../accounts/member-rows.ts'
 import { findDecidingMember } from '../approvals/approver-rows.ts'
-import { type Decider, isApprover } from '../approvals/approvers.ts'
-import { approveApproval, rejectApproval, reviseApproval } from '../approvals/decide-approval.ts'
+import { isApprover } from '../approvals/approvers.ts'
 import { findApproval } from '../approvals/rows.ts'
 import { approvedPayload } from '../approvals/view.ts'
-import { badRequest, conflict, forbidden, notFound, Problem } from '../base/problem.ts'
+import { conflict, forbidden, notFound, Problem } from '../base/problem.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { ApprovalRow, NotifierRow } from '../store/tables.ts'
 import { type ApprovalReference, isSamePayload } from './approval-reference.ts'
 import { readCard } from './card.ts'
+import { decideAsMember } from './decide-as-member.ts'
 import { listEditFields, toEdited } from './edit-fields.ts'
 import { findLinkByAddress } from './link-rows.ts'
 import { completeLink } from './links.ts'
@@ -40,9 +39,13 @@ function toRefusal(error: unknown): Reaction {
 
 async function linkAccount(ctx: Ctx, notifier: NotifierRow, { code, address }: LinkEvent): Promise<Reaction> {
   // Phones begin a message with a capital letter.
-  const link = await completeLink(ctx, notifier, code.toLowerCase(), address)
-  return link
-    ? { kind: 'noted', text: 'This account is linked. Requests that need your decision arrive here.' }
+  const member = await completeLink(ctx, notifier, code.toLowerCase(), address)
+  // The name shows a person who was given the code of another member what went wrong.
+  return member
+    ? {
+        kind: 'noted',
+        text: `This account is linked to ${member.email}. Requests that need your decision arrive here.`,
+      }
     : { kind: 'refused', text: 'This code is not valid. Get a new one in the console: Settings, Notifications.' }
 }
 
@@ -60,22 +63,25 @@ async function showForm(ctx: Ctx, notifier: NotifierRow, event: ShowEvent): Prom
 }
 
 async function decide(ctx: Ctx, notifier: NotifierRow, event: DecideEvent): Promise<Reaction> {
-  const { row, decider } = await findRequest(ctx, notifier, event)
-  if (event.decision === 'reject') {
-    await rejectApproval(ctx, decider, row, event.reason)
-    return { kind: 'done', text: 'Rejected' }
-  }
-  if (event.decision === 'revise') {
-    if (!event.reason) throw badRequest('a request that is sent back needs a note')
-    await reviseApproval(ctx, decider, row, event.reason)
-    return { kind: 'done', text: 'Sent back' }
-  }
-  const edited = toEdited(listEditFields(row.path, approvedPayload(row)), event.inputs)
-  const hasEdit = Object.keys(edited).length > 0
-  const outcome = await approveApproval(ctx, decider, row, { edited: hasEdit ? edited : undefined })
-  if (outcome.decision === 'approved') return { kind: 'done', text: 'Approved' }
-  return { kind: 'noted', text: `Your approval counts: ${outcome.votes} of ${outcome.needed}.` }
+  const { row, member } = await findRequest(ctx, notifier, event)
+  const { decision, reason, inputs } = event
+  const edited = toEdited(listEditFields(row.path, approvedPayload(row)), inputs)
+  const outcome = await decideAsMember(
+    ctx,
+    { project_id: row.project_id, member_id: member.id, approval_id: row.id },
+    {
+      decision,
+      edited: Object.keys(edited).length > 0 ? edited : null,
+      payload_sha256: row.payload_sha256,
+      ...(decision === 'revise' ? { note: reason } : { reason }),
+    },
+  )
+  if (outcome.decision === 'pending')
+    return { kind: 'noted', text: `Your approval counts: ${outcome.votes} of ${outcome.needed}.` }
+  return { kind: 'done', text: DONE_TEXTS[decision] }
 }
+
+const DONE_TEXTS = { approve: 'Approved', reject: 'Rejected', revise: 'Sent back' }
 
 /**
  * The request that a person saw, and the member who has linked the account. The decision itself checks the current role,
@@ -92,8 +98,7 @@ async function findRequest(
   const row = await findApproval(ctx.db, [project_id], reference.approvalId)
   if (!row) throw notFound('approval')
   requireUnchanged(row, reference)
-  const decider: Decider = { actor: { kind: 'member', id: member.id }, role: parseRole(member.role) }
-  return { row, member, decider }
+  return { row, member }
 }
 
 function requireUnchanged({ status, payload_sha256 }: ApprovalRow, reference: ApprovalReference): void {

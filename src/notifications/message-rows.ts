@@ -3,6 +3,8 @@ import { prepareBatchedRead, prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
 import type { ApprovalRow, NotificationMessageRow, Tables } from '../store/tables.ts'
 
+export const MAX_LISTED_NOTICES = 100
+
 /** Pending approvals of which members are to be told now, or whose next step of escalation is due. */
 export const listDueNotices = prepareBatchedRead<{ now: string }, Pick<ApprovalRow, 'id' | 'notify_at'>>((db, arg) =>
   db
@@ -12,7 +14,7 @@ export const listDueNotices = prepareBatchedRead<{ now: string }, Pick<ApprovalR
     .where('notify_at', 'is not', null)
     .where('notify_at', '<=', arg('now'))
     .orderBy('notify_at')
-    .limit(100),
+    .limit(MAX_LISTED_NOTICES),
 )
 
 /** Takes a due notice: of several replicas that see it, one. No row if another one took it, or if it is decided. */
@@ -108,24 +110,26 @@ export const updateApprovalsWithoutMessages = prepareQuery<object>((db) =>
 
 /**
  * Claims messages as they were listed: of several replicas that saw them, one gets each. If that replica dies, the claim
- * ends and another one sends the message, perhaps a second time.
+ * ends and another one sends the message, perhaps a second time. Several messages become one digest.
  */
-export function claimMessages(
+export async function claimMessages(
   db: Db,
   listed: readonly NotificationMessageRow[],
   claim: { now: string; claimed_by: string; claimed_until: string },
 ): Promise<NotificationMessageRow[]> {
   const { now, claimed_by, claimed_until } = claim
   const ids = listed.map(({ id }) => id)
-  return db
+  const together = listed.length > 1 ? { is_digest: 1 as const } : {}
+  const claimed = await db
     .updateTable('notification_messages')
-    .set((eb) => ({ attempts: eb('attempts', '+', 1), claimed_by, claimed_until }))
+    .set((eb) => ({ attempts: eb('attempts', '+', 1), claimed_by, claimed_until, ...together }))
     .where('id', 'in', ids)
     .where('shown', '=', 'pending')
     .where('due_at', '<=', now)
     .where((eb) => eb.or([eb('claimed_until', 'is', null), eb('claimed_until', '<=', now)]))
     .returningAll()
     .execute()
+  return claimed.toSorted((a, b) => (a.id < b.id ? -1 : 1))
 }
 
 export type MessageOutcome = Pick<
@@ -133,29 +137,26 @@ export type MessageOutcome = Pick<
   'state' | 'due_at' | 'attempts' | 'external_id' | 'shown' | 'shown_version' | 'error' | 'sent_at'
 >
 
-/** Ends a claim with its outcome. Nothing is written after the claim has ended and another replica took the message. */
-export const updateMessageOutcome = prepareQuery<
-  MessageOutcome & Pick<NotificationMessageRow, 'id' | 'claimed_by' | 'claimed_until'>
->((db, arg) =>
-  db
+/**
+ * Ends one claim of several messages with the same outcome. Nothing is written after the claim has ended and another
+ * replica took the messages.
+ */
+export async function updateMessageOutcomes(
+  db: Db,
+  claimed: readonly NotificationMessageRow[],
+  outcome: MessageOutcome,
+): Promise<void> {
+  const [first] = claimed
+  if (!first) return
+  const ids = claimed.map(({ id }) => id)
+  await db
     .updateTable('notification_messages')
-    .set({
-      state: arg('state'),
-      due_at: arg('due_at'),
-      attempts: arg('attempts'),
-      external_id: arg('external_id'),
-      shown: arg('shown'),
-      shown_version: arg('shown_version'),
-      error: arg('error'),
-      sent_at: arg('sent_at'),
-      claimed_by: null,
-      claimed_until: null,
-    })
-    .where('id', '=', arg('id'))
-    .where('claimed_by', '=', arg('claimed_by'))
-    .where('claimed_until', '=', arg('claimed_until'))
-    .$castTo<never>(),
-)
+    .set({ ...outcome, claimed_by: null, claimed_until: null })
+    .where('id', 'in', ids)
+    .where('claimed_by', '=', first.claimed_by)
+    .where('claimed_until', '=', first.claimed_until)
+    .execute()
+}
 
 /** The messages of one digest, which are one message of the service. */
 export const listMessagesOfDigest = prepareQuery<
@@ -173,10 +174,13 @@ export const listMessagesOfDigest = prepareQuery<
     .orderBy('id'),
 )
 
-export async function deleteMessagesBefore(db: Db, before: string): Promise<void> {
-  await db
-    .deleteFrom('notification_messages')
+/** Returns how many were deleted. */
+export async function deleteMessagesBefore(db: Db, before: string, limit: number): Promise<number> {
+  const old = db
+    .selectFrom('notification_messages')
+    .select('id')
     .where('created_at', '<', before)
     .where('shown', '!=', 'pending')
-    .execute()
+    .limit(limit)
+  return (await db.deleteFrom('notification_messages').where('id', 'in', old).returning('id').execute()).length
 }

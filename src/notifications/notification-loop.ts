@@ -2,10 +2,11 @@ import { type Ctx, inTx } from '../ctx/ctx.ts'
 import { createLoop, type Loop } from '../ctx/loop.ts'
 import { isoNow, toIsoTime } from '../ctx/world.ts'
 import { StoreUnavailable } from '../store/errors.ts'
+import { groupDueMessages, groupSentMessages, type MessageGroup } from './message-groups.ts'
 import { claimMessages, listDueMessages, listOutdatedMessages } from './message-rows.ts'
 import { planDueNotices } from './plan-notices.ts'
 import { listNotifiedProjects } from './rows.ts'
-import { groupMessages, type MessageGroup, rewriteNotice, sendNotice } from './send-notices.ts'
+import { rewriteNotice, sendNotice } from './send-notices.ts'
 
 const SWEEP_MS = 1_000
 /** A claim lasts longer than any attempt. After that the sender must have died, and another replica sends again. */
@@ -31,7 +32,7 @@ export function createNotificationLoop(ctx: Ctx): Loop {
     SWEEP_MS,
     async () => {
       await refreshProjects(ctx, notifiedProjects)
-      await planDueNotices(ctx)
+      if (await planDueNotices(ctx)) loop.wake()
       await startSends(ctx, running, () => loop.wake())
     },
     logFailure,
@@ -61,8 +62,8 @@ async function startSends(ctx: Ctx, running: RunningSends, onFreeSlot: () => voi
   const now = isoNow(ctx)
   const [due, outdated] = await Promise.all([listDueMessages(ctx.db, { now }), listOutdatedMessages(ctx.db, { now })])
   const works = [
-    ...groupMessages(due).map((group) => ({ group, work: sendNotice })),
-    ...outdated.map((message) => ({ group: [message] as MessageGroup, work: rewriteNotice })),
+    ...groupDueMessages(due).map((group) => ({ group, work: sendNotice })),
+    ...groupSentMessages(outdated).map((group) => ({ group, work: rewriteNotice })),
   ]
   for (const { group, work } of works) {
     const [{ project_id }] = group

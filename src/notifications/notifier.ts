@@ -14,7 +14,8 @@ export type NotifierKind = (typeof NOTIFIER_KINDS)[number]
  * A service that tells members of approvals. To add one, write `<kind>-notifier.ts` and add it to `notifier-table.ts`: the
  * routes, the loop and the settings find it there.
  *
- * `post` and `rewrite` throw when the message was not sent. The loop then tries again, unless it is a `NoticeRefused`.
+ * `post` and `rewrite` throw when the message was not sent. The loop then tries again, unless it is a `NoticeRefused`. They
+ * throw `NoticeDelayed` if the service wants fewer calls.
  */
 export interface Notifier {
   kind: NotifierKind
@@ -104,6 +105,15 @@ export interface DecideEvent {
   /** The reason of a rejection, or the note of a request that is sent back. */
   reason?: string | undefined
   respond: Respond
+}
+
+/** The service takes no more calls for a while. This does not count as an attempt. */
+export class NoticeDelayed extends Error {
+  readonly waitMs: number
+  constructor(message: string, waitMs: number) {
+    super(message)
+    this.waitMs = waitMs
+  }
 }
 
 /** The service refused the message, and would refuse it again: the member left the workspace, or blocked the bot. */

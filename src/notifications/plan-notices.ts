@@ -5,18 +5,20 @@ import type { ApprovalRow, NotificationMessageRow, NotificationSettingsRow } fro
 import { findTaskUnscoped } from '../tasks/rows.ts'
 import { escalateApproval } from './escalate.ts'
 import { type LinkedMember, listLinkedMembers } from './link-rows.ts'
-import { insertNotificationMessages, listDueNotices, updateNoticeTaken } from './message-rows.ts'
+import { insertNotificationMessages, listDueNotices, MAX_LISTED_NOTICES, updateNoticeTaken } from './message-rows.ts'
 import { listNotificationSettings, listNotifiers } from './rows.ts'
 import { DEFAULT_SETTINGS, type NotificationSettings, parseSettings, planNotice } from './settings.ts'
 
-/** Plans the messages about approvals that are due: each once over all replicas. */
-export async function planDueNotices(ctx: Ctx): Promise<void> {
-  for (const { id, notify_at } of await listDueNotices(ctx.db, { now: isoNow(ctx) })) {
+/** Plans the messages about approvals that are due, each once over all replicas. True if more may be due. */
+export async function planDueNotices(ctx: Ctx): Promise<boolean> {
+  const due = await listDueNotices(ctx.db, { now: isoNow(ctx) })
+  for (const { id, notify_at } of due) {
     await inTx(ctx, async (tx) => {
       const [row] = await updateNoticeTaken(tx.db, { id, notify_at: notify_at ?? '' })
       if (row) await planMessages(tx, await escalateApproval(tx, row))
     })
   }
+  return due.length >= MAX_LISTED_NOTICES
 }
 
 /** Stores one message for every member who may decide now, and for each service that the member chose. */
@@ -35,10 +37,7 @@ async function planMessages(tx: Tx, row: ApprovalRow): Promise<void> {
       isApprover(row, { id: member_id, role, email }) &&
       !(task?.requested_by_kind === 'member' && task.requested_by_id === member_id),
   )
-  const ofAssigneeFirst = told.toSorted(
-    (a, b) => Number(b.member_id === row.assignee_id) - Number(a.member_id === row.assignee_id),
-  )
-  const messages = ofAssigneeFirst.flatMap((link) => toMessage(tx, row, link, settingsOf(settings, link.member_id)))
+  const messages = told.flatMap((link) => toMessage(tx, row, link, settingsOf(settings, link.member_id)))
   await insertNotificationMessages(tx.db, messages)
 }
 

@@ -1,6 +1,6 @@
 import { findDecidingMember } from '../approvals/approver-rows.ts'
 import { isApprover } from '../approvals/approvers.ts'
-import { findApprovalUnscoped } from '../approvals/rows.ts'
+import { listApprovalsUnscoped } from '../approvals/rows.ts'
 import { errorMessage } from '../base/error-message.ts'
 import { newToken, tokenHash } from '../base/tokens.ts'
 import { serviceUrl } from '../config/service-url.ts'
@@ -8,16 +8,17 @@ import { findConnection } from '../connections/rows.ts'
 import { type Ctx, inDurableTx, inTx } from '../ctx/ctx.ts'
 import { isoNow, toIsoTime } from '../ctx/world.ts'
 import type { ApprovalRow, NotificationMessageRow } from '../store/tables.ts'
-import { type Card, type Notice, readCard, toDigest } from './card.ts'
-import { insertDecisionLink } from './decision-link-rows.ts'
+import { type Card, MAX_DIGEST_CARDS, type Notice, readCards, toDigest } from './card.ts'
+import { insertDecisionLinks } from './decision-link-rows.ts'
 import { listLinksOfMember } from './link-rows.ts'
+import { groupBy, type MessageGroup } from './message-groups.ts'
 import {
   listMessagesOfDigest,
   type MessageOutcome,
   updateApprovalWithoutMessages,
-  updateMessageOutcome,
+  updateMessageOutcomes,
 } from './message-rows.ts'
-import { NoticeRefused, type NoticeTarget, type Notifier } from './notifier.ts'
+import { NoticeDelayed, NoticeRefused, type NoticeTarget, type Notifier } from './notifier.ts'
 import { findNotifierOfKind } from './notifier-table.ts'
 import { findNotifier } from './rows.ts'
 
@@ -27,29 +28,13 @@ const MINUTE = 60 * SECOND
 /** The wait after each failed attempt. The attempt after the last wait is the final one. */
 export const NOTICE_BACKOFF_MS = [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, 60 * MINUTE]
 
-/** Messages that are sent as one: a single one, or all of a digest. */
-export type MessageGroup = [NotificationMessageRow, ...NotificationMessageRow[]]
-
-/** The messages of a digest to one member become one message. */
-export function groupMessages(messages: readonly NotificationMessageRow[]): MessageGroup[] {
-  const groups = new Map<string, MessageGroup>()
-  for (const message of messages) {
-    const { id, is_digest, project_id, member_id, kind } = message
-    const key = is_digest === 1 ? `${project_id} ${member_id} ${kind}` : id
-    const group = groups.get(key)
-    if (group) group.push(message)
-    else groups.set(key, [message])
-  }
-  return [...groups.values()]
-}
-
 /** Sends a message that was claimed, and records the outcome. What has become of no use meanwhile is left out. */
 export async function sendNotice(ctx: Ctx, group: MessageGroup): Promise<void> {
-  const isUseful = await Promise.all(group.map((message) => isStillUseful(ctx, message)))
-  const useful = group.filter((_, n) => isUseful[n])
+  const approvals = await readApprovals(ctx, group)
+  const useful = await listUsefulMessages(ctx, group, approvals)
   await recordOutcomes(
     ctx,
-    group.filter((_, n) => !isUseful[n]),
+    group.filter((message) => !useful.includes(message)),
     () => DROPPED,
   )
   const [first, ...others] = useful
@@ -57,7 +42,7 @@ export async function sendNotice(ctx: Ctx, group: MessageGroup): Promise<void> {
   try {
     const sender = await findSender(ctx, first)
     if (!sender) return await recordOutcomes(ctx, useful, () => DROPPED)
-    const { notice, versionOf } = await readNotice(ctx, [first, ...others], sender.notifier)
+    const notice = await readNotice(ctx, [first, ...others], approvals, sender.notifier)
     const { externalId } = await sender.notifier.post(ctx, sender.target, notice)
     const now = isoNow(ctx)
     const sent = {
@@ -68,37 +53,54 @@ export async function sendNotice(ctx: Ctx, group: MessageGroup): Promise<void> {
       external_id: externalId,
       error: null,
     } as const
-    await recordOutcomes(ctx, useful, (message) => ({ ...sent, shown_version: versionOf(message) }))
+    await recordOutcomes(ctx, useful, (one) => ({ ...sent, shown_version: versionIn(approvals, one) }))
   } catch (error) {
     await recordFailure(ctx, useful, error)
   }
 }
 
-/** Whether the request still waits, and the member may still decide and still has the account linked. */
-async function isStillUseful(ctx: Ctx, message: NotificationMessageRow): Promise<boolean> {
-  const { approval_id, member_id, project_id, kind, address } = message
-  const approval = await readApproval(ctx, approval_id)
+/** The messages whose request still waits, if the member may still decide and still has the account linked. */
+async function listUsefulMessages(
+  ctx: Ctx,
+  group: MessageGroup,
+  approvals: ReadonlyMap<string, ApprovalRow>,
+): Promise<NotificationMessageRow[]> {
+  const [{ project_id, member_id }] = group
   const [member] = await findDecidingMember(ctx.db, { id: member_id, project_id })
+  if (!member) return []
   const links = await listLinksOfMember(ctx.db, { project_id, member_id })
-  const isLinked = links.some((link) => link.kind === kind && link.address === address)
-  return approval?.status === 'pending' && member !== undefined && isApprover(approval, member) && isLinked
+  return group.filter(({ approval_id, kind, address }) => {
+    const approval = approvals.get(approval_id)
+    const isLinked = links.some((link) => link.kind === kind && link.address === address)
+    return isLinked && approval?.status === 'pending' && isApprover(approval, member)
+  })
 }
 
+/** The version of the approval that a notice shows. A vote that comes later makes the message outdated. */
+const versionIn = (
+  approvals: ReadonlyMap<string, ApprovalRow>,
+  { approval_id, shown_version }: NotificationMessageRow,
+): number => approvals.get(approval_id)?.version ?? shown_version
+
 /** Replaces a message that shows an approval as it was before, and records the outcome. */
-export async function rewriteNotice(ctx: Ctx, [message]: MessageGroup): Promise<void> {
-  const approval = await readApproval(ctx, message.approval_id)
-  const shown = { shown: approval?.status ?? 'pending', shown_version: approval?.version ?? 0, attempts: 0 }
+export async function rewriteNotice(ctx: Ctx, group: MessageGroup): Promise<void> {
+  const [message] = group
+  const shownTogether = message.is_digest === 1 ? await listMessagesOfDigest(ctx.db, message) : group
+  const approvals = await readApprovals(ctx, shownTogether)
+  const shownOf = (one: NotificationMessageRow) => ({
+    shown: approvals.get(one.approval_id)?.status ?? 'pending',
+    shown_version: versionIn(approvals, one),
+  })
   try {
     const sender = await findSender(ctx, message)
-    if (sender && message.external_id !== null) {
-      const shownTogether = message.is_digest === 1 ? await listMessagesOfDigest(ctx.db, message) : []
-      const { notice } = await readNotice(ctx, [message, ...shownTogether.filter(({ id }) => id !== message.id)], null)
+    const [first, ...others] = shownTogether
+    if (sender && first && message.external_id !== null) {
+      const notice = await readNotice(ctx, [first, ...others], approvals, null)
       await sender.notifier.rewrite(ctx, sender.target, message.external_id, notice)
     }
-    await recordOutcomes(ctx, [message], () => ({ ...shown, error: null }))
+    await recordOutcomes(ctx, group, (one) => ({ ...shownOf(one), attempts: 0, error: null }))
   } catch (error) {
-    const retry = retryOf(ctx, message, error)
-    await recordOutcomes(ctx, [message], () => retry ?? { ...shown, error: textOf(error) })
+    await recordOutcomes(ctx, group, (one) => retryOf(ctx, one, error) ?? { ...shownOf(one), error: textOf(error) })
   }
 }
 
@@ -118,8 +120,11 @@ async function recordFailure(ctx: Ctx, messages: readonly NotificationMessageRow
 
 /** The next attempt; null if there is none. */
 function retryOf(ctx: Ctx, { attempts }: NotificationMessageRow, error: unknown): Partial<MessageOutcome> | null {
+  const now = ctx.world.clock.now()
+  if (error instanceof NoticeDelayed)
+    return { due_at: toIsoTime(now + error.waitMs), attempts: attempts - 1, error: textOf(error) }
   const wait = error instanceof NoticeRefused ? undefined : NOTICE_BACKOFF_MS[attempts - 1]
-  return wait === undefined ? null : { due_at: toIsoTime(ctx.world.clock.now() + wait), error: textOf(error) }
+  return wait === undefined ? null : { due_at: toIsoTime(now + wait), error: textOf(error) }
 }
 
 const MAX_ERROR_CHARACTERS = 500
@@ -131,18 +136,44 @@ async function recordOutcomes(
   messages: readonly NotificationMessageRow[],
   outcomeOf: (message: NotificationMessageRow) => Partial<MessageOutcome>,
 ): Promise<void> {
-  if (messages.length === 0) return
+  const outcomes = groupBy(messages, (message) => JSON.stringify(toOutcome({ ...message, ...outcomeOf(message) })))
+  if (outcomes.size === 0) return
   await inDurableTx(ctx, async (tx) => {
-    for (const message of messages) {
-      const outcome = { ...message, ...outcomeOf(message) }
-      await updateMessageOutcome(tx.db, outcome)
-      if (outcome.shown !== 'pending') await updateApprovalWithoutMessages(tx.db, { id: message.approval_id })
+    for (const [text, claimed] of outcomes) {
+      const outcome: MessageOutcome = JSON.parse(text)
+      await updateMessageOutcomes(tx.db, claimed, outcome)
+      if (outcome.shown === 'pending') continue
+      for (const { approval_id } of claimed) await updateApprovalWithoutMessages(tx.db, { id: approval_id })
     }
   })
 }
 
-async function readApproval({ db }: Pick<Ctx, 'db'>, id: string): Promise<ApprovalRow | undefined> {
-  return (await findApprovalUnscoped(db, { id }))[0]
+const toOutcome = ({
+  state,
+  due_at,
+  attempts,
+  external_id,
+  shown,
+  shown_version,
+  error,
+  sent_at,
+}: MessageOutcome): MessageOutcome => ({
+  state,
+  due_at,
+  attempts,
+  external_id,
+  shown,
+  shown_version,
+  error,
+  sent_at,
+})
+
+async function readApprovals(
+  { db }: Pick<Ctx, 'db'>,
+  messages: readonly NotificationMessageRow[],
+): Promise<Map<string, ApprovalRow>> {
+  const ids = messages.map(({ approval_id }) => approval_id)
+  return new Map((await listApprovalsUnscoped(db, ids)).map((row) => [row.id, row]))
 }
 
 /** Null if the project has no such notifier any more. */
@@ -158,37 +189,41 @@ async function findSender(
   return { notifier, target: { notifier: row, connection, address, idempotencyKey: id } }
 }
 
-interface ReadNotice {
-  notice: Notice
-  /** The version of the approval that the notice shows. A vote that comes later makes the message outdated. */
-  versionOf: (message: NotificationMessageRow) => number
-}
-
-/** The content of a message. With `decidesOnPage`, every request that waits gets a link to the decision page. */
-async function readNotice(ctx: Ctx, group: MessageGroup, notifier: Notifier | null): Promise<ReadNotice> {
-  const cards: Card[] = []
-  const versions = new Map<string, number>()
-  for (const message of group) {
-    const approval = await readApproval(ctx, message.approval_id)
-    if (!approval) continue
-    versions.set(message.id, approval.version)
-    const card = await readCard(ctx, approval)
-    const needsLink = notifier?.decidesOnPage === true && approval.status === 'pending'
-    cards.push(needsLink ? { ...card, decideUrl: await createDecisionUrl(ctx, message, approval) } : card)
-  }
-  const [card] = cards
-  const notice = group[0].is_digest === 0 && card ? card : toDigest(cards)
-  return { notice, versionOf: ({ id, shown_version }) => versions.get(id) ?? shown_version }
-}
-
-/** Only this mail has the token: the store has its hash. */
-async function createDecisionUrl(
+/** The content of a message. With `decidesOnPage`, every request gets a link to the decision page. */
+async function readNotice(
   ctx: Ctx,
-  { project_id, approval_id, member_id }: NotificationMessageRow,
-  { expires_at }: ApprovalRow,
-): Promise<string> {
-  const token = newToken('decisionLink', ctx.world.random)
-  const link = { project_id, approval_id, member_id, expires_at: expires_at ?? isoNow(ctx), used_at: null }
-  await inTx(ctx, (tx) => insertDecisionLink(tx.db, { hash: tokenHash(token), ...link }))
-  return serviceUrl(ctx.config, `/decide#${token}`)
+  group: MessageGroup,
+  approvals: ReadonlyMap<string, ApprovalRow>,
+  notifier: Notifier | null,
+): Promise<Notice> {
+  const rows = group.flatMap(({ approval_id }) => approvals.get(approval_id) ?? [])
+  const shown = rows.slice(0, MAX_DIGEST_CARDS)
+  const plain = await readCards(ctx, shown)
+  const cards = notifier?.decidesOnPage === true ? await addDecisionUrls(ctx, group[0], shown, plain) : plain
+  const [card] = cards
+  return group[0].is_digest === 0 && card ? card : toDigest(cards, rows.length)
+}
+
+/** Only this mail has the tokens: the store has their hashes. */
+async function addDecisionUrls(
+  ctx: Ctx,
+  { project_id, member_id }: NotificationMessageRow,
+  approvals: readonly ApprovalRow[],
+  cards: readonly Card[],
+): Promise<Card[]> {
+  const links = approvals.map(({ id: approval_id, expires_at }) => {
+    const token = newToken('decisionLink', ctx.world.random)
+    const bound = { project_id, approval_id, member_id, expires_at: expires_at ?? isoNow(ctx), used_at: null }
+    return { url: serviceUrl(ctx.config, `/decide#${token}`), row: { hash: tokenHash(token), ...bound } }
+  })
+  await inTx(ctx, (tx) =>
+    insertDecisionLinks(
+      tx.db,
+      links.map(({ row }) => row),
+    ),
+  )
+  return cards.map((card) => ({
+    ...card,
+    decideUrl: links.find(({ row }) => row.approval_id === card.approvalId)?.url ?? null,
+  }))
 }

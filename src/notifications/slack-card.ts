@@ -12,7 +12,7 @@ const MAX_CONFIRMATION = 290
 const MAX_INPUT = 3000
 const MAX_OPTION = 73
 /** A message has at most 50 blocks, and a request of a digest takes up to four. */
-const MAX_DIGEST_CARDS = 12
+const MAX_CARDS = 12
 /** Longer texts get a large input. */
 const MAX_LINE = 80
 
@@ -20,10 +20,11 @@ const MAX_LINE = 80
 export function toSlackMessage(notice: Notice): { text: string; blocks: JsonObject[] } {
   const text = toSlackText(notice.title)
   if (notice.kind === 'card') return { text, blocks: cardBlocks(notice) }
-  const more = notice.cards.length - MAX_DIGEST_CARDS
+  const shown = notice.cards.slice(0, MAX_CARDS)
+  const more = notice.more + notice.cards.length - shown.length
   const blocks = [
     header(notice.title),
-    ...notice.cards.slice(0, MAX_DIGEST_CARDS).flatMap(digestBlocks),
+    ...shown.flatMap(digestBlocks),
     ...(more > 0 ? [contextLine([`${more} more in the console`])] : []),
   ]
   return { text, blocks }

@@ -14,6 +14,7 @@ import type { Card, Notice } from './card.ts'
 import type { EditField } from './edit-fields.ts'
 import {
   type DecideEvent,
+  NoticeDelayed,
   NoticeRefused,
   type Notifier,
   type NotifierActivity,
@@ -57,6 +58,9 @@ const FINAL_ERRORS = [
   'user_not_found',
 ]
 
+/** Slack takes about one message a second in each conversation, and asks for a wait of up to 30 seconds. */
+const RATE_LIMIT_WAIT_MS = 30_000
+
 async function sendMessage(
   ctx: Ctx,
   connection: Connection,
@@ -77,6 +81,7 @@ async function callWithBot(
   const response = await callSlack(ctx, { connection, token: await openSecret(ctx, connection) }, method, fields)
   if (response.ok) return response
   const message = response.error ?? 'slack did not accept the call'
+  if (response.status === 429) throw new NoticeDelayed(message, RATE_LIMIT_WAIT_MS)
   throw FINAL_ERRORS.includes(textField(slackBody(response), 'error')) ? new NoticeRefused(message) : new Error(message)
 }
 

@@ -1,5 +1,6 @@
+import { escapeHtml } from '../base/escape-html.ts'
 import type { JsonObject } from '../base/json.ts'
-import { type Card, cut, type Notice } from './card.ts'
+import { type Card, cut, type Digest, type Notice } from './card.ts'
 import { type ChatDecision, decisionButtons, factsOf, isQuestionCard, referenceOf } from './card-text.ts'
 import type { EditField } from './edit-fields.ts'
 import { encodeButton, encodePrompt, type TelegramButton, type TelegramPrompt } from './telegram-interaction.ts'
@@ -7,13 +8,14 @@ import { encodeButton, encodePrompt, type TelegramButton, type TelegramPrompt } 
 /** A message has at most 4096 characters. Title, facts and outcome need the rest. */
 const MAX_PAYLOAD = 1500
 const MAX_TITLE = 300
-const MAX_DIGEST_CARDS = 20
+/** With its number and the ends of cut texts, a request of a digest has at most 210 characters. */
+const MAX_CARDS = 18
 const MAX_DIGEST_TITLE = 100
 const MAX_BUTTON = 60
 
 /** The fields of `sendMessage` and `editMessageText` for a message about requests. */
 export function toTelegramMessage(notice: Notice): JsonObject {
-  return notice.kind === 'card' ? cardMessage(notice) : digestMessage(notice.title, notice.cards)
+  return notice.kind === 'card' ? cardMessage(notice) : digestMessage(notice)
 }
 
 function cardMessage(card: Card): JsonObject {
@@ -43,9 +45,9 @@ function payloadLines({ payload }: Card): string[] {
 }
 
 /** Each request has a number and a row of buttons with this number. */
-function digestMessage(title: string, cards: readonly Card[]): JsonObject {
-  const shown = cards.slice(0, MAX_DIGEST_CARDS)
-  const more = cards.length - shown.length
+function digestMessage({ title, cards, more: unread }: Digest): JsonObject {
+  const shown = cards.slice(0, MAX_CARDS)
+  const more = unread + cards.length - shown.length
   const lines = shown.map((card, n) => {
     const facts = card.outcome ?? [card.progress ?? [], factsOf({ ...card, rule: null })].flat().join(' · ')
     return `${n + 1}. <b>${escapeHtml(cut(card.title, MAX_DIGEST_TITLE))}</b>\n${escapeHtml(cut(facts, MAX_DIGEST_TITLE))}`
@@ -123,6 +125,3 @@ const message = (lines: string[], keyboard: JsonObject[][]): JsonObject => ({
   link_preview_options: { is_disabled: true },
   ...(keyboard.length > 0 && { reply_markup: { inline_keyboard: keyboard } }),
 })
-
-const escapeHtml = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')

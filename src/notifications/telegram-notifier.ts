@@ -13,7 +13,14 @@ import type { Ctx } from '../ctx/ctx.ts'
 import { openSecret } from '../vault/secrets.ts'
 import { type Card, cut } from './card.ts'
 import type { EditField } from './edit-fields.ts'
-import { NoticeRefused, type Notifier, type NotifierCall, type NotifierEvent, type Respond } from './notifier.ts'
+import {
+  NoticeDelayed,
+  NoticeRefused,
+  type Notifier,
+  type NotifierCall,
+  type NotifierEvent,
+  type Respond,
+} from './notifier.ts'
 import { confirmMessage, editMessage, fieldMessage, textPrompt, toTelegramMessage } from './telegram-card.ts'
 import { parseTelegramInteraction, type TelegramClick, type TelegramInteraction } from './telegram-interaction.ts'
 
@@ -59,9 +66,18 @@ async function callBot(ctx: Ctx, connection: Connection, method: string, args: J
   const response = await callTelegram(ctx, bot, method, args)
   const error = telegramError(response) ?? ''
   if (response.ok || NOT_MODIFIED.test(error)) return objectField(telegramBody(response), 'result')
+  if (response.status === 429) throw new NoticeDelayed(error, waitOf(telegramBody(response)))
   // 403: the member blocked the bot, or never started it.
   const isFinal = response.status === 403 || FINAL_ERRORS.test(error)
   throw isFinal ? new NoticeRefused(error) : new Error(error)
+}
+
+const MAX_WAIT_S = 600
+
+/** How long Telegram wants to get no calls. */
+function waitOf(body: JsonObject): number {
+  const { retry_after } = objectField(body, 'parameters')
+  return Math.min(typeof retry_after === 'number' && retry_after > 0 ? retry_after : 30, MAX_WAIT_S) * 1000
 }
 
 function toEvents(ctx: Ctx, call: NotifierCall, interaction: TelegramInteraction): NotifierEvent[] {

@@ -1,5 +1,6 @@
 import type { Language } from '../brand/rows.ts'
-import { buttonHtml, escapeHtml, noteHtml, paragraphHtml, quoteHtml } from '../connections/mail/mail-html.ts'
+import { escapeHtml } from '../base/escape-html.ts'
+import { buttonHtml, noteHtml, paragraphHtml, quoteHtml } from '../connections/mail/mail-html.ts'
 
 /** The mails of the service to clients, in every language of the portal. `{name}` is the name of the brand. */
 interface MailWords {

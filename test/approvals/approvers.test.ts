@@ -179,6 +179,32 @@ eachStore((store) => {
       expect((await decide(app(), owner, approval, 'approve')).body.decision).toBe('approved')
     })
 
+    test('the vote of a member who is no approver any more does not count, and that of a decided approval stays', async () => {
+      const { owner, admin } = app().people
+      const { approval } = await askFor(app(), 'refund')
+      const demoted = await addMember(app(), owner.session, 'admin', 'demoted@example.com')
+      const setRole = (role: string) => app().call('PUT', `/v1/members/${demoted.id}`, { role }, { key: owner.session })
+      await decide(app(), demoted, approval, 'approve')
+      await setRole('operator')
+      expect((await readApproval(app(), approval)).votes).toEqual([])
+      expect((await decide(app(), admin, approval, 'approve')).body.decision).toBe('pending')
+      await setRole('admin')
+      expect((await readApproval(app(), approval)).votes).toHaveLength(2)
+      expect((await decide(app(), owner, approval, 'approve')).body.decision).toBe('approved')
+      await app().call('DELETE', `/v1/members/${demoted.id}`, undefined, { key: owner.session })
+      expect((await readApproval(app(), approval)).votes).toHaveLength(3)
+    })
+
+    test('an edit back to the first payload does not bring its votes back', async () => {
+      const { operator, second, admin } = app().people
+      const { approval } = await askFor(app(), 'pay', { text: 'hello' })
+      await decide(app(), operator, approval, 'approve')
+      await decide(app(), second, approval, 'approve', { edited: { text: 'good day' } })
+      const back = await decide(app(), admin, approval, 'approve', { edited: { text: 'hello' } })
+      expect(back.body).toMatchObject({ decision: 'pending', votes: [{ by: { id: admin.id } }] })
+      expect((await readApproval(app(), approval)).status).toBe('pending')
+    })
+
     test('many votes at once have one outcome and one effect', async () => {
       const { task, approval } = await askFor(app(), 'pay')
       const { owner, admin, operator, second } = app().people

@@ -1,6 +1,6 @@
 import { newToken, tokenHash } from '../../src/base/tokens.ts'
 import { inTx } from '../../src/ctx/ctx.ts'
-import { insertDecisionLink } from '../../src/notifications/decision-link-rows.ts'
+import { insertDecisionLinks } from '../../src/notifications/decision-link-rows.ts'
 import { DEFAULT_SETTINGS } from '../../src/notifications/settings.ts'
 import { addMember } from '../accounts/members.ts'
 import { type AuditedCall, createConnection, onProject } from './audited-call.ts'
@@ -61,7 +61,7 @@ export const NOTIFICATIONS: Record<string, AuditedCall> = {
     const project_id = (await app.call('GET', '/v1/projects')).body.data[0].id
     const expires_at = new Date(app.clock.now() + 60_000).toISOString()
     const link = { project_id, approval_id: approval, member_id: id, expires_at, used_at: null }
-    await inTx(app.ctx, (tx) => insertDecisionLink(tx.db, { hash: tokenHash(token), ...link }))
+    await inTx(app.ctx, (tx) => insertDecisionLinks(tx.db, [{ hash: tokenHash(token), ...link }]))
     return { body: { decision: 'approve' }, key: token, by: 'member', about: approval }
   }),
 }

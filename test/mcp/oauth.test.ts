@@ -265,6 +265,48 @@ eachStore((store) => {
       expect((await ask({ redirect_uri: 'https://evil.example' })).status).toBe(400)
     })
 
+    test('the port of a loopback redirect URI may be another one, and nothing else', async () => {
+      const app = await testApp({ store, env: ENV })
+      const session = await signUpOwner(app)
+      const registered = {
+        client_name: 'Shell\u202e\n',
+        redirect_uris: ['http://127.0.0.1/callback', 'http://[::1]:1/cb'],
+      }
+      const { body: client } = await app.call('POST', '/v1/mcp-oauth/register', registered, { key: null })
+      expect(client.client_name).toBe('Shell')
+      const verifier = o.generateRandomCodeVerifier()
+      const url = await authorisationRequest(client.client_id, verifier)
+      const ask = (redirect_uri: string) => {
+        url.searchParams.set('redirect_uri', redirect_uri)
+        return app.call('GET', `/v1/mcp-oauth/consent${url.search}`, undefined, { key: session })
+      }
+      for (const other of [
+        'http://127.0.0.1:51004/other',
+        'http://127.0.0.1:51004/callback?more=1',
+        'http://127.0.0.1:99999/callback',
+        'http://127.0.0.1:80@evil.example/callback',
+        'http://127.0.0.1.evil.example/callback',
+        'http://localhost:51004/callback',
+        'https://127.0.0.1:51004/callback',
+      ])
+        expect((await ask(other)).status, other).toBe(400)
+      for (const same of ['http://[::1]:51004/cb', 'http://127.0.0.1:51004/callback'])
+        expect((await ask(same)).status, same).toBe(200)
+      const redirected = await consent(app, session, url)
+      expect(redirected.host).toBe('127.0.0.1:51004')
+      const form = {
+        grant_type: 'authorization_code',
+        client_id: client.client_id,
+        code: redirected.searchParams.get('code') ?? '',
+        code_verifier: verifier,
+      }
+      const first = await postForm(app, 'token', { ...form, redirect_uri: 'http://127.0.0.1/callback' })
+      expect([first.status, first.body.error]).toEqual([400, 'invalid_grant'])
+      expect((await postForm(app, 'token', { ...form, redirect_uri: 'http://127.0.0.1:51004/callback' })).status).toBe(
+        200,
+      )
+    })
+
     test('a 401 of /mcp names the metadata of the resource', async () => {
       const app = await testApp({ store, env: ENV })
       const metadata = `resource_metadata="${PUBLIC_URL}/.well-known/oauth-protected-resource/mcp"`

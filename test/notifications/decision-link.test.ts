@@ -97,6 +97,7 @@ eachStore((store) => {
       const app = await notifiedApp(store)
       await linkMail(app, app.operator)
       const { approval, token } = await askWithLink(app, app.operator, 'pay')
+      expect((await app.call('POST', '/v1/decide', undefined, { key: token })).status).toBe(400)
       expect((await decideWith(app, token, { decision: 'maybe' })).status).toBe(400)
       expect((await decideWith(app, token, { decision: 'revise' })).status).toBe(400)
       expect(await decideWith(app, token, { decision: 'revise', note: 'Half of it' })).toMatchObject({
@@ -176,6 +177,19 @@ eachStore((store) => {
       await askFor(app, 'pay')
       const [mail] = await waitForMails(app, app.operator, 1)
       expect(mail?.text).toContain(`${app.url}/decide#dl_`)
+    })
+
+    test('does not work after the member has removed the link to the mailbox', async () => {
+      const app = await notifiedApp(store)
+      await linkMail(app, app.operator)
+      const { approval, token } = await askWithLink(app, app.operator, 'pay')
+      await app.call('DELETE', '/v1/me/notifications/links/mail', undefined, { key: app.operator.session })
+      const refused = { status: 403, body: { error: expect.stringContaining('decide in the console') } }
+      expect(await readLink(app, token)).toMatchObject(refused)
+      expect(await decideWith(app, token, { decision: 'approve' })).toMatchObject(refused)
+      expect((await readApproval(app, approval)).status).toBe('pending')
+      await linkMail(app, app.operator)
+      expect((await decideWith(app, token, { decision: 'approve' })).status).toBe(200)
     })
 
     test('opens nothing else, and no other credential opens it', async () => {

@@ -94,6 +94,9 @@ eachStore((store) => {
       )
       expect((await confirm(second)).status).toBe(410)
       await linkMail(app, app.operator)
+      for (let n = 3; n < 10; n++) await ask()
+      const tooMany = await app.call('POST', '/v1/me/notifications/links', { kind: 'mail' }, { key })
+      expect([tooMany.status, mailsTo(app, app.operator)]).toEqual([429, expect.objectContaining({ length: 10 })])
     })
 
     test('a key has no notifications of its own', async () => {

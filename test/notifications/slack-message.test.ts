@@ -94,7 +94,7 @@ test('messages and forms of any content stay within the limits of Slack', () => 
     fc.property(fc.array(card, { minLength: 1, maxLength: 40 }), (contents) => {
       const cards = contents.map((content) => sampleCard(content as Partial<Card>))
       const [first = sampleCard()] = cards
-      const messages = [toSlackMessage(first), toSlackMessage({ kind: 'digest', title: 'Digest', cards })]
+      const messages = [toSlackMessage(first), toSlackMessage({ kind: 'digest', title: 'Digest', cards, more: 3 })]
       for (const { blocks } of messages) {
         expect(blocks.length).toBeLessThanOrEqual(50)
         for (const block of blocks) checkBlock(block)

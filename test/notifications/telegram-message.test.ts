@@ -99,7 +99,7 @@ test('messages and prompts of any content stay within the limits of Telegram', (
       const fields = first.payload.map((one) => ({ ...one, kind: 'text' as const, options: null }))
       const messages = [
         toTelegramMessage(first),
-        toTelegramMessage({ kind: 'digest', title: 'Digest', cards }),
+        toTelegramMessage({ kind: 'digest', title: 'Digest', cards, more: 3 }),
         editMessage(first, fields),
         fieldMessage(first, fields, 0),
         textPrompt(first, 'reason'),
@@ -110,10 +110,19 @@ test('messages and prompts of any content stay within the limits of Telegram', (
   )
 })
 
+test('a digest of long requests stays within the limit, and says how many are left out', () => {
+  const long = '😀'.repeat(400)
+  const cards = Array.from({ length: 50 }, () => sampleCard({ title: `x${long}`, client: long, outcome: `y${long}` }))
+  const message = toTelegramMessage({ kind: 'digest', title: '500 requests', cards, more: 450 })
+  checkMessage(message as unknown as TelegramMessage)
+  expect(message.text).toContain('482 more in the console')
+})
+
 /** The limit counts characters after the HTML is read; a button carries 64 bytes. */
 function checkMessage({ text, reply_markup }: TelegramMessage): void {
   const shown = text.replaceAll(/<[^>]*>/g, '').replaceAll(/&(?:amp|lt|gt|quot);/g, '&')
   expect(shown.length).toBeLessThanOrEqual(4096)
+  expect(shown.isWellFormed()).toBe(true)
   for (const button of (reply_markup?.inline_keyboard ?? []).flat()) {
     expect(Buffer.byteLength(button.callback_data)).toBeLessThanOrEqual(64)
     expect(button.text.length).toBeGreaterThan(0)

@@ -113,6 +113,23 @@ eachStore((store) => {
     expect(callsOf(app, 'sendMessage').map(({ chat_id }) => chat_id)).toEqual([7, 7, 8])
   })
 
+  test('the code of another member does not take over a linked chat, and the bot says to whom a chat is linked', async () => {
+    const app = await openTelegramApp(store)
+    const ada = await linkTelegramMember(app, 7)
+    expect(lastMessage(app).text).toContain('This account is linked to person-7@example.com.')
+    const { code } = await startLink(app, app.owner.session, 'telegram')
+    await deliverTelegram(app, textUpdate(7, `/start ${code}`))
+    expect(lastMessage(app).text).toContain('This account is linked to another member')
+    const { approval, message } = await askInTelegram(app, ada, 'archive', { text: 'hello' })
+    await deliverTelegram(app, clickUpdate(7, message, 'Approve'))
+    await deliverTelegram(app, clickUpdate(7, lastMessage(app), 'Approve'))
+    expect(await readApproval(app, approval)).toMatchObject({ decided_by: { kind: 'member', id: ada.id } })
+    await app.call('DELETE', `/v1/members/${ada.id}`, undefined, { key: app.owner.session })
+    expect(await app.ctx.db.selectFrom('notification_links').selectAll().execute()).toEqual([])
+    await deliverTelegram(app, textUpdate(7, `/start ${code}`))
+    expect(lastMessage(app).text).toContain('This account is linked to owner@example.com.')
+  })
+
   test('a call of Telegram with a wrong secret is refused, and a repeated one decides once', async () => {
     const app = await openTelegramApp(store)
     const ada = await linkTelegramMember(app, 7)

@@ -7,7 +7,7 @@ import { type Role, SYSTEM_ACTOR } from '../../src/ctx/scope.ts'
 import { insertMessageFiles, insertTaskFiles } from '../../src/files/rows.ts'
 import { storeFile } from '../../src/files/store-file.ts'
 import { reportKnowledgeGap } from '../../src/knowledge/intake.ts'
-import { insertDecisionLink } from '../../src/notifications/decision-link-rows.ts'
+import { insertDecisionLinks } from '../../src/notifications/decision-link-rows.ts'
 import { upsertNotifier } from '../../src/notifications/rows.ts'
 import { insertArtifact, insertArtifactFile } from '../../src/tasks/rows.ts'
 import type { ApprovalRow } from '../../src/store/tables.ts'
@@ -169,7 +169,7 @@ async function insertNotificationRows(
     const notifier = { id: ids.notifiers, project_id, kind: 'mail', connection_id: ids.connections } as const
     await upsertNotifier(tx.db, { ...notifier, created_at: now })
     const link = { project_id, approval_id: ids.approvals, member_id: body.member.id, expires_at, used_at: null }
-    await insertDecisionLink(tx.db, { hash: tokenHash(token), ...link })
+    await insertDecisionLinks(tx.db, [{ hash: tokenHash(token), ...link }])
   })
   return token
 }

@@ -1,3 +1,5 @@
+import { escapeHtml } from '../../base/escape-html.ts'
+
 /** Parts of the HTML mails that the service writes itself. Every text is escaped, except that of `noteHtml`. */
 export const paragraphHtml = (text: string) => `<p>${escapeHtml(text)}</p>`
 
@@ -24,6 +26,3 @@ function textColorOn(color: string): string {
   )
   return brightness > 150 ? '#000' : '#fff'
 }
-
-export const escapeHtml = (text: string) =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { limitOpenCalls } from '../../accounts/login-limit.ts'
 import { isLoopback, toClientNetwork } from '../../base/ip-address.ts'
 import type { JsonObject } from '../../base/json.ts'
+import { oneLine } from '../../base/one-line.ts'
 import { Problem, tooManyRequests } from '../../base/problem.ts'
 import { type Ctx, inTx } from '../../ctx/ctx.ts'
 import { isoNow } from '../../ctx/world.ts'
@@ -16,7 +17,7 @@ const MAX_APPS = 10_000
 const MAX_REDIRECT_URI_CHARACTERS = 2_000
 
 const RegistrationRequest = z.object({
-  client_name: z.string().trim().max(200).optional(),
+  client_name: z.string().max(200).transform(oneLine).optional(),
   redirect_uris: z.array(z.string().max(MAX_REDIRECT_URI_CHARACTERS)).min(1).max(10),
 })
 
@@ -36,6 +37,23 @@ export async function registerMcpApp(ctx: Ctx, body: JsonObject, address: string
     await insertMcpApp(tx.db, app)
   })
   return app
+}
+
+/**
+ * Whether the app has registered the redirect URI. An installed app may listen on another port at each start, so the port of
+ * a loopback URI does not count (RFC 8252, section 7.3); everything else is compared exactly.
+ */
+export function isRegisteredRedirectUri(app: Pick<McpAppRow, 'redirect_uris'>, uri: string): boolean {
+  const registered = parseRedirectUris(app)
+  if (registered.includes(uri)) return true
+  const ofAnyPort = withoutLoopbackPort(uri)
+  return ofAnyPort !== null && registered.some((one) => withoutLoopbackPort(one) === ofAnyPort)
+}
+
+/** Null for other URIs. It reads the text itself, because a parser could accept more than a browser. */
+function withoutLoopbackPort(uri: string): string | null {
+  const [, start, rest] = /^(http:\/\/(?:localhost|127\.0\.0\.1|\[::1\]))(?::\d{1,5})?((?:[/?].*)?)$/.exec(uri) ?? []
+  return start !== undefined && URL.canParse(uri) ? `${start}${rest}` : null
 }
 
 export const parseRedirectUris = (app: Pick<McpAppRow, 'redirect_uris'>): string[] =>
@@ -81,6 +99,6 @@ function isAllowedRedirectUri(uri: string): boolean {
   if (hash !== '' || uri.includes('#') || username !== '' || password !== '' || !href.startsWith(uri.slice(0, 10)))
     return false
   if (scheme === 'https') return true
-  if (scheme === 'http') return isLoopback(hostname) || hostname === 'localhost'
+  if (scheme === 'http') return isLoopback(hostname.replace(/^\[(.*)\]$/, '$1'))
   return hostname !== '' && ![...BROWSER_SCHEMES, ...NETWORK_SCHEMES].includes(scheme)
 }

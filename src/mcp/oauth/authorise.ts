@@ -7,7 +7,7 @@ import { type Ctx, inTx, type Tx } from '../../ctx/ctx.ts'
 import { type Actor, isRoleAtLeast, type Role, type Scope } from '../../ctx/scope.ts'
 import { isoNow, toIsoTime } from '../../ctx/world.ts'
 import type { McpAppRow } from '../../store/tables.ts'
-import { parseRedirectUris } from './apps.ts'
+import { isRegisteredRedirectUri } from './apps.ts'
 import {
   deleteMcpAuthorisation,
   findMcpApp,
@@ -45,7 +45,7 @@ export async function checkAccessRequest(ctx: Ctx, request: AccessRequest): Prom
   const app = await findMcpApp(ctx.db, request.client_id)
   if (!app)
     throw badRequest("field 'client_id' is not a registered app: remove the server in your app and add it again")
-  if (!parseRedirectUris(app).includes(request.redirect_uri))
+  if (!isRegisteredRedirectUri(app, request.redirect_uri))
     throw badRequest("field 'redirect_uri' is not one that the app has registered")
   return { app, error: findRequestError(ctx, request) }
 }

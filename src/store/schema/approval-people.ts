@@ -30,12 +30,12 @@ export const APPROVAL_PEOPLE_STATEMENTS = [
     project_id text not null, member_id text not null, settings text not null, updated_at text not null,
     primary key (project_id, member_id))`,
   `create table notification_links (
-    project_id text not null, member_id text not null, kind text not null, address text not null,
-    linked_at text not null, primary key (project_id, member_id, kind))`,
-  'create index notification_links_address on notification_links (project_id, kind, address)',
+    project_id text not null, member_id text not null references members(id) on delete cascade, kind text not null,
+    address text not null, linked_at text not null, primary key (project_id, member_id, kind))`,
+  'create unique index notification_links_address on notification_links (project_id, kind, address)',
   `create table notification_codes (
-    hash text primary key, project_id text not null, member_id text not null, kind text not null, address text,
-    expires_at text not null)`,
+    hash text primary key, project_id text not null, member_id text not null references members(id) on delete cascade,
+    kind text not null, address text, expires_at text not null)`,
   `create table notification_messages (
     id text primary key, project_id text not null, approval_id text not null, member_id text not null,
     kind text not null, address text not null, state text not null, is_digest bigint not null, due_at text not null,

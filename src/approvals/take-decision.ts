@@ -1,0 +1,44 @@
+import type { JsonObject } from '../base/json.ts'
+import { badRequest } from '../base/problem.ts'
+import type { Ctx } from '../ctx/ctx.ts'
+import type { Decider } from './approvers.ts'
+import {
+  type ApprovalOutcome,
+  approveApproval,
+  payloadChanged,
+  rejectApproval,
+  reviseApproval,
+} from './decide-approval.ts'
+import type { DecidableApproval } from './rows.ts'
+
+export const DECISIONS = ['approve', 'reject', 'revise'] as const
+
+/** What a person decides, wherever the approval was shown. */
+export interface Decision {
+  decision: (typeof DECISIONS)[number]
+  /** Fields that replace those of the payload. */
+  edited?: JsonObject | null | undefined
+  /** The hash of the payload that the person has read; absent: the current one. */
+  payload_sha256?: string | undefined
+  /** The note of an approval, or what the agent must change. */
+  note?: string | undefined
+  /** Why it is rejected. */
+  reason?: string | undefined
+}
+
+export type DecisionOutcome = ApprovalOutcome | { decision: 'rejected' }
+
+/** The only way in which a person's decision is taken. 409 if the payload is another one than the person has read. */
+export async function takeDecision(
+  ctx: Ctx,
+  decider: Decider,
+  approval: DecidableApproval,
+  { decision, edited, payload_sha256, note, reason }: Decision,
+): Promise<DecisionOutcome> {
+  if (payload_sha256 !== undefined && payload_sha256 !== approval.payload_sha256) throw payloadChanged()
+  if (decision === 'approve') return approveApproval(ctx, decider, approval, { edited: edited ?? undefined, note })
+  if (decision === 'reject') await rejectApproval(ctx, decider, approval, reason)
+  else if (note?.trim()) await reviseApproval(ctx, decider, approval, note.trim())
+  else throw badRequest("field 'note' is required: it says what to change")
+  return { decision: 'rejected' }
+}
