@@ -1,3 +1,4 @@
+import { type SqlBool, sql } from 'kysely'
 import type { PageQuery } from '../http/page.ts'
 import { listNewestPage, matchColumns } from '../store/newest-page.ts'
 import type { Db } from '../store/store.ts'
@@ -26,7 +27,7 @@ export function listClientApprovals(
     .selectAll('approvals')
     .select(['tasks.thread_id', 'approval_votes.created_at as voted_at'])
     .where('approvals.client_id', '=', clientId)
-    .where('approvals.path', '!=', 'question')
-  const filters = matchColumns({ 'approvals.project_id': projectId, 'approvals.status': status })
+  const isNoQuestion = sql<SqlBool>`approvals.path <> 'question'`
+  const filters = [isNoQuestion, ...matchColumns({ 'approvals.project_id': projectId, 'approvals.status': status })]
   return listNewestPage(asked, page, filters, 'approvals.id')
 }

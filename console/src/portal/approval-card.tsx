@@ -37,7 +37,7 @@ export function ApprovalCard({ approval, onDecided }: { approval: PortalApproval
 
 function Payload({ approval: { amount, payload } }: { approval: PortalApproval }) {
   return (
-    <div className="max-h-80 overflow-y-auto rounded-md border border-line bg-bg px-4 py-2.5">
+    <div className="rounded-md border border-line bg-bg px-4 py-2.5">
       {amount && <p className="mb-1.5 text-2xl font-semibold tabular-nums">{amount.text}</p>}
       <FieldList value={payload} texts={amount ? { [amount.path]: amount.text } : {}} />
     </div>

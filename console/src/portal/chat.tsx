@@ -59,9 +59,19 @@ export function Chat({ id, brandName, maxFileBytes, onBack, onChanged }: ChatPro
       {questions.map((question) => (
         <QuestionCard key={question.id} question={question} onDecided={load} />
       ))}
-      {approvals.map((approval) => (
-        <ApprovalCard key={approval.id} approval={approval} onDecided={load} />
-      ))}
+      {approvals.length > 0 && (
+        // A long payload must leave room for the messages and the composer.
+        <div
+          role="group"
+          aria-label={text.approvals}
+          tabIndex={0}
+          className="flex max-h-[50dvh] shrink-0 flex-col gap-3 overflow-y-auto"
+        >
+          {approvals.map((approval) => (
+            <ApprovalCard key={approval.id} approval={approval} onDecided={load} />
+          ))}
+        </div>
+      )}
       {problem !== null && <Alert>{portalErrorMessage(problem, text)}</Alert>}
       {thread?.status === 'closed' ? (
         <p className="text-muted">{text.conversationClosed}</p>

@@ -8,6 +8,7 @@ import type { Approval } from '../../api/types.ts'
 import { clientName } from '../../ui/client-name.ts'
 import { TimeAgo } from '../../ui/time.tsx'
 import { ApprovalCard } from '../approvals/approval-card.tsx'
+import { isOnlyForClient } from '../approvals/may-decide.ts'
 import { FileList } from '../files/file-list.tsx'
 import { DraftBubble, replyField } from './draft-bubble.tsx'
 import { conversationsText } from './text.ts'
@@ -63,7 +64,7 @@ function useFollowEnd(content: string) {
 
 function PendingApproval({ approval, thread }: { approval: Approval; thread: Thread }) {
   const field = replyField(approval)
-  if (field !== undefined) {
+  if (field !== undefined && !isOnlyForClient(approval)) {
     const answeredBy = findLaterAnswer(thread, approval)
     return <DraftBubble key={approval.payload_sha256} approval={approval} field={field} answeredBy={answeredBy} />
   }
