@@ -78,7 +78,7 @@ const WORK: Record<string, AuditedCall> = {
   })),
   'PUT /v1/wedges/:wedge/policy': onProject('policy.saved', () => ({
     ids: { wedge: 'support' },
-    body: { auto_approve: [{ action: 'send_it', max_per_day: 5 }] },
+    body: { auto_approve: [{ action: 'never_asked' }] },
   })),
   'DELETE /v1/wedges/:wedge/policy': onProject('policy.reset', async (app) => {
     await app.call('PUT', '/v1/wedges/support/policy', { auto_approve: [] })
