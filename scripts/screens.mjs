@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { chromium } from 'playwright-core'
 import { chromium as chromiumPath } from './machine.mjs'
-import { createNotifiedMember } from './notified-member.mjs'
+import { approveReply, createNotifiedMember, sendCustomerMessage } from './screens-samples.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const KEY = 'svc_key_screens_0123456789abcdefghijkl'
@@ -26,12 +26,14 @@ const folder = mkdtempSync(join(tmpdir(), 'svc-screens-'))
 let shopPage = ''
 /** @type {string[]} The mails about approvals. */
 const mails = []
-const receiver = createServer(async (request, response) => {
+const receiver = createServer((request, response) => {
   let body = ''
-  for await (const chunk of request) body += chunk
-  if (request.url === '/email') mails.push(body)
-  if (request.url === '/shop') response.setHeader('content-type', 'text/html').end(shopPage)
-  else response.end('{}')
+  request.on('data', (chunk) => (body += chunk))
+  request.on('end', () => {
+    if (request.url === '/email') mails.push(body)
+    if (request.url === '/shop') response.setHeader('content-type', 'text/html').end(shopPage)
+    else response.end('{}')
+  })
 }).listen(0, '127.0.0.1')
 await once(receiver, 'listening')
 const service = spawn(process.execPath, [join(root, 'dist/svc.mjs'), 'serve'], {
@@ -221,13 +223,7 @@ async function shootAll(
 /** @param {string} url */
 async function shootNotifications(url) {
   const member = await createNotifiedMember(url, KEY, { address: receiverOrigin(), bodies: mails })
-  const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' }
-  const channels = JSON.parse(await (await fetch(`${url}/v1/channels`, { headers })).text())
-  /** @type {{ id: string }} */
-  const { id } = channels.data.find((/** @type {{ address: string }} */ one) => one.address === 'support@example.com')
-  const from = { handle: 'grace@example.com', name: 'Grace' }
-  const message = { from, subject: 'Broken handle', body: 'The handle of my teapot broke. Can I have a new one?' }
-  await fetch(`${url}/v1/channels/${id}/inbound`, { method: 'POST', headers, body: JSON.stringify(message) })
+  await sendCustomerMessage(url, KEY, 'support@example.com')
   const decide = await member.nextDecisionPath()
   await shoot(url, 'notifications', '/settings?view=notifications', { token: member.session })
   await shoot(url, 'decide-phone', decide, { viewport: PHONE, signedIn: false })
@@ -261,18 +257,19 @@ async function shootWidget(url) {
     <body style="margin:0;font:18px/1.6 system-ui;background:#faf8f4"><main style="max-width:46rem;margin:4rem auto;padding:0 2rem">
     <h1>Acme Shoes</h1><p>Handmade shoes for long walks. Free returns within 30 days.</p></main>
     <script src="${url}/widget.js" data-channel="${channel.id}"></script></body></html>`
-  await shootShop(origin, 'widget', { viewport: { width: 1440, height: 900 } })
-  await shootShop(origin, 'widget-phone', { viewport: PHONE, colorScheme: 'dark' })
+  await shootShop(url, origin, 'widget', { viewport: { width: 1440, height: 900 } })
+  await shootShop(url, origin, 'widget-phone', { viewport: PHONE, colorScheme: 'dark' })
 }
 
-/** @param {string} origin @param {string} name @param {import('playwright-core').BrowserContextOptions} options */
-async function shootShop(origin, name, options) {
+/** @param {string} url @param {string} origin @param {string} name @param {import('playwright-core').BrowserContextOptions} options */
+async function shootShop(url, origin, name, options) {
   const context = await browser.newContext({ locale: 'en-GB', reducedMotion: 'reduce', ...options })
   const page = await context.newPage()
   await page.goto(`${origin}/shop`)
   await page.getByRole('button', { name: 'Open the chat' }).click()
   await page.getByLabel('Your message').fill('Does order 1017 arrive before Friday?')
   await page.keyboard.press('Enter')
+  await approveReply(url, KEY)
   await page.locator('.message.team').waitFor()
   await page.screenshot({ path: join(root, 'docs/screens', `${name}.png`) })
   await context.close()

@@ -50,12 +50,16 @@ describe('svc approvals', () => {
     const id = await pending('pay')
     const assigned = await svc('approvals', 'assign', id, member)
     expect(assigned.stdout).toBe(`${id} assigned to operator-two@example.com\n`)
+    const byMail = await svc('approvals', 'assign', id, 'operator-two@example.com')
+    expect(byMail.stdout).toBe(assigned.stdout)
     expect((await svc('approvals', 'assign', id, 'none')).stdout).toBe(`${id} unassigned\n`)
     expect((await svc('approvals', 'assign', id, 'mem_unknown')).code).not.toBe(0)
     expect((await svc('approvals', 'approve', id)).stdout).toMatch(new RegExp(`^${id} 1 of 2 approved: .+\n$`))
     expect((await svc('approvals', 'show', id)).stdout).toContain('1 of 2 approved: ')
     expect((await svc('approvals', 'revise', id, 'Less.')).stdout).toBe(`${id} sent back\n`)
-    expect((await svc('approvals', 'show', id)).stdout).toMatch(new RegExp(`^${id} sent back by `))
+    const shown = (await svc('approvals', 'show', id)).stdout
+    expect(shown).toMatch(new RegExp(`^${id} sent back by .+: Less\\.`))
+    expect(shown).not.toContain('will send')
   })
 
   test('watch prints a line for each approval that is pending, requested or decided', async () => {

@@ -9,7 +9,8 @@ export async function createNotifiedMember(url, key, { address, bodies }) {
   /** @param {string} method @param {string} path @param {object} body @param {string} token */
   const call = async (method, path, body, token = key) => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-    const response = await fetch(url + path, { method, headers, body: JSON.stringify(body) })
+    const request = { method, headers, body: JSON.stringify(body) }
+    const response = await fetch(url + path, request)
     if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`)
     /** @type {{ id: string, session_token: string }} */
     const answer = JSON.parse(await response.text())
@@ -34,4 +35,37 @@ export async function createNotifiedMember(url, key, { address, bodies }) {
   await call('POST', '/v1/me/notifications/confirm', { token }, session)
   bodies.length = 0
   return { session, nextDecisionPath: () => findInMails(/(\/decide#[\w-]+)/) }
+}
+
+/**
+ * Approves the next reply to a client.
+ * @param {string} url
+ * @param {string} key
+ */
+export async function approveReply(url, key) {
+  const headers = { authorization: `Bearer ${key}` }
+  for (;;) {
+    const response = await fetch(`${url}/v1/approvals?status=pending`, { headers })
+    /** @type {{ data: { approval_id: string, action: string }[] }} */
+    const { data } = JSON.parse(await response.text())
+    const reply = data.find(({ action }) => action.endsWith(':reply'))
+    if (reply) return fetch(`${url}/v1/approvals/${reply.approval_id}/approve`, { method: 'POST', headers })
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+}
+
+/**
+ * Sends the message of a customer to the channel with this address.
+ * @param {string} url
+ * @param {string} key
+ * @param {string} address
+ */
+export async function sendCustomerMessage(url, key, address) {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  /** @type {{ data: { id: string, address: string }[] }} */
+  const { data } = JSON.parse(await (await fetch(`${url}/v1/channels`, { headers })).text())
+  const id = data.find((channel) => channel.address === address)?.id
+  const from = { handle: 'grace@example.com', name: 'Grace' }
+  const message = { from, subject: 'Error in the export', body: 'The CSV export ends with an error since Monday.' }
+  await fetch(`${url}/v1/channels/${id}/inbound`, { method: 'POST', headers, body: JSON.stringify(message) })
 }
