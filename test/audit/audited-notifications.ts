@@ -1,6 +1,7 @@
 import { newToken, tokenHash } from '../../src/base/tokens.ts'
 import { inTx } from '../../src/ctx/ctx.ts'
 import { insertDecisionLinks } from '../../src/notifications/decision-link-rows.ts'
+import { upsertNotificationLink } from '../../src/notifications/link-rows.ts'
 import { DEFAULT_SETTINGS } from '../../src/notifications/settings.ts'
 import { addMember } from '../accounts/members.ts'
 import { type AuditedCall, createConnection, onProject } from './audited-call.ts'
@@ -61,7 +62,11 @@ export const NOTIFICATIONS: Record<string, AuditedCall> = {
     const project_id = (await app.call('GET', '/v1/projects')).body.data[0].id
     const expires_at = new Date(app.clock.now() + 60_000).toISOString()
     const link = { project_id, approval_id: approval, member_id: id, expires_at, used_at: null }
-    await inTx(app.ctx, (tx) => insertDecisionLinks(tx.db, [{ hash: tokenHash(token), ...link }]))
+    const address = { project_id, member_id: id, kind: 'mail', address: token, linked_at: expires_at } as const
+    await inTx(app.ctx, async (tx) => {
+      await upsertNotificationLink(tx.db, address)
+      await insertDecisionLinks(tx.db, [{ hash: tokenHash(token), ...link }])
+    })
     return { body: { decision: 'approve' }, key: token, by: 'member', about: approval }
   }),
 }

@@ -8,6 +8,7 @@ import { insertMessageFiles, insertTaskFiles } from '../../src/files/rows.ts'
 import { storeFile } from '../../src/files/store-file.ts'
 import { reportKnowledgeGap } from '../../src/knowledge/intake.ts'
 import { insertDecisionLinks } from '../../src/notifications/decision-link-rows.ts'
+import { upsertNotificationLink } from '../../src/notifications/link-rows.ts'
 import { upsertNotifier } from '../../src/notifications/rows.ts'
 import { insertArtifact, insertArtifactFile } from '../../src/tasks/rows.ts'
 import type { ApprovalRow } from '../../src/store/tables.ts'
@@ -168,7 +169,9 @@ async function insertNotificationRows(
   await inTx(app.ctx, async (tx) => {
     const notifier = { id: ids.notifiers, project_id, kind: 'mail', connection_id: ids.connections } as const
     await upsertNotifier(tx.db, { ...notifier, created_at: now })
-    const link = { project_id, approval_id: ids.approvals, member_id: body.member.id, expires_at, used_at: null }
+    const { id: member_id, email: address } = body.member
+    await upsertNotificationLink(tx.db, { project_id, member_id, kind: 'mail', address, linked_at: now })
+    const link = { project_id, approval_id: ids.approvals, member_id, expires_at, used_at: null }
     await insertDecisionLinks(tx.db, [{ hash: tokenHash(token), ...link }])
   })
   return token
