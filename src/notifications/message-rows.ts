@@ -3,8 +3,12 @@ import { prepareBatchedRead, prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
 import type { ApprovalRow, NotificationMessageRow, Tables } from '../store/tables.ts'
 
+export type DueNotice = Pick<ApprovalRow, 'id' | 'notify_at'>
+
+export const MAX_LISTED_NOTICES = 50
+
 /** Pending approvals of which members are to be told now, or whose next step of escalation is due. */
-export const listDueNotices = prepareBatchedRead<{ now: string }, Pick<ApprovalRow, 'id' | 'notify_at'>>((db, arg) =>
+export const listDueNotices = prepareBatchedRead<{ now: string }, DueNotice>((db, arg) =>
   db
     .selectFrom('approvals')
     .select(['id', 'notify_at'])
@@ -12,7 +16,7 @@ export const listDueNotices = prepareBatchedRead<{ now: string }, Pick<ApprovalR
     .where('notify_at', 'is not', null)
     .where('notify_at', '<=', arg('now'))
     .orderBy('notify_at')
-    .limit(100),
+    .limit(MAX_LISTED_NOTICES),
 )
 
 /** Takes a due notice: of several replicas that see it, one. No row if another one took it, or if it is decided. */

@@ -31,7 +31,7 @@ export function createNotificationLoop(ctx: Ctx): Loop {
     SWEEP_MS,
     async () => {
       await refreshProjects(ctx, notifiedProjects)
-      await planDueNotices(ctx)
+      if (await planDueNotices(ctx)) loop.wake()
       await startSends(ctx, running, () => loop.wake())
     },
     logFailure,
