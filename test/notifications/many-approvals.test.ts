@@ -13,9 +13,8 @@ const DECIDED = 5
 eachStore((store) => {
   test('with 10,000 pending approvals, the rounds of the loop read only what is due', async () => {
     const app = await testApp({ store, env: { SVC_MAX_CONCURRENT_TASKS: '0' } })
-    const told = { waited: null, has_messages: 1 } as const
-    const pending = await insertApprovals(app, Array(PENDING).fill({ ...told, status: 'pending' }))
-    const decided = await insertApprovals(app, Array(DECIDED).fill({ ...told, status: 'approved' }))
+    const pending = await insertApprovals(app, toldApprovals('pending', PENDING))
+    const decided = await insertApprovals(app, toldApprovals('approved', DECIDED))
     await insertMessages(app, pending, { state: 'sent' })
     const outdated = await insertMessages(app, decided, { state: 'sent' })
     const later = new Date(app.clock.now() + 3_600_000).toISOString()
@@ -43,6 +42,9 @@ eachStore((store) => {
     }
   })
 })
+
+const toldApprovals = (status: ApprovalRow['status'], length: number) =>
+  Array.from({ length }, () => ({ status, waited: null, has_messages: 1 as const }))
 
 /** One message about each approval. */
 async function insertMessages(
@@ -103,7 +105,7 @@ async function explain(db: Db, { text, parameters }: RunStatement): Promise<stri
   let n = 0
   const filled = text.replaceAll(
     /\$(\d+)|\?/g,
-    (_, place?: string) => `'${parameters[place ? Number(place) - 1 : n++]}'`,
+    (_, place?: string) => `'${String(parameters[place ? Number(place) - 1 : n++])}'`,
   )
   const command = isPostgres(db) ? 'explain' : 'explain query plan'
   const { rows } = await sql.raw<Record<string, unknown>>(`${command} ${filled}`).execute(db)
