@@ -3,10 +3,12 @@ import { prepareBatchedRead, prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
 import type { ApprovalRow, NotificationMessageRow, Tables } from '../store/tables.ts'
 
-export const MAX_LISTED_NOTICES = 100
+export type DueNotice = Pick<ApprovalRow, 'id' | 'notify_at'>
+
+export const MAX_LISTED_NOTICES = 50
 
 /** Pending approvals of which members are to be told now, or whose next step of escalation is due. */
-export const listDueNotices = prepareBatchedRead<{ now: string }, Pick<ApprovalRow, 'id' | 'notify_at'>>((db, arg) =>
+export const listDueNotices = prepareBatchedRead<{ now: string }, DueNotice>((db, arg) =>
   db
     .selectFrom('approvals')
     .select(['id', 'notify_at'])

@@ -1,24 +1,43 @@
 import { isApprover } from '../approvals/approvers.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import { isoNow, toIsoTime } from '../ctx/world.ts'
+import { StoreUnavailable } from '../store/errors.ts'
 import type { ApprovalRow, NotificationMessageRow, NotificationSettingsRow } from '../store/tables.ts'
 import { findTaskUnscoped } from '../tasks/rows.ts'
 import { escalateApproval } from './escalate.ts'
 import { type LinkedMember, listLinkedMembers } from './link-rows.ts'
-import { insertNotificationMessages, listDueNotices, MAX_LISTED_NOTICES, updateNoticeTaken } from './message-rows.ts'
+import {
+  type DueNotice,
+  insertNotificationMessages,
+  listDueNotices,
+  MAX_LISTED_NOTICES,
+  updateNoticeTaken,
+} from './message-rows.ts'
 import { listNotificationSettings, listNotifiers } from './rows.ts'
 import { DEFAULT_SETTINGS, type NotificationSettings, parseSettings, planNotice } from './settings.ts'
 
-/** Plans the messages about approvals that are due, each once over all replicas. True if more may be due. */
+/**
+ * Plans the messages about approvals that are due: each once over all replicas. They are planned at the same time, so that
+ * they share a commit, and one that fails delays no other. Returns whether more may be due.
+ */
 export async function planDueNotices(ctx: Ctx): Promise<boolean> {
   const due = await listDueNotices(ctx.db, { now: isoNow(ctx) })
-  for (const { id, notify_at } of due) {
+  const isPlanned = await Promise.all(due.map((notice) => tryPlanApproval(ctx, notice)))
+  return due.length === MAX_LISTED_NOTICES && isPlanned.includes(true)
+}
+
+async function tryPlanApproval(ctx: Ctx, { id, notify_at }: DueNotice): Promise<boolean> {
+  try {
     await inTx(ctx, async (tx) => {
       const [row] = await updateNoticeTaken(tx.db, { id, notify_at: notify_at ?? '' })
       if (row) await planMessages(tx, await escalateApproval(tx, row))
     })
+    return true
+  } catch (err) {
+    if (err instanceof StoreUnavailable) throw err
+    ctx.world.log.error({ err, approval: id }, 'members were not told of an approval')
+    return false
   }
-  return due.length >= MAX_LISTED_NOTICES
 }
 
 /** Stores one message for every member who may decide now, and for each service that the member chose. */

@@ -67,7 +67,7 @@ export async function openPeopleApp(store: StoreKind, each: number): Promise<Peo
   return app
 }
 
-/** A decision that succeeded gets no answer of its own: the message itself shows it. */
+/** What a person is told whose decision succeeded without a text: the message itself shows it. */
 const DONE = 'done'
 
 async function slackPerson(app: PeopleApp, user: string): Promise<DecidingPerson> {
