@@ -46,7 +46,7 @@ export const upsertVote = prepareQuery<ApprovalVoteRow, { voter_id: string }>((d
     .returning('voter_id'),
 )
 
-/** An edit makes earlier votes void, also those for a payload to which a later edit returns. */
+/** An edit makes earlier votes void, even if a later edit returns to their payload. */
 export async function deleteVotesForOtherPayloads(
   db: Db,
   { approval_id, payload_sha256 }: Pick<ApprovalVoteRow, 'approval_id' | 'payload_sha256'>,

@@ -56,6 +56,10 @@ export const listDueMessages = prepareBatchedRead<{ now: string }, NotificationM
     .limit(MAX_LISTED_MESSAGES),
 )
 
+/** As in the condition of the index `approvals_outdated`. */
+const isDecidedOrVotedOn = (eb: ExpressionBuilder<Tables, 'approvals'>) =>
+  eb.or([eb('approvals.status', '!=', 'pending'), eb('approvals.version', '>', 0)])
+
 /**
  * Messages that were sent and show an approval as it was before a vote, or as pending although it is decided. It reads the
  * approvals with such messages, which are few, and not the messages of all approvals that wait.
@@ -63,19 +67,27 @@ export const listDueMessages = prepareBatchedRead<{ now: string }, NotificationM
 export const listOutdatedMessages = prepareBatchedRead<{ now: string }, NotificationMessageRow>((db, arg) =>
   db
     .selectFrom('notification_messages')
-    .innerJoin('approvals', 'approvals.id', 'notification_messages.approval_id')
-    .selectAll('notification_messages')
-    .where('approvals.has_messages', '=', 1)
-    .where((eb) => eb.or([eb('approvals.status', '!=', 'pending'), eb('approvals.version', '>', 0)]))
-    .where('notification_messages.shown', '=', 'pending')
-    .where((eb) =>
-      eb.or([
-        eb('approvals.status', '!=', 'pending'),
-        eb('approvals.version', '!=', eb.ref('notification_messages.shown_version')),
-      ]),
+    .selectAll()
+    .where('shown', '=', 'pending')
+    .where('approval_id', 'in', (eb) =>
+      eb.selectFrom('approvals').select('approvals.id').where('has_messages', '=', 1).where(isDecidedOrVotedOn),
     )
-    .where('notification_messages.state', '=', 'sent')
-    .where('notification_messages.due_at', '<=', arg('now'))
+    .where((eb) =>
+      eb.exists(
+        eb
+          .selectFrom('approvals')
+          .select('approvals.id')
+          .whereRef('approvals.id', '=', 'notification_messages.approval_id')
+          .where((approval) =>
+            approval.or([
+              approval('approvals.status', '!=', 'pending'),
+              approval('approvals.version', '!=', approval.ref('notification_messages.shown_version')),
+            ]),
+          ),
+      ),
+    )
+    .where('state', '=', 'sent')
+    .where('due_at', '<=', arg('now'))
     .where((eb) => eb.or([eb('claimed_until', 'is', null), eb('claimed_until', '<=', arg('now'))]))
     .limit(MAX_LISTED_MESSAGES),
 )

@@ -69,6 +69,7 @@ async function insertMessages(
       claimed_until: null,
       external_id: null,
       shown: 'pending',
+      shown_version: 0,
       error: null,
       created_at: now,
       sent_at: null,
