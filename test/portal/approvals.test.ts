@@ -301,14 +301,14 @@ eachStore((store) => {
     })
 
     test('only members who may decide are told, and the client is told once by mail', async () => {
-      const { call, outside, owner, operator } = app()
-      await call('PUT', '/v1/notifiers/mail', { connection: 'mail' })
+      const { outside, owner, operator } = app()
+      await app().call('PUT', '/v1/notifiers/mail', { connection: 'mail' })
       await linkMail(app(), owner)
       await linkMail(app(), operator)
       const config = { provider: 'postmark', from: 'shop@example.com', base_url: `${outside.url}/postmark` }
-      const outbox = (await call('POST', '/v1/connections', { kind: 'email', name: 'outbox', config })).body.id
-      await call('POST', `/v1/connections/${outbox}/secret`, { value: 'server-token' })
-      await call('PUT', '/v1/brand', { name: 'Teapot Shop', mail_connection_id: outbox, notify: true })
+      const outbox = (await app().call('POST', '/v1/connections', { kind: 'email', name: 'outbox', config })).body.id
+      await app().call('POST', `/v1/connections/${outbox}/secret`, { value: 'server-token' })
+      await app().call('PUT', '/v1/brand', { name: 'Teapot Shop', mail_connection_id: outbox, notify: true })
       const alone = await askBuyer(app(), 'mia@example.com')
       const together = await askBuyer(app(), 'ned@example.com', 'store:contract')
       const messages = async (approval: string) => (await readMessages(app(), approval)).map((one) => one.member_id)
