@@ -11,13 +11,13 @@ test('a history of 50,010 approvals: the newest 50,000 are read, and other reque
   const app = shared()
   await insertCopies(app)
   let answered = 0
-  let isRead = false
+  const state = { isRead: false }
   const reading = app.call('GET', '/v1/wedges/gate/suggestions').finally(() => {
-    isRead = true
+    state.isRead = true
   })
-  while (!isRead) {
+  while (!state.isRead) {
     expect((await app.call('GET', '/v1/projects')).status).toBe(200)
-    if (!isRead) answered++
+    if (!state.isRead) answered++
   }
   const { status, body } = await reading
   expect(status).toBe(200)
