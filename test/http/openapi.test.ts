@@ -24,7 +24,7 @@ const boundRoutes: BoundRoute[] = [
 const inDocument = ({ method, path }: BoundRoute) => [path.replace(/:(\w+)/g, '{$1}'), method.toLowerCase()] as const
 
 /** The lists that a key may read; the others refuse a key before they validate the query. */
-const LISTS = /^\/v1\/(?!portal|broker|members)[^{]*$/
+const LISTS = /^\/v1\/(?!portal|broker|members|mcp-oauth)[^{]*$/
 
 /** Lists that are sorted by name: any valid name is a cursor. */
 const BY_NAME = ['/v1/wedges', '/v1/blueprints']
