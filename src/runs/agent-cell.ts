@@ -122,8 +122,11 @@ function toCellSpec({ ctx, agentDir, driver }: AgentCellOptions, kind: CellKind,
     return { ...base, profile: 'workshop', command: ['node', harness], limits: OWN_CELL_LIMITS }
   }
   const dir = customDir ? ['--dir', driver.customDirInside(customDir)] : []
-  const command = ['node', harness, '--custom-agent', ...dir, '--', 'sh', '-c', agentCommand]
-  return { ...base, profile: 'workshop', command, ...(customDir && { customDir }), limits: CUSTOM_AGENT_LIMITS }
+  const hasLoopback = driver.canLoopback && socket !== null
+  const forwarded = hasLoopback ? ['--socket', driver.socketPathInside(socket)] : []
+  const command = ['node', harness, '--custom-agent', ...dir, ...forwarded, '--', 'sh', '-c', agentCommand]
+  const custom = { ...(customDir && { customDir }), hasLoopback, limits: CUSTOM_AGENT_LIMITS }
+  return { ...base, profile: 'workshop', command, ...custom }
 }
 
 const OUTPUT_LIMITS = { output_line_bytes: 32 * 1024 * 1024, stderr_bytes: 16 * 1024 }
