@@ -24,7 +24,7 @@ export interface CellSpec {
 
 /**
  * Memory, CPU seconds, open files and file size are limited per process; all processes of a workshop together may use
- * twice the memory, but at most 1 GiB. `cpu_s: 0` means no limit, for long-lived cells.
+ * twice the memory up to 1 GiB, and above that as much as one of them. `cpu_s: 0` means no limit, for long-lived cells.
  */
 export interface CellLimits {
   memory_mb: number
