@@ -46,7 +46,8 @@ export function findMissingFile(agentDir: string, command: string): string | nul
   const [program, script] = plainWords(command) ?? []
   if (program === undefined) return null
   const named = program.includes('/') ? program : script
-  const isFile = program.includes('/') || (INTERPRETERS.test(program) && script !== undefined && !/^-/.test(script))
+  const isFile =
+    program.includes('/') || (INTERPRETERS.test(program) && script !== undefined && !script.startsWith('-'))
   if (named === undefined || !isFile || named.startsWith('/')) return null
   return exists(join(agentDir, named)) ? null : `there is no file '${named}' in the folder of the agent`
 }
