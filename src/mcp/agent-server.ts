@@ -8,7 +8,7 @@ import type { PipePlane } from '../http/pipe-plane.ts'
 import { outputSchemaOfRun } from '../runs/create-brief.ts'
 import type { TaskRun } from '../runs/task-run.ts'
 import { type AgentTool, FINISH_TOOL, finishDefinition, listAgentTools, toStructured } from './agent-tools.ts'
-import { type McpServer, toolError, toolResult, unknownTool } from './methods.ts'
+import { type McpToolServer, toolError, toolResult, unknownTool } from './methods.ts'
 import type { MethodResult } from './protocol-revision.ts'
 
 const INSTRUCTIONS =
@@ -16,7 +16,7 @@ const INSTRUCTIONS =
   'When the work is done, call finish with the output.'
 
 /** The tools of a run. Every call passes the routes of the sandbox plane, with their gate, limits and audit entries. */
-export const agentServer = (plane: PipePlane<TaskRun>, run: TaskRun, version: string): McpServer => ({
+export const agentServer = (plane: PipePlane<TaskRun>, run: TaskRun, version: string): McpToolServer => ({
   version,
   instructions: INSTRUCTIONS,
   listTools: async () => [

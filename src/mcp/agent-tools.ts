@@ -21,7 +21,7 @@ import type { ToolName } from '../contract/tool-names.ts'
 /** A tool of one run, and the request to the sandbox plane that it stands for. */
 export interface AgentTool {
   definition: { name: string; description: string; inputSchema: JsonObject; annotations: JsonObject }
-  toRequest(input: JsonObject): { request: PlaneToolRequest; gate: GateCheck | null }
+  toRequest: (input: JsonObject) => { request: PlaneToolRequest; gate: GateCheck | null }
 }
 
 export type ToolBrief = Pick<Brief, 'connections' | 'workflows' | 'tools' | 'gate_patterns'>
@@ -56,7 +56,8 @@ type PlaneToolName = (typeof PLANE_TOOL_NAMES)[number]
 const isGeneral = (name: PlaneToolName) => name === 'act' || name === 'read'
 
 function planeTool(brief: ToolBrief, name: PlaneToolName): AgentTool {
-  const { description, properties, required, toRequest } = PLANE_TOOLS[name]
+  const spec = PLANE_TOOLS[name]
+  const { description, properties, required } = spec
   const readOnlyHint = name === 'read' || name.endsWith('_get') || name.endsWith('_list')
   return {
     definition: {
@@ -65,7 +66,7 @@ function planeTool(brief: ToolBrief, name: PlaneToolName): AgentTool {
       inputSchema: { type: 'object', properties, required },
       annotations: { readOnlyHint },
     },
-    toRequest: (input) => ({ request: toRequest(input), gate: requiredGateCheck(brief, { name, input }, null) }),
+    toRequest: (input) => ({ request: spec.toRequest(input), gate: requiredGateCheck(brief, { name, input }, null) }),
   }
 }
 

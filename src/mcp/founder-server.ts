@@ -4,7 +4,7 @@ import { callTool } from './call-tool.ts'
 import { FormNeeded, formParams } from './decision-form.ts'
 import type { ToolCaller } from './define-tool.ts'
 import { decodeFormState, encodeFormState, formId } from './form-answers.ts'
-import type { McpServer } from './methods.ts'
+import type { McpToolServer } from './methods.ts'
 import { type MethodResult, offersForms, statelessCapabilities } from './protocol-revision.ts'
 import { MCP_TOOLS } from './tools.ts'
 
@@ -14,7 +14,7 @@ const INSTRUCTIONS =
   'A client that can show forms asks the person itself.'
 
 /** The tools for a member or an API key. */
-export const founderServer = (caller: ToolCaller, version: string): McpServer => ({
+export const founderServer = (caller: ToolCaller, version: string): McpToolServer => ({
   version,
   instructions: INSTRUCTIONS,
   listTools: async () => MCP_TOOLS.map(({ definition }) => definition),

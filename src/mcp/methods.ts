@@ -3,7 +3,7 @@ import { Problem } from '../base/problem.ts'
 import { HANDSHAKE_REVISIONS, type MethodResult, PROTOCOL_REVISIONS, SERVER_INFO_KEY } from './protocol-revision.ts'
 
 /** The tools of a caller. */
-export interface McpServer {
+export interface McpToolServer {
   version: string
   instructions: string
   listTools(): Promise<object[]>
@@ -17,7 +17,7 @@ const CAPABILITIES = { tools: {} }
 const CACHING = { ttlMs: 3_600_000, cacheScope: 'private' }
 
 export function handleMethod(
-  server: McpServer,
+  server: McpToolServer,
   revision: McpRevision,
   method: string,
   params: JsonObject,
@@ -27,7 +27,7 @@ export function handleMethod(
 }
 
 /** For protocol revisions that begin with `initialize`. */
-async function handleHandshakeMethod(server: McpServer, method: string, params: JsonObject): Promise<MethodResult> {
+async function handleHandshakeMethod(server: McpToolServer, method: string, params: JsonObject): Promise<MethodResult> {
   switch (method) {
     case 'initialize':
       return { result: initialize(server, params.protocolVersion) }
@@ -43,7 +43,7 @@ async function handleHandshakeMethod(server: McpServer, method: string, params: 
 }
 
 /** For the stateless revision, in which every result names its type and the server. */
-async function handleStatelessMethod(server: McpServer, method: string, params: JsonObject): Promise<MethodResult> {
+async function handleStatelessMethod(server: McpToolServer, method: string, params: JsonObject): Promise<MethodResult> {
   const complete = (result: object) => ({
     result: { resultType: 'complete', ...result, _meta: { [SERVER_INFO_KEY]: serverInfo(server) } },
   })
@@ -91,9 +91,13 @@ export const toolError = (message: string): MethodResult => ({
 
 const textContent = (text: string) => ({ type: 'text', text })
 
-const serverInfo = ({ version }: McpServer) => ({ name: 'agent-work-service', title: 'Agent Work Service', version })
+const serverInfo = ({ version }: McpToolServer) => ({
+  name: 'agent-work-service',
+  title: 'Agent Work Service',
+  version,
+})
 
-function initialize(server: McpServer, requested: unknown) {
+function initialize(server: McpToolServer, requested: unknown) {
   return {
     protocolVersion: HANDSHAKE_REVISIONS.find((known) => known === requested) ?? HANDSHAKE_REVISIONS[0],
     capabilities: CAPABILITIES,
