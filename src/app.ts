@@ -44,6 +44,7 @@ import {
   renewReplicaLease,
 } from './runs/replica-lease.ts'
 import { deleteCommitMarksBefore, deleteReplicasBefore } from './runs/rows.ts'
+import { warnAboutHiddenPrograms } from './runs/agent-program.ts'
 import { Runner } from './runs/runner.ts'
 import { OrphanedTasks } from './runs/orphaned-tasks.ts'
 import { HeartbeatMonitor } from './runs/heartbeat-monitor.ts'
@@ -140,6 +141,7 @@ async function startBackgroundWork(ctx: Ctx, pickedDriver: Promise<SandboxDriver
   plane = openSandboxPlane(ctx, runner, workflows)
   await plane.http.ready()
   await logBlueprintProblems(ctx)
+  warnAboutHiddenPrograms(ctx, driver)
   const metrics = await openMetricsServer(ctx, {
     version: VERSION,
     sandbox: driver.kind,

@@ -30,5 +30,5 @@ export async function checkModel(
 /** A workflow is code only, and a custom agent may need no model. */
 function needsModel(ctx: Ctx, { wedge }: Blueprint): boolean {
   const types = Object.values(ctx.wedges.get(wedge)?.manifest.task_types ?? {})
-  return ctx.config.agentCommand === null && types.some(({ harness }) => harness.shape !== 'workflow')
+  return ctx.config.agentCommand === null && types.some(({ harness }) => harness.shape !== 'workflow' && !harness.agent)
 }

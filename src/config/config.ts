@@ -2,6 +2,7 @@ import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { isFounderKey } from '../base/tokens.ts'
 import { readDatabaseUrl } from '../contract/database-url.ts'
+import { DEFAULT_AGENT_MAX_MEMORY_MB } from '../contract/declared-agents.ts'
 import { DEFAULT_APPROVAL_TTL_MAX_S, DEFAULT_REPLY_TTL_S } from '../contract/declared-approvals.ts'
 import {
   readSetting,
@@ -70,6 +71,8 @@ export interface Config {
   sseKeepaliveMs: number
   agentCommand: string | null
   agentDir: string | null
+  /** The most memory that a wedge may declare for its agent. */
+  agentMaxMemoryMb: number
   /** `provider/name` by project tier; `default` is for every other tier. */
   models: Record<string, string>
   /** The most tokens that an answer of a model may have; null: the default of the provider's format. */
@@ -131,6 +134,7 @@ export function loadConfig(given: Variables, cwd = process.cwd()): Config {
     sseKeepaliveMs: integerSetting(env, 'SVC_SSE_KEEPALIVE_MS', 0, 0),
     agentCommand: env.SVC_AGENT_COMMAND || null,
     agentDir: agentDirSetting(env, cwd),
+    agentMaxMemoryMb: integerSetting(env, 'SVC_AGENT_MAX_MEMORY_MB', DEFAULT_AGENT_MAX_MEMORY_MB, 256),
     models: modelSettings(variables),
     modelMaxTokens: env.SVC_MODEL_MAX_TOKENS ? integerSetting(env, 'SVC_MODEL_MAX_TOKENS', 0, 1) : null,
     anthropicBaseUrl: urlSetting(env, 'ANTHROPIC_BASE_URL') ?? 'https://api.anthropic.com',

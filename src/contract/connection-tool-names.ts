@@ -20,13 +20,22 @@ export function nameConnectionTools(connections: readonly BriefConnection[]): Na
   return connections
     .flatMap(({ name: connection, tools = [] }) => tools.map((tool) => ({ connection, tool })))
     .toSorted((a, b) => compareText(a.tool.capability, b.tool.capability))
-    .map(({ connection, tool: { name, ...tool } }) => {
+    .map(({ connection, tool: { name, ...found } }) => {
+      const description = found.class === 'ask' ? found.description + WAITS : found.description
+      const tool = { ...found, description, input_schema: { ...found.input_schema, type: 'object' } }
       const plain = toModelToolName(connection, name)
       const toolName = taken.has(plain) ? withHash(plain, tool.capability) : plain
       taken.add(toolName)
       return { ...tool, toolName, connection }
     })
 }
+
+/** The general tools `act` and `read` are offered only if a connection has no tools by name. */
+export const needsGeneralTools = ({ connections }: { connections: readonly BriefConnection[] }): boolean =>
+  connections.length === 0 || connections.some(({ tools }) => tools === undefined)
+
+const WAITS =
+  ' It may wait until a person has approved the input, perhaps with changes: go on from the payload in the result.'
 
 /** The name for the model, unless another tool has the same one. */
 export function toModelToolName(connection: string, tool: string): string {

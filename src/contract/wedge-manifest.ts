@@ -8,6 +8,21 @@ import { TOOL_GROUPS } from './tool-names.ts'
 export const slugSchema = z.string().regex(SLUG, 'must be a slug: a-z, 0-9, _ and -')
 const jsonSchemaObject = z.custom<JsonObject>(isJsonObject, 'must be an object')
 
+/** A program in the folder of the wedge. Strict, because a misspelt key would start it in another way. */
+const HarnessAgent = z.strictObject({
+  dir: z
+    .string()
+    .max(200)
+    .regex(
+      /^(?!.*(?:^|\/)\.{1,2}(?:\/|$))[^/\0\\][^\0\\]*$/,
+      'must be the path of a folder below the wedge, such as agent',
+    ),
+  command: z
+    .string()
+    .max(2000)
+    .regex(/^[^\0\n\r]*\S[^\0\n\r]*$/, 'must be one line, such as python3 agent.py'),
+})
+
 const Harness = z.object({
   shape: z.enum(['agent', 'decide', 'workflow']).default('agent'),
   max_runtime_s: z.number().positive().optional(),
@@ -16,6 +31,10 @@ const Harness = z.object({
   needs_connections: z.boolean().default(false),
   /** A run continues from its last stored turn after the death of its replica. */
   resume: z.boolean().default(false),
+  /** Does the task instead of the bundled agent. */
+  agent: HarnessAgent.optional(),
+  /** The memory of a custom agent in MiB; 1,024 if it is absent. */
+  memory_mb: z.number().int().min(256).optional(),
   temperature: z.number().min(0).max(2).optional(),
   steps: z.number().int().positive().max(200).default(20),
   skills: z.array(z.string()).optional(),
@@ -170,6 +189,15 @@ export interface Wedge {
   /** An example input by task type, from `rehearsals/<type>.input.json`. */
   examples: Record<string, Json>
   code: WedgeCode
+  /** The folders of the agents in the wedge, by their path in the manifest. */
+  agents: Record<string, WedgeAgentFolder>
+}
+
+/** The folder of a custom agent; the same digest means the same files, installed packages aside. */
+export interface WedgeAgentFolder {
+  /** The real path. */
+  path: string
+  digest: string
 }
 
 /** The source code of the workflows of a wedge; the same digest means the same code. */

@@ -7,18 +7,12 @@ import type { ConnectionHarnessTool } from './tool.ts'
 export const connectionToolsOf = ({ connections }: Pick<Brief, 'connections'>): ConnectionHarnessTool[] =>
   nameConnectionTools(connections).map(toConnectionTool)
 
-/** The general tools `act` and `read` are offered only if a connection has no tools by name. */
-export const needsGeneralTools = ({ connections }: Pick<Brief, 'connections'>): boolean =>
-  connections.length === 0 || connections.some(({ tools }) => tools === undefined)
-
 function toConnectionTool(named: NamedTool): ConnectionHarnessTool {
   const { toolName, connection, capability, description, input_schema } = named
-  const waits =
-    ' It may wait until a person has approved the input, perhaps with changes: go on from the payload in the result.'
   return {
     name: toolName,
-    description: named.class === 'ask' ? description + waits : description,
-    schema: { ...input_schema, type: 'object' },
+    description,
+    schema: input_schema,
     target: named,
     run: (run, input) =>
       named.class === 'read'

@@ -11,9 +11,13 @@ import { emitArtifacts } from './artifacts.ts'
 import { parseCellInput } from './harness-cell.ts'
 import { homeFolder, killProcessGroup, minimalEnvironment } from './child-process.ts'
 import { drainLines, type LineWriter, writeJsonLine } from './line-writer.ts'
+import { openLoopbackPort, serviceEnvironment } from './loopback-port.ts'
 
-/** A program that implements the agent protocol, its working folder `dir` and the folder `out` for its files. */
-export type CustomAgent = { program: string; args: string[]; dir: string; out: string }
+/**
+ * A program that implements the agent protocol, its working folder `dir` and the folder `out` for its files. `socket`: the
+ * socket of the service, to which a loopback port leads; null if the program gets no port.
+ */
+export type CustomAgent = { program: string; args: string[]; dir: string; out: string; socket: string | null }
 
 /** How long a program may run after its last line, and its children after its exit. */
 const EXIT_GRACE_MS = 2000
@@ -23,23 +27,37 @@ const MAX_LINE_BYTES = 32 * 1024 * 1024
 const MAX_STDERR_CHARS = 8192
 
 /** The state of the run. `last` is the output or error of the program, held back until its files are delivered. */
-type CustomAgentState = { run: string; child: ChildProcess | null; last: JsonObject | null; unreadable: number }
+interface CustomAgentState {
+  run: string
+  child: ChildProcess | null
+  last: JsonObject | null
+  unreadable: number
+  port: number | null
+}
 
 export function parseCustomAgentArguments(args: string[]): CustomAgent {
   const split = args.indexOf('--')
   const [program, ...programArgs] = split === -1 ? [] : args.slice(split + 1)
-  if (program === undefined) throw new Error('usage: harness --custom-agent [--dir folder] [--out folder] -- program …')
+  if (program === undefined)
+    throw new Error('usage: harness --custom-agent [--dir folder] [--out folder] [--socket path] -- program …')
   const options = args.slice(0, split)
   const dir = optionValue(options, '--dir', homeFolder())
-  return { program, args: programArgs, dir, out: optionValue(options, '--out', path.join(homeFolder(), 'out')) }
+  const out = optionValue(options, '--out', path.join(homeFolder(), 'out'))
+  return { program, args: programArgs, dir, out, socket: optionValue(options, '--socket', '') || null }
 }
 
 /** Waits for the start line, runs the program with its brief, and resolves when its files and output are delivered. */
-export function runCustomAgent(custom: CustomAgent, input: Readable, writer: LineWriter, log: Writable): Promise<void> {
-  const state: CustomAgentState = { run: '', child: null, last: null, unreadable: 0 }
+export async function runCustomAgent(
+  custom: CustomAgent,
+  input: Readable,
+  writer: LineWriter,
+  log: Writable,
+): Promise<void> {
+  const port = custom.socket === null ? null : await openLoopbackPort(custom.socket)
+  const state: CustomAgentState = { run: '', child: null, last: null, unreadable: 0, port }
   mkdirSync(custom.out, { recursive: true })
   writeJsonLine(writer, { ready: true })
-  return new Promise((resolve) => {
+  await new Promise<void>((resolve) => {
     const splitter = createLineSplitter(Number.POSITIVE_INFINITY, (line) => {
       const command = parseCellInput(line)
       if (command === null) return
@@ -87,10 +105,11 @@ function waitForProgram(
   brief: Brief,
   writer: LineWriter,
 ): Promise<string> {
+  const { port } = state
   return new Promise((resolve) => {
     const child = spawn(custom.program, custom.args, {
       cwd: custom.dir,
-      env: minimalEnvironment(),
+      env: { ...minimalEnvironment(), ...(port !== null && serviceEnvironment(port, brief.service.task_token)) },
       stdio: ['pipe', 'pipe', 'pipe'],
       detached: true,
     })

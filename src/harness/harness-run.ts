@@ -1,9 +1,6 @@
-import type { JsonObject } from '../base/json.ts'
 import type { AgentLine, Brief } from '../contract/agent-protocol.ts'
+import type { GateCheck } from '../contract/gate-check.ts'
 import type { PlaneClient } from './plane-client.ts'
-
-/** A tool call that the gate must allow before it runs. */
-export type GateCheck = { tool: string; input: JsonObject }
 
 /** One run inside a cell. Runs share only the process and its pipe. */
 export interface HarnessRun {

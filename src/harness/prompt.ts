@@ -3,7 +3,7 @@ import type { Brief } from '../contract/agent-protocol.ts'
 import { toModelToolName } from '../contract/connection-tool-names.ts'
 import type { ConversationTurn } from '../contract/providers/conversation.ts'
 import type { ToolName } from '../contract/tool-names.ts'
-import { needsGeneralTools } from './connection-tools.ts'
+import { needsGeneralTools } from '../contract/connection-tool-names.ts'
 import { visibleFiles } from './input-files.ts'
 
 /** Begins with the parts that are the same for every task of the wedge, so that the provider can cache them. */

@@ -1,3 +1,4 @@
+import { FINISH_DESCRIPTION } from '../contract/plane-tools.ts'
 import type { Json } from '../base/json.ts'
 import type { Conversation, ConversationTurn, ToolCallResult, ToolSpec } from '../contract/providers/conversation.ts'
 import { type OpenTurn, replayTranscript, type TranscriptEntry } from '../contract/transcript.ts'
@@ -65,7 +66,7 @@ function startConversation({ brief }: HarnessRun, turns: ConversationTurn[]): Co
 function finishSpec({ output_schema, strict_output }: HarnessRun['brief']): ToolSpec {
   return {
     name: 'finish',
-    description: 'Ends the task with its output. Call it once, when everything else is done.',
+    description: FINISH_DESCRIPTION,
     schema: { type: 'object', properties: { output: output_schema ?? {} }, required: ['output'] },
     strict: strict_output && output_schema !== null,
   }

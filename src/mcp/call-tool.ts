@@ -5,6 +5,7 @@ import { isRoleAtLeast } from '../ctx/scope.ts'
 import { applyFormAnswer } from './form-answers.ts'
 import { FormNeeded } from './decision-form.ts'
 import type { ToolCaller } from './define-tool.ts'
+import { toolError, toolResult, unknownTool } from './methods.ts'
 import type { MethodResult } from './protocol-revision.ts'
 import { MCP_TOOLS } from './tools.ts'
 
@@ -18,25 +19,17 @@ export async function callTool(
   answers: Json = {},
 ): Promise<MethodResult | FormNeeded> {
   const tool = MCP_TOOLS.find(({ definition }) => definition.name === name)
-  if (!tool)
-    return {
-      error: {
-        code: -32602,
-        message: typeof name === 'string' ? `no such tool: ${name.slice(0, 100)}` : 'params.name must be a string',
-      },
-    }
+  if (!tool) return unknownTool(name)
   try {
     if (!isRoleAtLeast(caller.scope.role, tool.role)) throw roleForbidden(caller.scope)
     for (const [form, answer] of Object.entries(isJsonObject(answers) ? answers : {}))
       await applyFormAnswer(caller, form, answer)
     const result = await tool.call(caller, isJsonObject(input) ? input : {})
     if (result instanceof FormNeeded) return result
-    return { result: { content: [textContent(JSON.stringify(result))], structuredContent: result, isError: false } }
+    return toolResult(result)
   } catch (error) {
-    if (error instanceof Problem) return { result: { content: [textContent(error.message)], isError: true } }
+    if (error instanceof Problem) return toolError(error.message)
     caller.ctx.world.log.error({ err: error, tool: tool.definition.name }, 'tool failed')
     return { error: { code: -32603, message: 'internal error' } }
   }
 }
-
-const textContent = (text: string) => ({ type: 'text', text })

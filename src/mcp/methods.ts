@@ -1,74 +1,64 @@
 import type { JsonObject } from '../base/json.ts'
 import { Problem } from '../base/problem.ts'
-import { callTool } from './call-tool.ts'
-import { FormNeeded, formParams } from './decision-form.ts'
-import type { ToolCaller } from './define-tool.ts'
-import { decodeFormState, encodeFormState, formId } from './form-answers.ts'
-import {
-  HANDSHAKE_REVISIONS,
-  type MethodResult,
-  offersForms,
-  PROTOCOL_REVISIONS,
-  SERVER_INFO_KEY,
-  statelessCapabilities,
-} from './protocol-revision.ts'
-import { MCP_TOOLS } from './tools.ts'
+import { HANDSHAKE_REVISIONS, type MethodResult, PROTOCOL_REVISIONS, SERVER_INFO_KEY } from './protocol-revision.ts'
 
-const INSTRUCTIONS =
-  'Runs tasks of lines of work ("wedges"). Begin with list_wedges, then run_task. An action of a task may need an ' +
-  'approval: show the person its preview and its connection, and let the person decide before you call decide_approval. ' +
-  'A client that can show forms asks the person itself.'
+/** The tools of a caller. */
+export interface McpToolServer {
+  version: string
+  instructions: string
+  listTools(): Promise<object[]>
+  callTool(params: JsonObject, revision: McpRevision): Promise<MethodResult>
+}
+
+export type McpRevision = 'handshake' | 'stateless'
+
 const CAPABILITIES = { tools: {} }
-/** These results do not change while the service runs, so clients may cache them for an hour. */
+/** These results do not change while the caller can use them, so clients may cache them for an hour. */
 const CACHING = { ttlMs: 3_600_000, cacheScope: 'private' }
 
-/** For protocol revisions that begin with `initialize`. */
-export async function handleHandshakeMethod(
-  caller: ToolCaller,
+export function handleMethod(
+  server: McpToolServer,
+  revision: McpRevision,
   method: string,
   params: JsonObject,
-  version: string,
 ): Promise<MethodResult> {
+  const handle = revision === 'stateless' ? handleStatelessMethod : handleHandshakeMethod
+  return handle(server, method, params)
+}
+
+/** For protocol revisions that begin with `initialize`. */
+async function handleHandshakeMethod(server: McpToolServer, method: string, params: JsonObject): Promise<MethodResult> {
   switch (method) {
     case 'initialize':
-      return { result: initialize(params.protocolVersion, version) }
+      return { result: initialize(server, params.protocolVersion) }
     case 'ping':
       return { result: {} }
     case 'tools/list':
-      return { result: toolList() }
-    case 'tools/call': {
-      const called = await callTool(caller, params)
-      if (called instanceof FormNeeded) throw new Error('a form needs a client that can show it')
-      return called
-    }
+      return { result: { tools: await server.listTools() } }
+    case 'tools/call':
+      return server.callTool(params, 'handshake')
     default:
       return unknownMethod(method)
   }
 }
 
 /** For the stateless revision, in which every result names its type and the server. */
-export async function handleStatelessMethod(
-  caller: ToolCaller,
-  method: string,
-  params: JsonObject,
-  version: string,
-): Promise<MethodResult> {
+async function handleStatelessMethod(server: McpToolServer, method: string, params: JsonObject): Promise<MethodResult> {
   const complete = (result: object) => ({
-    result: { resultType: 'complete', ...result, _meta: { [SERVER_INFO_KEY]: serverInfo(version) } },
+    result: { resultType: 'complete', ...result, _meta: { [SERVER_INFO_KEY]: serverInfo(server) } },
   })
   switch (method) {
     case 'server/discover':
       return complete({
         supportedVersions: PROTOCOL_REVISIONS,
         capabilities: CAPABILITIES,
-        instructions: INSTRUCTIONS,
+        instructions: server.instructions,
         ...CACHING,
       })
     case 'tools/list':
-      return complete({ ...toolList(), ...CACHING })
+      return complete({ tools: await server.listTools(), ...CACHING })
     case 'tools/call': {
-      const called = await callStateless(caller, params)
-      if (called instanceof FormNeeded) return complete(toInputRequired(called))
+      const called = await server.callTool(params, 'stateless')
       return 'result' in called ? complete(called.result) : called
     }
     default:
@@ -76,38 +66,45 @@ export async function handleStatelessMethod(
   }
 }
 
-/** The client sends the same call again, with the answers of the person and the state that it got with the forms. */
-async function callStateless(caller: ToolCaller, params: JsonObject): Promise<MethodResult | FormNeeded> {
-  if (!offersForms(statelessCapabilities(params))) return callTool(caller, params)
-  try {
-    return await callTool({ ...caller, forms: decodeFormState(params.requestState) }, params, params.inputResponses)
-  } catch (error) {
-    if (error instanceof Problem) return { error: { code: -32602, message: error.message } }
-    throw error
-  }
-}
-
-const toInputRequired = ({ approval, state }: FormNeeded) => ({
-  resultType: 'input_required',
-  inputRequests: { [formId(approval)]: { method: 'elicitation/create', params: formParams(approval) } },
-  requestState: encodeFormState(state),
-})
-
 const METHOD_NOT_FOUND = -32601
 const unknownMethod = (method: string) => ({
   error: { code: METHOD_NOT_FOUND, message: `no such method: ${method.slice(0, 100)}` },
 })
 export const isUnknownMethod = (result: MethodResult) => 'error' in result && result.error.code === METHOD_NOT_FOUND
 
-const toolList = () => ({ tools: MCP_TOOLS.map(({ definition }) => definition) })
+export const unknownTool = (name: unknown): MethodResult => ({
+  error: {
+    code: -32602,
+    message: typeof name === 'string' ? `no such tool: ${name.slice(0, 100)}` : 'params.name must be a string',
+  },
+})
 
-const serverInfo = (version: string) => ({ name: 'agent-work-service', title: 'Agent Work Service', version })
+/** The result of a call that worked; `structured` is also given as text, for clients that read only that. */
+export const toolResult = (structured: object, isError = false): MethodResult => ({
+  result: { content: [textContent(JSON.stringify(structured))], structuredContent: structured, isError },
+})
 
-function initialize(requested: unknown, version: string) {
+/** A mistake of the caller is a result, so that an assistant can read it and correct the call. */
+export const toolError = (message: string): MethodResult => ({
+  result: { content: [textContent(message)], isError: true },
+})
+
+const textContent = (text: string) => ({ type: 'text', text })
+
+const serverInfo = ({ version }: McpToolServer) => ({
+  name: 'agent-work-service',
+  title: 'Agent Work Service',
+  version,
+})
+
+function initialize(server: McpToolServer, requested: unknown) {
   return {
     protocolVersion: HANDSHAKE_REVISIONS.find((known) => known === requested) ?? HANDSHAKE_REVISIONS[0],
     capabilities: CAPABILITIES,
-    serverInfo: serverInfo(version),
-    instructions: INSTRUCTIONS,
+    serverInfo: serverInfo(server),
+    instructions: server.instructions,
   }
 }
+
+export const noStream = () =>
+  new Problem(405, 'method must be POST: this endpoint has no stream and no session', { headers: { allow: 'POST' } })

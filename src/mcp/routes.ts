@@ -1,42 +1,28 @@
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { JsonObject } from '../base/json.ts'
-import { forbidden, Problem, unauthorized } from '../base/problem.ts'
+import { forbidden, unauthorized } from '../base/problem.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { Scope } from '../ctx/scope.ts'
-import { jsonObject } from '../http/validate.ts'
 import { HttpResponse, nameRoutes, defineRead, type StreamResponse, writeOrganisation } from '../http/route.ts'
 import { sseResponse } from '../http/sse.ts'
 import { onRevoked } from '../http/revocable-stream.ts'
 import { callWithForms, receiveFormAnswer } from './call-with-forms.ts'
-import { handleHandshakeMethod, handleStatelessMethod, isUnknownMethod } from './methods.ts'
+import { founderServer } from './founder-server.ts'
+import { McpMessage } from './message.ts'
+import { handleMethod, isUnknownMethod, noStream } from './methods.ts'
 import { mcpAccess } from './oauth/access.ts'
 import { detectRevision, offersForms } from './protocol-revision.ts'
 import { McpErrorView, McpReplyView, NoStreamView } from './view.ts'
-
-const Message = z
-  .object({
-    jsonrpc: z.literal('2.0'),
-    id: z.union([z.string(), z.number()]).optional().meta({ description: 'Absent in a notification.' }),
-    method: z.string().optional().meta({ description: 'Absent in the answer to a form.' }),
-    params: jsonObject.optional(),
-    result: jsonObject.optional(),
-    error: jsonObject.optional(),
-  })
-  .refine(({ method, result, error }) => method ?? result ?? error, 'body must have a method, a result or an error')
-type Message = z.infer<typeof Message>
 
 export const MCP_PATH = '/mcp'
 
 interface McpRequest {
   ctx: Ctx
   scope: Scope
-  body: Message
+  body: McpMessage
   request: FastifyRequest
 }
-
-const noSuchMethod = () =>
-  new Problem(405, 'method must be POST: this endpoint has no stream and no session', { headers: { allow: 'POST' } })
 
 /**
  * The Model Context Protocol over streamable HTTP, without sessions: each message is one request with one response.
@@ -48,7 +34,7 @@ export const mcpRoutes = (version: string) =>
       summary: 'Send an MCP message',
       description: 'Model Context Protocol over streamable HTTP (JSON-RPC 2.0), without sessions.',
       role: 'viewer',
-      body: Message,
+      body: McpMessage,
       responses: { 200: McpReplyView, 202: z.null(), 400: McpErrorView, 404: McpErrorView },
       handle: (request: McpRequest) => handleMessage(request, version),
     }),
@@ -57,7 +43,7 @@ export const mcpRoutes = (version: string) =>
       summary: 'Not available: MCP messages are posted',
       responses: { 405: NoStreamView },
       async handle() {
-        throw noSuchMethod()
+        throw noStream()
       },
     }),
 
@@ -66,7 +52,7 @@ export const mcpRoutes = (version: string) =>
       role: 'viewer',
       responses: { 405: NoStreamView },
       async handle() {
-        throw noSuchMethod()
+        throw noStream()
       },
     }),
   })
@@ -87,9 +73,9 @@ async function handleMessage(mcpRequest: McpRequest, version: string) {
   if (id === undefined) return new HttpResponse(202, null)
   if (revision === 'handshake' && method === 'tools/call' && canReceiveForms(request))
     return streamCall(mcpRequest, id, params)
-  const handleMethod = revision === 'stateless' ? handleStatelessMethod : handleHandshakeMethod
   const caller = { ctx, scope, startedAt: ctx.world.clock.now(), forms: null }
-  const work = (disconnected: AbortSignal) => handleMethod({ ...caller, disconnected }, method, params, version)
+  const work = (disconnected: AbortSignal) =>
+    handleMethod(founderServer({ ...caller, disconnected }, version), revision, method, params)
   const result = await withDisconnectSignal(request, (disconnected) =>
     endOnRevocation({ ctx, scope, request }, disconnected, work),
   )

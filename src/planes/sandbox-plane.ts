@@ -4,6 +4,7 @@ import { badRequest, unauthorized } from '../base/problem.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import { type PipePlane, createPipePlane } from '../http/pipe-plane.ts'
 import { bindRoute, createHttpServer } from '../http/server.ts'
+import { agentMcpRoutes } from '../mcp/agent-routes.ts'
 import type { TaskRun } from '../runs/task-run.ts'
 import type { Runner } from '../runs/runner.ts'
 import { runFileRoutes } from '../runs/file-routes.ts'
@@ -11,6 +12,7 @@ import { questionRoutes } from '../runs/question-routes.ts'
 import { agentRecordRoutes } from '../runs/record-routes.ts'
 import { refusedReads, type SandboxRoute, sandboxRoutes, workflowRoutes } from '../runs/sandbox-routes.ts'
 import type { WorkflowRunner } from '../workflows/workflow-runner.ts'
+import { VERSION } from './version.ts'
 
 /** The routes for agents. The gate takes the gate token, every other route the task token. */
 export const sandboxPlaneRoutes = (workflows: WorkflowRunner): SandboxRoute[] => [
@@ -31,12 +33,13 @@ export interface SandboxPlane {
 export function openSandboxPlane(ctx: Ctx, runner: Runner, workflows: WorkflowRunner): SandboxPlane {
   const http = createHttpServer(ctx)
   const routes = sandboxPlaneRoutes(workflows)
-  for (const route of routes) {
-    bindRoute(http, ctx, route, { authenticate: async (request) => authenticateRun(runner, request, tokenKind(route)) })
-  }
   const isAuthorized = (route: SandboxRoute, run: TaskRun, token: string) =>
     runner.isRunActive(run) && isTokenFor(route, run, token)
-  return { http, pipe: createPipePlane(ctx, routes, isAuthorized) }
+  const pipe = createPipePlane(ctx, routes, isAuthorized)
+  for (const route of [...routes, ...Object.values(agentMcpRoutes(pipe, VERSION))]) {
+    bindRoute(http, ctx, route, { authenticate: async (request) => authenticateRun(runner, request, tokenKind(route)) })
+  }
+  return { http, pipe }
 }
 
 const tokenKind = (route: SandboxRoute) => (route === sandboxRoutes.checkGate ? 'gate' : 'task')

@@ -4,6 +4,7 @@ import { type Brief, CELL_AGENT_DIR, type PipeResponsePart } from '../contract/a
 import type { Ctx } from '../ctx/ctx.ts'
 import type { SandboxCell, CellExit, CellLimits, CellSpec, SandboxDriver } from '../sandbox/driver.ts'
 import type { FilesFolder } from '../sandbox/files-folder.ts'
+import type { AgentProgram } from './agent-program.ts'
 import { type CellSocket, type CellSocketHandler, NO_CELL_SOCKET, openCellSocket } from './cell-socket.ts'
 
 /** Receives the lines of a run and the exit of its cell. */
@@ -50,13 +51,22 @@ export interface AgentCellOptions extends CellSocketHandler {
   agentDir: string
 }
 
-/** Starts a cell and resolves when the harness inside is ready. */
-export async function openAgentCell(options: AgentCellOptions, kind: CellKind): Promise<AgentCell> {
+/** Starts a cell and resolves when the harness inside is ready. A `custom` cell needs the program. */
+export async function openAgentCell(
+  options: AgentCellOptions,
+  kind: CellKind,
+  program: AgentProgram | null = null,
+): Promise<AgentCell> {
   const { ctx, driver } = options
   const id = Buffer.from(ctx.world.random(9)).toString('base64url')
   const socket = kind === 'custom' ? await openCellSocket(options, driver, ctx.config.dataDir, id) : NO_CELL_SOCKET
+  // A copy for this cell alone, because the files of a wedge may change.
+  const folder = program?.dir && program.isInWedge ? driver.stageFolder(program.dir) : null
+  const staged = program && folder ? { ...program, dir: folder.path } : program
   try {
-    return await waitUntilReady(driver.start(toCellSpec(options, kind, socket.path)), id, kind, socket)
+    const cell = driver.start(toCellSpec(options, kind, socket.path, staged))
+    void cell.exited.then(() => folder?.remove())
+    return await waitUntilReady(cell, id, kind, socket)
   } catch (error) {
     socket.close()
     throw error
@@ -113,17 +123,26 @@ function waitUntilReady(cell: SandboxCell, id: string, kind: CellKind, socket: C
 const joinJsonObjects = (head: object, rest: object): string =>
   `${JSON.stringify(head).slice(0, -1)},${JSON.stringify(rest).slice(1)}`
 
-function toCellSpec({ ctx, agentDir, driver }: AgentCellOptions, kind: CellKind, socket: string | null): CellSpec {
+function toCellSpec(
+  { agentDir, driver }: AgentCellOptions,
+  kind: CellKind,
+  socket: string | null,
+  program: AgentProgram | null,
+): CellSpec {
   const harness = `${driver.agentDirInside(agentDir) || CELL_AGENT_DIR}/harness.cjs`
   const base = { agentDir, socket, hasFilesFolder: true } as const
-  const { agentCommand, agentDir: customDir } = ctx.config
   if (kind === 'harness') return { ...base, profile: 'sealed', command: ['node', harness], limits: SHARED_CELL_LIMITS }
-  if (kind === 'workshop' || !agentCommand) {
+  if (kind === 'workshop' || !program) {
     return { ...base, profile: 'workshop', command: ['node', harness], limits: OWN_CELL_LIMITS }
   }
+  const { dir: customDir, command: agentCommand, memoryMb } = program
   const dir = customDir ? ['--dir', driver.customDirInside(customDir)] : []
-  const command = ['node', harness, '--custom-agent', ...dir, '--', 'sh', '-c', agentCommand]
-  return { ...base, profile: 'workshop', command, ...(customDir && { customDir }), limits: CUSTOM_AGENT_LIMITS }
+  const hasLoopback = driver.canLoopback && socket !== null
+  const forwarded = hasLoopback ? ['--socket', driver.socketPathInside(socket)] : []
+  const command = ['node', harness, '--custom-agent', ...dir, ...forwarded, '--', 'sh', '-c', agentCommand]
+  const limits = { ...CUSTOM_AGENT_LIMITS, memory_mb: memoryMb }
+  const custom = { ...(customDir && { customDir }), hasLoopback, limits }
+  return { ...base, profile: 'workshop', command, ...custom }
 }
 
 const OUTPUT_LIMITS = { output_line_bytes: 32 * 1024 * 1024, stderr_bytes: 16 * 1024 }
@@ -148,4 +167,4 @@ const OWN_CELL_LIMITS: CellLimits = {
   ...OUTPUT_LIMITS,
 }
 /** Frameworks for agents open hundreds of files at their start, and some reserve more than 512 MB. */
-const CUSTOM_AGENT_LIMITS: CellLimits = { ...OWN_CELL_LIMITS, memory_mb: 1024, open_files: 1024 }
+const CUSTOM_AGENT_LIMITS: Omit<CellLimits, 'memory_mb'> = { ...OWN_CELL_LIMITS, open_files: 1024 }

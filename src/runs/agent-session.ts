@@ -52,6 +52,7 @@ export async function runAgentSession(
   const log = new RunLog(ctx, run, (tx, entries) => saveEntries(tx, run, entries), logDelay(ctx, cell))
   run.flushLog = () => flushWhenRead(log)
   run.saveSoon = () => log.markChanged()
+  run.finish = (output) => finishSession(run, cell, output)
   const runEnd = await new Promise<RunEnd>((resolve) => {
     void log.failed.then((error) => resolve(lostLogEnd(run, error)))
     cell.start(run.cellRunId, brief, createCellListener(context, { run, cell, log, artifacts, end: resolve }))
@@ -64,7 +65,24 @@ export async function runAgentSession(
   cell.listeners.delete(run.cellRunId)
   const unwritten = await log.close()
   run.workingTime.stop()
-  return { end: runEnd, artifacts, unwritten }
+  return { end: withFinishedOutput(run, runEnd), artifacts, unwritten }
+}
+
+/** Like a program that has written its output, one that has called `finish` gets a moment to exit by itself. */
+const EXIT_GRACE_MS = 2000
+
+/** The harness ends the program at the abort, and then delivers its files. */
+function finishSession(run: TaskRun, cell: AgentCell, output: Json): boolean {
+  if (run.finishedWith) return false
+  run.finishedWith = { output }
+  setTimeout(() => cell.listeners.has(run.cellRunId) && cell.abort(run.cellRunId), EXIT_GRACE_MS).unref()
+  return true
+}
+
+/** A program that has given its output by `finish` exits without writing one, or is ended. */
+function withFinishedOutput({ finishedWith }: TaskRun, end: RunEnd): RunEnd {
+  const isProgramEnd = end.kind === 'output' || end.kind === 'error' || end.kind === 'crashed'
+  return finishedWith && isProgramEnd ? { kind: 'output', ...finishedWith } : end
 }
 
 /**

@@ -1,3 +1,4 @@
+import { type AgentProgram, findDeploymentProgram, isUsualProgram } from './agent-program.ts'
 import { type CellKind, type AgentCellOptions, type AgentCell, openAgentCell } from './agent-cell.ts'
 
 /** A shared cell is replaced after this many runs, so that leaks do not add up. */
@@ -25,26 +26,22 @@ export class CellPool {
     this.#options = options
   }
 
-  /** A custom agent replaces the harness for every task. */
-  get usesCustomAgent(): boolean {
-    return this.#options.ctx.config.agentCommand !== null
-  }
-
   /** Starts the cells that the next runs will need. */
   warmUp(kind: CellKind): void {
     const warmCells = this.#warm.get(kind) ?? []
     this.#warm.set(kind, warmCells)
     while (warmCells.length < this.#options.ctx.config.pool && !this.#closed) {
-      const cell = this.#openCell(kind)
+      const cell = this.#openWarmCell(kind)
       // The run that takes the cell gets the error; until then it is not unhandled.
       cell.catch(() => {})
       warmCells.push(cell)
     }
   }
 
-  /** A cell for a single run. */
-  async acquireOwn(kind: CellKind): Promise<AgentCell> {
-    return this.#use(await this.#take(kind))
+  /** A cell for a single run. A custom agent that is not the usual one of the deployment has no warm cells. */
+  async acquireOwn(kind: CellKind, program: AgentProgram | null = null): Promise<AgentCell> {
+    const isWarm = program === null || isUsualProgram(program)
+    return this.#use(await (isWarm ? this.#take(kind) : this.#openCell(kind, program)))
   }
 
   #use(cell: AgentCell): AgentCell {
@@ -58,7 +55,7 @@ export class CellPool {
     setTimeout(() => this.warmUp(kind), RESTOCK_DELAY_MS).unref()
     const cell = await warmCell?.catch(() => null)
     // If the waiting cell has exited, the task gets a new one.
-    return cell && this.#open.has(cell) ? cell : this.#openCell(kind)
+    return cell && this.#open.has(cell) ? cell : this.#openWarmCell(kind)
   }
 
   /** The project's shared cell. */
@@ -148,8 +145,12 @@ export class CellPool {
     await cell.close()
   }
 
-  async #openCell(kind: CellKind): Promise<AgentCell> {
-    const cell = await openAgentCell(this.#options, kind)
+  #openWarmCell(kind: CellKind): Promise<AgentCell> {
+    return this.#openCell(kind, kind === 'custom' ? findDeploymentProgram(this.#options.ctx.config) : null)
+  }
+
+  async #openCell(kind: CellKind, program: AgentProgram | null): Promise<AgentCell> {
+    const cell = await openAgentCell(this.#options, kind, program)
     this.#open.add(cell)
     void cell.exited.then(() => this.#open.delete(cell))
     return cell

@@ -15,6 +15,7 @@ import { updateTaskRunning } from '../lifecycle/rows.ts'
 import type { TaskError } from '../tasks/status.ts'
 import { needsOwnCell } from '../tasks/queue-reason.ts'
 import { findTaskType } from '../wedges/task-type.ts'
+import { findAgentProgram, isUsualProgram } from './agent-program.ts'
 import { createOrContinueBrief } from './create-brief.ts'
 import type { CellPool } from './cell-pool.ts'
 import type { AgentCell } from './agent-cell.ts'
@@ -73,7 +74,7 @@ async function executeInCell(
   const unregister = environment.registerRun(run)
   let cell: AgentCell | null = null
   try {
-    const agentCell = await acquireCell(ctx, pool, task)
+    const agentCell = await acquireCell(ctx, pool, run)
     cell = agentCell
     const { id, kind, socketPathInside } = agentCell
     run.cellId = id
@@ -152,15 +153,10 @@ async function gatherRunParts(ctx: Ctx, task: QueuedTask): Promise<TaskRunParts 
   }
 }
 
-/** Null means the shared cell of the project. */
-function ownCellKind(ctx: Ctx, pool: CellPool, task: QueuedTask): 'custom' | 'workshop' | null {
-  if (!needsOwnCell(ctx, task)) return null
-  return pool.usesCustomAgent ? 'custom' : 'workshop'
-}
-
-function acquireCell(ctx: Ctx, pool: CellPool, task: QueuedTask): Promise<AgentCell> {
-  const own = ownCellKind(ctx, pool, task)
-  return own ? pool.acquireOwn(own) : pool.acquireShared(task.project_id)
+function acquireCell(ctx: Ctx, pool: CellPool, { task, wedge, type }: TaskRun): Promise<AgentCell> {
+  const program = findAgentProgram(ctx.config, wedge, type)
+  if (program) return pool.acquireOwn('custom', program)
+  return needsOwnCell(ctx, task) ? pool.acquireOwn('workshop') : pool.acquireShared(task.project_id)
 }
 
 /** Starts tasks in the transaction that claims them if their cell is ready and no further check can fail. */
@@ -170,9 +166,10 @@ export function createRunStarter({ ctx, pool, sandbox }: RunEnvironment): RunSta
       const wedge = ctx.wedges.get(task.wedge)
       const type = wedge && findTaskType(wedge, task.task_type)
       // A resumable task stores its brief when it starts, and the brief is made when the cell is there.
-      if (!type || type.harness.needs_connections || type.harness.resume) return false
-      const own = ownCellKind(ctx, pool, task)
-      return own ? pool.hasWarmCell(own) : pool.hasSharedCell(task.project_id)
+      if (!wedge || !type || type.harness.needs_connections || type.harness.resume) return false
+      const program = findAgentProgram(ctx.config, wedge, type)
+      if (program) return isUsualProgram(program) && pool.hasWarmCell('custom')
+      return needsOwnCell(ctx, task) ? pool.hasWarmCell('workshop') : pool.hasSharedCell(task.project_id)
     },
     writeStarted: (tx, tasks) => writeTaskCreated(tx, tasks, sandbox),
   }

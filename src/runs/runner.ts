@@ -65,7 +65,7 @@ export class Runner implements Loop, RunnerSlots {
 
   start(): void {
     this.#ctx.taskStarter.tryStart = createTaskStarter(this.#ctx, this.#starter, this, this.#stopping.signal)
-    this.pool.warmUp(this.pool.usesCustomAgent ? 'custom' : 'harness')
+    this.pool.warmUp(this.#ctx.config.agentCommand === null ? 'harness' : 'custom')
     this.#unsubscribe = this.#ctx.notifications.subscribe({ topic: 'task-queued' }, () => this.#startClaim())
     this.#poll()
   }

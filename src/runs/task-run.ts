@@ -1,6 +1,7 @@
 import type { GatedRun } from '../approvals/gated-request.ts'
 import { LazyAbort } from '../base/lazy-abort.ts'
 import { newToken } from '../base/tokens.ts'
+import type { Json } from '../base/json.ts'
 import type { Brief } from '../contract/agent-protocol.ts'
 import type { TaskType, Wedge, WedgeManifest } from '../contract/wedge-manifest.ts'
 import type { Grant } from '../connections/grants.ts'
@@ -59,6 +60,10 @@ export interface TaskRun extends GatedRun, LiveRun {
   endedBy: RunEndReason | null
   /** The cause of a failure, if the service knows it better than the agent. */
   failure: TaskError | null
+  /** The output that the agent gave by `finish`; its later lines do not replace it. */
+  finishedWith: { output: Json } | null
+  /** Ends the session with this output when the program has exited. False if the agent has given an output before. */
+  finish: (output: Json) => boolean
   /** Stores all events of the agent so far, so that the next event of the service comes after them. */
   flushLog: () => Promise<void>
   /** Aborts the model calls in progress and waits until their cost is stored. */
@@ -119,6 +124,8 @@ export function createTaskRun(
     pendingRequests: new Set(),
     endedBy: null,
     failure: null,
+    finishedWith: null,
+    finish: () => false,
     flushLog: async () => {},
     ...createRequestStore(() => run, earlier),
     askForServer: (callId, connection) => (question) => askForServer(ctx, run, { callId, connection }, question),

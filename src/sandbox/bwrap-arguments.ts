@@ -3,6 +3,7 @@ import { dirname } from 'node:path'
 import { CELL_AGENT_DIR, CELL_SOCKET } from '../contract/agent-protocol.ts'
 import type { CellLimits, CellSpec } from './driver.ts'
 import { dataLimitMb } from './cell-limits.ts'
+import { loopbackShm, loopbackTmp, type LoopbackPaths } from './loopback-helper.ts'
 import type { HostProgram } from './host-programs.ts'
 
 export const CELL_CUSTOM_DIR = '/custom'
@@ -19,6 +20,7 @@ export interface BwrapSetup {
   readablePath: (path: string) => string
   /** Folders below /usr that cells must not see. */
   hiddenFolders: string[]
+  loopback: LoopbackPaths
 }
 
 /** The descriptors of the system call filter and of the dynamic loader, which bwrap reads. */
@@ -33,11 +35,13 @@ const MEGABYTE = 1024 * 1024
  */
 export function bwrapArguments(spec: CellSpec, setup: BwrapSetup, filesFolder: string | null): string[] {
   return [
+    spec.hasLoopback ? [] : ['--unshare-net'],
     NAMESPACE_ARGUMENTS,
     environmentArguments(spec.profile, setup),
-    [...DEVICE_ARGUMENTS, ...tmpfsArguments('/tmp', spec.limits.tmp_mb)],
+    DEVICE_ARGUMENTS,
+    spec.hasLoopback ? ['--bind', loopbackTmp(setup.loopback), '/tmp'] : tmpfsArguments('/tmp', spec.limits.tmp_mb),
     filesFolder === null ? [] : ['--ro-bind', filesFolder, CELL_FILES_DIR],
-    spec.profile === 'workshop' ? workshopMounts(setup, spec.limits) : [],
+    spec.profile === 'workshop' ? workshopMounts(spec, setup) : [],
     programMounts(spec.profile, setup),
     usesLoader(spec, setup) ? ['--perms', '0111', '--file', String(LOADER_DESCRIPTOR), CELL_LOADER] : [],
     ['--ro-bind', setup.readablePath(spec.agentDir), CELL_AGENT_DIR],
@@ -53,7 +57,7 @@ export function bwrapArguments(spec: CellSpec, setup: BwrapSetup, filesFolder: s
 }
 
 const NAMESPACE_ARGUMENTS = [
-  ['--unshare-user', '--unshare-ipc', '--unshare-pid', '--unshare-net', '--unshare-uts', '--unshare-cgroup-try'],
+  ['--unshare-user', '--unshare-ipc', '--unshare-pid', '--unshare-uts', '--unshare-cgroup-try'],
   ['--disable-userns', '--uid', '65534', '--gid', '65534', '--hostname', 'sandbox'],
   ['--die-with-parent', '--new-session', '--as-pid-1', '--cap-drop', 'ALL'],
 ].flat()
@@ -75,7 +79,7 @@ function tmpfsArguments(path: string, megabytes: number): string[] {
 }
 
 /** The programs of the host, without its settings, accounts and keys. */
-function workshopMounts(setup: BwrapSetup, limits: CellLimits): string[] {
+function workshopMounts({ hasLoopback, limits }: CellSpec, setup: BwrapSetup): string[] {
   const top = ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'].filter((path) => existsSync(path))
   return [
     '--ro-bind',
@@ -88,7 +92,9 @@ function workshopMounts(setup: BwrapSetup, limits: CellLimits): string[] {
     ...setup.hiddenFolders.flatMap((path) => ['--tmpfs', path, '--remount-ro', path]),
     '--proc',
     '/proc',
-    ...tmpfsArguments('/dev/shm', limits.tmp_mb),
+    ...(hasLoopback
+      ? ['--bind', loopbackShm(setup.loopback), '/dev/shm', '--ro-bind', setup.loopback.hostsFile, '/etc/hosts']
+      : tmpfsArguments('/dev/shm', limits.tmp_mb)),
   ]
 }
 

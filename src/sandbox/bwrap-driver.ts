@@ -5,9 +5,9 @@ import { basename, join } from 'node:path'
 import { CELL_AGENT_DIR, CELL_SOCKET } from '../contract/agent-protocol.ts'
 import { bwrapArguments, CELL_CUSTOM_DIR, CELL_FILES_DIR, type BwrapSetup, usesLoader } from './bwrap-arguments.ts'
 import { type CellProcess, wrapCellProcess, type CellTermination, hasStdioPipes } from './cell-process.ts'
-import type { CellSpec, SandboxDriver, SandboxIsolation } from './driver.ts'
+import type { SandboxDriver, SandboxIsolation } from './driver.ts'
 import { workshopMemoryMb } from './cell-limits.ts'
-import { listChildProcesses, monitorCell } from './cell-monitor.ts'
+import { findFirstProcess, monitorCell } from './cell-monitor.ts'
 import {
   findProgram,
   listInheritedDescriptors,
@@ -15,7 +15,8 @@ import {
   inspectProgram,
   withDescriptorsCovered,
 } from './host-programs.ts'
-import { parseCpuArchitecture, buildSeccompFilter } from './seccomp-filter.ts'
+import { createLoopbackPaths, loopbackArguments } from './loopback-helper.ts'
+import { parseCpuArchitecture, buildSeccompFilter, type FilterProfile } from './seccomp-filter.ts'
 import { createFilesFolder, removeFilesFolder, removeOrphanedFilesFolders } from './files-folder.ts'
 import { giveSocketToCellUser, createSocketFolder, cellUserOfSocket } from './socket-folder.ts'
 import { createStaging, type Staging } from './staging.ts'
@@ -33,6 +34,7 @@ export function bwrapDriver(hide: string[]): SandboxDriver {
   return {
     kind: 'bwrap',
     isolation: bwrapIsolation(),
+    canLoopback: true,
     socketPathInside: () => CELL_SOCKET,
     agentDirInside: () => CELL_AGENT_DIR,
     customDirInside: () => CELL_CUSTOM_DIR,
@@ -43,10 +45,11 @@ export function bwrapDriver(hide: string[]): SandboxDriver {
       const user = cellUserOfSocket(spec.socket, users)
       const filesFolder = spec.hasFilesFolder ? createFilesFolder(user) : null
       // Opened for each cell: a shared descriptor also shares its read position, and the first cell reads to the end.
-      const given = [`/proc/self/fd/${filters[spec.profile]}`, ...(usesLoader(spec, setup) ? [setup.loader ?? ''] : [])]
-      const child = withOpenFiles(given, (descriptors) =>
-        spawnBwrap(bwrap, bwrapArguments(spec, setup, filesFolder), user, descriptors, inherited),
-      )
+      const filter = filters[spec.hasLoopback ? 'loopback' : spec.profile]
+      const given = [`/proc/self/fd/${filter}`, ...(usesLoader(spec, setup) ? [setup.loader ?? ''] : [])]
+      const inner = bwrapArguments(spec, setup, filesFolder)
+      const args = spec.hasLoopback ? loopbackArguments(bwrap, setup.loopback, spec.limits, inner) : inner
+      const child = withOpenFiles(given, (descriptors) => spawnBwrap(bwrap, args, user, descriptors, inherited))
       const termination = { ...BWRAP_TERMINATION, afterExit: () => filesFolder && removeFilesFolder(filesFolder) }
       const files = filesFolder === null ? null : { host: filesFolder, inside: CELL_FILES_DIR }
       const cell = wrapCellProcess(child, spec.limits, termination, files)
@@ -76,23 +79,24 @@ function createBwrapSetup(hide: string[], staging: Staging): BwrapSetup {
     prlimit: inspectProgram(prlimit),
     readablePath: staging.readablePath,
     hiddenFolders: hide.filter((path) => path.startsWith('/usr/')),
+    loopback: createLoopbackPaths(),
   }
 }
 
-type SeccompDescriptors = Record<CellSpec['profile'], number>
+type SeccompDescriptors = Record<FilterProfile, number>
 
 /** The filters as open, already deleted files: no other process can change them, and no file stays on the disk. */
 function openSeccompFilters(): SeccompDescriptors {
   const architecture = parseCpuArchitecture(process.arch)
   if (architecture === null) throw new Error(`there is no system call filter for ${process.arch} processors`)
   const folder = mkdtempSync(join(tmpdir(), 'svc-filter-'))
-  const open = (profile: CellSpec['profile']) => {
+  const open = (profile: FilterProfile) => {
     const path = join(folder, profile)
     writeFileSync(path, buildSeccompFilter(profile, architecture), { mode: 0o600 })
     return openSync(path, 'r')
   }
   try {
-    return { sealed: open('sealed'), workshop: open('workshop') }
+    return { sealed: open('sealed'), workshop: open('workshop'), loopback: open('loopback') }
   } finally {
     rmSync(folder, { recursive: true })
   }
@@ -130,9 +134,7 @@ const BWRAP_TERMINATION: Omit<CellTermination, 'afterExit'> = {
    * namespace only after all others, so when bwrap exits no process of the cell is left.
    */
   kill(pid) {
-    const inside = listChildProcesses(pid)
-    for (const child of inside) killProcess(child)
-    if (inside.length === 0) killProcess(pid)
+    killProcess(findFirstProcess(pid) ?? pid)
   },
   /** Like a shell, bwrap exits with 128 + n for a program that signal n ended. */
   parseExit(code, signal) {

@@ -21,10 +21,11 @@ export function dataLimitMb({ memory_mb }: Pick<CellLimits, 'memory_mb'>, versio
 
 /** Memory that all processes of a workshop may use together. A sealed cell is a single process. */
 export const workshopMemoryMb = ({ memory_mb }: Pick<CellLimits, 'memory_mb'>): number =>
-  Math.min(2 * memory_mb, MAX_WORKSHOP_MEMORY_MB)
+  Math.max(memory_mb, Math.min(2 * memory_mb, DOUBLED_WORKSHOP_MEMORY_MB))
 
 /** Counts files, folders and links. The kernel needs about 1 kB of memory for each. */
 export const MAX_CELL_FILES = 100_000
 
 const CODE_RANGE_MB = 512
-const MAX_WORKSHOP_MEMORY_MB = 1024
+/** Up to this, several processes may use more than one alone. */
+const DOUBLED_WORKSHOP_MEMORY_MB = 1024

@@ -23,21 +23,27 @@ export function monitorCell(cell: SandboxCell, maxMemoryMb: number | null): void
 function findExceededLimit(pid: number, maxMemoryMb: number | null): string | null {
   if (maxMemoryMb !== null && exceedsMemory(pid, maxMemoryMb * 1024))
     return `the processes of the sandbox used more than ${maxMemoryMb} MB of memory`
-  const [first] = listChildProcesses(pid)
-  const files = first === undefined ? 0 : countFiles(first, '/tmp') + countFiles(first, '/dev/shm')
+  const first = findFirstProcess(pid)
+  const files = first === undefined ? 0 : countFiles(first)
   return files > MAX_CELL_FILES ? `the sandbox contained more than ${MAX_CELL_FILES.toLocaleString('en')} files` : null
 }
 
-/** The files in the file system of a folder of the cell, from outside. Zero while the cell still sees that of the host. */
-function countFiles(pid: number, folder: string): number {
-  const inside = `/proc/${pid}/root${folder}`
-  try {
-    if (statSync(inside).dev === statSync(folder, { throwIfNoEntry: false })?.dev) return 0
-    const { files, ffree } = statfsSync(inside)
-    return files - ffree
-  } catch {
-    return 0 // The process has ended in the meantime.
+/** The files of the cell, from outside. Zero while the cell still sees the folders of the host. */
+function countFiles(pid: number): number {
+  const counts = new Map<number, number>()
+  for (const folder of ['/tmp', '/dev/shm']) {
+    const inside = `/proc/${pid}/root${folder}`
+    try {
+      const { dev } = statSync(inside)
+      if (dev === statSync(folder, { throwIfNoEntry: false })?.dev) continue
+      const { files, ffree } = statfsSync(inside)
+      // The two folders of a cell with a loopback port are in one file system.
+      counts.set(dev, files - ffree)
+    } catch {
+      // The process has ended in the meantime, or the cell has no such folder.
+    }
   }
+  return [...counts.values()].reduce((all, count) => all + count, 0)
 }
 
 /** The quick sum counts pages that forked processes share once per process; the exact sum is slow and rarely needed. */
@@ -73,8 +79,17 @@ function sumMatches(path: string, lines: RegExp): number {
   return [...readProcFile(path).matchAll(lines)].reduce((all, [, number]) => all + Number(number), 0)
 }
 
+/** The first process in the process namespace of the cell. One or two processes of bwrap wait for it. */
+export function findFirstProcess(pid: number): number | undefined {
+  for (const child of listChildProcesses(pid)) {
+    const first = /^NSpid:.*\s1$/m.test(readProcFile(`/proc/${child}/status`)) ? child : findFirstProcess(child)
+    if (first !== undefined) return first
+  }
+  return undefined
+}
+
 /** Children of every thread of the process, not only of its main thread. */
-export function listChildProcesses(pid: number): number[] {
+function listChildProcesses(pid: number): number[] {
   return listThreads(pid)
     .flatMap((thread) => readProcFile(`/proc/${pid}/task/${thread}/children`).match(/\d+/g) ?? [])
     .map(Number)

@@ -15,6 +15,8 @@ export interface CellSpec {
   customDir?: string
   /** Host path of the Unix socket that the cell sees at /run/svc.sock, after `prepareSocket`; null: no socket. */
   socket: string | null
+  /** A workshop may use TCP on 127.0.0.1. With bwrap no other address is reachable, and the interface is its own. */
+  hasLoopback?: boolean
   /** The cell gets a folder for the files of its runs, which it sees read-only at `$HOME/in`. */
   hasFilesFolder?: true
   limits: CellLimits
@@ -22,7 +24,7 @@ export interface CellSpec {
 
 /**
  * Memory, CPU seconds, open files and file size are limited per process; all processes of a workshop together may use
- * twice the memory, but at most 1 GiB. `cpu_s: 0` means no limit, for long-lived cells.
+ * twice the memory up to 1 GiB, and above that as much as one of them. `cpu_s: 0` means no limit, for long-lived cells.
  */
 export interface CellLimits {
   memory_mb: number
@@ -75,6 +77,8 @@ export interface SandboxDriver {
   readonly kind: 'bwrap' | 'process'
   /** What is isolated; shown in /v1/meta and logged. */
   readonly isolation: SandboxIsolation
+  /** Whether a cell can have a loopback port; the probe sets it. */
+  canLoopback: boolean
   /** The socket's path as the cell sees it. */
   socketPathInside(hostPath: string): string
   agentDirInside(hostPath: string): string

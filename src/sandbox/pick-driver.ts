@@ -19,7 +19,9 @@ export async function pickSandboxDriver(
   if (choice === 'process') return announceDriver(processDriver(log), log)
   try {
     const driver = bwrapDriver(hidden)
-    driver.isolation.warnings.push(...(await probeDriver(driver)))
+    const { warnings, canLoopback } = await probeDriver(driver)
+    driver.isolation.warnings.push(...warnings)
+    driver.canLoopback = canLoopback
     return announceDriver(driver, log)
   } catch (cause) {
     const reason = errorMessage(cause)

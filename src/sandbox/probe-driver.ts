@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readlinkSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { CellExit, CellSpec, SandboxDriver } from './driver.ts'
 import { DEFAULT_CELL_LIMITS } from './cell-limits.ts'
@@ -7,27 +7,42 @@ import { cellTemporaryFolder } from './staging.ts'
 /** Long enough for a busy machine; a cell that takes longer to start is not usable. */
 const PROBE_TIMEOUT_MS = 15_000
 
+/** What does not work on this machine, although the sandbox does. */
+interface ProbeResult {
+  warnings: string[]
+  canLoopback: boolean
+}
+
 /**
- * Starts cells of each profile and lets the sealed one try what it must not be able to do. Throws if one of these
- * attempts succeeds or the cell does not start; returns warnings about features that do not work.
+ * Starts cells of each profile and lets them try what they must not be able to do. Throws if one of these attempts
+ * succeeds or the sealed cell does not start.
  */
-export async function probeDriver(driver: SandboxDriver): Promise<string[]> {
+export async function probeDriver(driver: SandboxDriver): Promise<ProbeResult> {
   const agentDir = mkdtempSync(join(cellTemporaryFolder(), 'svc-probe-'))
   chmodSync(agentDir, 0o755)
   try {
     const common = { agentDir, socket: null, limits: DEFAULT_CELL_LIMITS }
-    const [sealed, workshop, harness] = await Promise.all([
+    const node = { ...common, profile: 'workshop' } as const
+    const [sealed, workshop, loopback] = await Promise.all([
       runProbe(driver, { ...common, profile: 'sealed', command: ['node', '-e', ATTEMPTS_PROGRAM] }),
       runProbe(driver, { ...common, profile: 'workshop', command: ['/bin/sh', '-c', 'echo []'] }),
-      // Node starts in another way in a workshop; its version is the cheapest output.
-      runProbe(driver, { ...common, profile: 'workshop', command: ['node', '--version'] }),
+      runProbe(driver, { ...node, hasLoopback: true, command: ['node', '-e', LOOPBACK_PROGRAM] }),
     ])
     const problem = probeProblem(sealed)
     if (problem !== null) throw new Error(problem)
-    const broken = probeProblem(workshop) ?? probeProblem(harness, process.version)
-    return broken === null
-      ? []
-      : [`cells that run other programs (the shell tool, custom agents) do not work: ${broken}`]
+    const noLoopback = probeProblem(loopback) ?? networkProblem(loopback)
+    // Node starts in another way in a workshop; its version is the cheapest output.
+    const harness = noLoopback === null ? null : await runProbe(driver, { ...node, command: ['node', '--version'] })
+    const broken = probeProblem(workshop) ?? (harness && probeProblem(harness, process.version))
+    const warnings = [
+      ...(broken === null
+        ? []
+        : [`cells that run other programs (the shell tool, custom agents) do not work: ${broken}`]),
+      ...(noLoopback === null
+        ? []
+        : [`custom agents get no loopback port and no ${LOOPBACK_VARIABLES}: ${noLoopback}`]),
+    ]
+    return { warnings, canLoopback: noLoopback === null }
   } finally {
     rmSync(agentDir, { recursive: true, force: true })
   }
@@ -55,6 +70,14 @@ function probeProblem({ lines, exit }: ProbeOutcome, expected = '[]'): string | 
   return `a process in it ended with ${exit.signal ?? exit.code}: ${exit.stderr.trim() || 'it wrote nothing to stderr'}`
 }
 
+const LOOPBACK_VARIABLES = 'SVC_BASE_URL, ANTHROPIC_BASE_URL or OPENAI_BASE_URL'
+
+/** The second line of the report is the network namespace of the cell. */
+function networkProblem({ lines: [, network] }: ProbeOutcome): string | null {
+  const isOwn = network?.startsWith('net:') && network !== readlinkSync('/proc/self/ns/net')
+  return isOwn ? null : 'its cell has no network namespace of its own'
+}
+
 /** Runs inside the cell. It is a string because the service is one bundled file. */
 const ATTEMPTS_PROGRAM = `
 const done = []
@@ -71,4 +94,31 @@ const report = () => { console.log(done.length === 0 ? '[]' : done.join(', ')); 
 const tcp = require('node:net').connect(9, '127.0.0.1')
 tcp.on('connect', () => { done.push('open a TCP connection'); report() })
 tcp.on('error', (error) => { if (error.code !== 'EAFNOSUPPORT') done.push('make a network socket'); report() })
+`
+
+/** A cell with a loopback port reaches itself and nothing else. */
+const LOOPBACK_PROGRAM = `
+const done = []
+const net = require('node:net')
+const server = net.createServer((socket) => socket.end('x')).listen(0, '127.0.0.1', () => {
+  const own = net.connect(server.address().port, '127.0.0.1')
+  own.on('data', connectOutside)
+  own.on('error', (error) => { done.push('not use its own port: ' + error.code); report() })
+})
+server.on('error', (error) => { done.push('not listen: ' + error.code); report() })
+function connectOutside() {
+  const outside = net.connect(80, '169.254.169.254')
+  outside.on('connect', () => { done.push('connect to another machine'); report() })
+  outside.on('error', (error) => { if (error.code !== 'ENETUNREACH') done.push('look for a route'); sendDatagram() })
+}
+function sendDatagram() {
+  const socket = require('node:dgram').createSocket('udp4')
+  socket.on('error', report)
+  socket.bind(0, '127.0.0.1', () => { done.push('send datagrams'); report() })
+}
+function report() {
+  console.log(done.length === 0 ? '[]' : done.join(', '))
+  console.log(require('node:fs').readlinkSync('/proc/self/ns/net'))
+  process.exit(0)
+}
 `

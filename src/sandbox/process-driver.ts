@@ -21,6 +21,7 @@ export function processDriver(log: SandboxLog): SandboxDriver {
   return {
     kind: 'process',
     isolation: processIsolation(),
+    canLoopback: true,
     socketPathInside: (hostPath) => hostPath,
     agentDirInside: staging.readablePath,
     customDirInside: staging.readablePath,

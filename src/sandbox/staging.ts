@@ -58,8 +58,8 @@ export function createStaging(): Staging {
       const real = realpathSync(path)
       if (canOthersRead(real)) return { path: real, remove: () => {} }
       const copy = newCopyPath(real)
-      // Without links: a copy made by root must not contain the file of the host to which a link leads.
-      cpSync(real, copy, { recursive: true, filter: (source) => !lstatSync(source).isSymbolicLink() })
+      // Links stay links: a copy made by root must not contain the file of the host to which a link leads.
+      cpSync(real, copy, { recursive: true, verbatimSymlinks: true })
       makeReadableByOthers(copy)
       const remove = () => {
         known.delete(copy)
@@ -113,8 +113,10 @@ function tryHardLink(source: string, target: string): boolean {
   }
 }
 
+/** Changes no target of a link, which may be any file of the host. */
 function makeReadableByOthers(path: string): void {
-  const kind = statSync(path)
+  const kind = lstatSync(path)
+  if (kind.isSymbolicLink()) return
   const executable = kind.isDirectory() || (kind.mode & 0o100) !== 0
   chmodSync(path, executable ? 0o755 : 0o644)
   if (kind.isDirectory()) for (const name of readdirSync(path)) makeReadableByOthers(join(path, name))

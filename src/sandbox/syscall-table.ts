@@ -4,7 +4,7 @@
  */
 export type SyscallTable = Record<string, readonly [number | null, number | null]>
 
-/** Calls whose arguments the filter checks, in both profiles. */
+/** Calls whose arguments the filter checks, in all profiles. */
 export const ARGUMENT_CHECKED_SYSCALLS = {
   clone: [56, 220],
   clone3: [435, 435],
@@ -14,6 +14,14 @@ export const ARGUMENT_CHECKED_SYSCALLS = {
   setsockopt: [54, 208],
   socket: [41, 198],
   socketpair: [53, 199],
+} as const satisfies SyscallTable
+
+/** Further calls whose arguments the filter checks in a cell with a loopback port. */
+export const LOOPBACK_CHECKED_SYSCALLS = {
+  getsockopt: [55, 209],
+  sendmmsg: [307, 269],
+  sendmsg: [46, 211],
+  sendto: [44, 206],
 } as const satisfies SyscallTable
 
 /** All calls that a sealed cell may make: those that Node 20 to 26 was seen to use, and harmless similar ones. */

@@ -1,14 +1,20 @@
 import type { Ctx } from '../ctx/ctx.ts'
 import type { TaskRow } from '../store/tables.ts'
+import { findTaskType } from '../wedges/task-type.ts'
 import { listWaitingTasks } from './rows.ts'
 import { canExecuteCode, toolsOfTask } from './tools.ts'
 import { parseTaskTools } from './view.ts'
 
 /** Whether the run of a task gets a cell of its own: custom agents, and agents that can execute code. */
-export function needsOwnCell(ctx: Pick<Ctx, 'config' | 'wedges'>, task: Pick<TaskRow, 'wedge' | 'tools'>): boolean {
+export function needsOwnCell(
+  ctx: Pick<Ctx, 'config' | 'wedges'>,
+  task: Pick<TaskRow, 'wedge' | 'task_type' | 'tools'>,
+): boolean {
   if (ctx.config.agentCommand !== null) return true
   const wedge = ctx.wedges.get(task.wedge)
-  return wedge !== undefined && canExecuteCode(toolsOfTask(wedge.manifest, parseTaskTools(task)))
+  if (!wedge) return false
+  const hasAgent = findTaskType(wedge, task.task_type)?.harness.agent !== undefined
+  return hasAgent || canExecuteCode(toolsOfTask(wedge.manifest, parseTaskTools(task)))
 }
 
 /**

@@ -165,14 +165,16 @@ function expiredFilters(since: string | undefined): Expression<SqlBool>[] {
 }
 
 /** The tasks of a project that wait for approvals, as many as can matter for a limit of waiting runs. */
-export const listWaitingTasks = prepareQuery<{ project_id: string }, Pick<TaskRow, 'wedge' | 'tools' | 'replica'>>(
-  (db, arg) =>
-    db
-      .selectFrom('tasks')
-      .select(['wedge', 'tools', 'replica'])
-      .where('status', '=', 'awaiting_approval')
-      .where('project_id', '=', arg('project_id'))
-      .limit(1000),
+export const listWaitingTasks = prepareQuery<
+  { project_id: string },
+  Pick<TaskRow, 'wedge' | 'task_type' | 'tools' | 'replica'>
+>((db, arg) =>
+  db
+    .selectFrom('tasks')
+    .select(['wedge', 'task_type', 'tools', 'replica'])
+    .where('status', '=', 'awaiting_approval')
+    .where('project_id', '=', arg('project_id'))
+    .limit(1000),
 )
 
 const ARTIFACT_HEAD_COLUMNS = ['id', 'task_id', 'name', 'content_type', 'size'] as const

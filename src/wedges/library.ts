@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import type { Logger } from 'pino'
 import { isSlug } from '../base/slug.ts'
 import { problemText, type Wedge, type WedgeLibrary, type WedgeProblem } from '../contract/wedge-manifest.ts'
@@ -115,11 +116,15 @@ export class FolderLibrary implements WedgeLibrary {
   }
 
   /** Takes the fingerprint before reading, so that the next scan notices a change in between. */
-  async #load(slug: string): Promise<LoadedFolder> {
-    const { fingerprint, folders } = await fingerprintWedge(join(this.#dir, slug))
+  async #load(slug: string, agentDirs = agentDirsOf(this.#loaded.get(slug))): Promise<LoadedFolder> {
+    const { fingerprint, folders } = await fingerprintWedge(join(this.#dir, slug), agentDirs)
     const known = this.#loaded.get(slug)
     if (known?.fingerprint === fingerprint) return known
-    return { fingerprint, folders, ...(await readWedge(this.#dir, slug, this.#limits)) }
+    const read = await readWedge(this.#dir, slug, this.#limits)
+    const found = agentDirsOf(read)
+    // Only the manifest tells the folders of agents, and the fingerprint must cover their files.
+    if (read.wedge && !isDeepStrictEqual(found, agentDirs)) return this.#load(slug, found)
+    return { fingerprint, folders, ...read }
   }
 
   #logChanges(loaded: Map<string, LoadedFolder>): void {
@@ -149,3 +154,6 @@ export class FolderLibrary implements WedgeLibrary {
     }, DEBOUNCE_MS).unref()
   }
 }
+
+const agentDirsOf = (read: WedgeReadResult | undefined): string[] =>
+  Object.values(read?.wedge?.agents ?? {}).map(({ path }) => path)

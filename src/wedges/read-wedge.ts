@@ -6,8 +6,10 @@ import { type JsonPath, parseJsonWithLines } from '../base/json-with-lines.ts'
 import { realpathInside } from '../base/real-path.ts'
 import { isSlug } from '../base/slug.ts'
 import type { NamedText } from '../contract/agent-protocol.ts'
+import { DEFAULT_AGENT_MAX_MEMORY_MB, findLargeAgents } from '../contract/declared-agents.ts'
 import { DEFAULT_APPROVAL_TTL_MAX_S, findLongApprovals } from '../contract/declared-approvals.ts'
 import { type FileProblem, problemText, WedgeManifest, type Wedge } from '../contract/wedge-manifest.ts'
+import { readAgentFolders } from './agent-folders.ts'
 import { readWorkflowCode } from './workflow-code.ts'
 import {
   listPartFiles,
@@ -31,6 +33,7 @@ export interface WedgeReadResult {
 /** What the deployment allows a manifest to declare. */
 export interface ManifestLimits {
   approvalTtlMaxS?: number
+  agentMaxMemoryMb?: number
 }
 
 export async function readWedge(root: string, slug: string, limits: ManifestLimits = {}): Promise<WedgeReadResult> {
@@ -41,8 +44,10 @@ export async function readWedge(root: string, slug: string, limits: ManifestLimi
     const knowledge = await readKnowledge(dir, manifest)
     const code = await readWorkflowCode(dir, manifest)
     const { rehearsals, examples, problems } = await readRehearsals(dir, manifest)
+    const agents = await readAgentFolders(dir, manifest)
     const title = manifest.title ?? slug
-    return { wedge: { slug, title, dir, manifest, source, skills, knowledge, rehearsals, examples, code }, problems }
+    const parts = { skills, knowledge, rehearsals, examples, code, agents }
+    return { wedge: { slug, title, dir, manifest, source, ...parts }, problems }
   } catch (error) {
     if (error instanceof WedgeFileError) return { wedge: null, problems: error.problems }
     throw error
@@ -52,15 +57,15 @@ export async function readWedge(root: string, slug: string, limits: ManifestLimi
 async function readManifest(
   dir: string,
   slug: string,
-  { approvalTtlMaxS = DEFAULT_APPROVAL_TTL_MAX_S }: ManifestLimits,
+  { approvalTtlMaxS = DEFAULT_APPROVAL_TTL_MAX_S, agentMaxMemoryMb = DEFAULT_AGENT_MAX_MEMORY_MB }: ManifestLimits,
 ): Promise<{ source: JsonObject; manifest: WedgeManifest }> {
   const text = await loadWedgeText(dir, '', 'wedge.json')
   const source = parseWedgeJson('wedge.json', text)
   if (!isJsonObject(source)) throw wedgeFileError('wedge.json', 'must be an object')
   const { data: manifest, error } = WedgeManifest.safeParse(source)
   if (!manifest) throw invalidManifest(error, source, text)
-  const longApprovals = findLongApprovals(manifest, approvalTtlMaxS)
-  if (longApprovals.length > 0) throw manifestError(longApprovals, text)
+  const exceeded = [...findLongApprovals(manifest, approvalTtlMaxS), ...findLargeAgents(manifest, agentMaxMemoryMb)]
+  if (exceeded.length > 0) throw manifestError(exceeded, text)
   const fault = findManifestFault(manifest, slug)
   if (fault) throw new WedgeFileError(fault)
   return { source, manifest }

@@ -1,11 +1,12 @@
 import { lstat, readdir, readFile, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import type { Json } from '../base/json.ts'
 import { errorMessage } from '../base/error-message.ts'
 import { JsonSyntaxError, parseJsonWithLines } from '../base/json-with-lines.ts'
 import { realpathInside } from '../base/real-path.ts'
 import { parseStrictJson } from '../base/strict-json.ts'
 import type { FileProblem } from '../contract/wedge-manifest.ts'
+import { listOwnFiles } from './digest-folder.ts'
 
 export const MAX_LOADED_FILE_BYTES = 1024 * 1024
 const WEDGE_PARTS = ['skills', 'knowledge', 'rehearsals', 'workflows'] as const
@@ -63,15 +64,23 @@ async function listCodeFilesBelow(folder: string, prefix: string, levels: number
   return (await Promise.all(found)).flat()
 }
 
-/** Changes when any file of the wedge changes. Uses file metadata only and reads no file. */
-export async function fingerprintWedge(dir: string): Promise<{ fingerprint: string; folders: string[] }> {
+/**
+ * Changes when any file of the wedge changes. Uses file metadata only and reads no file. `agentDirs` are the folders of the
+ * agents in the wedge.
+ */
+export async function fingerprintWedge(
+  dir: string,
+  agentDirs: string[] = [],
+): Promise<{ fingerprint: string; folders: string[] }> {
   const parts = await Promise.all(WEDGE_PARTS.map(async (part) => ({ part, names: await listNames(join(dir, part)) })))
   const below = (await listCodeFiles(dir)).filter((name) => name.includes('/')).map((name) => `workflows/${name}`)
   const inParts = parts.flatMap(({ part, names }) => (names ?? []).map((name) => `${part}/${name}`))
-  const files = ['wedge.json', ...inParts, ...below.sort()]
+  const ofAgents = await Promise.all(agentDirs.map((folder) => listOwnFiles(folder).catch(() => null)))
+  const agentFiles = ofAgents.flatMap((files) => (files ?? []).map(({ path }) => relative(dir, path)))
+  const files = ['wedge.json', ...inParts, ...below.sort(), ...agentFiles]
   const fingerprints = await Promise.all(files.map((file) => fingerprintFile(dir, file)))
   const folders = parts.filter(({ names }) => names !== null).map(({ part }) => join(dir, part))
-  return { fingerprint: fingerprints.join('\n'), folders: [dir, ...folders] }
+  return { fingerprint: fingerprints.join('\n'), folders: [dir, ...folders, ...agentDirs] }
 }
 
 /** Reads a file as text. The name comes from the manifest, so it is checked to stay inside the folder. */

@@ -161,6 +161,7 @@ export function wedgeWithRehearsals(rehearsals: Record<string, Json>): Wedge {
     knowledge: [],
     rehearsals,
     examples: {},
+    agents: {},
     code,
   }
 }

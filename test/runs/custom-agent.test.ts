@@ -58,9 +58,15 @@ describe('a custom agent in any language', () => {
       task: ['id', 'wedge', 'task_type', 'input', 'constraints'],
     })
     expect(task.output.env.filter((name: string) => !['PWD', 'OLDPWD', 'SHLVL', '_'].includes(name))).toEqual([
+      'ANTHROPIC_API_KEY',
+      'ANTHROPIC_BASE_URL',
       'HOME',
       'LANG',
+      'OPENAI_API_KEY',
+      'OPENAI_BASE_URL',
       'PATH',
+      'SVC_BASE_URL',
+      'SVC_MCP_URL',
       'TZ',
     ])
     expect(task.artifacts.map(({ name }: { name: string }) => name)).toEqual([

@@ -30,12 +30,12 @@ test('the process driver runs each custom agent in its folder with a separate ho
     fs.mkdirSync(process.env.HOME + '/out', { recursive: true })
     fs.writeFileSync(process.env.HOME + '/out/' + brief.task.id + '.txt', 'mine')
     const gate = await ask('POST', '/v1/internal/gate', { tool: 'look' }, brief.service.gate_token)
-    say({ output: { home: process.env.HOME, files: fs.readdirSync('.'), gate: gate.body, secrets: Object.keys(process.env).filter((name) => name.startsWith('SVC')) } })`
+    say({ output: { home: process.env.HOME, files: fs.readdirSync('.'), gate: gate.body, variables: Object.keys(process.env).filter((name) => name.startsWith('SVC')).sort() } })`
   const both = await Promise.all([runScript(app, js), runScript(app, js)])
   for (const { task } of both) {
     expect(task).toMatchObject({
       status: 'succeeded',
-      output: { files: ['start.cjs'], gate: { decision: 'allowed' }, secrets: [] },
+      output: { files: ['start.cjs'], gate: { decision: 'allowed' }, variables: ['SVC_BASE_URL', 'SVC_MCP_URL'] },
     })
     expect(task.artifacts.map(({ name }: { name: string }) => name)).toEqual(['output.json', `${task.id}.txt`])
   }

@@ -2,10 +2,11 @@ import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import {
   ARGUMENT_CHECKED_SYSCALLS,
+  LOOPBACK_CHECKED_SYSCALLS,
   WORKSHOP_DENIED_SYSCALLS,
   SEALED_SYSCALLS,
 } from '../../src/sandbox/syscall-table.ts'
-import { type CpuArchitecture, buildSeccompFilter } from '../../src/sandbox/seccomp-filter.ts'
+import { type CpuArchitecture, buildSeccompFilter, type FilterProfile } from '../../src/sandbox/seccomp-filter.ts'
 
 const ALLOW = 0x7fff0000
 const KILL = 0x80000000
@@ -14,6 +15,8 @@ const ENOMEM = 0x0005000c
 const UNCHANGED = 0x00050000
 const ENOSYS = 0x00050026
 const EAFNOSUPPORT = 0x00050061
+const ENOPROTOOPT = 0x0005005c
+const EOPNOTSUPP = 0x0005005f
 const ARCH: Record<CpuArchitecture, number> = { x64: 0xc000003e, arm64: 0xc00000b7 }
 
 /** Installed by Debian's linux-libc-dev; arm64 has the numbers that all newer processors share. */
@@ -36,6 +39,7 @@ function verdict(filter: Buffer, call: Call): number {
     const code = filter.readUInt16LE(at * 8)
     if (code === 0x06) return operand
     if (code === 0x20) loaded = data.readUInt32LE(operand)
+    else if (code === 0x54) loaded &= operand
     else at += filter.readUInt8(at * 8 + (holds(code, loaded, operand) ? 2 : 3))
   }
 }
@@ -54,8 +58,9 @@ describe.each(['x64', 'arm64'] as const)('system call filter for %s:', (processo
   const filters = {
     sealed: buildSeccompFilter('sealed', processor),
     workshop: buildSeccompFilter('workshop', processor),
+    loopback: buildSeccompFilter('loopback', processor),
   }
-  const verdictFor = (profile: 'sealed' | 'workshop', number: number, ...words: number[]) =>
+  const verdictFor = (profile: FilterProfile, number: number, ...words: number[]) =>
     verdict(filters[profile], { number, arch, arguments: words })
 
   test('a sealed cell may make the listed calls and no dangerous one', () => {
@@ -69,15 +74,61 @@ describe.each(['x64', 'arm64'] as const)('system call filter for %s:', (processo
     }
   })
 
-  test('a workshop may make all calls of a sealed cell, but no dangerous one', () => {
-    for (const numbers of Object.values(SEALED_SYSCALLS)) {
-      const number = numbers[column]
-      if (number !== null) expect(verdictFor('workshop', number)).toBe(ALLOW)
-    }
-    for (const numbers of Object.values(WORKSHOP_DENIED_SYSCALLS)) {
-      const number = numbers[column]
-      if (number !== null) expect(verdictFor('workshop', number)).toBe(EPERM)
-    }
+  test.each(['workshop', 'loopback'] as const)(
+    'a %s cell may make all calls of a sealed cell, but no dangerous one',
+    (profile) => {
+      const checked = profile === 'loopback' ? Object.keys(LOOPBACK_CHECKED_SYSCALLS) : []
+      for (const [name, numbers] of Object.entries(SEALED_SYSCALLS)) {
+        const number = numbers[column]
+        if (number !== null && !checked.includes(name)) expect(verdictFor(profile, number)).toBe(ALLOW)
+      }
+      for (const numbers of Object.values(WORKSHOP_DENIED_SYSCALLS)) {
+        const number = numbers[column]
+        if (number !== null) expect(verdictFor(profile, number)).toBe(EPERM)
+      }
+    },
+  )
+
+  test('a loopback cell may make local sockets and TCP over IPv4, with common options', () => {
+    const { socket, socketpair, setsockopt } = ARGUMENT_CHECKED_SYSCALLS
+    const { getsockopt, sendto, sendmsg, sendmmsg } = LOOPBACK_CHECKED_SYSCALLS
+    const call = (numbers: readonly [number, number], ...words: number[]) =>
+      verdictFor('loopback', numbers[column], ...words)
+    const [stream, streamWithFlags, datagram] = [1, 0o2004001, 2]
+    expect([call(socket, 1, datagram), call(socket, 2, stream), call(socket, 2, streamWithFlags, 6)]).toEqual([
+      ALLOW,
+      ALLOW,
+      ALLOW,
+    ])
+    const refused = [
+      [2, datagram],
+      [2, 3],
+      [2, stream, 262],
+      [10, stream],
+      [16, 3],
+      [17, 3],
+      [40, stream],
+    ]
+    for (const words of refused) expect(call(socket, ...words)).toBe(EAFNOSUPPORT)
+    expect([call(socketpair, 1), call(socketpair, 2, stream)]).toEqual([ALLOW, EAFNOSUPPORT])
+    for (const option of [2, 9, 13, 15, 20, 21]) expect(call(setsockopt, 3, 1, option)).toBe(ALLOW)
+    for (const option of [7, 8]) expect(call(setsockopt, 3, 1, option)).toBe(UNCHANGED)
+    for (const option of [22, 25, 26, 32, 36, 60]) expect(call(setsockopt, 3, 1, option)).toBe(ENOPROTOOPT)
+    for (const option of [1, 4, 18]) expect(call(setsockopt, 3, 6, option)).toBe(ALLOW)
+    for (const option of [11, 13, 23, 31]) expect(call(setsockopt, 3, 6, option)).toBe(ENOPROTOOPT)
+    for (const level of [0, 17, 41, 282]) expect(call(setsockopt, 3, level, 1)).toBe(ENOPROTOOPT)
+    for (const option of [4, 17, 28, 59]) expect(call(getsockopt, 3, 1, option)).toBe(ALLOW)
+    for (const option of [27, 60, 77]) expect(call(getsockopt, 3, 1, option)).toBe(ENOPROTOOPT)
+    expect([call(getsockopt, 3, 6, 11), call(getsockopt, 3, 6, 35), call(getsockopt, 3, 0, 64)]).toEqual([
+      ALLOW,
+      ENOPROTOOPT,
+      ENOPROTOOPT,
+    ])
+    const fastOpen = 0x20000000
+    expect([call(sendto, 3, 0, 1, fastOpen), call(sendmmsg, 3, 0, 1, fastOpen), call(sendmsg, 3, 0, fastOpen)]).toEqual(
+      [EOPNOTSUPP, EOPNOTSUPP, EOPNOTSUPP],
+    )
+    expect([call(sendto, 3, 0, 1, 0x4000), call(sendmmsg, 3, 0, 1), call(sendmsg, 3, 0)]).toEqual([ALLOW, ALLOW, ALLOW])
   })
 
   test('a sealed cell may start only threads, a workshop also processes, and neither may create a namespace', () => {
@@ -136,6 +187,7 @@ describe.each(['x64', 'arm64'] as const)('system call filter for %s:', (processo
     numbers.set('newfstatat', numbers.get('newfstatat') ?? numbers.get('fstatat') ?? Number.NaN)
     const listed = Object.entries({
       ...ARGUMENT_CHECKED_SYSCALLS,
+      ...LOOPBACK_CHECKED_SYSCALLS,
       ...SEALED_SYSCALLS,
       ...WORKSHOP_DENIED_SYSCALLS,
     }).filter(([name]) => numbers.has(name))

@@ -112,6 +112,7 @@ const echo: Wedge = {
   rehearsals: {},
   examples: {},
   code: { digest: '', files: {} },
+  agents: {},
 }
 const library: WedgeLibrary = {
   get: () => echo,

@@ -67,7 +67,14 @@ export async function wedgeWithWorkflows(
 
 export async function readWedgeFrom(dir: string, source: JsonObject): Promise<Wedge> {
   const manifest = WedgeManifest.parse(source)
-  const parts = { skills: [], knowledge: [], rehearsals: {}, examples: {}, code: await readWorkflowCode(dir, manifest) }
+  const parts = {
+    skills: [],
+    knowledge: [],
+    rehearsals: {},
+    examples: {},
+    agents: {},
+    code: await readWorkflowCode(dir, manifest),
+  }
   return { slug: manifest.wedge, title: manifest.wedge, dir, manifest, source, ...parts }
 }
 

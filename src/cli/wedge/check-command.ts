@@ -12,7 +12,7 @@ export const checkWedgeCommand: CliCommand = {
   summary: 'find the errors in a wedge, with file and line, without the service',
   details: `Checks one wedge, or all wedges in a folder. Without an argument: the wedge in the current folder, else all wedges in
 SVC_WEDGES_DIR. The exit code is 1 if there is an error. Warnings do not count.
-SVC_APPROVAL_TTL_MAX_S is the highest ttl_s that is allowed.`,
+SVC_APPROVAL_TTL_MAX_S is the highest ttl_s that is allowed, SVC_AGENT_MAX_MEMORY_MB the highest memory_mb.`,
   argCount: [0, 1],
   async run(call) {
     const { terminal, env } = call.context

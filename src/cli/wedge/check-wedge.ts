@@ -1,11 +1,13 @@
 import { basename } from 'node:path'
 import { issueMessage } from '../../base/issue-message.ts'
 import { isJsonObject, type Json } from '../../base/json.ts'
+import { DEFAULT_AGENT_MAX_MEMORY_MB, findLargeAgents } from '../../contract/declared-agents.ts'
 import { DEFAULT_APPROVAL_TTL_MAX_S, findLongApprovals } from '../../contract/declared-approvals.ts'
 import { schemaErrors } from '../../contract/output-schema.ts'
 import { unreachableRules } from '../../contract/policy.ts'
 import { WedgeManifest } from '../../contract/wedge-manifest.ts'
 import type { CommandContext } from '../shell/command.ts'
+import { checkAgents } from './check-agents.ts'
 import { checkWedgeFiles } from './check-files.ts'
 import { checkJsonSchema } from './check-schema.ts'
 import type { JsonPath } from '../../base/json-with-lines.ts'
@@ -15,10 +17,14 @@ import { addError, type WedgeFinding, type WedgeInspection, type WedgeJsonFile, 
 
 /** Finds all errors in the folder of a wedge, with file and line. Runs no code of the wedge. */
 export async function checkWedge(env: CommandContext['env'], dir: string): Promise<WedgeFinding[]> {
-  const maxApprovalTtlS = Number(env.SVC_APPROVAL_TTL_MAX_S) || DEFAULT_APPROVAL_TTL_MAX_S
+  const limits = {
+    maxApprovalTtlS: Number(env.SVC_APPROVAL_TTL_MAX_S) || DEFAULT_APPROVAL_TTL_MAX_S,
+    maxMemoryMb: Number(env.SVC_AGENT_MAX_MEMORY_MB) || DEFAULT_AGENT_MAX_MEMORY_MB,
+    searchPath: env.PATH ?? '',
+  }
   const inspection: WedgeInspection = { dir, findings: [] }
   const json = await readWedgeJson(inspection, 'wedge.json')
-  if (json) await checkManifest(inspection, json, maxApprovalTtlS)
+  if (json) await checkManifest(inspection, json, limits)
   return removeDuplicates(inspection.findings).toSorted((a, b) => compareFindings(a, b))
 }
 
@@ -30,7 +36,18 @@ function removeDuplicates(findings: WedgeFinding[]): WedgeFinding[] {
 const compareFindings = (a: WedgeFinding, b: WedgeFinding) =>
   Number(b.file === 'wedge.json') - Number(a.file === 'wedge.json') || a.file.localeCompare(b.file) || a.line - b.line
 
-async function checkManifest(inspection: WedgeInspection, json: WedgeJsonFile, maxApprovalTtlS: number): Promise<void> {
+/** What the deployment allows, and where its programs are. */
+interface DeploymentLimits {
+  maxApprovalTtlS: number
+  maxMemoryMb: number
+  searchPath: string
+}
+
+async function checkManifest(
+  inspection: WedgeInspection,
+  json: WedgeJsonFile,
+  { maxApprovalTtlS, maxMemoryMb, searchPath }: DeploymentLimits,
+): Promise<void> {
   const report: ReportError = (path, message) => addError(inspection, json.file, json.lineOf(path), message)
   if (!isJsonObject(json.value)) return report([], 'must be an object')
   for (const { path, suggestion } of findUnknownKeys(WedgeManifest, json.value)) {
@@ -44,11 +61,17 @@ async function checkManifest(inspection: WedgeInspection, json: WedgeJsonFile, m
   const subset = findValidSubset(json.value)
   if (!subset) return
   checkConsistency(subset, basename(inspection.dir), (path, message) => report(subset.pathInFile(path), message))
-  for (const { path, message } of findLongApprovals(subset.manifest, maxApprovalTtlS)) {
+  const { manifest } = subset
+  for (const { path, message } of [
+    ...findLongApprovals(manifest, maxApprovalTtlS),
+    ...findLargeAgents(manifest, maxMemoryMb),
+  ]) {
     const inFile = subset.pathInFile(path)
     report(inFile, `${inFile.join('.')} ${message}`)
   }
-  await checkWedgeFiles(inspection, { ...json, lineOf: (path) => json.lineOf(subset.pathInFile(path)) }, subset)
+  const manifestFile: WedgeJsonFile = { ...json, lineOf: (path) => json.lineOf(subset.pathInFile(path)) }
+  await checkWedgeFiles(inspection, manifestFile, subset)
+  await checkAgents(inspection, manifestFile, manifest, searchPath)
 }
 
 type ReportError = (path: JsonPath, message: string) => void

@@ -1,19 +1,17 @@
 import { hash } from 'node:crypto'
-import { lstat, readdir, readFile, readlink } from 'node:fs/promises'
-import { dirname, join, relative } from 'node:path'
+import { readFile } from 'node:fs/promises'
+import { dirname, relative } from 'node:path'
 import type { JsonObject } from '../../base/json.ts'
 import { badRequest } from '../../base/problem.ts'
 import { realpathInside } from '../../base/real-path.ts'
 import { isSlug } from '../../base/slug.ts'
 import type { Ctx } from '../../ctx/ctx.ts'
 import type { WedgeProgram } from '../../ctx/program-starter.ts'
+import { digestFolder, MAX_HASHED_BYTES, MAX_HASHED_FILES } from '../../wedges/digest-folder.ts'
 import { requireWedge } from '../../wedges/enabled-wedges.ts'
 import type { Connection } from '../rows.ts'
 
 const MAX_COMMAND_CHARACTERS = 2_000
-/** Every call reads these files for the hash of the tools. */
-const MAX_HASHED_FILES = 1_000
-const MAX_HASHED_BYTES = 32 * 1024 * 1024
 
 /** A server that is shipped in a wedge, as `config.command` and `config.wedge` name it. */
 interface ServerCommand {
@@ -79,20 +77,5 @@ export async function findServerProgram(
 async function digestServer(dir: string, path: string): Promise<string | null> {
   const folder = dirname(path)
   if (folder === dir) return hash('sha256', await readFile(path))
-  const found = await readdir(folder, { withFileTypes: true, recursive: true })
-  const files = found
-    .filter((entry) => entry.isFile() || entry.isSymbolicLink())
-    .map((entry) => ({ path: join(entry.parentPath, entry.name), isLink: entry.isSymbolicLink() }))
-    .filter((file) => !relative(folder, file.path).split('/').includes('node_modules'))
-    .sort((a, b) => (a.path < b.path ? -1 : 1))
-  if (files.length > MAX_HASHED_FILES) return null
-  const parts: [string, string][] = []
-  let bytes = 0
-  for (const file of files) {
-    bytes += (await lstat(file.path)).size
-    if (bytes > MAX_HASHED_BYTES) return null
-    const content = file.isLink ? Buffer.from(await readlink(file.path)) : await readFile(file.path)
-    parts.push([relative(folder, file.path), hash('sha256', content)])
-  }
-  return hash('sha256', JSON.stringify(parts))
+  return digestFolder(folder)
 }

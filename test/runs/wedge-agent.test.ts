@@ -1,0 +1,93 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { ECHO_WEDGE, sharedApp, testApp } from '../app.ts'
+import { dataLimitMb } from '../../src/sandbox/cell-limits.ts'
+import { eventually, loggedLines, scriptedAgentFolder } from './scripted-agent.ts'
+
+const AGENT = `
+const fs = require('node:fs')
+const brief = JSON.parse(fs.readFileSync(0, 'utf8'))
+const data = /^Max data size +(\\d+)/m.exec(fs.readFileSync('/proc/self/limits', 'utf8'))[1] / 1024 ** 2
+const library = require('helper')
+console.log(JSON.stringify({ output: { from: 'wedge', says: library.word, cwd: process.cwd(), data, type: brief.task.task_type } }))`
+
+const WEDGES = {
+  ...ECHO_WEDGE,
+  'desk/wedge.json': {
+    wedge: 'desk',
+    task_types: {
+      plain: {},
+      own: { harness: { agent: { dir: 'agent', command: 'node main.cjs' } } },
+      large: { harness: { agent: { dir: 'agent', command: 'exec node main.cjs' }, memory_mb: 1536 } },
+    },
+  },
+  'desk/rehearsals/plain.json': [{ output: 'bundled' }],
+  'desk/agent/main.cjs': AGENT,
+  'desk/agent/node_modules/helper/index.js': `exports.word = 'hello'`,
+}
+
+describe.each(['bwrap', 'process'])('an agent in the folder of a wedge (%s)', (sandbox) => {
+  const app = sharedApp({ store: 'sqlite', wedges: WEDGES, env: { SVC_SANDBOX: sandbox } })
+  const run = async (task_type: string) => app().finished((await app().createTask({ wedge: 'desk', task_type })).id)
+
+  test('does the tasks of its type with its installed packages; other types keep the bundled agent', async () => {
+    const [own, plain] = [await run('own'), await run('plain')]
+    expect(own).toMatchObject({ status: 'succeeded', output: { from: 'wedge', says: 'hello', type: 'own' } })
+    expect(plain).toMatchObject({ status: 'succeeded', output: 'bundled' })
+    if (sandbox === 'bwrap') expect(own.output).toMatchObject({ cwd: '/custom' })
+  })
+
+  test('has 1 GiB of memory, or what its type declares', async () => {
+    const [own, large] = [await run('own'), await run('large')]
+    expect([own.output, large.output]).toMatchObject([
+      { data: dataLimitMb({ memory_mb: 1024 }) },
+      { data: dataLimitMb({ memory_mb: 1536 }) },
+    ])
+  })
+
+  test('can be changed while the service runs', async () => {
+    const path = join(app().dir, 'wedges/desk/agent/main.cjs')
+    const before = app().ctx.wedges.get('desk')?.agents.agent?.digest
+    writeFileSync(path, `console.log('{"output":"changed"}')`)
+    await eventually(() => app().ctx.wedges.get('desk')?.agents.agent?.digest !== before)
+    expect(await run('own')).toMatchObject({ status: 'succeeded', output: 'changed' })
+    writeFileSync(path, `console.error('no luck'); process.exit(3)`)
+    expect(await run('own')).toMatchObject({
+      status: 'failed',
+      error: { reason: 'agent_failed', message: expect.stringMatching(/without an output.*exit code 3.*no luck/s) },
+    })
+  })
+})
+
+test('an agent in a wedge replaces that of the deployment for its type', async () => {
+  const app = await testApp({
+    store: 'sqlite',
+    wedges: WEDGES,
+    env: { SVC_SANDBOX: 'bwrap', ...scriptedAgentFolder() },
+  })
+  const own = await app.createTask({ wedge: 'desk', task_type: 'own' })
+  expect(await app.finished(own.id)).toMatchObject({ output: { from: 'wedge' } })
+  const input = { js: `say({ output: 'deployment' })` }
+  const other = await app.createTask({ wedge: 'desk', task_type: 'plain', input })
+  expect(await app.finished(other.id)).toMatchObject({ output: 'deployment' })
+})
+
+test('the start of the service warns of an interpreter that the sandbox does not show', async () => {
+  const files = { ...WEDGES, 'desk/agent/run': '#!/bin/sh\n' }
+  const manifest = structuredClone(WEDGES['desk/wedge.json'])
+  manifest.task_types.own.harness.agent.command = 'no-such-program main.cjs'
+  const app = await testApp({
+    store: 'sqlite',
+    wedges: { ...files, 'desk/wedge.json': manifest },
+    env: { SVC_SANDBOX: 'bwrap' },
+  })
+  expect(loggedLines(app, "agent of 'desk/own'").map(({ msg }) => msg)).toEqual([
+    "agent of 'desk/own': there is no program 'no-such-program' on this machine",
+  ])
+  const { id } = await app.createTask({ wedge: 'desk', task_type: 'own' })
+  expect(await app.finished(id)).toMatchObject({
+    status: 'failed',
+    error: { message: expect.stringContaining('no-such-program: not found') },
+  })
+})
