@@ -16,6 +16,8 @@ const Harness = z.object({
   needs_connections: z.boolean().default(false),
   /** A run continues from its last stored turn after the death of its replica. */
   resume: z.boolean().default(false),
+  /** The model is that of `SVC_MODEL_<TIER>`, if the deployment has one. */
+  tier: slugSchema.optional(),
   temperature: z.number().min(0).max(2).optional(),
   steps: z.number().int().positive().max(200).default(20),
   skills: z.array(z.string()).optional(),
