@@ -53,6 +53,13 @@ describe('chooseModel', () => {
     expect(chooseModel(config, 'constructor').name).toBe('meta/llama-4')
   })
 
+  test('the tier of a task type comes before the tier of the project, if it has a model', () => {
+    const config = loadConfig({ ...env, SVC_MODEL_FAST: 'openai/gpt-5-nano' })
+    expect(chooseModel(config, 'fast', 'pro-plus').name).toBe('gpt-5-nano')
+    expect(chooseModel(config, 'large', 'pro-plus').name).toBe('claude-opus-5-5')
+    expect(chooseModel(config, undefined, 'free').name).toBe('meta/llama-4')
+  })
+
   test('without a model setting the rehearsal is used', () => {
     expect(chooseModel(loadConfig({}), 'free').provider).toBe('rehearsal')
     expect(chooseModel(loadConfig({ SVC_MODEL_PRO: 'openai/x' }), 'free').provider).toBe('rehearsal')
