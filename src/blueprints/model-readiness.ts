@@ -1,3 +1,4 @@
+import type { TaskType } from '../contract/wedge-manifest.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import { chooseModel } from '../models/choose-model.ts'
 import { missingModelKeyWarning } from '../models/provider-keys.ts'
@@ -16,19 +17,24 @@ export async function checkModel(
   projectId: string,
   blueprint: Blueprint,
 ): Promise<Pick<ReadinessView, 'items' | 'warnings'>> {
-  if (!needsModel(ctx, blueprint)) return { items: [], warnings: [] }
-  const { provider, name } = chooseModel(ctx.config, (await findProjectAllowance(ctx.db, projectId)).tier)
+  const types = listTypesWithModel(ctx, blueprint)
+  if (types.length === 0) return { items: [], warnings: [] }
+  const { tier } = await findProjectAllowance(ctx.db, projectId)
+  const models = types.map(({ harness }) => chooseModel(ctx.config, harness.tier, tier))
   const item = { item: 'model', kind: 'model', fix: null } as const
-  if (provider === 'rehearsal') return { items: [{ ...item, ok: false, detail: NO_MODEL }], warnings: [] }
-  const missing = missingModelKeyWarning(ctx.world, provider)
+  if (models.some(({ provider }) => provider === 'rehearsal'))
+    return { items: [{ ...item, ok: false, detail: NO_MODEL }], warnings: [] }
+  const names = new Set(models.map(({ provider, name }) => `${provider}/${name}`))
+  const missing = new Set(models.map(({ wire }) => missingModelKeyWarning(ctx.world, wire)))
   return {
-    items: [{ ...item, ok: true, detail: `the model is ${provider}/${name}` }],
-    warnings: missing === null ? [] : [missing],
+    items: [{ ...item, ok: true, detail: `the model is ${[...names].join(', ')}` }],
+    warnings: [...missing].filter((warning) => warning !== null),
   }
 }
 
 /** A workflow is code only, and a custom agent may need no model. */
-function needsModel(ctx: Ctx, { wedge }: Blueprint): boolean {
+function listTypesWithModel(ctx: Ctx, { wedge }: Blueprint): TaskType[] {
+  if (ctx.config.agentCommand !== null) return []
   const types = Object.values(ctx.wedges.get(wedge)?.manifest.task_types ?? {})
-  return ctx.config.agentCommand === null && types.some(({ harness }) => harness.shape !== 'workflow' && !harness.agent)
+  return types.filter(({ harness }) => harness.shape !== 'workflow' && !harness.agent)
 }

@@ -14,6 +14,7 @@ import {
   type SettingsEnv,
 } from '../contract/settings.ts'
 import { parseHttpUrl } from './http-url.ts'
+import { readModelSettings, readPriceFile, type SetPrice } from './model-settings.ts'
 import { type OtlpConfig, readOtlpConfig } from './otlp-config.ts'
 import { readS3Config, type S3Config } from './s3-config.ts'
 import { checkTrustedProxies } from './trusted-proxies.ts'
@@ -73,10 +74,14 @@ export interface Config {
   agentDir: string | null
   /** The most memory that a wedge may declare for its agent. */
   agentMaxMemoryMb: number
-  /** `provider/name` by project tier; `default` is for every other tier. */
-  models: Record<string, string>
+  /** `provider/name` by tier, the preferred model first; `default` is for every other tier. */
+  models: Record<string, string[]>
   /** The most tokens that an answer of a model may have; null: the default of the provider's format. */
   modelMaxTokens: number | null
+  /** How long a model may send nothing; null: the default of the proxy. */
+  modelTimeoutMs: number | null
+  /** The prices that the operator set, by model. */
+  modelPrices: Record<string, SetPrice>
   anthropicBaseUrl: string
   openaiBaseUrl: string
   brokerBaseUrl: string
@@ -135,8 +140,10 @@ export function loadConfig(given: Variables, cwd = process.cwd()): Config {
     agentCommand: env.SVC_AGENT_COMMAND || null,
     agentDir: agentDirSetting(env, cwd),
     agentMaxMemoryMb: integerSetting(env, 'SVC_AGENT_MAX_MEMORY_MB', DEFAULT_AGENT_MAX_MEMORY_MB, 256),
-    models: modelSettings(variables),
+    models: readModelSettings(variables),
     modelMaxTokens: env.SVC_MODEL_MAX_TOKENS ? integerSetting(env, 'SVC_MODEL_MAX_TOKENS', 0, 1) : null,
+    modelTimeoutMs: env.SVC_MODEL_TIMEOUT_S ? positiveSetting(env, 'SVC_MODEL_TIMEOUT_S', 0) * 1000 : null,
+    modelPrices: readPriceFile(env.SVC_PRICES && resolve(cwd, env.SVC_PRICES)),
     anthropicBaseUrl: urlSetting(env, 'ANTHROPIC_BASE_URL') ?? 'https://api.anthropic.com',
     openaiBaseUrl: urlSetting(env, 'OPENAI_BASE_URL') ?? 'https://api.openai.com/v1',
     brokerBaseUrl: urlSetting(env, 'BROKER_BASE_URL') ?? 'https://backend.composio.dev',
@@ -226,17 +233,6 @@ function founderKeySetting(env: SettingsEnv): string | null {
   if (!key) return null
   if (!isFounderKey(key)) throw new Error('SVC_FOUNDER_API_KEY must be svc_key_ and at least 20 letters or digits')
   return key
-}
-
-function modelSettings(env: Variables): Record<string, string> {
-  const models: Record<string, string> = {}
-  for (const [name, value] of Object.entries(env)) {
-    const tier = /^SVC_MODEL(?:_([A-Z0-9_]+))?$/.exec(name)
-    if (!tier || !value || name === 'SVC_MODEL_MAX_TOKENS') continue
-    if (!/^(anthropic|openai)\/.+/.test(value)) throw new Error(`${name} must be anthropic/NAME or openai/NAME`)
-    models[tier[1]?.toLowerCase() ?? 'default'] = value
-  }
-  return models
 }
 
 function parseList(value: string | undefined): string[] {

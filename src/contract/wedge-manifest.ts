@@ -35,6 +35,8 @@ const Harness = z.object({
   agent: HarnessAgent.optional(),
   /** The memory of a custom agent in MiB; 1,024 if it is absent. */
   memory_mb: z.number().int().min(256).optional(),
+  /** The model is that of `SVC_MODEL_<TIER>`, if the deployment has one. */
+  tier: slugSchema.optional(),
   temperature: z.number().min(0).max(2).optional(),
   steps: z.number().int().positive().max(200).default(20),
   skills: z.array(z.string()).optional(),

@@ -38,9 +38,10 @@ export const EVENT_DATA = {
   progress: z.object({
     text: z.string(),
     state: z
-      .enum(['parked', 'resumed'])
+      .enum(['parked', 'resumed', 'model_switched'])
       .optional()
-      .meta({ description: 'The run left its process, or continues in another one.' }),
+      .meta({ description: 'The run left its process, continues in another one, or continues with another model.' }),
+    model: z.string().optional().meta({ description: 'With `model_switched`: the model that the run now uses.' }),
     question_id: z
       .string()
       .optional()

@@ -1,10 +1,7 @@
-import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
+import type { Json, JsonObject } from '../base/json.ts'
 import type { AgentEventType, AgentLine } from '../contract/agent-protocol.ts'
+import { truncateValue } from '../contract/truncate-value.ts'
 import type { HarnessRun } from './harness-run.ts'
-
-const MAX_STRING_CHARS = 4096
-/** A value with more JSON text than this is replaced by the beginning of that text. */
-const MAX_VALUE_CHARS = 16_384
 
 type Emit = (line: AgentLine) => void
 
@@ -22,7 +19,7 @@ export function emitStepStarted(
 }
 
 export function emitProgress(emit: Emit, text: string): void {
-  emitEvent(emit, 'progress', { ...truncateValue('text', text) })
+  emitEvent(emit, 'progress', { ...truncatedField('text', text) })
 }
 
 export function emitTokenDelta(emit: Emit, text: string): void {
@@ -30,7 +27,7 @@ export function emitTokenDelta(emit: Emit, text: string): void {
 }
 
 export function emitToolCalled(emit: Emit, call: { id: string; name: string }, input: Json): void {
-  emitEvent(emit, 'tool.called', { call_id: call.id, tool: call.name, ...truncateValue('input', input) })
+  emitEvent(emit, 'tool.called', { call_id: call.id, tool: call.name, ...truncatedField('input', input) })
 }
 
 export function emitToolResult(emit: Emit, call: { id: string; name: string }, ok: boolean, value: Json): void {
@@ -38,7 +35,7 @@ export function emitToolResult(emit: Emit, call: { id: string; name: string }, o
     call_id: call.id,
     tool: call.name,
     ok,
-    ...truncateValue(ok ? 'output' : 'error', value),
+    ...truncatedField(ok ? 'output' : 'error', value),
   })
 }
 
@@ -46,29 +43,8 @@ function emitEvent(emit: Emit, type: AgentEventType, data: JsonObject): void {
   emit({ event: type, data })
 }
 
-/** The value under its name with long strings truncated; `truncated` is set if something was removed. */
-export function truncateValue(name: string, value: Json): JsonObject {
-  const state = { isTruncated: false }
-  const short = truncateStrings(value, state)
-  const text = JSON.stringify(short)
-  const small = text.length > MAX_VALUE_CHARS ? truncateStrings(text, state) : short
-  return state.isTruncated ? { [name]: small, truncated: true } : { [name]: small }
-}
-
-function truncateStrings(value: Json, state: { isTruncated: boolean }): Json {
-  if (typeof value === 'string') {
-    if (value.length <= MAX_STRING_CHARS) return value
-    state.isTruncated = true
-    return truncateText(value, MAX_STRING_CHARS)
-  }
-  if (Array.isArray(value)) return value.map((item) => truncateStrings(item, state))
-  if (!isJsonObject(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, truncateStrings(item, state)]))
-}
-
-/** Does not cut between the two halves of a surrogate pair, because one half is not valid text. */
-export function truncateText(text: string, length: number): string {
-  if (text.length <= length) return text
-  const last = text.charCodeAt(length - 1)
-  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? length - 1 : length)
+/** The value under its name; `truncated` is set if something was removed. */
+function truncatedField(name: string, value: Json): JsonObject {
+  const short = truncateValue(value)
+  return short.isTruncated ? { [name]: short.value, truncated: true } : { [name]: short.value }
 }

@@ -3,62 +3,87 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Writable } from 'node:stream'
 import { tryParseJsonObject } from '../base/json-fields.ts'
 import type { JsonObject } from '../base/json.ts'
-import { notFound } from '../base/problem.ts'
-import type { ModelProvider } from '../contract/agent-protocol.ts'
-import type { StreamedReply, TokenUsage } from '../contract/providers/provider-format.ts'
-import { PROVIDER_FORMATS } from '../contract/providers/provider-formats.ts'
+import type { ModelMessage, StreamedReply, TokenUsage } from '../contract/providers/provider-format.ts'
+import { type ModelApi, PROVIDER_FORMATS } from '../contract/providers/provider-formats.ts'
 import { type Ctx, inDurableTx } from '../ctx/ctx.ts'
 import { RunEndedError } from '../events/append-events.ts'
 import { HttpResponse, disconnectSignal, StreamResponse } from '../http/route.ts'
 import { chargeTask } from '../tasks/charge-task.ts'
 import { estimateUsage, releaseCost, reserveCost, type CostReservation } from './cost-ceiling.ts'
 import { providerKey, toProviderRequest } from './provider-request.ts'
-import { costInMicros, countInputTokens, type ModelPrice, priceOfModel } from './model-prices.ts'
+import type { ModelChoice } from './choose-model.ts'
+import { costInMicros, countInputTokens, type PricedModel, priceOfModel } from './model-prices.ts'
 import { recordRehearsal } from './record-rehearsal.ts'
 import { playModelRehearsal } from './play-rehearsal.ts'
-import { toModelRequest } from './model-request.ts'
+import { droppedFieldsHeader, toModelRequest } from './model-request.ts'
 import { chooseShownFiles, createFileText, readRequestFiles } from './shown-files.ts'
 import { noteModelFailure, type ModelRun } from './model-run.ts'
-import { createResponseReader, describeStreamProblem } from './read-response.ts'
-import { callProviderWithRetry } from './retry.ts'
+import { createResponseReader, describeStreamProblem, readWholeResponse } from './read-response.ts'
+import { callProviderWithRetry, ModelUnavailable } from './retry.ts'
+import { switchModel } from './switch-model.ts'
 import type { ProviderResponse } from './provider-call.ts'
 
 /** A model call in progress. */
 interface ModelCall {
   run: ModelRun
-  wire: ModelProvider
+  model: ModelChoice
+  api: ModelApi
   body: JsonObject
   reserved: CostReservation
-  price: ModelPrice & { priced: boolean }
+  price: PricedModel
+  headers: Record<string, string>
 }
 
 /** Answers a model call of the sandbox: with the rehearsal, or by the provider within the cost ceiling of the run. */
 export async function forwardModelCall(
   ctx: Ctx,
   run: ModelRun,
-  wire: ModelProvider,
-  path: string,
-  body: JsonObject,
+  api: ModelApi,
+  requested: JsonObject,
   headers: IncomingHttpHeaders,
 ): Promise<HttpResponse | StreamResponse<Writable>> {
-  requireModelRoute(run, wire, path)
-  if (run.model.provider === 'rehearsal') return playModelRehearsal(run, wire, body)
-  const request = toModelRequest(run, wire, body, ctx.config.modelMaxTokens)
-  const price = priceOfModel(run.model.name)
-  const shown = chooseShownFiles(run, price, request, await readRequestFiles(ctx, run, request.body))
+  const body = run.outputItems.putBack(requested)
+  run.toolLog?.recordResults(PROVIDER_FORMATS[api].listToolResults(body))
+  if (run.model.provider === 'rehearsal') return playModelRehearsal(run, api, body)
+  for (;;) {
+    const { model } = run
+    try {
+      return await forwardToModel(ctx, run, model, api, body, headers)
+    } catch (error) {
+      if (!(error instanceof ModelUnavailable)) throw error
+      if (!(await switchModel(ctx, run, model))) throw error.problem
+    }
+  }
+}
+
+async function forwardToModel(
+  ctx: Ctx,
+  run: ModelRun,
+  model: ModelChoice,
+  api: ModelApi,
+  requested: JsonObject,
+  headers: IncomingHttpHeaders,
+): Promise<HttpResponse | StreamResponse<Writable>> {
+  const request = toModelRequest(model.name, api, requested, ctx.config.modelMaxTokens)
+  const price = priceOfModel(model.name, ctx.config.modelPrices)
+  const shown = chooseShownFiles(run, price, request, await readRequestFiles(ctx, run, request))
   const reserved = reserveCost(run, price, request, shown.tokens)
-  const call: ModelCall = { run, wire, body: request.body, reserved, price }
+  const { body, streams } = request
+  const call: ModelCall = { run, model, api, body, reserved, price, headers: droppedFieldsHeader(request) }
   try {
-    const sent = createFileText(run, request.body, shown, reserved.text)
+    const sent = createFileText(run, request, shown, reserved.text)
+    const { provider, providerPath: path } = PROVIDER_FORMATS[api]
     const response = await callProviderWithRetry(
       ctx,
       run,
-      () => toProviderRequest(ctx, wire, request.streams, sent.text, headers),
+      model,
+      () => toProviderRequest(ctx, { provider, path, streams, text: sent.text }, headers),
       () => sent.dropFiles(),
     )
-    if (!request.streams) return await forwardWholeResponse(ctx, call, response)
-    requireEventStream(run, response)
-    return new StreamResponse(STREAM_HEADERS, (out: Writable) => forwardStream(ctx, call, response, out))
+    if (!streams) return await forwardWholeResponse(ctx, call, response)
+    requireEventStream(call, response)
+    const streamHeaders = { ...STREAM_HEADERS, ...call.headers }
+    return new StreamResponse(streamHeaders, (out: Writable) => forwardStream(ctx, call, response, out))
   } catch (error) {
     releaseCost(run, reserved)
     throw error
@@ -67,15 +92,10 @@ export async function forwardModelCall(
 
 const STREAM_HEADERS = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' }
 
-function requireModelRoute(run: ModelRun, wire: ModelProvider, path: string): void {
-  const isSupported = run.model.provider === 'rehearsal' || run.model.wire === wire
-  if (!isSupported || !PROVIDER_FORMATS[wire].paths.includes(path.replace(/^\//, ''))) throw notFound('model route')
-}
-
-function requireEventStream(run: ModelRun, response: ProviderResponse): void {
+function requireEventStream({ run, model }: ModelCall, response: ProviderResponse): void {
   if (response.contentType.startsWith('text/event-stream')) return
   response.abort()
-  throw noteModelFailure(run, `${run.model.provider} did not answer with an event stream`)
+  throw noteModelFailure(run, `${model.provider} did not answer with an event stream`)
 }
 
 /**
@@ -83,9 +103,9 @@ function requireEventStream(run: ModelRun, response: ProviderResponse): void {
  * stored: the agent may end the task as soon as it has the whole reply, and a finished task cannot be charged.
  */
 async function forwardStream(ctx: Ctx, call: ModelCall, response: ProviderResponse, out: Writable): Promise<void> {
-  const { run, wire } = call
+  const { run, api } = call
   const ended = AbortSignal.any([run.over.signal, disconnectSignal(out)])
-  const { reply, read } = createResponseReader(wire)
+  const { reply, read } = createResponseReader(api)
   let breakReason: string | null = null
   ended.addEventListener('abort', response.abort, { once: true })
   const heldBack: Buffer[] = []
@@ -105,9 +125,9 @@ async function forwardStream(ctx: Ctx, call: ModelCall, response: ProviderRespon
   // The end of a run closes the connection too; that is not a disconnect by the agent.
   const hasAgentDisconnected = out.destroyed && !run.over.isAborted
   await chargeUsage(ctx, call, usageToCharge(call, reply, hasAgentDisconnected))
-  const failure = reply.problem ? describeStreamProblem(reply.problem, providerKey(ctx, wire)) : breakReason
+  const failure = reply.problem ? describeStreamProblem(reply.problem, providerKey(ctx, call.model.wire)) : breakReason
   noteStreamOutcome(call, reply, failure, ended.aborted || out.destroyed)
-  if (ctx.config.recordRehearsal && reply.stop !== null) await recordRehearsal(ctx, run, wire, call.body, reply)
+  if (reply.stop !== null) await noteReply(ctx, call, reply)
   endStream(out, reply, heldBack)
 }
 
@@ -123,28 +143,23 @@ function endStream(out: Writable, { stop }: StreamedReply, heldBack: Buffer[]): 
 }
 
 async function forwardWholeResponse(ctx: Ctx, call: ModelCall, response: ProviderResponse): Promise<HttpResponse> {
-  const { run, wire } = call
+  const { run, model, api } = call
   const { content, breakReason } = await readWholeResponse(response)
   const body = breakReason === null ? tryParseJsonObject(content.toString()) : null
-  const reply = body && PROVIDER_FORMATS[wire].parseResponse(body)
+  const reply = body && PROVIDER_FORMATS[api].parseResponse(body)
   await chargeUsage(ctx, call, reply?.usage ?? estimateUsage(call.reserved.text, content.length))
   if (run.over.isAborted) throw new RunEndedError()
-  if (!reply) throw noteModelFailure(run, `${run.model.provider} ${breakReason ?? 'did not answer with json'}`)
+  if (!reply) throw noteModelFailure(run, `${model.provider} ${breakReason ?? 'did not answer with json'}`)
   run.failure = null
-  if (ctx.config.recordRehearsal) await recordRehearsal(ctx, run, wire, call.body, reply)
-  return new HttpResponse(200, content, { 'content-type': 'application/json; charset=utf-8' })
+  await noteReply(ctx, call, reply)
+  return new HttpResponse(200, content, { 'content-type': 'application/json; charset=utf-8', ...call.headers })
 }
 
-async function readWholeResponse(response: ProviderResponse): Promise<{ content: Buffer; breakReason: string | null }> {
-  const chunks: Buffer[] = []
-  let breakReason: string | null = null
-  try {
-    for await (const chunk of response.chunks) chunks.push(chunk)
-  } catch {
-    breakReason = response.describeBreak()
-    response.abort()
-  }
-  return { content: Buffer.concat(chunks), breakReason }
+/** What later calls, the log and the recorder need of a complete reply. */
+async function noteReply(ctx: Ctx, { run, api, body }: ModelCall, reply: ModelMessage): Promise<void> {
+  run.outputItems.keep(reply.items ?? [])
+  run.toolLog?.recordCalls(reply.calls)
+  if (ctx.config.recordRehearsal) await recordRehearsal(ctx, run, api, body, reply)
 }
 
 /**
@@ -160,11 +175,11 @@ function usageToCharge({ reserved }: ModelCall, reply: StreamedReply, hasAgentDi
 }
 
 /** Turns the reserved cost into spent cost, in memory and in the task's events. */
-async function chargeUsage(ctx: Ctx, { run, reserved, price }: ModelCall, usage: TokenUsage): Promise<void> {
+async function chargeUsage(ctx: Ctx, { run, model, reserved, price }: ModelCall, usage: TokenUsage): Promise<void> {
   const micros = costInMicros(price, usage)
   run.spentMicros += micros
   const cost = {
-    model: run.model.name,
+    model: model.name,
     input_tokens: countInputTokens(usage),
     output_tokens: usage.output,
     micros: price.priced ? micros : 0,
@@ -183,7 +198,7 @@ async function chargeUsage(ctx: Ctx, { run, reserved, price }: ModelCall, usage:
 /** The status 200 was sent long before a stream fails, so the failure is noted in the run. */
 function noteStreamOutcome(call: ModelCall, reply: StreamedReply, failure: string | null, isOver: boolean): void {
   const { run, reserved } = call
-  const { provider } = run.model
+  const { provider } = call.model
   run.failure = null
   if (failure !== null) noteModelFailure(run, `${provider} ${failure}`)
   else if (reply.stop === null && !isOver) noteModelFailure(run, `${provider} ended its answer early`)

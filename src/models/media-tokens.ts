@@ -1,6 +1,7 @@
 import { objectField, objectListField, textField } from '../base/json-fields.ts'
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
 import type { ModelProvider } from '../contract/agent-protocol.ts'
+import { type ModelApi, PROVIDER_FORMATS } from '../contract/providers/provider-formats.ts'
 
 /**
  * The most tokens of one image or audio block. Its size in bytes says little: a large image of one colour has a few
@@ -24,12 +25,15 @@ export function maxPdfTokens(wire: ModelProvider, pages: number | null): number 
 }
 
 /**
- * The most tokens that the images, audio and documents in a request can have. Only `content` is searched: the input of a
- * tool call may have a `type` field with another meaning.
+ * The most tokens that the images, audio and documents in a request can have. Only `content` and `output` are searched:
+ * the input of a tool call may have a `type` field with another meaning.
  */
-export function maxMediaTokens(wire: ModelProvider, body: JsonObject): number {
-  const messages = objectListField(body, 'messages').map(({ content }) => contentTokens(wire, content))
-  return messages.reduce((sum, tokens) => sum + tokens, contentTokens(wire, body.system))
+export function maxMediaTokens(api: ModelApi, body: JsonObject): number {
+  const { provider, messagesField } = PROVIDER_FORMATS[api]
+  const messages = objectListField(body, messagesField).map(
+    ({ content, output }) => contentTokens(provider, content) + contentTokens(provider, output),
+  )
+  return messages.reduce((sum, tokens) => sum + tokens, contentTokens(provider, body.system))
 }
 
 /** Tool results and documents contain content themselves. */
@@ -46,10 +50,12 @@ function blockTokens(wire: ModelProvider, block: JsonObject): number {
   switch (block.type) {
     case 'image':
     case 'image_url':
+    case 'input_image':
     case 'input_audio':
       return MAX_MEDIA_BLOCK_TOKENS[wire]
     // A PDF of a few kilobytes can have hundreds of pages, so only the context window limits it.
     case 'file':
+    case 'input_file':
       return MAX_CONTEXT_TOKENS
     case 'document':
       return textField(objectField(block, 'source'), 'type') === 'base64' ? MAX_CONTEXT_TOKENS : 0

@@ -1,3 +1,4 @@
+import type { Config } from '../config/config.ts'
 import type { TokenUsage } from '../contract/providers/provider-format.ts'
 
 /** US dollars per million tokens, which is the same as micro-dollars per token. */
@@ -6,6 +7,8 @@ export interface ModelPrice {
   output: number
   /** For input that the provider reads from its cache. */
   cached: number
+  /** For input that the provider writes to its cache; if absent, a multiple of the input price. */
+  cacheWrite?: number
   /** For prompts of more than `above` tokens all prices are multiplied by these factors. */
   longPrompt?: { above: number; input: number; output: number }
 }
@@ -54,11 +57,17 @@ const ASSUMED_PRICE: ModelPrice = { input: 5, output: 25, cached: 0.5 }
 /** A dated snapshot has the price of its model family; any other suffix is another model. */
 const SNAPSHOT_SUFFIX = /-(\d{8}|\d{4}-\d{2}-\d{2}|latest)$/
 
-export function priceOfModel(model: string): ModelPrice & { priced: boolean } {
+export type PricedModel = ModelPrice & { priced: boolean }
+
+/** The price that the operator set (`SVC_PRICES`), else the list price. */
+export function priceOfModel(model: string, set: Config['modelPrices']): PricedModel {
   const family = model.replace(SNAPSHOT_SUFFIX, '')
-  const known = Object.hasOwn(MODEL_PRICES, family) ? MODEL_PRICES[family] : undefined
+  const known = findOwn(set, model) ?? findOwn(set, family) ?? findOwn(MODEL_PRICES, family)
   return known ? { ...known, priced: true } : { ...ASSUMED_PRICE, priced: false }
 }
+
+const findOwn = (prices: Record<string, ModelPrice>, model: string): ModelPrice | undefined =>
+  Object.hasOwn(prices, model) ? prices[model] : undefined
 
 /** Whole micro-dollars, rounded up. */
 export function costInMicros(price: ModelPrice, usage: TokenUsage): number {
@@ -67,8 +76,8 @@ export function costInMicros(price: ModelPrice, usage: TokenUsage): number {
   const input =
     usage.input * price.input +
     usage.cacheRead * price.cached +
-    usage.cacheWrite * price.input * 1.25 +
-    usage.cacheWriteLong * price.input * 2
+    usage.cacheWrite * (price.cacheWrite ?? price.input * 1.25) +
+    usage.cacheWriteLong * (price.cacheWrite ?? price.input * 2)
   const micros = input * factor.input + usage.output * price.output * factor.output
   // Removes floating point errors before rounding up: 0.1 × 30 must be 3 micro-dollars, not 4.
   return Math.ceil(Number(micros.toFixed(6)))

@@ -1,33 +1,42 @@
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
-import type { ModelProvider } from '../contract/agent-protocol.ts'
-import { PROVIDER_FORMATS } from '../contract/providers/provider-formats.ts'
+import { type ModelApi, PROVIDER_FORMATS } from '../contract/providers/provider-formats.ts'
 import { HttpResponse } from '../http/route.ts'
-import { objectListField, textField } from '../base/json-fields.ts'
+import { textField } from '../base/json-fields.ts'
 import { noteModelFailure, type ModelRun } from './model-run.ts'
 import { fillPlaceholders } from '../contract/rehearsal.ts'
-import { type RehearsedResponse, toResponseStream, toWholeResponse } from './rehearsed-response.ts'
+import { toOutputItems } from './rehearsed-items.ts'
+import { REHEARSED_RESPONSES, type RehearsedResponse } from './rehearsed-response.ts'
 
 const EVENT_STREAM_HEADERS = { 'content-type': 'text/event-stream; charset=utf-8' }
 
 /**
- * Answers with the next turn of the wedge's rehearsal for this task type. The number of assistant messages in the
- * request tells which turn is next, so no state is kept. A rehearsal costs nothing.
+ * Answers with the next turn of the wedge's rehearsal for this task type. The number of turns of the model in the request
+ * tells which turn is next, so no state is kept. A rehearsal costs nothing.
  */
-export function playModelRehearsal(run: ModelRun, wire: ModelProvider, body: JsonObject): HttpResponse {
-  const format = PROVIDER_FORMATS[wire]
-  const messages = objectListField(body, 'messages')
-  const played = messages.reduce((count, { role }) => count + (role === 'assistant' ? 1 : 0), 0)
+export function playModelRehearsal(run: ModelRun, api: ModelApi, body: JsonObject): HttpResponse {
+  const format = PROVIDER_FORMATS[api]
+  const played = format.listModelMessages(body).length
   const turn = findTurn(run, played)
   let last: Json | undefined
   const lookUp = (root: string) => {
     if (root === 'input') return run.input
-    return root === 'last' ? (last ??= format.lastToolResult(messages)) : undefined
+    return root === 'last' ? (last ??= format.listToolResults(body).at(-1)?.value ?? null) : undefined
   }
-  const reply = toRehearsedResponse(turn, `call_${played + 1}`, format.hasTool(body, 'finish'), lookUp)
-  if (body.stream !== true) return new HttpResponse(200, toWholeResponse(wire, reply))
+  const content = toRehearsedContent(turn, `call_${played + 1}`, format.hasTool(body, 'finish'), lookUp)
+  const reply = { turn: played + 1, ...content }
+  if (reply.call) run.toolLog?.recordCalls([toToolCall(reply.call)])
+  if (api === 'responses') run.outputItems.keep(toOutputItems(reply))
+  if (body.stream !== true) return new HttpResponse(200, REHEARSED_RESPONSES[api].toWholeResponse(reply))
   // The whole stream is known, so it is sent in one write with a content length.
-  return new HttpResponse(200, Buffer.from(toResponseStream(wire, reply)), EVENT_STREAM_HEADERS)
+  return new HttpResponse(200, Buffer.from(REHEARSED_RESPONSES[api].toResponseStream(reply)), EVENT_STREAM_HEADERS)
 }
+
+const toToolCall = ({ id, name, input }: NonNullable<RehearsedResponse['call']>) => ({
+  id,
+  name,
+  input: isJsonObject(input) ? input : { input },
+  inputError: null,
+})
 
 function findTurn(run: ModelRun, played: number): JsonObject {
   const { wedge, taskType } = run
@@ -44,12 +53,12 @@ function findTurn(run: ModelRun, played: number): JsonObject {
   throw noteModelFailure(run, `the rehearsal for '${taskType}' of wedge '${wedge.slug}' ${end}`, 400)
 }
 
-function toRehearsedResponse(
+function toRehearsedContent(
   turn: JsonObject,
   id: string,
   hasFinish: boolean,
   lookUp: (root: string) => Json | undefined,
-): RehearsedResponse {
+): Omit<RehearsedResponse, 'turn'> {
   const say = fillPlaceholders(textField(turn, 'say'), lookUp)
   const text = typeof say === 'string' ? say : JSON.stringify(say)
   if (isJsonObject(turn.call)) {

@@ -7,7 +7,9 @@ export const PROVIDER_URL_SETTINGS = { anthropic: 'ANTHROPIC_BASE_URL', openai: 
 /** Logged at start, so that a missing key is known before the first task fails. */
 export function warnAboutMissingModelKeys({ config, world }: Pick<Ctx, 'config' | 'world'>): void {
   for (const provider of ['anthropic', 'openai'] as const) {
-    const used = Object.values(config.models).some((model) => model?.startsWith(`${provider}/`))
+    const used = Object.values(config.models)
+      .flat()
+      .some((model) => model.startsWith(`${provider}/`))
     const missing = used ? missingModelKeyWarning(world, provider) : null
     if (missing) world.log.warn(missing)
   }

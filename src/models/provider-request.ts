@@ -8,20 +8,23 @@ import { PROVIDER_KEY_SETTINGS } from './provider-keys.ts'
 const STREAM_IDLE_TIMEOUT_MS = 120_000
 const WHOLE_RESPONSE_IDLE_TIMEOUT_MS = 600_000
 
+/** A call to an endpoint of a provider; `path` is below its base URL. */
+export interface ProviderCall {
+  provider: ModelProvider
+  path: string
+  streams: boolean
+  text: string
+}
+
 /** The request to the provider: its URL, the real key, and only those headers of the sandbox that it needs. */
 export function toProviderRequest(
   ctx: Ctx,
-  wire: ModelProvider,
-  streams: boolean,
-  text: string,
+  { provider, path, streams, text }: ProviderCall,
   sandboxHeaders: IncomingHttpHeaders,
 ): ProviderRequest {
-  const { anthropicBaseUrl, openaiBaseUrl } = ctx.config
-  const url =
-    wire === 'anthropic'
-      ? `${withoutTrailingSlashes(anthropicBaseUrl)}/v1/messages`
-      : `${withoutTrailingSlashes(openaiBaseUrl)}/chat/completions`
-  const key = providerKey(ctx, wire)
+  const { anthropicBaseUrl, openaiBaseUrl, modelTimeoutMs } = ctx.config
+  const baseUrl = provider === 'anthropic' ? anthropicBaseUrl : openaiBaseUrl
+  const key = providerKey(ctx, provider)
   const headers = {
     'content-type': 'application/json',
     'content-length': String(Buffer.byteLength(text)),
@@ -29,20 +32,20 @@ export function toProviderRequest(
     // The proxy reads the usage in the response, so the response must not be compressed.
     'accept-encoding': 'identity',
     'user-agent': 'agent-work-service',
-    ...(wire === 'anthropic' ? anthropicHeaders(key, sandboxHeaders) : openaiHeaders(key)),
+    ...(provider === 'anthropic' ? anthropicHeaders(key, sandboxHeaders) : openaiHeaders(key)),
   }
   return {
-    url: new URL(url),
+    url: new URL(`${baseUrl.replace(/\/+$/, '')}/${path}`),
     headers,
     key,
     text,
-    idleTimeoutMs: streams ? STREAM_IDLE_TIMEOUT_MS : WHOLE_RESPONSE_IDLE_TIMEOUT_MS,
+    idleTimeoutMs: modelTimeoutMs ?? (streams ? STREAM_IDLE_TIMEOUT_MS : WHOLE_RESPONSE_IDLE_TIMEOUT_MS),
   }
 }
 
 /** A local server may need no key, so a missing key is left for the provider to refuse. */
-export const providerKey = (ctx: Ctx, wire: ModelProvider): string | null =>
-  ctx.world.env(PROVIDER_KEY_SETTINGS[wire])?.trim() || null
+export const providerKey = (ctx: Ctx, provider: ModelProvider): string | null =>
+  ctx.world.env(PROVIDER_KEY_SETTINGS[provider])?.trim() || null
 
 function anthropicHeaders(key: string | null, sandboxHeaders: IncomingHttpHeaders): Record<string, string> {
   const beta = sandboxHeaders['anthropic-beta']
@@ -56,5 +59,3 @@ function anthropicHeaders(key: string | null, sandboxHeaders: IncomingHttpHeader
 function openaiHeaders(key: string | null): Record<string, string> {
   return key ? { authorization: `Bearer ${key}` } : {}
 }
-
-const withoutTrailingSlashes = (url: string) => url.replace(/\/+$/, '')

@@ -1,8 +1,8 @@
 import { StringDecoder } from 'node:string_decoder'
 import { createEventStreamParser } from '../base/event-stream.ts'
-import type { ModelProvider } from '../contract/agent-protocol.ts'
 import type { StreamedReply, StreamProblem } from '../contract/providers/provider-format.ts'
-import { PROVIDER_FORMATS } from '../contract/providers/provider-formats.ts'
+import { type ModelApi, PROVIDER_FORMATS } from '../contract/providers/provider-formats.ts'
+import type { ProviderResponse } from './provider-call.ts'
 import { providerErrorKind, providerErrorReason } from './provider-error.ts'
 
 export interface ResponseReader {
@@ -11,11 +11,26 @@ export interface ResponseReader {
 }
 
 /** Reads an event stream that passes through the proxy: the sandbox is never asked what it used. */
-export function createResponseReader(wire: ModelProvider): ResponseReader {
+export function createResponseReader(api: ModelApi): ResponseReader {
   const decoder = new StringDecoder('utf8')
-  const { reply, read } = PROVIDER_FORMATS[wire].createStreamReader()
+  const { reply, read } = PROVIDER_FORMATS[api].createStreamReader()
   const parse = createEventStreamParser(read)
   return { reply, read: (chunk) => parse(decoder.write(chunk)) }
+}
+
+/** Reads a response that is not streamed; `breakReason` is null if it is complete. */
+export async function readWholeResponse(
+  response: ProviderResponse,
+): Promise<{ content: Buffer; breakReason: string | null }> {
+  const chunks: Buffer[] = []
+  let breakReason: string | null = null
+  try {
+    for await (const chunk of response.chunks) chunks.push(chunk)
+  } catch {
+    breakReason = response.describeBreak()
+    response.abort()
+  }
+  return { content: Buffer.concat(chunks), breakReason }
 }
 
 /** The problem as the end of a sentence that begins with the provider. `key` is the provider's key, which is left out. */

@@ -1,13 +1,12 @@
 import { mkdir, rename, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { JsonObject } from '../base/json.ts'
-import type { ModelProvider } from '../contract/agent-protocol.ts'
 import type { ToolCall } from '../contract/providers/conversation.ts'
 import type { ModelMessage } from '../contract/providers/provider-format.ts'
-import { PROVIDER_FORMATS } from '../contract/providers/provider-formats.ts'
+import { type ModelApi, PROVIDER_FORMATS } from '../contract/providers/provider-formats.ts'
 import type { RehearsalTurn } from '../contract/rehearsal.ts'
 import type { Ctx } from '../ctx/ctx.ts'
-import { objectListField, tryParseJson } from '../base/json-fields.ts'
+import { tryParseJson } from '../base/json-fields.ts'
 import type { ModelRun } from './model-run.ts'
 
 /**
@@ -17,13 +16,12 @@ import type { ModelRun } from './model-run.ts'
 export async function recordRehearsal(
   ctx: Ctx,
   run: ModelRun,
-  wire: ModelProvider,
+  api: ModelApi,
   body: JsonObject,
   reply: ModelMessage,
 ): Promise<void> {
   if (!hasOutput(reply)) return
-  const earlier = objectListField(body, 'messages').filter(({ role }) => role === 'assistant')
-  const turns = toRehearsalScript(earlier.map(PROVIDER_FORMATS[wire].parseMessage), reply)
+  const turns = toRehearsalScript(PROVIDER_FORMATS[api].listModelMessages(body), reply)
   const path = join(ctx.config.dataDir, 'rehearsals', run.wedge.slug, `${run.taskType}.json`)
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   const draft = `${path}.${run.taskId}`

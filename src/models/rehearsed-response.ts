@@ -1,56 +1,67 @@
 import type { Json, JsonObject } from '../base/json.ts'
-import type { ModelProvider } from '../contract/agent-protocol.ts'
+import type { ModelApi } from '../contract/providers/provider-formats.ts'
+import { REHEARSAL_MODEL, responsesEvents, responsesObject, toOutputItems, type TypedEvent } from './rehearsed-items.ts'
 
 /** A rehearsed reply: text, a tool call, or both. */
 export interface RehearsedResponse {
+  /** Counts from 1. */
+  turn: number
   text: string
   call: { id: string; name: string; input: Json } | null
 }
 
-const REHEARSAL_MODEL = 'rehearsal'
-
-/** The reply as a provider streams it. */
-export function toResponseStream(wire: ModelProvider, reply: RehearsedResponse): string {
-  if (wire === 'openai') {
-    const choice = { index: 0, delta: openaiMessage(reply, true), finish_reason: openaiStop(reply) }
-    const object = 'chat.completion.chunk'
-    const chunk = {
-      id: REHEARSAL_MODEL,
-      object,
-      created: 0,
-      model: REHEARSAL_MODEL,
-      choices: [choice],
-      usage: OPENAI_USAGE,
-    }
-    return `data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`
-  }
-  const start = { type: 'message_start', message: { ...anthropicMessage([]), usage: ANTHROPIC_USAGE } }
-  const stop = { stop_reason: anthropicStop(reply), stop_sequence: null }
-  const events = [
-    start,
-    ...anthropicBlocks(reply).flatMap(blockEvents),
-    { type: 'message_delta', delta: stop, usage: ANTHROPIC_USAGE },
-    { type: 'message_stop' },
-  ]
-  return events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('')
+interface RehearsedFormat {
+  /** The reply as a provider streams it. */
+  toResponseStream: (reply: RehearsedResponse) => string
+  /** The reply as a provider sends it without streaming. */
+  toWholeResponse: (reply: RehearsedResponse) => JsonObject
 }
 
-/** The reply as a provider sends it without streaming. */
-export function toWholeResponse(wire: ModelProvider, reply: RehearsedResponse): JsonObject {
-  if (wire === 'openai') {
-    const choice = { index: 0, message: openaiMessage(reply, false), finish_reason: openaiStop(reply) }
-    return {
-      id: REHEARSAL_MODEL,
-      object: 'chat.completion',
-      created: 0,
-      model: REHEARSAL_MODEL,
-      choices: [choice],
-      usage: OPENAI_USAGE,
-    }
-  }
-  const message = anthropicMessage(anthropicBlocks(reply))
-  return { ...message, stop_reason: anthropicStop(reply), stop_sequence: null, usage: ANTHROPIC_USAGE }
+export const REHEARSED_RESPONSES: Record<ModelApi, RehearsedFormat> = {
+  openai: {
+    toResponseStream(reply) {
+      const choice = { index: 0, delta: openaiMessage(reply, true), finish_reason: openaiStop(reply) }
+      return `data: ${JSON.stringify(openaiResponse('chat.completion.chunk', choice))}\n\ndata: [DONE]\n\n`
+    },
+    toWholeResponse(reply) {
+      const choice = { index: 0, message: openaiMessage(reply, false), finish_reason: openaiStop(reply) }
+      return openaiResponse('chat.completion', choice)
+    },
+  },
+  anthropic: {
+    toResponseStream(reply) {
+      const start = { type: 'message_start', message: { ...anthropicMessage([]), usage: ANTHROPIC_USAGE } }
+      const stop = { stop_reason: anthropicStop(reply), stop_sequence: null }
+      return toEventStream([
+        start,
+        ...anthropicBlocks(reply).flatMap(blockEvents),
+        { type: 'message_delta', delta: stop, usage: ANTHROPIC_USAGE },
+        { type: 'message_stop' },
+      ])
+    },
+    toWholeResponse(reply) {
+      const message = anthropicMessage(anthropicBlocks(reply))
+      return { ...message, stop_reason: anthropicStop(reply), stop_sequence: null, usage: ANTHROPIC_USAGE }
+    },
+  },
+  responses: {
+    toResponseStream: (reply) =>
+      toEventStream(responsesEvents(reply).map((event, i) => ({ ...event, sequence_number: i }))),
+    toWholeResponse: (reply) => responsesObject('completed', toOutputItems(reply)),
+  },
 }
+
+const toEventStream = (events: TypedEvent[]): string =>
+  events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('')
+
+const openaiResponse = (object: string, choice: JsonObject): JsonObject => ({
+  id: REHEARSAL_MODEL,
+  object,
+  created: 0,
+  model: REHEARSAL_MODEL,
+  choices: [choice],
+  usage: OPENAI_USAGE,
+})
 
 const OPENAI_USAGE = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }
 const ANTHROPIC_USAGE = { input_tokens: 0, output_tokens: 0 }
@@ -79,7 +90,7 @@ function anthropicBlocks({ text, call }: RehearsedResponse): JsonObject[] {
 }
 
 /** Clients of this API expect that a block starts empty and is then filled. */
-function blockEvents(block: JsonObject, index: number): ({ type: string } & JsonObject)[] {
+function blockEvents(block: JsonObject, index: number): TypedEvent[] {
   const isText = block.type === 'text'
   const content_block = isText ? { type: 'text', text: '' } : { ...block, input: {} }
   const delta: JsonObject = isText

@@ -1,17 +1,37 @@
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
 import { badRequest } from '../base/problem.ts'
 import { FILE_BLOCK_TYPE } from '../contract/providers/conversation.ts'
+import { type ModelApi, PROVIDER_FORMATS } from '../contract/providers/provider-formats.ts'
 import { objectField, objectListField, textField } from '../base/json-fields.ts'
 
 /**
  * A sandbox has no network, so it must not reach the network through the provider: no tools that run at the provider,
  * and no content that the provider would fetch from a URL or from files of the account.
  */
-export function refuseOutsideContent(body: JsonObject): void {
+export function refuseOutsideContent(api: ModelApi, body: JsonObject): void {
   for (const tool of objectListField(body, 'tools')) refuseProviderTool(tool)
-  for (const message of objectListField(body, 'messages')) refuseReferences(message.content)
+  for (const message of objectListField(body, PROVIDER_FORMATS[api].messagesField)) refuseMessage(api, message)
   refuseReferences(body.system)
 }
+
+function refuseMessage(api: ModelApi, message: JsonObject): void {
+  const type = textField(message, 'type')
+  if (api === 'responses' && !INLINE_ITEMS.includes(type))
+    throw badRequest(`input of type '${type}' belongs to a tool that runs at the provider and is not allowed`)
+  refuseReferences(message.content)
+  refuseReferences(message.output)
+}
+
+/** A message of the Responses API may have no type. */
+const INLINE_ITEMS = [
+  '',
+  'message',
+  'reasoning',
+  'function_call',
+  'function_call_output',
+  'custom_tool_call',
+  'custom_tool_call_output',
+]
 
 /** The caller executes tools of these types; the provider executes all others. */
 const CALLER_TOOL_TYPES = /^(function|custom|(bash|text_editor|computer|memory)_\d+)$/
@@ -43,6 +63,10 @@ function refersOutside(type: string, block: JsonObject): boolean {
       return !INLINE_SOURCES.includes(textField(objectField(block, 'source'), 'type'))
     case 'image_url':
       return !textField(objectField(block, 'image_url'), 'url').startsWith('data:')
+    case 'input_image':
+      return !textField(block, 'image_url').startsWith('data:')
+    case 'input_file':
+      return textField(block, 'file_data') === ''
     case 'file':
       return textField(objectField(block, 'file'), 'file_data') === ''
     default:
@@ -53,6 +77,9 @@ function refersOutside(type: string, block: JsonObject): boolean {
 const INLINE_BLOCKS = [
   FILE_BLOCK_TYPE,
   'text',
+  'input_text',
+  'output_text',
+  'reasoning_text',
   'tool_use',
   'tool_result',
   'thinking',

@@ -1,3 +1,4 @@
+import type { Problem } from '../base/problem.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import { sleep } from '../ctx/world.ts'
 import { RunEndedError } from '../events/append-events.ts'
@@ -12,10 +13,11 @@ import {
   type ProviderResponse,
 } from './provider-call.ts'
 
-const MAX_ATTEMPTS = 4
-const FIRST_RETRY_WAIT_MS = 500
 /** If a provider asks for a longer wait, the call is not retried. */
-const MAX_RETRY_WAIT_MS = 60_000
+const LIMITS = { attempts: 4, waitMs: 60_000 }
+/** If another model can take over, the agent does not wait long for this one. */
+const LIMITS_BEFORE_SWITCH = { attempts: 2, waitMs: 5_000 }
+const FIRST_RETRY_WAIT_MS = 500
 
 /** A request that is too large, or has content that the model does not take. */
 const REFUSED_CONTENT: ReadonlySet<number | null> = new Set([400, 413, 415, 422])
@@ -28,6 +30,7 @@ const REFUSED_CONTENT: ReadonlySet<number | null> = new Set([400, 413, 415, 422]
 export async function callProviderWithRetry(
   ctx: Ctx,
   run: ModelRun,
+  model: ModelChoice,
   createRequest: () => ProviderRequest,
   dropFiles: () => boolean,
 ): Promise<ProviderResponse> {
@@ -41,15 +44,34 @@ export async function callProviderWithRetry(
       continue
     }
     const waitMs = outcome.retryAfterMs ?? retryDelay(ctx, attempts)
-    const { provider, name } = run.model
-    const last = !outcome.isRetryable || attempts === MAX_ATTEMPTS || waitMs > MAX_RETRY_WAIT_MS
+    const { provider, name } = model
+    const limits = canSwitchModel(run, model, outcome) ? LIMITS_BEFORE_SWITCH : LIMITS
+    const last = !outcome.isRetryable || attempts >= limits.attempts || waitMs > limits.waitMs
     ctx.world.log.warn(
       { task: run.taskId, provider, model: name, attempts, status: outcome.status, last },
       `model failed: ${provider} ${outcome.message}${outcome.reason}`,
     )
-    if (last) throw noteModelFailure(run, failureMessage(run.model, outcome, attempts, waitMs))
+    if (last) {
+      const problem = noteModelFailure(run, failureMessage(model, outcome, attempts, waitMs))
+      throw limits === LIMITS ? problem : new ModelUnavailable(problem)
+    }
     await sleep(ctx.world.clock, waitMs, run.over.signal)
   }
+}
+
+/** The model is not available, and another one can be used. */
+export class ModelUnavailable extends Error {
+  readonly problem: Problem
+  constructor(problem: Problem) {
+    super(problem.message)
+    this.problem = problem
+  }
+}
+
+/** Without a status the provider was not reached or took too long. Another model cannot help a refused request. */
+function canSwitchModel(run: ModelRun, model: ModelChoice, { status }: ProviderFailure): boolean {
+  const isUnavailable = status === null || status === 408 || status === 429 || status >= 500
+  return isUnavailable && (run.fallbacks.length > 0 || run.model !== model)
 }
 
 /** Doubles with each attempt and adds up to a quarter, so that runs that failed together do not retry together. */
@@ -65,8 +87,7 @@ function failureMessage(
   waitMs: number,
 ): string {
   const attemptsText = attempts > 1 ? ` after ${attempts} attempts` : ''
-  const waitText =
-    failed.isRetryable && waitMs > MAX_RETRY_WAIT_MS ? ` and asks to wait ${Math.ceil(waitMs / 1000)} s` : ''
+  const waitText = failed.isRetryable && waitMs > LIMITS.waitMs ? ` and asks to wait ${Math.ceil(waitMs / 1000)} s` : ''
   return `${provider} ${failed.message}${attemptsText}${waitText}${failed.reason}${settingHint(wire, failed.status)}`
 }
 

@@ -2,7 +2,7 @@ import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
 import { objectListField, textField } from '../base/json-fields.ts'
 import { badRequest } from '../base/problem.ts'
 import { FILE_BLOCK_TYPE, VISIBLE_TYPES } from '../contract/providers/conversation.ts'
-import { PROVIDER_FORMATS } from '../contract/providers/provider-formats.ts'
+import { type ModelApi, PROVIDER_FORMATS } from '../contract/providers/provider-formats.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import { readFile } from '../files/read-file.ts'
 import { findFile } from '../files/rows.ts'
@@ -28,16 +28,20 @@ export interface ShownFiles {
 }
 
 /** Reads the files that stand in the messages of a request. Throws a 400 for one that is not a file of the run. */
-export async function readRequestFiles(ctx: Ctx, run: ModelRun, body: JsonObject): Promise<Map<string, RequestFile>> {
+export async function readRequestFiles(
+  ctx: Ctx,
+  run: ModelRun,
+  { api, body }: ModelRequest,
+): Promise<Map<string, RequestFile>> {
   const found = new Map<string, RequestFile>()
   let bytes = 0
-  for (const id of listFileIds(body)) {
+  for (const id of listFileIds(api, body)) {
     const file = run.files.find((one) => one.id === id)
     if (!file) throw badRequest(`no such file of the run: ${id.slice(0, 64)}`)
     if (found.has(id)) continue
     const why = findObstacle(run, file, bytes)
     if (why === null) bytes += file.size
-    found.set(id, why === null ? await readMedia(ctx, run, file) : { name: file.name, why })
+    found.set(id, why === null ? await readMedia(ctx, api, file) : { name: file.name, why })
   }
   return found
 }
@@ -51,15 +55,16 @@ function findObstacle({ refusesFiles }: ModelRun, file: FileRow, bytesBefore: nu
 
 const MODEL_REFUSED = 'the model does not take it'
 
-async function readMedia(ctx: Ctx, { model: { wire } }: ModelRun, file: FileRow): Promise<RequestFile> {
+async function readMedia(ctx: Ctx, api: ModelApi, file: FileRow): Promise<RequestFile> {
   const { name, content_type: contentType } = file
   if (!(await findFile(ctx.db, [file.project_id], file.id))) return { name, why: 'it was deleted' }
   const pieces: Buffer[] = []
   for await (const piece of readFile(ctx, file)) pieces.push(piece)
   const content = Buffer.concat(pieces)
   const isPdf = contentType === 'application/pdf'
-  const block = PROVIDER_FORMATS[wire].toMediaBlock({ name, contentType, base64: content.toString('base64') })
-  return { name, block, tokens: isPdf ? maxPdfTokens(wire, countPdfPages(content)) : maxImageTokens(wire) }
+  const { provider, toMediaBlock } = PROVIDER_FORMATS[api]
+  const block = toMediaBlock({ name, contentType, base64: content.toString('base64') })
+  return { name, block, tokens: isPdf ? maxPdfTokens(provider, countPdfPages(content)) : maxImageTokens(provider) }
 }
 
 /** Leaves out what the budget of the task does not pay for. */
@@ -80,36 +85,39 @@ export function chooseShownFiles(
 }
 
 /** The request as it is sent. `dropFiles` takes the files out of it; false if there are none. */
-export function createFileText(run: ModelRun, body: JsonObject, { files }: ShownFiles, textWithoutFiles: string) {
+export function createFileText(run: ModelRun, request: ModelRequest, { files }: ShownFiles, textWithoutFiles: string) {
   const sent = {
-    text: files.size === 0 ? textWithoutFiles : JSON.stringify(withFiles(body, files)),
+    text: files.size === 0 ? textWithoutFiles : JSON.stringify(withFiles(request, files)),
     dropFiles() {
       if (run.refusesFiles || ![...files.values()].some((file) => 'block' in file)) return false
       run.refusesFiles = true
       const refused = [...files].map(([id, { name }]) => [id, { name, why: MODEL_REFUSED }] as const)
-      sent.text = JSON.stringify(withFiles(body, new Map(refused)))
+      sent.text = JSON.stringify(withFiles(request, new Map(refused)))
       return true
     },
   }
   return sent
 }
 
-function withFiles(body: JsonObject, files: ShownFiles['files']): JsonObject {
-  const messages = objectListField(body, 'messages').map((message) => ({
-    ...message,
-    content: replaceFileBlocks(message.content, (id) => toContentBlock(files.get(id))),
-  }))
-  return { ...body, messages }
+function withFiles({ api, body }: ModelRequest, files: ShownFiles['files']): JsonObject {
+  const { messagesField } = PROVIDER_FORMATS[api]
+  const messages = objectListField(body, messagesField).map((message) =>
+    message.content === undefined
+      ? message
+      : { ...message, content: replaceFileBlocks(message.content, (id) => toContentBlock(api, files.get(id))) },
+  )
+  return { ...body, [messagesField]: messages }
 }
 
-function toContentBlock(file: RequestFile | undefined): JsonObject {
+function toContentBlock(api: ModelApi, file: RequestFile | undefined): JsonObject {
   if (file && 'block' in file) return file.block
-  return { type: 'text', text: `[The file ${JSON.stringify(file?.name ?? '')} is not shown: ${file?.why ?? ''}.]` }
+  const type = api === 'responses' ? 'input_text' : 'text'
+  return { type, text: `[The file ${JSON.stringify(file?.name ?? '')} is not shown: ${file?.why ?? ''}.]` }
 }
 
-function listFileIds(body: JsonObject): string[] {
+function listFileIds(api: ModelApi, body: JsonObject): string[] {
   const ids: string[] = []
-  for (const { content } of objectListField(body, 'messages')) {
+  for (const { content } of objectListField(body, PROVIDER_FORMATS[api].messagesField)) {
     replaceFileBlocks(content, (id) => {
       ids.push(id)
       return {}

@@ -4,8 +4,10 @@ import { type Brief, MAX_ARTIFACT_MB } from '../contract/agent-protocol.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { CellExit } from '../sandbox/driver.ts'
 import { RunEndedError } from '../events/append-events.ts'
+import type { NewEvent } from '../events/event-types.ts'
 import { artifactStorage } from '../files/artifact-objects.ts'
 import type { PipePlane } from '../http/pipe-plane.ts'
+import { ToolLog } from '../models/tool-log.ts'
 import { parseAgentLine, MAX_ARTIFACTS, type NewArtifact } from './parse-agent-line.ts'
 import { createPipeRequestHandler } from './pipe-requests.ts'
 import type { CellListener, AgentCell } from './agent-cell.ts'
@@ -54,6 +56,7 @@ export async function runAgentSession(
   run.saveSoon = () => log.markChanged()
   run.finish = (output) => finishSession(run, cell, output)
   const runEnd = await new Promise<RunEnd>((resolve) => {
+    if (cell.kind === 'custom') run.model.toolLog = new ToolLog((event) => pushToolEvent(ctx, run, log, event, resolve))
     void log.failed.then((error) => resolve(lostLogEnd(run, error)))
     cell.start(run.cellRunId, brief, createCellListener(context, { run, cell, log, artifacts, end: resolve }))
     void run.over.whenAborted.then(() => resolve({ kind: 'ended' }))
@@ -91,6 +94,19 @@ function withFinishedOutput({ finishedWith }: TaskRun, end: RunEnd): RunEnd {
  */
 function logDelay({ store }: Ctx, { kind }: AgentCell): () => number {
   return kind === 'custom' ? () => Math.min(store.commitMs() / 2, 4) : () => 20
+}
+
+/** An event that the model proxy records counts like one that the agent writes. */
+function pushToolEvent(
+  { config }: Ctx,
+  run: TaskRun,
+  log: RunLog,
+  event: NewEvent,
+  end: (runEnd: RunEnd) => void,
+): void {
+  const size = JSON.stringify(event.data).length
+  if (countRunBytes(config, run, size)) log.push(event, size)
+  else end({ kind: 'storage_full' })
 }
 
 /** Events can no longer be stored: the run is over, or it must fail. */
@@ -150,6 +166,7 @@ function createCellListener(
       const isAnswered = message.kind === 'ask' && cell.kind !== 'custom'
       if (!count(isAnswered ? 0 : length - kept)) return
       if (message.kind === 'event') {
+        if (run.model.toolLog?.acceptAgentEvent(message.event) === false) return
         if (!countRunBytes(ctx.config, run, message.size)) return end({ kind: 'storage_full' })
         log.push(message.event, message.size)
         if (log.backlog > MAX_BACKLOG_CHARS) pauseUntilFlushed(cell, log)

@@ -6,7 +6,8 @@ import { isoNow } from '../ctx/world.ts'
 import { RunEndedError, writeEvents } from '../events/append-events.ts'
 import { notifyProjectChange } from '../events/project-changes.ts'
 import type { PipePlane } from '../http/pipe-plane.ts'
-import { chooseModel } from '../models/choose-model.ts'
+import { chooseModel, chooseModels } from '../models/choose-model.ts'
+import { newModelState } from '../models/model-run.ts'
 import { retryUntilAvailable } from '../store/errors.ts'
 import type { QueuedTask } from '../store/tables.ts'
 import { parseTaskConstraints, parseTaskInput } from '../tasks/view.ts'
@@ -129,6 +130,7 @@ async function gatherRunParts(ctx: Ctx, task: QueuedTask): Promise<TaskRunParts 
   }
   const constraints = parseTaskConstraints(task)
   const files = await listRunFiles(ctx.db, task)
+  const [model, ...fallbacks] = chooseModels(ctx.config, type.harness.tier, task.tier)
   return {
     wedge,
     type,
@@ -141,14 +143,12 @@ async function gatherRunParts(ctx: Ctx, task: QueuedTask): Promise<TaskRunParts 
       wedge,
       taskType: task.task_type,
       input: parseTaskInput(task),
-      model: chooseModel(ctx.config, task.tier),
+      model,
+      fallbacks,
       files,
-      refusesFiles: false,
       maxCostMicros: Math.round(constraints.max_cost_usd * 1e6),
-      spentMicros: 0,
-      reservedMicros: 0,
       over: new LazyAbort(),
-      failure: null,
+      ...newModelState(),
     },
   }
 }
@@ -163,8 +163,7 @@ function acquireCell(ctx: Ctx, pool: CellPool, { task, wedge, type }: TaskRun): 
 export function createRunStarter({ ctx, pool, sandbox }: RunEnvironment): RunStarter {
   return {
     canStart(task) {
-      const wedge = ctx.wedges.get(task.wedge)
-      const type = wedge && findTaskType(wedge, task.task_type)
+      const type = findTaskTypeByName(ctx, task.wedge, task.task_type)
       // A resumable task stores its brief when it starts, and the brief is made when the cell is there.
       if (!wedge || !type || type.harness.needs_connections || type.harness.resume) return false
       const program = findAgentProgram(ctx.config, wedge, type)
@@ -186,11 +185,17 @@ async function moveToRunning(tx: Tx, task: QueuedTask, sandbox: string): Promise
 /** Writes `task.created`, which is always the first event. */
 async function writeTaskCreated(tx: Tx, tasks: QueuedTask[], sandbox: string): Promise<void> {
   for (const { id, project_id, wedge, task_type, tier } of tasks) {
-    const { provider, name } = chooseModel(tx.config, tier)
+    const type = findTaskTypeByName(tx, wedge, task_type)
+    const { provider, name } = chooseModel(tx.config, type?.harness.tier, tier)
     const data = { wedge, task_type, status: 'running', sandbox, model: `${provider}/${name}` } as const
     await writeEvents(tx, id, 1, [{ type: 'task.created', data }])
     notifyProjectChange(tx, project_id, { kind: 'task', id, status: 'running' })
   }
+}
+
+function findTaskTypeByName({ wedges }: Pick<Ctx, 'wedges'>, slug: string, taskType: string) {
+  const wedge = wedges.get(slug)
+  return wedge && findTaskType(wedge, taskType)
 }
 
 function sandboxError(error: unknown): TaskError {

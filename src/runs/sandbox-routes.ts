@@ -3,8 +3,7 @@ import { z } from 'zod'
 import { askApproval } from '../approvals/ask-approval.ts'
 import { requestKey } from '../approvals/gated-request.ts'
 import { appendAuditEntry } from '../audit/append.ts'
-import { badRequest, notFound, tooManyRequests } from '../base/problem.ts'
-import type { ModelProvider } from '../contract/agent-protocol.ts'
+import { badRequest, tooManyRequests } from '../base/problem.ts'
 import { matchApprovals } from '../contract/declared-approvals.ts'
 import { inTx } from '../ctx/ctx.ts'
 import type { Actor } from '../ctx/scope.ts'
@@ -20,7 +19,7 @@ import {
   StreamResponse,
 } from '../http/route.ts'
 import { reportKnowledgeGap } from '../knowledge/intake.ts'
-import { forwardModelCall } from '../models/forward-call.ts'
+import { listModels, postToModel } from '../models/model-endpoints.ts'
 import type { WorkflowRunner } from '../workflows/workflow-runner.ts'
 import { askAndAct, executeRead } from './connection-calls.ts'
 import { noteRevision } from './perform-approved-action.ts'
@@ -138,17 +137,21 @@ export const sandboxRoutes = nameRoutes({
     body: jsonObject,
     responses: { 200: 'text/event-stream' },
     async handle({ ctx, scope: run, params, body, request }) {
-      const wire = params.wire
-      if (wire !== 'anthropic' && wire !== 'openai') throw notFound('model wire')
       const { model, workingTime } = run
-      const call = () =>
-        forwardModelCall(ctx, model, wire satisfies ModelProvider, params['*'] ?? '', body, request.headers)
+      const post = { provider: params.wire ?? '', path: params['*'] ?? '', body, headers: request.headers }
+      const call = () => postToModel(ctx, model, post)
       const response = await workingTime.whileWorking(call)
       if (!(response instanceof StreamResponse)) return response
       return new StreamResponse(response.headers, (out: Writable) =>
         workingTime.whileWorking(() => response.write(out)),
       )
     },
+  }),
+
+  listModels: sandboxRoute('GET', '/v1/internal/llm/:wire/*', {
+    summary: "List the model of the run in its provider's format",
+    responses: JSON_RESPONSE,
+    handle: async ({ scope: run, params }) => listModels(run.model, params.wire ?? '', params['*'] ?? ''),
   }),
 
   reportKnowledgeGap: sandboxRoute('POST', '/v1/internal/knowledge/gap', {

@@ -91,6 +91,7 @@ export function createTaskRun(
   const state = earlier?.state
   const stored = toStoredRun(earlier)
   model.files = stored.brief ? filesOfBrief(stored.brief, files) : files
+  model.flushLog = () => run.flushLog()
   model.spentMicros = state ? Math.max(state.spent_micros, task.cost_micros) : 0
   const run: TaskRun = {
     task,
@@ -148,7 +149,7 @@ function filesOfBrief({ files: known }: Partial<Pick<Brief, 'files'>>, files: Fi
 
 async function stopModelCalls(model: TaskRun['model']): Promise<void> {
   // No call is in progress, and the agent cannot start one without valid tokens.
-  if (model.reservedMicros === 0) return
+  if (model.openCalls === 0) return
   model.over.abort(RUN_IS_OVER)
   await new Promise<void>((resolve) => {
     model.onIdle = resolve

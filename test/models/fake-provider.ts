@@ -84,7 +84,8 @@ export type ScriptedTurn = { text?: string; call?: { name: string; input: Json }
 /** Usage: 1,000 input tokens, 200 of them from the cache, and 100 output tokens. */
 export function anthropicStream({ text = '', call, stop }: ScriptedTurn): string {
   const usage = { input_tokens: 800, cache_read_input_tokens: 200, cache_creation_input_tokens: 0, output_tokens: 1 }
-  const events: JsonObject[] = [{ type: 'message_start', message: { role: 'assistant', usage } }]
+  const message = { id: 'msg_1', type: 'message', role: 'assistant', content: [], usage }
+  const events: JsonObject[] = [{ type: 'message_start', message }]
   events.push({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } })
   for (const part of halves(text)) {
     events.push({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: part } })
@@ -103,7 +104,7 @@ export function anthropicStream({ text = '', call, stop }: ScriptedTurn): string
     { type: 'message_delta', delta: { stop_reason }, usage: { output_tokens: 100 } },
     { type: 'message_stop' },
   )
-  return events.map((event) => `event: ${String(event.type)}\ndata: ${JSON.stringify(event)}\n\n`).join('')
+  return events.map((event) => `event: ${String(event['type'])}\ndata: ${JSON.stringify(event)}\n\n`).join('')
 }
 
 function openaiStream({ text = '', call, stop }: ScriptedTurn): string {
@@ -120,6 +121,69 @@ function openaiStream({ text = '', call, stop }: ScriptedTurn): string {
     { choices: [], usage },
   ]
   return `${events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')}data: [DONE]\n\n`
+}
+
+/** A reply of the Responses API as one object; the usage is that of the streams. */
+export function responsesReply({ text = '', call, stop }: ScriptedTurn, callId = 'call_1'): JsonObject {
+  const content = [{ type: 'output_text', text, annotations: [] }]
+  const message = { id: `msg_${callId}`, type: 'message', role: 'assistant', status: 'completed', content }
+  const output: JsonObject[] = text === '' ? [] : [message]
+  if (call) {
+    const { name, input } = call
+    const described = { name, call_id: callId, arguments: JSON.stringify(input) }
+    output.push({ id: `fc_${callId}`, type: 'function_call', status: 'completed', ...described })
+  }
+  const input = { input_tokens: 1000, input_tokens_details: { cached_tokens: 200 } }
+  const usage = { ...input, output_tokens: 100, output_tokens_details: { reasoning_tokens: 0 }, total_tokens: 1100 }
+  const status = stop === undefined ? 'completed' : 'incomplete'
+  const incomplete_details = stop === undefined ? null : { reason: stop }
+  return {
+    id: 'resp_1',
+    object: 'response',
+    created_at: 0,
+    model: 'x',
+    status,
+    incomplete_details,
+    error: null,
+    output,
+    usage,
+  }
+}
+
+export function responsesStream(turn: ScriptedTurn, callId?: string): string {
+  const response = responsesReply(turn, callId)
+  const items = (response['output'] as JsonObject[]).flatMap((item, output_index): JsonObject[] => {
+    const at = { item_id: item['id'] ?? '', output_index }
+    const begun = item['type'] === 'message' ? { ...item, content: [] } : { ...item, arguments: '' }
+    const added = { type: 'response.output_item.added', output_index, item: { ...begun, status: 'in_progress' } }
+    const done = { type: 'response.output_item.done', output_index, item }
+    if (item['type'] !== 'message') {
+      const parts = halves(String(item['arguments']))
+      return [
+        added,
+        ...parts.map((delta) => ({ type: 'response.function_call_arguments.delta', ...at, delta })),
+        { type: 'response.function_call_arguments.done', ...at, arguments: item['arguments'] ?? '' },
+        done,
+      ]
+    }
+    const part = { type: 'output_text', text: '', annotations: [] }
+    const deltas = halves(turn.text ?? '').map((delta) => ({
+      type: 'response.output_text.delta',
+      ...at,
+      content_index: 0,
+      delta,
+    }))
+    return [added, { type: 'response.content_part.added', ...at, content_index: 0, part }, ...deltas, done]
+  })
+  const created = {
+    type: 'response.created',
+    response: { ...response, status: 'in_progress', output: [], usage: null },
+  }
+  const events: JsonObject[] = [created, ...items, { type: `response.${String(response['status'])}`, response }]
+  return events
+    .map((event, sequence_number): JsonObject => ({ ...event, sequence_number }))
+    .map((event) => `event: ${String(event['type'])}\ndata: ${JSON.stringify(event)}\n\n`)
+    .join('')
 }
 
 export const providerStreams = { anthropic: anthropicStream, openai: openaiStream }

@@ -12,30 +12,30 @@ describe('model prices', () => {
     ['gpt-4o-2024-08-06', 2.5],
     ['gpt-4o-mini', 0.15],
   ])('the price of %s is known', (name, input) => {
-    expect(priceOfModel(name)).toMatchObject({ input, priced: true })
+    expect(priceOfModel(name, {})).toMatchObject({ input, priced: true })
   })
 
   test.each(['gpt-5-pro', 'gpt-4o-audio-preview', 'claude-opus-9', 'llama-4', 'constructor', ''])(
     'the price of %s is not guessed from its name',
     (name) => {
-      expect(priceOfModel(name).priced).toBe(false)
+      expect(priceOfModel(name, {}).priced).toBe(false)
     },
   )
 
   test('the cost includes cache reads and writes', () => {
     const usage = { input: 100, cacheRead: 1000, cacheWrite: 100, cacheWriteLong: 10, output: 20 }
-    expect(costInMicros(priceOfModel('claude-sonnet-4-5'), usage)).toBe(300 + 300 + 375 + 60 + 300)
+    expect(costInMicros(priceOfModel('claude-sonnet-4-5', {}), usage)).toBe(300 + 300 + 375 + 60 + 300)
   })
 
   test('a long prompt multiplies the whole cost', () => {
-    const rate = priceOfModel('claude-haiku-5-5')
+    const rate = priceOfModel('claude-haiku-5-5', {})
     expect(costInMicros(rate, { ...none, input: 100_000, output: 10 })).toBe(10_005)
     expect(costInMicros(rate, { ...none, input: 90_000, cacheRead: 20_000, output: 10 })).toBe(45_000 + 1_000 + 25)
   })
 
   test('the cost is rounded up to whole micro-dollars without floating point errors', () => {
-    expect(costInMicros(priceOfModel('gpt-6-luna'), { ...none, input: 3 })).toBe(1)
-    expect(costInMicros(priceOfModel('gpt-6-luna'), { ...none, input: 30 })).toBe(3)
+    expect(costInMicros(priceOfModel('gpt-6-luna', {}), { ...none, input: 3 })).toBe(1)
+    expect(costInMicros(priceOfModel('gpt-6-luna', {}), { ...none, input: 30 })).toBe(3)
   })
 })
 
@@ -51,6 +51,13 @@ describe('chooseModel', () => {
     })
     expect(chooseModel(config, 'free')).toEqual({ provider: 'openai', name: 'meta/llama-4', wire: 'openai' })
     expect(chooseModel(config, 'constructor').name).toBe('meta/llama-4')
+  })
+
+  test('the tier of a task type comes before the tier of the project, if it has a model', () => {
+    const config = loadConfig({ ...env, SVC_MODEL_FAST: 'openai/gpt-5-nano' })
+    expect(chooseModel(config, 'fast', 'pro-plus').name).toBe('gpt-5-nano')
+    expect(chooseModel(config, 'large', 'pro-plus').name).toBe('claude-opus-5-5')
+    expect(chooseModel(config, undefined, 'free').name).toBe('meta/llama-4')
   })
 
   test('without a model setting the rehearsal is used', () => {

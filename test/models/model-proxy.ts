@@ -22,9 +22,9 @@ import { jsonObject } from '../../src/http/validate.ts'
 import { type PipePlane, createPipePlane } from '../../src/http/pipe-plane.ts'
 import { type RequestHead, type Route, defineRoute } from '../../src/http/route.ts'
 import { bindRoute, createHttpServer } from '../../src/http/server.ts'
-import { chooseModel } from '../../src/models/choose-model.ts'
-import { forwardModelCall } from '../../src/models/forward-call.ts'
-import type { ModelRun } from '../../src/models/model-run.ts'
+import { chooseModels } from '../../src/models/choose-model.ts'
+import { postToModel } from '../../src/models/model-endpoints.ts'
+import { type ModelRun, newModelState } from '../../src/models/model-run.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import { TestClock } from '../test-clock.ts'
 
@@ -96,6 +96,7 @@ export async function openModelProxy(env: Record<string, string>, more: Partial<
   } as unknown as Ctx
   await insertTask(ctx)
   const over = new LazyAbort()
+  const [model, ...fallbacks] = chooseModels(config, 'free')
   const run: ModelRun = {
     taskId: 'task_1',
     epoch: 1,
@@ -103,19 +104,17 @@ export async function openModelProxy(env: Record<string, string>, more: Partial<
     wedge: wedgeWithRehearsals({}),
     taskType: 'triage',
     input: { order: 7 },
-    model: chooseModel(config, 'free'),
+    model,
+    fallbacks,
     files: [],
-    refusesFiles: false,
     maxCostMicros: 1_000_000,
-    spentMicros: 0,
-    reservedMicros: 0,
     over,
-    failure: null,
+    ...newModelState(),
     ...more,
   }
   const app = createHttpServer(ctx)
-  const model = modelRoute(ctx, run)
-  bindRoute(app, ctx, model, { authenticate: async () => null })
+  const route = modelRoute(ctx, run)
+  bindRoute(app, ctx, route, { authenticate: async () => null })
   await app.listen({ host: '127.0.0.1', port: 0 })
   const { port } = app.server.address() as AddressInfo
   onTestFinished(async () => {
@@ -128,7 +127,7 @@ export async function openModelProxy(env: Record<string, string>, more: Partial<
     run,
     clock,
     port,
-    callByPipe: createPipePlane(ctx, [model], (_route, _scope, token) => token === 'svc_tsk_1'),
+    callByPipe: createPipePlane(ctx, [route], (_route, _scope, token) => token === 'svc_tsk_1'),
     abort: () => over.abort('the test is over'),
     logged: () => logged,
     call: (body = helloRequest, ask = {}) => callProxy(port, run, body, ask),
@@ -199,8 +198,8 @@ function modelRoute(ctx: Ctx, run: ModelRun): Route<null, RequestHead> {
     body: jsonObject,
     responses: { 200: 'text/event-stream' },
     async handle({ params, body, request }) {
-      const wire = params['wire'] === 'anthropic' ? 'anthropic' : 'openai'
-      return forwardModelCall(ctx, run, wire, params['*'] ?? '', body, request.headers)
+      const post = { provider: params['wire'] ?? '', path: params['*'] ?? '', body, headers: request.headers }
+      return postToModel(ctx, run, post)
     },
   })
 }

@@ -62,6 +62,49 @@ test('a model is offered exactly the tools that work in its run', async () => {
   ])
 })
 
+test('the tier of a task type chooses its model, and the bundled agent logs each tool once', async () => {
+  const replies = [
+    toolCallReply('openai', 'progress', { text: 'thinking' }),
+    toolCallReply('openai', 'finish', { output: { said: 'hello' } }),
+  ]
+  const provider = await fakeProvider(...replies)
+  const chat = { ...WEDGES['talk/wedge.json'].task_types.chat, harness: { tier: 'fast' } }
+  const wedges = { 'talk/wedge.json': { ...WEDGES['talk/wedge.json'], task_types: { chat } } }
+  const env = { ...providerSettings('openai', provider), SVC_MODEL_FAST: 'openai/gpt-5-nano' }
+  const app = await testApp({ store: 'sqlite', wedges, env })
+  const { id } = await app.createTask({ wedge: 'talk', task_type: 'chat' })
+  const events = await app.events(id)
+  expect(events[0]?.data.data.model).toBe('openai/gpt-5-nano')
+  expect(provider.seen.map(({ body }) => body.model)).toEqual(['gpt-5-nano', 'gpt-5-nano'])
+  const tools = events.filter(({ event }) => event === 'tool.called').map(({ data }) => data.data.tool)
+  expect(tools).toEqual([...new Set(tools)])
+})
+
+eachStore((store) => {
+  test('an agent that logs its tools itself is not logged twice', async () => {
+    const replies = [toolCallReply('openai', 'look', { at: 1 }), { chunks: [providerStreams.openai({ text: 'done' })] }]
+    const { app } = await appWithProvider('openai', replies, { store, ...agents })
+    const { events } = await runScript(
+      app,
+      `const path = '/v1/internal/llm/openai/v1/chat/completions'
+       const question = { role: 'user', content: 'hi' }
+       await ask('POST', path, { stream: true, messages: [question] })
+       say({ event: 'tool.called', data: { call_id: 'call_1', tool: 'look', input: { at: 1 } } })
+       say({ event: 'tool.result', data: { call_id: 'call_1', tool: 'look', ok: true, output: 'seen' } })
+       const tool_calls = [{ id: 'call_1', type: 'function', function: { name: 'look', arguments: '{"at":1}' } }]
+       const messages = [question, { role: 'assistant', tool_calls }, { role: 'tool', tool_call_id: 'call_1', content: 'seen' }]
+       await ask('POST', path, { stream: true, messages })
+       say({ output: { said: 'done' } })`,
+      { wedge: 'talk', task_type: 'chat' },
+    )
+    const tools = events.filter(({ event }) => event.startsWith('tool.')).map(({ data }) => data.data)
+    expect(tools).toEqual([
+      { call_id: 'call_1', tool: 'look', input: { at: 1 } },
+      { call_id: 'call_1', tool: 'look', ok: true, output: 'seen' },
+    ])
+  })
+})
+
 describe.each(['anthropic', 'openai'] as const)('a run with a model of the %s API', (format) => {
   test('adds the API key, passes the temperature, charges every call, and can be replayed offline', async () => {
     const replies = [

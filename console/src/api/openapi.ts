@@ -1694,13 +1694,15 @@ export interface components {
         };
         ProgressEvent: {
             data: {
+                /** @description With `model_switched`: the model that the run now uses. */
+                model?: string;
                 /** @description Only in the stream of a client: the question to the client that was asked or decided. */
                 question_id?: string;
                 /**
-                 * @description The run left its process, or continues in another one.
+                 * @description The run left its process, continues in another one, or continues with another model.
                  * @enum {string}
                  */
-                state?: "parked" | "resumed";
+                state?: "parked" | "resumed" | "model_switched";
                 text: string;
             };
             /** @description The same as `seq`. */

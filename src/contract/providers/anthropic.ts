@@ -1,5 +1,5 @@
 import { countField, objectField, objectListField, textField } from '../../base/json-fields.ts'
-import type { Json, JsonObject } from '../../base/json.ts'
+import type { JsonObject } from '../../base/json.ts'
 import {
   closeSchema,
   type Conversation,
@@ -9,29 +9,35 @@ import {
   userContent,
 } from './conversation.ts'
 import {
+  assistantMessages,
   contentValue,
+  type ConversationFormat,
   createStreamedReply,
   type MediaFile,
   type ModelMessage,
   parseStreamEvent,
   type PartialToolCall,
-  type ProviderFormat,
   type StopReason,
   type StreamedReply,
   type StreamReader,
   type TokenUsage,
+  type ToolResult,
   toToolCall,
 } from './provider-format.ts'
 
 /** The Messages API of Anthropic. */
-export const anthropicFormat: ProviderFormat = {
-  paths: ['v1/messages'],
+export const anthropicFormat: ConversationFormat = {
+  provider: 'anthropic',
+  // Some clients count the version as part of the base URL.
+  paths: ['v1/messages', 'messages'],
+  providerPath: 'v1/messages',
+  messagesField: 'messages',
   headers: { 'anthropic-version': '2023-06-01' },
   toRequest,
   toMediaBlock,
   hasTool: (request, name) => objectListField(request, 'tools').some((tool) => textField(tool, 'name') === name),
-  lastToolResult,
-  parseMessage,
+  listModelMessages: (request) => assistantMessages(request).map(parseMessage),
+  listToolResults,
   parseResponse: (body) => ({ ...parseMessage(body), usage: parseUsage(objectField(body, 'usage'), null) }),
   createStreamReader,
 }
@@ -80,12 +86,15 @@ function toMediaBlock({ name, contentType, base64 }: MediaFile): JsonObject {
   return contentType === 'application/pdf' ? { type: 'document', title: name, source } : { type: 'image', source }
 }
 
-function lastToolResult(messages: JsonObject[]): Json {
-  for (const message of messages.toReversed()) {
-    const result = objectListField(message, 'content').findLast(({ type }) => type === 'tool_result')
-    if (result) return contentValue(result.content)
-  }
-  return null
+function listToolResults(request: JsonObject): ToolResult[] {
+  return objectListField(request, 'messages')
+    .flatMap((message) => objectListField(message, 'content'))
+    .filter(({ type }) => type === 'tool_result')
+    .map((block) => ({
+      id: textField(block, 'tool_use_id'),
+      ok: block.is_error !== true,
+      value: contentValue(block.content),
+    }))
 }
 
 function parseMessage(message: JsonObject): ModelMessage {

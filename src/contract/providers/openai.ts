@@ -1,5 +1,5 @@
 import { countField, objectField, objectListField, textField } from '../../base/json-fields.ts'
-import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts'
+import { isJsonObject, type JsonObject } from '../../base/json.ts'
 import {
   closeSchema,
   type Conversation,
@@ -9,31 +9,36 @@ import {
   userContent,
 } from './conversation.ts'
 import {
+  assistantMessages,
   contentValue,
+  type ConversationFormat,
   createStreamedReply,
   type MediaFile,
   type ModelMessage,
   parseStreamEvent,
   type PartialToolCall,
-  type ProviderFormat,
   type StopReason,
   type StreamedReply,
   type StreamReader,
   type TokenUsage,
+  type ToolResult,
   toToolCall,
 } from './provider-format.ts'
 
 /** The Chat Completions API of OpenAI and of the many servers that are compatible with it. */
-export const openaiFormat: ProviderFormat = {
+export const openaiFormat: ConversationFormat = {
+  provider: 'openai',
   // Some clients count the version as part of the base URL.
   paths: ['v1/chat/completions', 'chat/completions'],
+  providerPath: 'chat/completions',
+  messagesField: 'messages',
   headers: {},
   toRequest,
   toMediaBlock,
   hasTool: (request, name) =>
     objectListField(request, 'tools').some((tool) => textField(objectField(tool, 'function'), 'name') === name),
-  lastToolResult,
-  parseMessage,
+  listModelMessages: (request) => assistantMessages(request).map(parseMessage),
+  listToolResults,
   parseResponse: (body) => ({
     ...parseMessage(objectField(objectListField(body, 'choices')[0] ?? {}, 'message')),
     usage: parseUsage(objectField(body, 'usage')),
@@ -90,9 +95,10 @@ function toMediaBlock({ name, contentType, base64 }: MediaFile): JsonObject {
     : { type: 'image_url', image_url: { url } }
 }
 
-function lastToolResult(messages: JsonObject[]): Json {
-  const message = messages.findLast(({ role }) => role === 'tool')
-  return message ? contentValue(message.content) : null
+function listToolResults(request: JsonObject): ToolResult[] {
+  return objectListField(request, 'messages')
+    .filter(({ role }) => role === 'tool')
+    .map((message) => ({ id: textField(message, 'tool_call_id'), ok: true, value: contentValue(message.content) }))
 }
 
 function parseMessage(message: JsonObject): ModelMessage {

@@ -1,27 +1,44 @@
-import { tryParseJson, tryParseJsonObject, textField } from '../../base/json-fields.ts'
+import { objectListField, textField, tryParseJson, tryParseJsonObject } from '../../base/json-fields.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts'
+import type { ModelProvider } from '../agent-protocol.ts'
 import type { Conversation, ToolCall } from './conversation.ts'
 
 /**
- * The API of one model provider: how a request is written, and how requests, streamed replies and whole replies are
- * read. The model proxy, the rehearsal recorder and the harness all use it, so they cannot disagree about a reply.
+ * One API of a model provider: how requests, streamed replies and whole replies are read. The model proxy, the rehearsal
+ * recorder and the harness all use it, so they cannot disagree about a reply.
  */
 export interface ProviderFormat {
-  /** Paths of the completion endpoint below the provider's base URL; the first one is the usual one. */
+  provider: ModelProvider
+  /** Paths of the completion endpoint in the sandbox; the first one is the usual one. */
   paths: readonly [string, ...string[]]
-  headers: Record<string, string>
-  toRequest: (conversation: Conversation) => JsonObject
+  /** The path of the completion endpoint below the base URL of the provider. */
+  providerPath: string
+  /** The field of a request that has the conversation. */
+  messagesField: 'messages' | 'input'
   /** The content block that shows an image or a PDF. */
   toMediaBlock: (file: MediaFile) => JsonObject
   /** Whether a request offers the model a tool of this name. */
   hasTool(request: JsonObject, name: string): boolean
-  /** The newest tool result in the messages of a request: its value if it is JSON, else its text; null without one. */
-  lastToolResult(messages: JsonObject[]): Json
-  /** Reads a message of the model, as it stands in a request. */
-  parseMessage: (message: JsonObject) => ModelMessage
+  /** What the model has said before, as it stands in a request: one message for each turn. */
+  listModelMessages(request: JsonObject): ModelMessage[]
+  /** The tool results in a request, oldest first. */
+  listToolResults(request: JsonObject): ToolResult[]
   /** Reads a reply that was not streamed. */
   parseResponse(body: JsonObject): ModelMessage & { usage: TokenUsage | null }
   createStreamReader: () => StreamReader
+}
+
+/** An API that the harness can use: a conversation can be written as a request. */
+export interface ConversationFormat extends ProviderFormat {
+  headers: Record<string, string>
+  toRequest: (conversation: Conversation) => JsonObject
+}
+
+/** `value`: the value of the result if it is JSON, else its text. */
+export interface ToolResult {
+  id: string
+  ok: boolean
+  value: Json
 }
 
 export interface MediaFile {
@@ -33,6 +50,8 @@ export interface MediaFile {
 export interface ModelMessage {
   text: string
   calls: ToolCall[]
+  /** The parts of the reply, which a later request may refer to by id. Only the Responses API has them. */
+  items?: JsonObject[]
 }
 
 /** Reads the data of each server-sent event of one reply; `reply` holds what was read so far. */
@@ -113,3 +132,7 @@ export function contentValue(content: Json | undefined): Json {
   const text = typeof content === 'string' ? content : blocks.map((block) => textField(block, 'text')).join('')
   return tryParseJson(text) ?? text
 }
+
+/** The messages of the model in a request. */
+export const assistantMessages = (request: JsonObject): JsonObject[] =>
+  objectListField(request, 'messages').filter(({ role }) => role === 'assistant')

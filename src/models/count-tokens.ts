@@ -1,0 +1,37 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { pickFields, tryParseJsonObject } from '../base/json-fields.ts'
+import type { JsonObject } from '../base/json.ts'
+import { Problem } from '../base/problem.ts'
+import type { Ctx } from '../ctx/ctx.ts'
+import { estimateUsage } from './cost-ceiling.ts'
+import type { ModelRun } from './model-run.ts'
+import { attemptProviderCall, isProviderFailure } from './provider-call.ts'
+import { toProviderRequest } from './provider-request.ts'
+import { readWholeResponse } from './read-response.ts'
+import { refuseOutsideContent } from './restrict-request.ts'
+
+const COUNTED_FIELDS = ['system', 'messages', 'tools', 'tool_choice', 'thinking', 'output_config', 'cache_control']
+
+/** Asks the provider how many tokens a request has. That is free, so it is neither reserved nor charged. */
+export async function countTokens(
+  ctx: Ctx,
+  run: ModelRun,
+  requested: JsonObject,
+  headers: IncomingHttpHeaders,
+): Promise<JsonObject> {
+  const { provider, name } = run.model
+  const body: JsonObject = { model: name, ...pickFields(requested, ...COUNTED_FIELDS) }
+  refuseOutsideContent('anthropic', body)
+  const text = JSON.stringify(body)
+  if (provider === 'rehearsal') return { input_tokens: estimateUsage(text, 0).input }
+  const path = 'v1/messages/count_tokens'
+  const request = toProviderRequest(ctx, { provider: 'anthropic', path, streams: false, text }, headers)
+  const response = await attemptProviderCall(ctx.world.clock, request, run.over.signal)
+  // The task can go on without the count, so the failure is not noted as the error of the task.
+  if (isProviderFailure(response)) throw new Problem(502, `${provider} ${response.message}${response.reason}`)
+  const { content, breakReason } = await readWholeResponse(response)
+  const counted = tryParseJsonObject(content.toString())
+  if (breakReason !== null || !counted)
+    throw new Problem(502, `${provider} ${breakReason ?? 'did not answer with json'}`)
+  return counted
+}
