@@ -307,7 +307,10 @@ export interface components {
             task_id: string;
             /** Format: date-time */
             ts: string;
-            /** @constant */
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             type: "approval.requested";
         };
         ApprovalResolvedEvent: {
@@ -334,7 +337,10 @@ export interface components {
             task_id: string;
             /** Format: date-time */
             ts: string;
-            /** @constant */
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             type: "approval.resolved";
         };
         ApprovalVote: {
@@ -371,7 +377,10 @@ export interface components {
             task_id: string;
             /** Format: date-time */
             ts: string;
-            /** @constant */
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             type: "artifact.created";
         };
         AuditEntry: {
@@ -393,6 +402,20 @@ export interface components {
             data: components["schemas"]["AuditEntry"][];
             next_cursor: string | null;
         };
+        AuditVerification: {
+            anchored_to: number | null;
+            checkpoints: {
+                not_verifiable: number;
+                signed: number;
+            };
+            entries: number;
+            first_bad_seq: number | null;
+            head: string | null;
+            ok: boolean;
+            problem: string | null;
+            sealed_from: number | null;
+            signed_by: string | null;
+        };
         Authorisation: {
             connection_id: string;
             expires_at: string | null;
@@ -408,6 +431,14 @@ export interface components {
             summary: string;
             title: string;
             wedge: string;
+        };
+        BlueprintList: {
+            data: components["schemas"]["Blueprint"][];
+            next_cursor: string | null;
+            problems: {
+                blueprint: string;
+                problem: string;
+            }[];
         };
         BlueprintParts: {
             connections: string[];
@@ -590,6 +621,12 @@ export interface components {
             data: components["schemas"]["Connection"][];
             next_cursor: string | null;
         };
+        ConnectionTest: {
+            checked: string;
+            error: string | null;
+            ok: boolean;
+            status: number | null;
+        };
         ConnectionTool: {
             /** @description Any JSON object. */
             annotations: JsonObject;
@@ -654,7 +691,10 @@ export interface components {
             task_id: string;
             /** Format: date-time */
             ts: string;
-            /** @constant */
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             type: "cost.charged";
         };
         CreateApprovalCommentRequest: {
@@ -733,18 +773,6 @@ export interface components {
              * @enum {string}
              */
             role: "viewer" | "operator" | "admin";
-        };
-        CreateKeyResponse: {
-            /** Format: date-time */
-            created_at: string;
-            hint: string;
-            id: string;
-            key: string;
-            last_used_at: string | null;
-            name: string;
-            project_id: string;
-            /** @enum {string} */
-            role: "viewer" | "operator" | "admin" | "owner";
         };
         CreateKnowledgeRequest: {
             content: string;
@@ -871,10 +899,6 @@ export interface components {
             note?: string;
             rating?: number | string;
         };
-        CreateTaskFeedbackResponse: {
-            knowledge_id: string | null;
-            ok: boolean;
-        };
         CreateTaskRequest: {
             /** @description Any JSON value. */
             actor?: Json;
@@ -966,7 +990,10 @@ export interface components {
             task_id: string;
             /** Format: date-time */
             ts: string;
-            /** @constant */
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             type: "feedback.recorded";
         };
         File: {
@@ -993,13 +1020,6 @@ export interface components {
         GetHealthResponse: {
             /** @constant */
             status: "ok";
-        };
-        GetIntakeResponse: {
-            /** @description Percent of the shown questions that are answered. */
-            coverage: number;
-            /** @description Open seed questions and the newest 1000 others. */
-            questions: components["schemas"]["IntakeQuestion"][];
-            wedge: string;
         };
         GetMcpAuthorisationServerResponse: {
             authorization_endpoint: string;
@@ -1030,58 +1050,13 @@ export interface components {
         GetMcpStreamError405: {
             error: string;
         };
-        GetMetaResponse: {
-            broker: {
-                configured: boolean;
-            };
-            model: {
-                name: string;
-                provider: string;
-            };
-            problems: {
-                problem: string;
-                wedge: string;
-            }[];
-            replica: string;
-            sandbox: {
-                /** @description Any JSON object. */
-                isolation: JsonObject;
-                kind: string;
-            };
-            store: {
-                kind: string;
-            };
-            vault: {
-                /** @description Without SVC_SECRET_KEY: stored secrets are lost at the next start. */
-                ephemeral: boolean;
-            };
-            version: string;
-            wedges: {
-                task_types: string[];
-                title: string;
-                wedge: string;
-            }[];
-        };
-        GetSessionResponse: {
-            key: components["schemas"]["Key"] | null;
-            member: components["schemas"]["Member"] | null;
-            organisation: components["schemas"]["Organisation"];
-            projects: components["schemas"]["Project"][];
-            /** @enum {string} */
-            role: "viewer" | "operator" | "admin" | "owner";
-        };
-        GetSignupResponse: {
-            /** @description False until the first sign-up, which needs the founder key. */
-            has_owner: boolean;
-            /** @description Whether anyone can sign up (`SVC_OPEN_SIGNUP`). */
-            open: boolean;
-        };
-        GetTaskTraceResponse: {
-            log_pruned_at: string | null;
-            /** @description Null before the run starts and after its events were pruned. */
-            root: components["schemas"]["Span"] | null;
-            status: string;
-            task_id: string;
+        Health: components["schemas"]["Meta"];
+        Intake: {
+            /** @description Percent of the shown questions that are answered. */
+            coverage: number;
+            /** @description Open seed questions and the newest 1000 others. */
+            questions: components["schemas"]["IntakeQuestion"][];
+            wedge: string;
         };
         IntakeQuestion: {
             answer: string | null;
@@ -1099,16 +1074,16 @@ export interface components {
             task_id: string | null;
             why: string | null;
         };
-        InviteMemberRequest: {
-            email: string;
-            /** @enum {string} */
-            role: "viewer" | "operator" | "admin" | "owner";
-        };
-        InviteMemberResponse: {
+        Invite: {
             /** Format: date-time */
             expires_at: string;
             invite: string;
             member: components["schemas"]["Member"];
+        };
+        InviteMemberRequest: {
+            email: string;
+            /** @enum {string} */
+            role: "viewer" | "operator" | "admin" | "owner";
         };
         Key: {
             /** Format: date-time */
@@ -1124,6 +1099,18 @@ export interface components {
         KeyList: {
             data: components["schemas"]["Key"][];
             next_cursor: string | null;
+        };
+        KeyWithSecret: {
+            /** Format: date-time */
+            created_at: string;
+            hint: string;
+            id: string;
+            key: string;
+            last_used_at: string | null;
+            name: string;
+            project_id: string;
+            /** @enum {string} */
+            role: "viewer" | "operator" | "admin" | "owner";
         };
         Knowledge: {
             content: string;
@@ -1171,14 +1158,6 @@ export interface components {
                 id: string;
                 name: string | null;
             };
-        };
-        ListBlueprintsResponse: {
-            data: components["schemas"]["Blueprint"][];
-            next_cursor: string | null;
-            problems: {
-                blueprint: string;
-                problem: string;
-            }[];
         };
         ListCaseFilesResponse: {
             data: components["schemas"]["File"][];
@@ -1273,6 +1252,38 @@ export interface components {
         MessageSender: {
             handle: string | null;
             name: string | null;
+        };
+        Meta: {
+            broker: {
+                configured: boolean;
+            };
+            model: {
+                name: string;
+                provider: string;
+            };
+            problems: {
+                problem: string;
+                wedge: string;
+            }[];
+            replica: string;
+            sandbox: {
+                /** @description Any JSON object. */
+                isolation: JsonObject;
+                kind: string;
+            };
+            store: {
+                kind: string;
+            };
+            vault: {
+                /** @description Without SVC_SECRET_KEY: stored secrets are lost at the next start. */
+                ephemeral: boolean;
+            };
+            version: string;
+            wedges: {
+                task_types: string[];
+                title: string;
+                wedge: string;
+            }[];
         };
         MyNotifications: {
             /** @description The services that the project has set up. */
@@ -1406,7 +1417,10 @@ export interface components {
             task_id: string;
             /** Format: date-time */
             ts: string;
-            /** @constant */
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             type: "output.validated";
         };
         PastDecision: {
@@ -1611,7 +1625,10 @@ export interface components {
             task_id: string;
             /** Format: date-time */
             ts: string;
-            /** @constant */
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             type: "progress";
         };
         Project: {
@@ -1873,6 +1890,14 @@ export interface components {
             /** @description Any JSON value. */
             result?: Json;
         };
+        Session: {
+            key: components["schemas"]["Key"] | null;
+            member: components["schemas"]["Member"] | null;
+            organisation: components["schemas"]["Organisation"];
+            projects: components["schemas"]["Project"][];
+            /** @enum {string} */
+            role: "viewer" | "operator" | "admin" | "owner";
+        };
         SetChannelSecretRequest: {
             value: string;
         };
@@ -1910,6 +1935,12 @@ export interface components {
             name?: string;
             organisation?: string;
             password: string;
+        };
+        SignupState: {
+            /** @description False until the first sign-up, which needs the founder key. */
+            has_owner: boolean;
+            /** @description Whether anyone can sign up (`SVC_OPEN_SIGNUP`). */
+            open: boolean;
         };
         SimulatePolicyRequest: {
             auto_approve: {
@@ -1964,7 +1995,10 @@ export interface components {
             task_id: string;
             /** Format: date-time */
             ts: string;
-            /** @constant */
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             type: "step.started";
         };
         Task: {
@@ -2027,8 +2061,15 @@ export interface components {
             task_id: string;
             /** Format: date-time */
             ts: string;
-            /** @constant */
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             type: "task.created";
+        };
+        TaskFeedback: {
+            knowledge_id: string | null;
+            ok: boolean;
         };
         TaskFinishedEvent: {
             data: {
@@ -2037,7 +2078,8 @@ export interface components {
                     message: string;
                     reason: string;
                 };
-                status: string;
+                /** @enum {string} */
+                status: "succeeded" | "failed" | "rejected" | "expired" | "cancelled";
             };
             /** @description The same as `seq`. */
             id: number;
@@ -2046,18 +2088,15 @@ export interface components {
             task_id: string;
             /** Format: date-time */
             ts: string;
-            /** @constant */
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             type: "task.finished";
         };
         TaskList: {
             data: components["schemas"]["Task"][];
             next_cursor: string | null;
-        };
-        TestConnectionResponse: {
-            checked: string;
-            error: string | null;
-            ok: boolean;
-            status: number | null;
         };
         Thread: {
             /** @description Null if the channel was deleted. */
@@ -2167,7 +2206,10 @@ export interface components {
             task_id: string;
             /** Format: date-time */
             ts: string;
-            /** @constant */
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             type: "token.delta";
         };
         ToolCalledEvent: {
@@ -2186,7 +2228,10 @@ export interface components {
             task_id: string;
             /** Format: date-time */
             ts: string;
-            /** @constant */
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             type: "tool.called";
         };
         Toolkit: {
@@ -2217,8 +2262,18 @@ export interface components {
             task_id: string;
             /** Format: date-time */
             ts: string;
-            /** @constant */
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             type: "tool.result";
+        };
+        Trace: {
+            log_pruned_at: string | null;
+            /** @description Null before the run starts and after its events were pruned. */
+            root: components["schemas"]["Span"] | null;
+            status: string;
+            task_id: string;
         };
         UnsubscribeClientResponse: {
             found: boolean;
@@ -2369,20 +2424,6 @@ export interface components {
             enabled?: boolean;
             events?: ("approval.requested" | "approval.expiring" | "task.finished" | "connection.failing" | "connection.tools_changed" | "schedule.failed")[];
             url?: string;
-        };
-        VerifyAuditResponse: {
-            anchored_to: number | null;
-            checkpoints: {
-                not_verifiable: number;
-                signed: number;
-            };
-            entries: number;
-            first_bad_seq: number | null;
-            head: string | null;
-            ok: boolean;
-            problem: string | null;
-            sealed_from: number | null;
-            signed_by: string | null;
         };
         VisitorConversation: {
             /** @description Whether an agent works on an answer. */
