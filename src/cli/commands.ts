@@ -24,6 +24,7 @@ import { listTasksCommand } from './tasks/list-command.ts'
 import { checkWedgeCommand } from './wedge/check-command.ts'
 import { newWedgeCommand } from './wedge/new-command.ts'
 import { rehearseWedgeCommand } from './wedge/rehearse-command.ts'
+import { wedgeTypesCommand } from './wedge/types-command.ts'
 
 /** All commands, in the order in which help lists them. */
 export const COMMANDS: readonly CliCommand[] = [
@@ -51,6 +52,7 @@ export const COMMANDS: readonly CliCommand[] = [
   newWedgeCommand,
   checkWedgeCommand,
   rehearseWedgeCommand,
+  wedgeTypesCommand,
   importConnectionCommand,
   listKeysCommand,
   createKeyCommand,
