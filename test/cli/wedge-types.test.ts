@@ -31,7 +31,8 @@ const PYTHON_USE = `
 from typing import get_type_hints
 import types_of_desk as desk
 assert get_type_hints(desk.HandOutInput)["order"] is desk.HandOutInputOrder
-assert desk.HandOutInput.__optional_keys__ == {"note", "lines"}
+hints = get_type_hints(desk.HandOutInput, include_extras=True)
+assert {name for name, hint in hints.items() if "NotRequired" in str(hint)} == {"note", "lines"}
 `
 
 const TYPESCRIPT_USE = `
