@@ -92,7 +92,7 @@ function paramsType({ parameters = [], requestBody }: OpenApiOperation): string 
   const fields = named.map(({ name, required, schema }) => field(name, required, schema))
   const body = requestBody?.content['application/json']?.schema
   if (body) fields.push(field('body', requestBody.required, body))
-  return fields.length === 0 ? '{ [name: string]: never }' : `{ ${fields.join('; ')} }`
+  return fields.length === 0 ? 'object' : `{ ${fields.join('; ')} }`
 }
 
 const field = (name: string, isRequired: boolean, schema: OpenApiSchema) =>

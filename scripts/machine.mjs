@@ -72,9 +72,12 @@ function canRunMailServer() {
 /** The Python that has the only dependency of the Python client. Debian installs it for its own Python. */
 export function pythonWithHttpx() {
   const candidates = [DEBIAN_PYTHON, ...searchPath().map((folder) => join(folder, 'python3'))].filter(isExecutable)
-  const hasHttpx = (/** @type {string} */ python) =>
-    spawnSync(python, ['-c', 'import httpx'], { stdio: 'ignore' }).status === 0
   return candidates.find(hasHttpx) ?? null
+}
+
+/** @param {string} python */
+function hasHttpx(python) {
+  return spawnSync(python, ['-c', 'import httpx'], { stdio: 'ignore' }).status === 0
 }
 
 /** The browser that the console is tested in. */

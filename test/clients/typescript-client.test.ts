@@ -181,7 +181,8 @@ eachStore((store) => {
       expect(rows.map(({ key }) => key).toSorted()).toEqual(keys)
       expect(proxy.received).toHaveLength(3)
       const small = client.list('listRecords', { wedge: 'echo', collection: 'many', limit: 2 })
-      for await (const _row of small) break
+      await small.next()
+      await small.return()
       expect(proxy.received).toHaveLength(4)
     })
 

@@ -37,10 +37,9 @@ export interface CallOptions {
 }
 
 /** The parameters may be left out if none of them is required. */
-type CallArguments<Operation extends keyof Operations> =
-  Record<never, never> extends Operations[Operation]['params']
-    ? [params?: Operations[Operation]['params'], options?: CallOptions]
-    : [params: Operations[Operation]['params'], options?: CallOptions]
+type CallArguments<Operation extends keyof Operations> = object extends Operations[Operation]['params']
+  ? [params?: Operations[Operation]['params'], options?: CallOptions]
+  : [params: Operations[Operation]['params'], options?: CallOptions]
 
 /** The operations whose result is one page of a list. */
 export type ListOperation = {

@@ -2204,7 +2204,7 @@ export interface Operations {
   getAnalytics: { params: { days?: number }; result: Analytics }
   getApproval: { params: { id: string }; result: ApprovalDetail }
   getBlueprintReadiness: { params: { slug: string }; result: Readiness }
-  getBrand: { params: { [name: string]: never }; result: Brand }
+  getBrand: { params: object; result: Brand }
   getCase: { params: { id: string }; result: Case }
   getChannel: { params: { id: string }; result: Channel }
   getClient: { params: { id: string }; result: Client }
@@ -2216,10 +2216,10 @@ export interface Operations {
   getKnowledge: { params: { id: string }; result: Knowledge }
   getMcpConsent: { params: { client_id: string; redirect_uri: string; response_type?: string; code_challenge?: string; code_challenge_method?: string; resource?: string; state?: string }; result: McpConsent }
   getMember: { params: { id: string }; result: Member }
-  getMeta: { params: { [name: string]: never }; result: Health }
-  getMyNotifications: { params: { [name: string]: never }; result: MyNotifications }
-  getNeedsYou: { params: { [name: string]: never }; result: NeedsYou }
-  getNotificationSettings: { params: { [name: string]: never }; result: NotificationSettings }
+  getMeta: { params: object; result: Health }
+  getMyNotifications: { params: object; result: MyNotifications }
+  getNeedsYou: { params: object; result: NeedsYou }
+  getNotificationSettings: { params: object; result: NotificationSettings }
   getProject: { params: { id: string }; result: ProjectDetail }
   getRecord: { params: { id: string }; result: Record }
   getSchedule: { params: { id: string }; result: Schedule }
@@ -2235,7 +2235,7 @@ export interface Operations {
   listBlueprints: { params: { limit?: number; cursor?: string }; result: BlueprintList }
   listCaseFiles: { params: { id: string }; result: ListCaseFilesResponse }
   listCases: { params: { wedge?: string; status?: 'open' | 'closed'; stage?: string; client_id?: string; thread_id?: string; assignee_id?: string; limit?: number; cursor?: string }; result: CaseList }
-  listChannelAdapters: { params: { [name: string]: never }; result: ListChannelAdaptersResponse }
+  listChannelAdapters: { params: object; result: ListChannelAdaptersResponse }
   listChannels: { params: { limit?: number; cursor?: string }; result: ChannelList }
   listClients: { params: { handle?: string; limit?: number; cursor?: string }; result: ClientList }
   listConnectionTools: { params: { id: string }; result: ListConnectionToolsResponse }
@@ -2246,8 +2246,8 @@ export interface Operations {
   listKnowledgeRevisions: { params: { id: string; limit?: number; cursor?: string }; result: KnowledgeRevisionList }
   listMcpAuthorisations: { params: { limit?: number; cursor?: string }; result: McpAuthorisationList }
   listMembers: { params: { limit?: number; cursor?: string }; result: MemberList }
-  listNotifiers: { params: { [name: string]: never }; result: NotifierList }
-  listPresets: { params: { [name: string]: never }; result: PresetList }
+  listNotifiers: { params: object; result: NotifierList }
+  listPresets: { params: object; result: PresetList }
   listProjects: { params: { limit?: number; cursor?: string }; result: ProjectList }
   listRecords: { params: { wedge?: string; collection?: string; key?: string; where?: string; limit?: number; cursor?: string }; result: RecordList }
   listSchedules: { params: { wedge?: string; limit?: number; cursor?: string }; result: ScheduleList }
