@@ -1,10 +1,11 @@
-// Turns the schemas of the OpenAPI document into the console's API types.
-//   npm run api-types     writes console/src/api/openapi.ts
-import { spawnSync } from 'node:child_process'
+// Turns the OpenAPI document into the API types of the console and of the clients.
+//   npm run api-types     writes console/src/api/openapi.ts and the generated parts of clients/
 import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import openapiTS, { astToString } from 'openapi-typescript'
 import ts from 'typescript'
+import { writeClientTypes } from './client-types.ts'
+import { describeApi } from './openapi-document.ts'
 
 export const API_TYPES_FILE = fileURLToPath(new URL('../console/src/api/openapi.ts', import.meta.url))
 
@@ -37,11 +38,7 @@ export async function generateApiTypes(document) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const { status, stdout } = spawnSync(process.execPath, ['--import', 'tsx', 'scripts/openapi-document.ts'], {
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'inherit'],
-    maxBuffer: 64 * 1024 * 1024,
-  })
-  if (status !== 0) process.exit(1)
-  writeFileSync(API_TYPES_FILE, await generateApiTypes(JSON.parse(stdout)))
+  const document = describeApi()
+  writeFileSync(API_TYPES_FILE, await generateApiTypes(document))
+  writeClientTypes(document)
 }

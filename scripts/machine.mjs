@@ -4,6 +4,7 @@ import { accessSync, constants, existsSync, readdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
 const DEBIAN_POSTGRES = '/usr/lib/postgresql'
+const DEBIAN_PYTHON = '/usr/bin/python3'
 const MAC_CHROMES = ['Chromium', 'Google Chrome'].map((name) => `/Applications/${name}.app/Contents/MacOS/${name}`)
 
 const POSTFIX = '/usr/sbin/postfix'
@@ -18,6 +19,7 @@ const TOOLS = [
     isInstalled: () => process.platform !== 'linux' || findOnPath('bwrap') !== null,
   },
   { name: 'Python 3', package: 'python3', isInstalled: () => findOnPath('python3') !== null },
+  { name: 'httpx for Python 3', package: 'python3-httpx', isInstalled: () => pythonWithHttpx() !== null },
   { name: 'Chromium', package: 'chromium', isInstalled: () => chromium() !== null },
   // The tests start a mail server of their own, which needs root; other users skip those tests.
   { name: 'Postfix', package: 'postfix', isInstalled: () => !canRunMailServer() || existsSync(POSTFIX) },
@@ -65,6 +67,17 @@ export function mailServerProblem() {
 
 function canRunMailServer() {
   return process.platform === 'linux' && process.getuid?.() === 0
+}
+
+/** The Python that has the only dependency of the Python client. Debian installs it for its own Python. */
+export function pythonWithHttpx() {
+  const candidates = [DEBIAN_PYTHON, ...searchPath().map((folder) => join(folder, 'python3'))].filter(isExecutable)
+  return candidates.find(hasHttpx) ?? null
+}
+
+/** @param {string} python */
+function hasHttpx(python) {
+  return spawnSync(python, ['-c', 'import httpx'], { stdio: 'ignore' }).status === 0
 }
 
 /** The browser that the console is tested in. */

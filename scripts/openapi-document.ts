@@ -1,12 +1,11 @@
-// Prints the OpenAPI document without starting the service.
+// The OpenAPI document, without starting the service.
+import type { OpenApiDocument } from '../src/http/openapi.ts'
 import { createApiDocument, listPublicRoutes } from '../src/planes/api-document.ts'
 
-const neverStarted = new Promise<never>(() => {})
-process.stdout.write(
-  JSON.stringify(
-    createApiDocument(
-      listPublicRoutes(neverStarted, () => false),
-      null,
-    ),
-  ),
-)
+export function describeApi(): OpenApiDocument {
+  const neverStarted = new Promise<never>(() => {})
+  return createApiDocument(
+    listPublicRoutes(neverStarted, () => false),
+    null,
+  )
+}

@@ -35,7 +35,18 @@ describe('the source code', () => {
 })
 
 test('code, texts and docs contain no banned words', () => {
-  const folders = ['src', 'console/src', 'docs', 'test', 'bench', 'scripts', 'deploy', 'wedges', 'blueprints']
+  const folders = [
+    'src',
+    'console/src',
+    'docs',
+    'test',
+    'bench',
+    'scripts',
+    'clients',
+    'deploy',
+    'wedges',
+    'blueprints',
+  ]
   const texts = readTexts([...folders, 'README.md', 'CONTRIBUTING.md'], /\.(tsx?|mjs|md|json|html|css|py|sh|service)$/)
   for (const own of ['test/banned-words.ts', 'test/layout.test.ts']) texts.delete(own)
   expect(bannedWords(texts)).toEqual([])

@@ -4,7 +4,7 @@ import { createdResponse, findInScope, noContentResponse, defineRead, defineWrit
 import { findApiKey, listApiKeys } from './credential-rows.ts'
 import { shortTextField } from './input-fields.ts'
 import { createApiKey, API_KEY_ROLES, revokeApiKey } from './keys.ts'
-import { KeyView, toKeyView } from './view.ts'
+import { KeyView, KeyWithSecretView, toKeyView } from './view.ts'
 
 const apiKeyInScope = findInScope('key', findApiKey)
 
@@ -24,7 +24,7 @@ export const keyRoutes = nameRoutes({
     description: 'The key is shown only in this response.',
     role: 'admin',
     body: z.object({ name: shortTextField, role: z.enum(API_KEY_ROLES).default('admin') }),
-    responses: { 201: KeyView.extend({ key: z.string() }) },
+    responses: { 201: KeyWithSecretView },
     async handle({ ctx, scope, body }) {
       const { key, token } = await createApiKey(ctx, scope, body)
       return createdResponse(`/v1/keys/${key.id}`, { ...toKeyView(key), key: token })

@@ -59,6 +59,8 @@ export const KeyView = z
   })
   .meta({ id: 'Key' })
 
+export const KeyWithSecretView = KeyView.extend({ key: z.string() }).meta({ id: 'KeyWithSecret' })
+
 export const SignInResultView = z
   .object({
     session_token: z.string(),
@@ -69,20 +71,26 @@ export const SignInResultView = z
   })
   .meta({ id: 'SignInResult' })
 
-export const SignupView = z.object({
-  has_owner: z.boolean().meta({ description: 'False until the first sign-up, which needs the founder key.' }),
-  open: z.boolean().meta({ description: 'Whether anyone can sign up (`SVC_OPEN_SIGNUP`).' }),
-})
+export const SignupView = z
+  .object({
+    has_owner: z.boolean().meta({ description: 'False until the first sign-up, which needs the founder key.' }),
+    open: z.boolean().meta({ description: 'Whether anyone can sign up (`SVC_OPEN_SIGNUP`).' }),
+  })
+  .meta({ id: 'SignupState' })
 
-export const SessionView = z.object({
-  member: MemberView.nullable(),
-  key: KeyView.nullable(),
-  organisation: OrganisationView,
-  projects: z.array(ProjectView),
-  role: z.enum(ROLES),
-})
+export const SessionView = z
+  .object({
+    member: MemberView.nullable(),
+    key: KeyView.nullable(),
+    organisation: OrganisationView,
+    projects: z.array(ProjectView),
+    role: z.enum(ROLES),
+  })
+  .meta({ id: 'Session' })
 
-export const InviteView = z.object({ member: MemberView, invite: z.string(), expires_at: z.string() })
+export const InviteView = z
+  .object({ member: MemberView, invite: z.string(), expires_at: z.string() })
+  .meta({ id: 'Invite' })
 
 export function toOrganisationView({ id, name, created_at }: OrganisationRow): z.output<typeof OrganisationView> {
   return { id, name, created_at }

@@ -17,17 +17,19 @@ export const AuditEntryView = z
   })
   .meta({ id: 'AuditEntry' })
 
-export const AuditVerificationView = z.object({
-  ok: z.boolean(),
-  entries: z.number().int(),
-  head: z.string().nullable(),
-  first_bad_seq: z.number().int().nullable(),
-  problem: z.string().nullable(),
-  anchored_to: z.number().int().nullable(),
-  signed_by: z.string().nullable(),
-  sealed_from: z.number().int().nullable(),
-  checkpoints: z.object({ signed: z.number().int(), not_verifiable: z.number().int() }),
-})
+export const AuditVerificationView = z
+  .object({
+    ok: z.boolean(),
+    entries: z.number().int(),
+    head: z.string().nullable(),
+    first_bad_seq: z.number().int().nullable(),
+    problem: z.string().nullable(),
+    anchored_to: z.number().int().nullable(),
+    signed_by: z.string().nullable(),
+    sealed_from: z.number().int().nullable(),
+    checkpoints: z.object({ signed: z.number().int(), not_verifiable: z.number().int() }),
+  })
+  .meta({ id: 'AuditVerification' })
 
 export function toAuditEntryView({
   seq,

@@ -14,9 +14,9 @@ const BlueprintSummaryView = z
   })
   .meta({ id: 'Blueprint' })
 
-export const BlueprintPageView = pageSchema(BlueprintSummaryView).extend({
-  problems: z.array(z.object({ blueprint: z.string(), problem: z.string() })),
-})
+export const BlueprintPageView = pageSchema(BlueprintSummaryView)
+  .extend({ problems: z.array(z.object({ blueprint: z.string(), problem: z.string() })) })
+  .meta({ id: 'BlueprintList' })
 
 const BlueprintPartsView = z
   .object({

@@ -25,6 +25,7 @@ import { checkWedgeCommand } from './wedge/check-command.ts'
 import { newWedgeCommand } from './wedge/new-command.ts'
 import { wedgePolicyCommand, wedgeSuggestionsCommand } from './wedge/policy-commands.ts'
 import { rehearseWedgeCommand } from './wedge/rehearse-command.ts'
+import { wedgeTypesCommand } from './wedge/types-command.ts'
 
 /** All commands, in the order in which help lists them. */
 export const COMMANDS: readonly CliCommand[] = [
@@ -54,6 +55,7 @@ export const COMMANDS: readonly CliCommand[] = [
   rehearseWedgeCommand,
   wedgePolicyCommand,
   wedgeSuggestionsCommand,
+  wedgeTypesCommand,
   importConnectionCommand,
   listKeysCommand,
   createKeyCommand,

@@ -36,12 +36,14 @@ export const ConnectionWithWarningsView = ConnectionView.extend({ warnings: z.ar
   id: 'ConnectionWithWarnings',
 })
 
-export const ConnectionTestView = z.object({
-  ok: z.boolean(),
-  checked: z.string(),
-  status: z.number().nullable(),
-  error: z.string().nullable(),
-})
+export const ConnectionTestView = z
+  .object({
+    ok: z.boolean(),
+    checked: z.string(),
+    status: z.number().nullable(),
+    error: z.string().nullable(),
+  })
+  .meta({ id: 'ConnectionTest' })
 
 export async function toConnectionViews(ctx: Ctx, connections: Connection[]): Promise<object[]> {
   const secrets = await listConnectionsWithSecret(ctx, connections)

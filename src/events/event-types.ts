@@ -11,6 +11,9 @@ const asksClient = z
   .optional()
   .meta({ description: 'The client of the task may decide about this request, which is no question.' })
 
+/** The statuses of a task that has ended. */
+export const TERMINAL_STATUSES = ['succeeded', 'failed', 'rejected', 'expired', 'cancelled'] as const
+
 /** The thirteen event types and their data. Fields may be added; clients ignore what they do not know. */
 export const EVENT_DATA = {
   'task.created': z.object({
@@ -97,7 +100,7 @@ export const EVENT_DATA = {
     note: z.string().optional(),
   }),
   'task.finished': z.object({
-    status: z.string(),
+    status: z.enum(TERMINAL_STATUSES),
     error: z.object({ reason: z.string(), message: z.string() }).optional(),
     duration_ms: z.number(),
   }),
@@ -110,27 +113,36 @@ export type EventData = { [Type in EventType]: z.output<(typeof EVENT_DATA)[Type
 export type NewEvent = { [Type in EventType]: { type: Type; data: EventData[Type] } }[EventType]
 
 /** An event as the stream sends it, for the reference; the stream itself passes stored text on. */
-export const EventView = z
-  .discriminatedUnion('type', eventVariants())
-  .meta({ id: 'Event', description: 'One event of a task. `type` decides what `data` holds.' })
+export const EventView = z.discriminatedUnion('type', eventVariants()).meta({
+  id: 'Event',
+  description: 'One event of a task. `type` decides what `data` holds.',
+  discriminator: { propertyName: 'type', mapping: eventSchemasByType() },
+})
+
+/** Generated clients need the mapping, because the schemas are not named like the types. */
+function eventSchemasByType(): Record<string, string> {
+  return Object.fromEntries(
+    Object.keys(EVENT_DATA).map((type) => [type, `#/components/schemas/${eventSchemaName(type)}`]),
+  )
+}
 
 function eventVariants() {
   const [first, ...rest] = Object.entries(EVENT_DATA).map(([type, data]) =>
     z
       .object({
-        id: z.number().int().meta({ description: 'The same as `seq`.' }),
+        id: z.number().int().min(1).meta({ description: 'The same as `seq`.' }),
         task_id: z.string(),
-        seq: z.number().int().meta({ description: 'Counts from 1 in each task, without gaps.' }),
+        seq: z.number().int().min(1).meta({ description: 'Counts from 1 in each task, without gaps.' }),
         type: z.literal(type),
         ts: z.string(),
         data,
       })
-      .meta({ id: `${pascalCase(type)}Event` }),
+      .meta({ id: eventSchemaName(type) }),
   )
   if (!first) throw new Error('there are no event types')
   return [first, ...rest] as const
 }
 
-function pascalCase(type: string): string {
-  return type.replace(/(?:^|\.)([a-z])/g, (_, letter: string) => letter.toUpperCase())
+function eventSchemaName(type: string): string {
+  return `${type.replace(/(?:^|\.)([a-z])/g, (_, letter: string) => letter.toUpperCase())}Event`
 }

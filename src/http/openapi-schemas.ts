@@ -11,7 +11,10 @@ export function toOpenApiSchema(schema: z.ZodType, io: 'input' | 'output', named
     io,
     unrepresentable: 'any',
     reused: 'inline',
-    override: ({ jsonSchema }) => markTimes(jsonSchema.properties),
+    override: ({ jsonSchema }) => {
+      markTimes(jsonSchema.properties)
+      removeSafeIntegerBounds(jsonSchema)
+    },
   })
   // Zod's references count from the schema; OpenAPI's count from the document.
   const text = JSON.stringify(converted).replaceAll('"#/$defs/', '"#/components/schemas/')
@@ -36,4 +39,10 @@ function markTimes(properties: Record<string, unknown> | undefined): void {
       if ([form.type].flat().includes('string')) form.format = 'date-time'
     }
   }
+}
+
+/** Zod bounds every integer by what JavaScript can count to, which says nothing about the field. */
+function removeSafeIntegerBounds(schema: OpenApiSchema): void {
+  if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum
+  if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum
 }

@@ -79,13 +79,15 @@ export const IntakeQuestionView = z
   })
   .meta({ id: 'IntakeQuestion' })
 
-export const IntakeView = z.object({
-  wedge: z.string(),
-  coverage: z.number().meta({ description: 'Percent of the shown questions that are answered.' }),
-  questions: z
-    .array(IntakeQuestionView)
-    .meta({ description: `Open seed questions and the newest ${MAX_SHOWN_QUESTIONS} others.` }),
-})
+export const IntakeView = z
+  .object({
+    wedge: z.string(),
+    coverage: z.number().meta({ description: 'Percent of the shown questions that are answered.' }),
+    questions: z
+      .array(IntakeQuestionView)
+      .meta({ description: `Open seed questions and the newest ${MAX_SHOWN_QUESTIONS} others.` }),
+  })
+  .meta({ id: 'Intake' })
 
 export function toRevisionView({ version, name, content, kind, by_kind, by_id, at }: KnowledgeRevisionRow) {
   return { version, name, content, kind, by: { kind: by_kind, id: by_id }, at }

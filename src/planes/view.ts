@@ -11,19 +11,24 @@ export const HealthView = z.object({ status: z.literal('ok') })
 export const UnhealthyView = z.object({ status: z.string(), error: z.string() })
 
 /** The deployment: its wedges, store, sandbox, model, vault and broker, and the problems of wedges. */
-export const MetaView = z.object({
-  version: z.string(),
-  wedges: z.array(z.object({ wedge: z.string(), title: z.string(), task_types: z.array(z.string()) })),
-  problems: z.array(z.object({ wedge: z.string(), problem: z.string() })),
-  store: z.object({ kind: z.string() }),
-  sandbox: z.object({ kind: z.string(), isolation: jsonObject }),
-  model: z.object({ provider: z.string(), name: z.string() }),
-  vault: z.object({
-    ephemeral: z.boolean().meta({ description: 'Without SVC_SECRET_KEY: stored secrets are lost at the next start.' }),
-  }),
-  broker: z.object({ configured: z.boolean() }),
-  replica: z.string(),
-})
+export const MetaView = z
+  .object({
+    version: z.string(),
+    wedges: z.array(z.object({ wedge: z.string(), title: z.string(), task_types: z.array(z.string()) })),
+    problems: z.array(z.object({ wedge: z.string(), problem: z.string() })),
+    store: z.object({ kind: z.string() }),
+    sandbox: z.object({ kind: z.string(), isolation: jsonObject }),
+    model: z.object({ provider: z.string(), name: z.string() }),
+    vault: z.object({
+      ephemeral: z
+        .boolean()
+        .meta({ description: 'Without SVC_SECRET_KEY: stored secrets are lost at the next start.' }),
+    }),
+    broker: z.object({ configured: z.boolean() }),
+    replica: z.string(),
+  })
+  .meta({ id: 'Meta' })
+  .meta({ id: 'Health' })
 
 export function toMetaView(ctx: Ctx, { kind, isolation }: Pick<SandboxDriver, 'kind' | 'isolation'>) {
   const { provider, name } = chooseModel(ctx.config, 'default')

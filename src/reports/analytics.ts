@@ -1,5 +1,5 @@
 import type { Ctx } from '../ctx/ctx.ts'
-import { TERMINAL_STATUSES } from '../tasks/status.ts'
+import { TERMINAL_STATUSES } from '../events/event-types.ts'
 import { medianOfCounts, NO_WAIT } from './approval-wait.ts'
 import { countLiveApprovals, sumLiveTasks } from './live-rows.ts'
 import {

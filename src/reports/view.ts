@@ -53,11 +53,13 @@ export const TraceSpanView = z
   })
   .meta({ id: 'Span' })
 
-export const TaskTraceView = z.object({
-  task_id: z.string(),
-  status: z.string(),
-  root: TraceSpanView.nullable().meta({
-    description: 'Null before the run starts and after its events were pruned.',
-  }),
-  log_pruned_at: z.string().nullable(),
-})
+export const TaskTraceView = z
+  .object({
+    task_id: z.string(),
+    status: z.string(),
+    root: TraceSpanView.nullable().meta({
+      description: 'Null before the run starts and after its events were pruned.',
+    }),
+    log_pruned_at: z.string().nullable(),
+  })
+  .meta({ id: 'Trace' })

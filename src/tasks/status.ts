@@ -1,3 +1,5 @@
+import { TERMINAL_STATUSES } from '../events/event-types.ts'
+
 /** The statuses of a task. `lifecycle/states.ts` explains the moves between them. */
 export const TASK_STATUSES = [
   'queued',
@@ -12,13 +14,6 @@ export const TASK_STATUSES = [
 ] as const
 export type TaskStatus = (typeof TASK_STATUSES)[number]
 
-export const TERMINAL_STATUSES = [
-  'succeeded',
-  'failed',
-  'rejected',
-  'expired',
-  'cancelled',
-] as const satisfies TaskStatus[]
 export type TerminalStatus = (typeof TERMINAL_STATUSES)[number]
 
 export const isTerminalStatus = (status: string): boolean => TERMINAL_STATUSES.some((one) => one === status)

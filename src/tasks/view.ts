@@ -49,7 +49,9 @@ export const TaskView = z
 
 export type TaskView = z.infer<typeof TaskView>
 
-export const TaskFeedbackView = z.object({ ok: z.boolean(), knowledge_id: z.string().nullable() })
+export const TaskFeedbackView = z
+  .object({ ok: z.boolean(), knowledge_id: z.string().nullable() })
+  .meta({ id: 'TaskFeedback' })
 
 export type ArtifactHead = Pick<ArtifactRow, 'id' | 'task_id' | 'name' | 'content_type' | 'size'>
 

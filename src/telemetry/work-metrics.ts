@@ -1,5 +1,5 @@
 import { RESPONSE_TIME_BUCKETS_S, type Counts } from '../ctx/counts.ts'
-import { TERMINAL_STATUSES } from '../tasks/status.ts'
+import { TERMINAL_STATUSES } from '../events/event-types.ts'
 import { counterFamily, type MetricFamily, gaugeFamily, histogramSamples } from './prometheus-text.ts'
 import type { StatusCounters } from './status-counters.ts'
 

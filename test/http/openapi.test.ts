@@ -165,6 +165,24 @@ describe('the OpenAPI document', () => {
     expect(paths['/v1/clients/{id}/portal-link'].post.operationId).toBe('createPortalLink')
   })
 
+  test('the OpenAPI document names what clients are generated from', async () => {
+    const { paths, components } = await document()
+    const { mapping, propertyName } = components.schemas.Event.discriminator
+    expect(propertyName).toBe('type')
+    expect(Object.values(mapping)).toEqual(components.schemas.Event.oneOf.map(({ $ref }: { $ref: string }) => $ref))
+    expect(mapping['task.finished']).toBe('#/components/schemas/TaskFinishedEvent')
+    expect(components.schemas.TaskFinishedEvent.properties.data.properties.status.enum).toContain('rejected')
+    expect(Object.keys(components.schemas)).toEqual(
+      expect.arrayContaining(['BlueprintList', 'Meta', 'Session', 'TaskList', 'Trace']),
+    )
+    const limits = operationsOf(paths).flatMap(({ parameters = [] }) =>
+      parameters.flatMap((parameter) => ('name' in parameter && parameter.name === 'limit' ? [parameter.schema] : [])),
+    )
+    expect(limits.length).toBeGreaterThan(20)
+    for (const schema of limits) expect(schema).toEqual({ type: 'integer', minimum: 1 })
+    expect(JSON.stringify(components)).not.toContain(String(Number.MAX_SAFE_INTEGER))
+  })
+
   test('the OpenAPI document says which bodies are required, and the service requires them', async () => {
     const { paths } = await document()
     expect(paths['/v1/tasks'].post.requestBody.required).toBe(true)

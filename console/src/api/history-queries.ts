@@ -12,7 +12,7 @@ export interface RecordFilter {
 
 export type AuditEntry = Schemas['AuditEntry']
 
-export type AuditVerification = Schemas['VerifyAuditResponse']
+export type AuditVerification = Schemas['AuditVerification']
 
 export const recordsQuery = (filter: RecordFilter) =>
   pagedQuery<StoredRecord>(['records', filter], '/v1/records', { ...filter })

@@ -321,7 +321,10 @@ export interface components {
             task_id: string;
             /** Format: date-time */
             ts: string;
-            /** @constant */
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             type: "approval.requested";
         };
         ApprovalResolvedEvent: {
@@ -353,7 +356,10 @@ export interface components {
             task_id: string;
             /** Format: date-time */
             ts: string;
-            /** @constant */
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             type: "approval.resolved";
         };
         ApprovalVote: {
@@ -394,7 +400,10 @@ export interface components {
             task_id: string;
             /** Format: date-time */
             ts: string;
-            /** @constant */
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             type: "artifact.created";
         };
         AuditEntry: {
@@ -416,6 +425,20 @@ export interface components {
             data: components["schemas"]["AuditEntry"][];
             next_cursor: string | null;
         };
+        AuditVerification: {
+            anchored_to: number | null;
+            checkpoints: {
+                not_verifiable: number;
+                signed: number;
+            };
+            entries: number;
+            first_bad_seq: number | null;
+            head: string | null;
+            ok: boolean;
+            problem: string | null;
+            sealed_from: number | null;
+            signed_by: string | null;
+        };
         Authorisation: {
             connection_id: string;
             expires_at: string | null;
@@ -431,6 +454,14 @@ export interface components {
             summary: string;
             title: string;
             wedge: string;
+        };
+        BlueprintList: {
+            data: components["schemas"]["Blueprint"][];
+            next_cursor: string | null;
+            problems: {
+                blueprint: string;
+                problem: string;
+            }[];
         };
         BlueprintParts: {
             connections: string[];
@@ -613,6 +644,12 @@ export interface components {
             data: components["schemas"]["Connection"][];
             next_cursor: string | null;
         };
+        ConnectionTest: {
+            checked: string;
+            error: string | null;
+            ok: boolean;
+            status: number | null;
+        };
         ConnectionTool: {
             /** @description Any JSON object. */
             annotations: JsonObject;
@@ -677,7 +714,10 @@ export interface components {
             task_id: string;
             /** Format: date-time */
             ts: string;
-            /** @constant */
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             type: "cost.charged";
         };
         CreateApprovalCommentRequest: {
@@ -756,18 +796,6 @@ export interface components {
              * @enum {string}
              */
             role: "viewer" | "operator" | "admin";
-        };
-        CreateKeyResponse: {
-            /** Format: date-time */
-            created_at: string;
-            hint: string;
-            id: string;
-            key: string;
-            last_used_at: string | null;
-            name: string;
-            project_id: string;
-            /** @enum {string} */
-            role: "viewer" | "operator" | "admin" | "owner";
         };
         CreateKnowledgeRequest: {
             content: string;
@@ -894,10 +922,6 @@ export interface components {
             note?: string;
             rating?: number | string;
         };
-        CreateTaskFeedbackResponse: {
-            knowledge_id: string | null;
-            ok: boolean;
-        };
         CreateTaskRequest: {
             /** @description Any JSON value. */
             actor?: Json;
@@ -989,7 +1013,10 @@ export interface components {
             task_id: string;
             /** Format: date-time */
             ts: string;
-            /** @constant */
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             type: "feedback.recorded";
         };
         File: {
@@ -1016,13 +1043,6 @@ export interface components {
         GetHealthResponse: {
             /** @constant */
             status: "ok";
-        };
-        GetIntakeResponse: {
-            /** @description Percent of the shown questions that are answered. */
-            coverage: number;
-            /** @description Open seed questions and the newest 1000 others. */
-            questions: components["schemas"]["IntakeQuestion"][];
-            wedge: string;
         };
         GetMcpAuthorisationServerResponse: {
             authorization_endpoint: string;
@@ -1053,58 +1073,13 @@ export interface components {
         GetMcpStreamError405: {
             error: string;
         };
-        GetMetaResponse: {
-            broker: {
-                configured: boolean;
-            };
-            model: {
-                name: string;
-                provider: string;
-            };
-            problems: {
-                problem: string;
-                wedge: string;
-            }[];
-            replica: string;
-            sandbox: {
-                /** @description Any JSON object. */
-                isolation: JsonObject;
-                kind: string;
-            };
-            store: {
-                kind: string;
-            };
-            vault: {
-                /** @description Without SVC_SECRET_KEY: stored secrets are lost at the next start. */
-                ephemeral: boolean;
-            };
-            version: string;
-            wedges: {
-                task_types: string[];
-                title: string;
-                wedge: string;
-            }[];
-        };
-        GetSessionResponse: {
-            key: components["schemas"]["Key"] | null;
-            member: components["schemas"]["Member"] | null;
-            organisation: components["schemas"]["Organisation"];
-            projects: components["schemas"]["Project"][];
-            /** @enum {string} */
-            role: "viewer" | "operator" | "admin" | "owner";
-        };
-        GetSignupResponse: {
-            /** @description False until the first sign-up, which needs the founder key. */
-            has_owner: boolean;
-            /** @description Whether anyone can sign up (`SVC_OPEN_SIGNUP`). */
-            open: boolean;
-        };
-        GetTaskTraceResponse: {
-            log_pruned_at: string | null;
-            /** @description Null before the run starts and after its events were pruned. */
-            root: components["schemas"]["Span"] | null;
-            status: string;
-            task_id: string;
+        Health: components["schemas"]["Meta"];
+        Intake: {
+            /** @description Percent of the shown questions that are answered. */
+            coverage: number;
+            /** @description Open seed questions and the newest 1000 others. */
+            questions: components["schemas"]["IntakeQuestion"][];
+            wedge: string;
         };
         IntakeQuestion: {
             answer: string | null;
@@ -1122,16 +1097,16 @@ export interface components {
             task_id: string | null;
             why: string | null;
         };
-        InviteMemberRequest: {
-            email: string;
-            /** @enum {string} */
-            role: "viewer" | "operator" | "admin" | "owner";
-        };
-        InviteMemberResponse: {
+        Invite: {
             /** Format: date-time */
             expires_at: string;
             invite: string;
             member: components["schemas"]["Member"];
+        };
+        InviteMemberRequest: {
+            email: string;
+            /** @enum {string} */
+            role: "viewer" | "operator" | "admin" | "owner";
         };
         Key: {
             /** Format: date-time */
@@ -1147,6 +1122,18 @@ export interface components {
         KeyList: {
             data: components["schemas"]["Key"][];
             next_cursor: string | null;
+        };
+        KeyWithSecret: {
+            /** Format: date-time */
+            created_at: string;
+            hint: string;
+            id: string;
+            key: string;
+            last_used_at: string | null;
+            name: string;
+            project_id: string;
+            /** @enum {string} */
+            role: "viewer" | "operator" | "admin" | "owner";
         };
         Knowledge: {
             content: string;
@@ -1194,14 +1181,6 @@ export interface components {
                 id: string;
                 name: string | null;
             };
-        };
-        ListBlueprintsResponse: {
-            data: components["schemas"]["Blueprint"][];
-            next_cursor: string | null;
-            problems: {
-                blueprint: string;
-                problem: string;
-            }[];
         };
         ListCaseFilesResponse: {
             data: components["schemas"]["File"][];
@@ -1296,6 +1275,38 @@ export interface components {
         MessageSender: {
             handle: string | null;
             name: string | null;
+        };
+        Meta: {
+            broker: {
+                configured: boolean;
+            };
+            model: {
+                name: string;
+                provider: string;
+            };
+            problems: {
+                problem: string;
+                wedge: string;
+            }[];
+            replica: string;
+            sandbox: {
+                /** @description Any JSON object. */
+                isolation: JsonObject;
+                kind: string;
+            };
+            store: {
+                kind: string;
+            };
+            vault: {
+                /** @description Without SVC_SECRET_KEY: stored secrets are lost at the next start. */
+                ephemeral: boolean;
+            };
+            version: string;
+            wedges: {
+                task_types: string[];
+                title: string;
+                wedge: string;
+            }[];
         };
         MyNotifications: {
             /** @description The services that the project has set up. */
@@ -1429,7 +1440,10 @@ export interface components {
             task_id: string;
             /** Format: date-time */
             ts: string;
-            /** @constant */
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             type: "output.validated";
         };
         PastDecision: {
@@ -1712,7 +1726,10 @@ export interface components {
             task_id: string;
             /** Format: date-time */
             ts: string;
-            /** @constant */
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             type: "progress";
         };
         Project: {
@@ -2012,6 +2029,14 @@ export interface components {
             /** @description Any JSON value. */
             result?: Json;
         };
+        Session: {
+            key: components["schemas"]["Key"] | null;
+            member: components["schemas"]["Member"] | null;
+            organisation: components["schemas"]["Organisation"];
+            projects: components["schemas"]["Project"][];
+            /** @enum {string} */
+            role: "viewer" | "operator" | "admin" | "owner";
+        };
         SetChannelSecretRequest: {
             value: string;
         };
@@ -2049,6 +2074,12 @@ export interface components {
             name?: string;
             organisation?: string;
             password: string;
+        };
+        SignupState: {
+            /** @description False until the first sign-up, which needs the founder key. */
+            has_owner: boolean;
+            /** @description Whether anyone can sign up (`SVC_OPEN_SIGNUP`). */
+            open: boolean;
         };
         SimulatePolicyRequest: {
             auto_approve: {
@@ -2103,7 +2134,10 @@ export interface components {
             task_id: string;
             /** Format: date-time */
             ts: string;
-            /** @constant */
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             type: "step.started";
         };
         Suggestions: {
@@ -2180,8 +2214,15 @@ export interface components {
             task_id: string;
             /** Format: date-time */
             ts: string;
-            /** @constant */
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             type: "task.created";
+        };
+        TaskFeedback: {
+            knowledge_id: string | null;
+            ok: boolean;
         };
         TaskFinishedEvent: {
             data: {
@@ -2190,7 +2231,8 @@ export interface components {
                     message: string;
                     reason: string;
                 };
-                status: string;
+                /** @enum {string} */
+                status: "succeeded" | "failed" | "rejected" | "expired" | "cancelled";
             };
             /** @description The same as `seq`. */
             id: number;
@@ -2199,18 +2241,15 @@ export interface components {
             task_id: string;
             /** Format: date-time */
             ts: string;
-            /** @constant */
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             type: "task.finished";
         };
         TaskList: {
             data: components["schemas"]["Task"][];
             next_cursor: string | null;
-        };
-        TestConnectionResponse: {
-            checked: string;
-            error: string | null;
-            ok: boolean;
-            status: number | null;
         };
         Thread: {
             /** @description Null if the channel was deleted. */
@@ -2320,7 +2359,10 @@ export interface components {
             task_id: string;
             /** Format: date-time */
             ts: string;
-            /** @constant */
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             type: "token.delta";
         };
         ToolCalledEvent: {
@@ -2339,7 +2381,10 @@ export interface components {
             task_id: string;
             /** Format: date-time */
             ts: string;
-            /** @constant */
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             type: "tool.called";
         };
         Toolkit: {
@@ -2370,8 +2415,18 @@ export interface components {
             task_id: string;
             /** Format: date-time */
             ts: string;
-            /** @constant */
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             type: "tool.result";
+        };
+        Trace: {
+            log_pruned_at: string | null;
+            /** @description Null before the run starts and after its events were pruned. */
+            root: components["schemas"]["Span"] | null;
+            status: string;
+            task_id: string;
         };
         UnsubscribeClientResponse: {
             found: boolean;
@@ -2532,20 +2587,6 @@ export interface components {
             enabled?: boolean;
             events?: ("approval.requested" | "approval.expiring" | "task.finished" | "connection.failing" | "connection.tools_changed" | "schedule.failed")[];
             url?: string;
-        };
-        VerifyAuditResponse: {
-            anchored_to: number | null;
-            checkpoints: {
-                not_verifiable: number;
-                signed: number;
-            };
-            entries: number;
-            first_bad_seq: number | null;
-            head: string | null;
-            ok: boolean;
-            problem: string | null;
-            sealed_from: number | null;
-            signed_by: string | null;
         };
         VisitorConversation: {
             /** @description Whether an agent works on an answer. */

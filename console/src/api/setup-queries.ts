@@ -23,7 +23,7 @@ export interface WedgeDetail extends WedgeSummary {
 
 export type IntakeQuestion = Schemas['IntakeQuestion']
 
-export type Intake = Schemas['GetIntakeResponse']
+export type Intake = Schemas['Intake']
 
 export type PolicySimulation = Schemas['PolicySimulation']
 

@@ -49,7 +49,7 @@ export type Effect = Schemas['Action']
 
 export type Span = Schemas['Span']
 
-export type Trace = Schemas['GetTaskTraceResponse']
+export type Trace = Schemas['Trace']
 
 export interface PolicyRule {
   action: string
@@ -94,15 +94,15 @@ export type Project = Schemas['Project']
 export const ROLES = ['viewer', 'operator', 'admin', 'owner'] as const
 export type Role = (typeof ROLES)[number]
 
-export type Session = Schemas['GetSessionResponse']
+export type Session = Schemas['Session']
 
-export type SignupState = Schemas['GetSignupResponse']
+export type SignupState = Schemas['SignupState']
 
 /** The server refuses shorter passwords. */
 export const MIN_PASSWORD_CHARS = 10
 
 export type SignInResult = Schemas['SignInResult']
 
-export type Meta = Schemas['GetMetaResponse']
+export type Meta = Schemas['Meta']
 
 export type Analytics = Schemas['Analytics']

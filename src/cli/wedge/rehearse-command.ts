@@ -4,8 +4,7 @@ import { basename, dirname, join } from 'node:path'
 import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts'
 import { errorMessage } from '../../base/error-message.ts'
 import { connectionNames } from '../../contract/declared-connections.ts'
-import { WedgeManifest } from '../../contract/wedge-manifest.ts'
-import { quoteForShell } from '../shell/program-name.ts'
+import type { WedgeManifest } from '../../contract/wedge-manifest.ts'
 import { type CliCommand, type CommandContext, commandArg } from '../shell/command.ts'
 import { approvalPath } from '../tasks/approval-path.ts'
 import { EXIT_CODE, CommandFailure, commandFailed, usageError } from '../shell/failure.ts'
@@ -14,7 +13,7 @@ import { toShortText, toText } from '../shell/format.ts'
 import type { ServiceClient } from '../shell/service-client.ts'
 import { rehearsedOperations } from './rehearsed-operations.ts'
 import { REHEARSAL_SECRET, withTemporaryService } from './temporary-service.ts'
-import { findWedgeFolder } from './wedge-folders.ts'
+import { findWedgeFolder, readWedgeManifest } from './wedge-folders.ts'
 
 export const rehearseWedgeCommand: CliCommand = {
   name: 'wedge rehearse',
@@ -28,7 +27,7 @@ by a test server that returns 200 with {}. With --url the tasks run in that serv
   async run(call) {
     const { context } = call
     const folder = findWedgeFolder(context.env, commandArg(call, 0))
-    const manifest = readManifest(folder)
+    const manifest = readWedgeManifest(folder)
     const types = listRehearsedTypes(folder, manifest, call.args[1])
     const play = (service: ServiceClient) => rehearseAll(context, service, folder, types)
     const failures = context.isUrlGiven
@@ -39,17 +38,6 @@ by a test server that returns 200 with {}. With --url the tasks run in that serv
     if (!context.terminal.isJson) context.terminal.note(`${types.length - failures} of ${types.length} passed`)
     return failures === 0 ? EXIT_CODE.ok : EXIT_CODE.failed
   },
-}
-
-function readManifest(folder: string): WedgeManifest {
-  try {
-    return WedgeManifest.parse(JSON.parse(readFileSync(join(folder, 'wedge.json'), 'utf8')))
-  } catch {
-    throw commandFailed(
-      `the wedge in ${folder} has errors`,
-      (svc) => `list them with: ${svc} wedge check ${quoteForShell(folder)}`,
-    )
-  }
 }
 
 function listRehearsedTypes(folder: string, manifest: WedgeManifest, only: string | undefined): string[] {

@@ -1,8 +1,10 @@
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { isSlug } from '../../base/slug.ts'
 import { resolveWedgesDir } from '../../contract/settings.ts'
-import { usageError } from '../shell/failure.ts'
+import { WedgeManifest } from '../../contract/wedge-manifest.ts'
+import { commandFailed, usageError } from '../shell/failure.ts'
+import { quoteForShell } from '../shell/program-name.ts'
 
 type Env = Record<string, string | undefined>
 
@@ -26,6 +28,18 @@ export function findWedgeFolders(env: Env, folderOrName: string | undefined): st
   if (folderOrName === undefined)
     throw usageError(`there are no wedges in '${root}'`, (svc) => `create one with: ${svc} wedge new NAME`)
   return [findWedgeFolder(env, folderOrName)]
+}
+
+/** Reads a `wedge.json` without errors. */
+export function readWedgeManifest(folder: string): WedgeManifest {
+  try {
+    return WedgeManifest.parse(JSON.parse(readFileSync(join(folder, 'wedge.json'), 'utf8')))
+  } catch {
+    throw commandFailed(
+      `the wedge in ${folder} has errors`,
+      (svc) => `list them with: ${svc} wedge check ${quoteForShell(folder)}`,
+    )
+  }
 }
 
 const isWedgeFolder = (folder: string) => existsSync(join(folder, 'wedge.json'))

@@ -1,0 +1,71 @@
+import { basename } from 'node:path'
+import type { WedgeManifest } from '../../contract/wedge-manifest.ts'
+import { type CliCommand, commandArg, stringOption } from '../shell/command.ts'
+import { EXIT_CODE, usageError } from '../shell/failure.ts'
+import { toPythonDeclarations, toTypeName } from './python-types.ts'
+import { toSchemaShape } from './schema-shape.ts'
+import { toTypeScript } from './typescript-types.ts'
+import { findWedgeFolder, readWedgeManifest } from './wedge-folders.ts'
+
+const WRITERS = new Map([
+  ['typescript', writeTypeScript],
+  ['python', writePython],
+])
+
+export const wedgeTypesCommand: CliCommand = {
+  name: 'wedge types',
+  usage: 'DIR|WEDGE [--language typescript|python]',
+  summary: 'print the types of the input and output of every task type',
+  details: `The types come from input_schema and output_schema in wedge.json. A task type without a schema takes any value.
+TypeScript gets one interface for each task type, for run() of the client; Python gets two TypedDicts.`,
+  options: { language: { type: 'string' } },
+  argCount: [1, 1],
+  async run(call) {
+    const { terminal, env } = call.context
+    const language = stringOption(call, 'language') ?? 'typescript'
+    const write = WRITERS.get(language)
+    if (!write) throw usageError(`unknown language '${language}'`, `languages: ${[...WRITERS.keys()].join(', ')}`)
+    const folder = findWedgeFolder(env, commandArg(call, 0))
+    const types = write(readWedgeManifest(folder), generatedBy(basename(folder)))
+    if (terminal.isJson) terminal.printJson({ wedge: basename(folder), language, types })
+    else terminal.print(types)
+    return EXIT_CODE.ok
+  },
+}
+
+const generatedBy = (wedge: string) => `Generated from the wedge.json of ${wedge} by \`svc wedge types\`. Do not edit.`
+
+function writeTypeScript(manifest: WedgeManifest, comment: string): string {
+  const interfaces = namedTaskTypes(manifest).map(({ name, type, input_schema, output_schema }) =>
+    [
+      `export interface ${name} {`,
+      `  wedge: '${manifest.wedge}'`,
+      `  task_type: '${type}'`,
+      `  input: ${toTypeScript(toSchemaShape(input_schema), '  ')}`,
+      `  output: ${toTypeScript(toSchemaShape(output_schema), '  ')}`,
+      '}',
+    ].join('\n'),
+  )
+  return [`// ${comment}`, ...interfaces].join('\n\n')
+}
+
+function writePython(manifest: WedgeManifest, comment: string): string {
+  const declarations = namedTaskTypes(manifest).flatMap(({ name, input_schema, output_schema }) => [
+    ...toPythonDeclarations(`${name}Input`, toSchemaShape(input_schema)),
+    ...toPythonDeclarations(`${name}Output`, toSchemaShape(output_schema)),
+  ])
+  const imports =
+    'from __future__ import annotations\n\nfrom typing import Any, Literal, NotRequired, TypeAlias, TypedDict'
+  return [`# ${comment}\n${imports}`, ...declarations].join('\n\n\n')
+}
+
+/** Two task types whose names differ only in `-` and `_` would get the same name, so the second one gets a number. */
+function namedTaskTypes({ task_types }: WedgeManifest) {
+  const used = new Map<string, number>()
+  return Object.entries(task_types).map(([type, declared]) => {
+    const base = /^\d/.test(type) ? `Type${toTypeName(type)}` : toTypeName(type)
+    const count = (used.get(base) ?? 0) + 1
+    used.set(base, count)
+    return { ...declared, type, name: count === 1 ? base : `${base}${count}` }
+  })
+}

@@ -1,0 +1,140 @@
+import { describe, expect, test } from 'vitest'
+import { ECHO_WEDGE, eachStore, FOUNDER_KEY } from '../app.ts'
+import { gatedWedgeFiles, sharedGatedApp, startAction } from '../approvals/gated-app.ts'
+import { openFaultyProxy } from './faulty-proxy.ts'
+import { runPython } from './run-python.ts'
+
+const CLIENT = `
+waits = []
+service = AgentWorkClient(given["url"], given["key"], wait=waits.append, retry_for_s=given.get("retry_for_s", 60))
+`
+
+eachStore((store) => {
+  describe('the Python client', () => {
+    const shared = sharedGatedApp(store, { wedges: { ...ECHO_WEDGE, ...gatedWedgeFiles('gate') } })
+    const run = (code: string, given: Record<string, unknown> = {}) =>
+      runPython(`${CLIENT}\nwith service:\n${code.replaceAll(/^/gm, '  ')}`, {
+        url: shared().url,
+        key: FOUNDER_KEY,
+        ...given,
+      })
+
+    test('run returns the task at its end, shows every event, and raises an error with a rejected task', async () => {
+      const { lines } = await run(
+        `
+events = []
+task = service.run("echo", "say", {"text": "hi"}, on_event=events.append)
+show([task, events])
+def reject(event):
+  if event["type"] == "approval.requested":
+    service.call("rejectApproval", id=event["data"]["approval_id"])
+try:
+  service.run("gate", "act", given["input"], on_event=reject)
+except TaskNotSucceededError as error:
+  show([error.task["status"], str(error)])
+`,
+        { input: { connection: 'crm', action: 'send_note', payload: { text: 'hello' } } },
+      )
+      const [[task, events], rejected] = lines
+      expect(task).toMatchObject({ status: 'succeeded', output: { said: { text: 'hi' } } })
+      expect(events).toEqual((await shared().events(task.id)).map(({ data }) => data))
+      expect(rejected).toEqual(['rejected', expect.stringContaining('ended as rejected')])
+    })
+
+    test('follow returns each event once and in order while every stream is cut after one event', async () => {
+      const proxy = await openFaultyProxy(shared().url)
+      const { id } = await startAction(shared())
+      const { lines } = await run(
+        `
+for event in service.follow(given["id"]):
+  show(event)
+  if event["type"] == "approval.requested":
+    service.call("approveApproval", id=event["data"]["approval_id"], body={})
+show([event["id"] for event in service.follow(given["id"], after=2)])
+show([event["id"] for event in service.follow(given["id"], after=event["id"])])
+`,
+        { id, url: proxy.url },
+      )
+      const events = (await shared().events(id)).map(({ data }) => data)
+      expect(lines).toEqual([...events, events.slice(2).map((event) => event.id), []])
+      const streams = proxy.received.filter(({ path }) => path.endsWith('/events')).slice(0, events.length)
+      expect(streams.map(({ headers }) => Number(headers['last-event-id']))).toEqual(events.map((_, index) => index))
+    })
+
+    test('a create is repeated as retry-after says, and a lost response creates no second task', async () => {
+      const proxy = await openFaultyProxy(shared().url)
+      proxy.refusals.push({ status: 429, headers: { 'retry-after': '7' } })
+      proxy.refusals.push({ status: 503, headers: { 'retry-after': '2' } })
+      proxy.lostResponses = 1
+      const { lines } = await run(
+        `
+task = service.create_task("echo", "say", "once")
+show([waits, [one["id"] == task["id"] for one in service.list("listTasks", wedge="echo") if one["input"] == "once"]])
+`,
+        { url: proxy.url },
+      )
+      expect(lines).toEqual([[[7, 2, 2], [true]]])
+      const keys = proxy.received.flatMap(({ method, headers }) =>
+        method === 'POST' ? headers['idempotency-key'] : [],
+      )
+      expect(keys).toHaveLength(4)
+      expect(new Set(keys).size).toBe(1)
+    })
+
+    test('a write without an idempotency key is repeated after 429 only, and a read until its time is over', async () => {
+      const proxy = await openFaultyProxy(shared().url)
+      proxy.refusals.push({ status: 429, headers: { 'retry-after': '3' } })
+      proxy.refusals.push({ status: 503, headers: { 'retry-after': '1', 'x-request-id': 'req_1' } })
+      proxy.refusals.push(...Array.from({ length: 4 }, () => ({ status: 502, body: '<h1>bad gateway</h1>' })))
+      const { lines, error } = await run(
+        `
+try:
+  service.call("cancelTask", id="task_none")
+except UnavailableError as error:
+  show([waits, error.retry_after_s, error.request_id])
+waits.clear()
+try:
+  service.call("getMeta")
+except UnavailableError as error:
+  show([waits, error.body])
+service.call("cancelTask", id="task_none")
+`,
+        { url: proxy.url, retry_for_s: 4 },
+      )
+      expect(lines).toEqual([
+        [[3], 1, 'req_1'],
+        [[0.5, 1, 2], '<h1>bad gateway</h1>'],
+      ])
+      expect(error).toMatchObject({ name: 'NotFoundError' })
+    })
+
+    test.each([
+      ['BadRequestError', 'service.create_task("none", "say")', {}],
+      ['UnauthorizedError', 'service.call("getMeta")', { key: 'svc_key_wrong' }],
+      ['NotFoundError', 'service.call("getTask", id="task_none")', {}],
+      ['ConflictError', 'service.call("cancelTask", id=service.run("echo", "say")["id"])', {}],
+      ['UnreachableError', 'service.call("getMeta")', { url: 'http://127.0.0.1:1', retry_for_s: 0 }],
+    ])('a refusal is a %s', async (name, code, given) => {
+      expect((await run(code, given)).error).toMatchObject({ name })
+    })
+
+    test('list reads 500 rows, each once, and files keep their bytes', async () => {
+      const proxy = await openFaultyProxy(shared().url)
+      const keys = Array.from({ length: 500 }, (_, index) => `k${String(index).padStart(3, '0')}`)
+      const save = (key: string) =>
+        shared().call('POST', '/v1/records', { wedge: 'echo', collection: 'many', key, value: {} })
+      for (const key of keys) expect((await save(key)).status).toBe(201)
+      const { lines } = await run(
+        `
+show([record["key"] for record in service.list("listRecords", wedge="echo", collection="many")])
+file = service.upload_file("a b.bin", bytes([0, 255, 10, 13]))
+show([file["name"], list(service.download(file["id"])), service.call("deleteFile", id=file["id"])])
+`,
+        { url: proxy.url },
+      )
+      expect(lines[0].toSorted()).toEqual(keys)
+      expect(proxy.received.filter(({ path }) => path.startsWith('/v1/records'))).toHaveLength(3)
+      expect(lines[1]).toEqual(['a b.bin', [0, 255, 10, 13], null])
+    })
+  })
+})

@@ -1,0 +1,142 @@
+import { spawnSync } from 'node:child_process'
+import { chmodSync, copyFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { AgentWorkClient, type Event } from '../../clients/typescript/src/client.ts'
+import { type Brief, Sandbox } from '../../clients/typescript/src/sandbox.ts'
+import { PYTHON_CLIENT_FILE } from '../../scripts/client-types.ts'
+import type { Brief as ServiceBrief } from '../../src/contract/agent-protocol.ts'
+import { eachStore, FOUNDER_KEY, writeFiles } from '../app.ts'
+import { gatedWedgeFiles, openGatedApp } from '../approvals/gated-app.ts'
+import { ROOT } from '../docs/pages.ts'
+import { openFakeUpstream, respondJson } from '../fake-upstream.ts'
+import { PYTHON, runPython } from './run-python.ts'
+
+const TYPESCRIPT_PROGRAM = `
+import { NotFoundError, openSandbox } from './client/sandbox.js'
+const sandbox = await openSandbox()
+const { records } = sandbox
+sandbox.progress('I begin.')
+const missing = await records.get('notes', 'none').catch((error) => error instanceof NotFoundError)
+for (const key of ['a/1', 'b']) await records.put('notes', key, { key })
+await records.delete('notes', 'b')
+const keys = []
+for await (const { key } of records.list('notes')) keys.push(key)
+const found = await sandbox.workflow('look_up', { n: 1 })
+const booked = await sandbox.workflow('book_room', { n: 2 })
+const { body } = await sandbox.read('crm', { path: 'orders/1' })
+const { ok, payload, edited } = await sandbox.act('crm:send_note', { text: 'hi' }, { connection: 'crm' })
+const { answer } = await sandbox.ask('Which size?', { options: ['S', 'L'] })
+sandbox.artifact('note.txt', 'hi', 'text/plain')
+sandbox.finish({ missing, keys, found, booked, body, ok, payload, edited, answer })
+`
+
+const PYTHON_PROGRAM = `
+from agent_work_service_client import NotFoundError, Sandbox
+sandbox = Sandbox()
+records = sandbox.records
+sandbox.progress("I begin.")
+try:
+    records.get("notes", "none")
+    missing = False
+except NotFoundError:
+    missing = True
+for key in ["a/1", "b"]:
+    records.put("notes", key, {"key": key})
+records.delete("notes", "b")
+keys = [record["key"] for record in records.list("notes")]
+found = sandbox.workflow("look_up", {"n": 1})
+booked = sandbox.workflow("book_room", {"n": 2})
+body = sandbox.read("crm", "orders/1")["body"]
+sent = sandbox.act("crm:send_note", {"text": "hi"}, connection="crm")
+answer = sandbox.ask("Which size?", options=["S", "L"])["answer"]
+sandbox.artifact("note.txt", "hi", "text/plain")
+sandbox.finish({"missing": missing, "keys": keys, "found": found, "booked": booked, "body": body, "ok": sent["ok"],
+    "payload": sent["payload"], "edited": sent["edited"], "answer": answer})
+`
+
+const PROGRAMS = {
+  TypeScript: 'node program.mjs',
+  Python: `${PYTHON} -B program.py`,
+}
+
+const agentDir = mkdtempSync(join(tmpdir(), 'svc-clients-'))
+
+/** Builds the package as npm would publish it. */
+beforeAll(() => {
+  chmodSync(agentDir, 0o755)
+  const tsc = join(ROOT, 'node_modules/typescript-native/bin/tsc')
+  const project = join(ROOT, 'clients/typescript')
+  const built = spawnSync(process.execPath, [tsc, '--project', project, '--outDir', join(agentDir, 'client')])
+  expect(built.stdout.toString()).toBe('')
+  writeFiles(agentDir, {
+    'program.mjs': TYPESCRIPT_PROGRAM,
+    'program.py': PYTHON_PROGRAM,
+    'package.json': { type: 'module' },
+  })
+  copyFileSync(PYTHON_CLIENT_FILE, join(agentDir, 'agent_work_service_client.py'))
+})
+afterAll(() => rmSync(agentDir, { recursive: true, force: true }))
+
+eachStore((store) => {
+  test.each(Object.entries(PROGRAMS))('a %s program uses everything of the sandbox plane', async (_, command) => {
+    const agent = { SVC_SANDBOX: 'bwrap', SVC_AGENT_DIR: agentDir, SVC_AGENT_COMMAND: command }
+    const app = await openGatedApp(store, gatedWedgeFiles('gate'), agent)
+    app.outside.respond = ({ method }, response) => respondJson(response, 200, { method })
+    const client = new AgentWorkClient({ url: app.url, key: FOUNDER_KEY })
+    const events: Event[] = []
+    const decide = (event: Event) => {
+      events.push(event)
+      if (event.type !== 'approval.requested') return
+      const edited = event.data.to ? { answer: 'L' } : { text: 'hello' }
+      const body = event.data.action === 'book_room' ? {} : { edited }
+      void client.call('approveApproval', { id: event.data.approval_id, body })
+    }
+    const task = await client.run({ wedge: 'gate', task_type: 'act' }, { onEvent: decide })
+    expect(task.output).toEqual({
+      missing: true,
+      keys: ['a/1'],
+      found: { look_up: { n: 1 } },
+      booked: { book_room: { n: 2 } },
+      body: { method: 'GET' },
+      ok: true,
+      payload: { text: 'hello' },
+      edited: true,
+      answer: 'L',
+    })
+    expect(task.artifacts.map(({ name }) => name)).toContain('note.txt')
+    expect(events.filter(({ type }) => type === 'tool.result')).toHaveLength(2)
+    expect(events).toContainEqual(expect.objectContaining({ type: 'progress', data: { text: 'I begin.' } }))
+    await app.stop()
+    await app.outside.close()
+  })
+})
+
+describe('SVC_BASE_URL', () => {
+  const brief = {
+    gate_patterns: [],
+    service: { socket: '/nowhere.sock', base_url: 'http://service', task_token: 'task', gate_token: 'gate' },
+  }
+
+  test('a program uses it in place of the socket', async () => {
+    const upstream = await openFakeUpstream()
+    upstream.respond = (_, response) => respondJson(response, 200, { decision: 'allowed', value: { a: 1 } })
+    vi.stubEnv('SVC_BASE_URL', upstream.url)
+    const sandbox = new Sandbox({ ...brief } as unknown as Brief)
+    expect(await sandbox.records.get('notes', 'a')).toMatchObject({ value: { a: 1 } })
+    vi.unstubAllEnvs()
+    const code = 'show(Sandbox(given).gate("send", {}))'
+    expect((await runPython(code, brief, { SVC_BASE_URL: upstream.url })).lines).toEqual(['allowed'])
+    expect(upstream.received.map(({ url, headers }) => [url, headers.authorization])).toEqual([
+      ['/v1/internal/records/notes/a', 'Bearer task'],
+      ['/v1/internal/gate', 'Bearer gate'],
+    ])
+    await upstream.close()
+  })
+})
+
+test("the client's type of the brief fits the brief of the service", () => {
+  const toClientBrief = (given: ServiceBrief): Brief => given
+  expect(toClientBrief).toBeTypeOf('function')
+})
