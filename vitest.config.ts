@@ -10,10 +10,10 @@ export default defineConfig({
     isolate: false,
     // Many tests wait for outages, leases and other processes, so that two more workers than cores keep the cores busy.
     maxWorkers: availableParallelism() + 2,
-    // Only ends a test that hangs: on a busy machine a healthy test can take a minute.
-    testTimeout: 180_000,
-    hookTimeout: 180_000,
-    expect: { poll: { timeout: 60_000 } },
+    // Only ends a test that hangs: on a busy machine a healthy test can take minutes.
+    testTimeout: 400_000,
+    hookTimeout: 400_000,
+    expect: { poll: { timeout: 180_000 } },
     watch: false,
   },
 })

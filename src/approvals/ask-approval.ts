@@ -195,15 +195,16 @@ const POLL_MS = 700
 
 async function waitForDecision(ctx: Ctx, run: GatedRun, requested: ApprovalRow): Promise<ApprovalRow> {
   if (requested.status !== 'pending') return requested
-  const decision = await waitFor(ctx, {
-    topic: { topic: 'approval-decided', id: requested.id },
+  const wait = {
+    topic: { topic: 'approval-decided', id: requested.id } as const,
     signal: run.over.signal,
     pollMs: POLL_MS,
     async check() {
       const [current] = await findApprovalDecision(ctx.db, { id: requested.id })
       return current && current.status !== 'pending' ? current : null
     },
-  })
+  }
+  const decision = await run.whileWaiting(() => waitFor(ctx, wait))
   if (!decision) throw new ApprovalRefusal('withdrawn')
   return { ...requested, ...decision }
 }

@@ -30,6 +30,8 @@ export interface GatedRun {
   saveRequest(tx: Tx, approval: Pick<ApprovalRow, 'id' | 'status'>, request: GatedRequest): Promise<void>
   /** Counts the time of the work, which is not a wait for a person. */
   whileWorking<T>(work: () => Promise<T>): Promise<T>
+  /** A run that waits uses no slot, and a stop of the service does not wait for it. Its request must be stored before. */
+  whileWaiting<T>(wait: () => Promise<T>): Promise<T>
   /** Asks a person whether an action happened whose outcome is unknown; null if there is no answer. */
   askWhetherDone(approval: ApprovalRow, effect: EffectRow): Promise<boolean | null>
   /** Asks the team what a server wants to know during a call; `callId` names the call. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { isClientApprover } from '../approvals/approvers.ts'
-import { approveApproval, payloadChanged, rejectApproval } from '../approvals/decide-approval.ts'
 import { findDecidableApproval } from '../approvals/rows.ts'
+import { takeDecision } from '../approvals/take-decision.ts'
 import { notFound } from '../base/problem.ts'
 import type { ClientScope } from '../ctx/scope.ts'
 import { pageQueryById, pageSchema, toPage } from '../http/page.ts'
@@ -48,8 +48,7 @@ export const portalApprovalRoutes = {
     responses: { 200: PortalDecisionView },
     find: requireOwnApproval,
     async handle({ ctx, scope, subject, body: { payload_sha256 } }) {
-      if (payload_sha256 !== undefined && payload_sha256 !== subject.payload_sha256) throw payloadChanged()
-      const { decision } = await approveApproval(ctx, scope, subject, {})
+      const { decision } = await takeDecision(ctx, scope, subject, { decision: 'approve', payload_sha256 })
       return { ok: true, decision }
     },
   }),
@@ -60,9 +59,9 @@ export const portalApprovalRoutes = {
     body: z.object({ reason: z.string().trim().max(MAX_REASON_CHARACTERS).optional() }),
     responses: { 200: PortalDecisionView },
     find: requireOwnApproval,
-    async handle({ ctx, scope, subject, body }) {
-      await rejectApproval(ctx, scope, subject, body.reason || undefined)
-      return { ok: true, decision: 'rejected' }
+    async handle({ ctx, scope, subject, body: { reason } }) {
+      const { decision } = await takeDecision(ctx, scope, subject, { decision: 'reject', reason: reason || undefined })
+      return { ok: true, decision }
     },
   }),
 }

@@ -43,11 +43,9 @@ export async function askPerson(
     connection: null,
     clientId,
   }
-  const approval = await run.workingTime.whileWaiting(() =>
-    askDecision(ctx, run, request, async (tx) => {
-      if (clientId !== null && !sent) await appendTaskMessage(tx, run.task, question.question.replaceAll('\0', ''))
-    }),
-  )
+  const approval = await askDecision(ctx, run, request, async (tx) => {
+    if (clientId !== null && !sent) await appendTaskMessage(tx, run.task, question.question.replaceAll('\0', ''))
+  })
   return toPersonAnswer(run, approval)
 }
 

@@ -52,7 +52,7 @@ async function askForAction(ctx: Ctx, run: TaskRun, capability: string, body: Ac
   const earlier = run.takeEarlierApproval(key)
   if (earlier) {
     const connection = pickApprovedConnection(ctx, run, earlier)
-    const approval = await run.workingTime.whileWaiting(() => waitForApproval(ctx, run, earlier))
+    const approval = await waitForApproval(ctx, run, earlier)
     return { approval, connection }
   }
   const connection = pickConnection(run.grant, capability, body.connection)
@@ -63,7 +63,7 @@ async function askForAction(ctx: Ctx, run: TaskRun, capability: string, body: Ac
   const { payload, tool } = await run.workingTime.whileWorking(() => prepareAction(ctx, connection, action))
   const asked = { payload, connection, tool: tool && toActionTool(tool) }
   const request = { key, action: capability, path: 'action', risk: 'high', ...asked } as const
-  return { approval: await run.workingTime.whileWaiting(() => askApproval(ctx, run, request)), connection }
+  return { approval: await askApproval(ctx, run, request), connection }
 }
 
 /** Reads through a connection. Every read counts, and is audited. */

@@ -54,7 +54,7 @@ export async function askAndReply(
   const key = requestKey('action', route.capability, [connection ?? null, payload])
   const earlier = run.takeEarlierApproval(key)
   if (earlier) {
-    const approval = await run.workingTime.whileWaiting(() => waitForApproval(ctx, run, earlier))
+    const approval = await waitForApproval(ctx, run, earlier)
     return performReply(ctx, run, route, approval)
   }
   const draft = parseDraft(payload)
@@ -73,7 +73,7 @@ export async function askAndReply(
     tool: { phrase: 'reply to the client', amount: null },
     threadId: route.thread.id,
   }
-  const approval = await run.workingTime.whileWaiting(() => askApproval(ctx, run, request))
+  const approval = await askApproval(ctx, run, request)
   return performReply(ctx, run, route, approval)
 }
 

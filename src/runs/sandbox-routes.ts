@@ -102,7 +102,7 @@ export const sandboxRoutes = nameRoutes({
       await run.flushLog()
       const key = requestKey('tool', tool, payload)
       const request = { key, action: tool, payload, path: 'tool', risk: riskOf(run, tool), connection: null } as const
-      const approval = await run.workingTime.whileWaiting(() => askApproval(ctx, run, request)).catch(noteRevision(run))
+      const approval = await askApproval(ctx, run, request).catch(noteRevision(run))
       noteAnswer(run, approval.id)
       return { decision: approval.status }
     },

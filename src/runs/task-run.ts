@@ -121,6 +121,7 @@ export function createTaskRun(
     gatePatterns: listGatePatterns(wedge.manifest),
     workingTime,
     whileWorking: (work) => workingTime.whileWorking(work),
+    whileWaiting: (wait) => workingTime.whileWaiting(wait),
     over,
     pendingRequests: new Set(),
     endedBy: null,

@@ -77,7 +77,7 @@ eachStore((store) => {
       expect(view.rule).toBe('Auto-approval limit is $5; the payload states no amount.')
       expect(view).toMatchObject({ files: [], schema: null, votes: [], needed: 1, approvers: null, comment_count: 0 })
       const { body } = await app().call('GET', `/v1/approvals?task_id=${written.task_id}`)
-      const { thread: _t, history: _h, steps: _s, rule: _r, files: _f, schema: _c, ...listed } = view
+      const { thread: _t, history: _h, steps: _s, rule: _r, files: _f, waits_for: _w, schema: _c, ...listed } = view
       expect(body.data).toEqual([listed])
       const needs = await app().call('GET', '/v1/needs-you')
       const item = needs.body.data.find(({ id }: { id: string }) => id === approval)

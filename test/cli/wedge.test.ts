@@ -92,7 +92,7 @@ describe('svc wedge', () => {
       const exited = once(child, 'exit')
       const exists = (name: string) =>
         readdirSync(TMPDIR, { recursive: true, encoding: 'utf8' }).some((path) => path.endsWith(name))
-      await expect.poll(() => exists('svc.db'), { timeout: 30_000 }).toBe(true)
+      await expect.poll(() => exists('svc.db')).toBe(true)
       child.kill(signal)
       expect(await exited).toEqual([130, null])
       expect(readdirSync(TMPDIR).filter((name) => name.startsWith('svc-rehearsal-'))).toEqual([])

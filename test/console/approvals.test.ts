@@ -21,7 +21,7 @@ describe('approvals page', () => {
     const approvals = []
     for (const task of tasks) approvals.push(await approvalOf(task))
     const page = await console().open('/approvals')
-    await expect.poll(() => rows(page).count(), { timeout: 30_000 }).toBe(3)
+    await expect.poll(() => rows(page).count()).toBe(3)
     await page.keyboard.press('x')
     await page.keyboard.press('j')
     await page.keyboard.press('x')
@@ -55,7 +55,7 @@ describe('approvals page', () => {
     const tasks = [await refund('R-1'), await refund('R-2')]
     for (const task of tasks) await approvalOf(task)
     const page = await console().open('/approvals')
-    await expect.poll(() => rows(page).count(), { timeout: 30_000 }).toBe(2)
+    await expect.poll(() => rows(page).count()).toBe(2)
     await page.getByLabel('Select all').check()
     await page.getByRole('button', { name: 'Reject 2' }).click()
     await page.getByLabel('Reason (optional)').fill('closed today')

@@ -131,6 +131,8 @@ async function newPage({
   const context = idleContexts.pop() ?? (await newContext())
   if (permissions.length > 0) await context.grantPermissions(permissions)
   const page = await context.newPage()
+  // Only ends a test that hangs.
+  page.setDefaultTimeout(180_000)
   await page.setViewportSize(viewport)
   await page.emulateMedia({ reducedMotion, colorScheme })
   if (signedIn) {

@@ -110,12 +110,12 @@ describe.each([360, 1280])('layout shift at a width of %i pixels', (width) => {
     const approvals: string[] = []
     for (const order of ['I-1', 'I-2', 'I-3']) {
       approvals.push(await approvalOf(await refund(order)))
-      await expect.poll(() => rows.count(), { timeout: 30_000 }).toBe(approvals.length)
+      await expect.poll(() => rows.count()).toBe(approvals.length)
     }
     const card = page.getByRole('article', { name: 'Approval' })
     await card.getByText('I-1').first().waitFor()
     await api('POST', `/v1/approvals/${approvals[1]}/approve`)
-    await expect.poll(() => rows.count(), { timeout: 30_000 }).toBe(2)
+    await expect.poll(() => rows.count()).toBe(2)
     await api('POST', `/v1/approvals/${approvals[0]}/reject`)
     await card.locator('[data-status="rejected"]').waitFor()
     await card.getByText('I-1').first().waitFor()
@@ -216,7 +216,7 @@ describe.each([360, 1280])('layout shift at a width of %i pixels', (width) => {
     // Browsers ignore shifts within 500 ms after a key press.
     await portal.waitForTimeout(600)
     await approve(task_id)
-    await expect.poll(() => portal.getByRole('log').locator('.self-start').count(), { timeout: 30_000 }).toBe(2)
+    await expect.poll(() => portal.getByRole('log').locator('.self-start').count()).toBe(2)
     await portal.locator('[data-ended="true"]').last().waitFor()
     await expectNoShift(portal, 'portal')
   })

@@ -108,7 +108,7 @@ describe('main pages', () => {
     await page.getByRole('heading', { name: /Book refund of \$84.50/ }).waitFor()
     const second = await refund({ order_id: 'K-2' })
     const list = page.getByRole('list', { name: 'Approvals' }).getByRole('button')
-    await expect.poll(() => list.count(), { timeout: 30_000 }).toBe(2)
+    await expect.poll(() => list.count()).toBe(2)
     expect(await accessibilityViolations(page)).toEqual([])
     await page.getByText("This call can't be edited.").waitFor()
 
@@ -171,7 +171,7 @@ describe('main pages', () => {
     `)
     const task = await refund({ order_id: 'N-1' })
     await expect
-      .poll(() => page.evaluate('window.notifications'), { timeout: 30_000 })
+      .poll(() => page.evaluate('window.notifications'))
       .toEqual(['Book refund of $84.50 for order N-1, to ada@example.com'])
     await console().call('POST', `/v1/tasks/${task}/cancel`)
   })

@@ -28,7 +28,7 @@ export function receiveMail({ received }: Console, to: string, matching: RegExp)
     if (!mail) throw new Error(`no mail to ${to} matches ${matching}`)
     return mail
   }
-  return vi.waitFor(find, { timeout: 30_000 })
+  return vi.waitFor(find, { timeout: 180_000 })
 }
 
 /** The path of the link to this page, with its fragment. The mail has the public address of the service. */

@@ -97,7 +97,5 @@ async function sampleValue(field: Locator): Promise<string> {
 /** Waits until the requests of the last click are answered; they are sent before the next frame. */
 async function waitForWrites(page: Page, writes: Request[]): Promise<void> {
   await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))')
-  await expect
-    .poll(() => writes.every((write) => write.existingResponse() !== null || write.failure()), { timeout: 10_000 })
-    .toBe(true)
+  await expect.poll(() => writes.every((write) => write.existingResponse() !== null || write.failure())).toBe(true)
 }

@@ -6,4 +6,4 @@ export const attemptNumbers = (perRound: number): number[] =>
   Array.from({ length: perRound * FAULT_ROUNDS }, (_, i) => i + 1)
 
 /** Long, because tests start whole processes and wait in real time until leases of 10 s expire. */
-export const FAULT_TIMEOUT_MS = 120_000 * FAULT_ROUNDS
+export const FAULT_TIMEOUT_MS = 400_000 * FAULT_ROUNDS

@@ -220,7 +220,7 @@ const MASTER_CF = `
 `
 
 async function waitForMail(folder: string, count: number): Promise<string[]> {
-  const deadline = Date.now() + 60_000
+  const deadline = Date.now() + 180_000
   for (;;) {
     const names = listIfExists(folder)
     if (names.length >= count) return sortByArrival(names).map((name) => readFileSync(join(folder, name), 'utf8'))
@@ -238,7 +238,7 @@ function arrivalOf(name: string): number {
 }
 
 async function isPortOpenSoon(port: number): Promise<boolean> {
-  const deadline = Date.now() + 20_000
+  const deadline = Date.now() + 60_000
   while (!(await accepts(port))) {
     if (Date.now() > deadline) return false
     await pause()

@@ -63,8 +63,10 @@ eachStore((store) => {
     for (const route of CLIENT_ROUTES.filter(({ method }) => method === 'GET')) {
       const response = await sendRequest(app, 'GET', fillPath(route.path, ids), { authorization: bearer(ada) })
       expect(response.status, routeName(route)).toBe(200)
-      // The client knows the id of a question to it.
-      expect(response.text.replaceAll(ids.questions ?? '', ''), routeName(route)).not.toMatch(INTERNAL)
+      // The client knows the ids of what it is asked, and when its approvals were decided.
+      const known = [ids.questions, ids.approvals, route.path === '/v1/portal/approvals' && '"decided_at":']
+      const unknown = known.reduce<string>((text, one) => (one ? text.replaceAll(one, '') : text), response.text)
+      expect(unknown, routeName(route)).not.toMatch(INTERNAL)
       expect(
         others.filter((id) => response.text.includes(id)),
         routeName(route),

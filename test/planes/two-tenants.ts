@@ -234,14 +234,14 @@ async function insertRunRows(app: TestApp, ids: RunRowIds) {
       note: null,
       connection_id: null,
       connection: null,
-      client_id: null,
+      client_id: ids.clients,
       tool: null,
       expires_at: new Date(app.clock.now() + 300_000).toISOString(),
       decided_at: null,
       decided_by_kind: null,
       decided_by_id: null,
       needed: 1,
-      approvers: null,
+      approvers: '["operator","client"]',
       excludes_requester: 0,
       escalate: null,
       escalated_at: null,
@@ -251,7 +251,7 @@ async function insertRunRows(app: TestApp, ids: RunRowIds) {
       has_messages: 0,
     }
     const payload = '{"question":"Which size?","schema":null,"options":null}'
-    const asked = { ...approval, id: ids.questions, path: 'question', payload, client_id: ids.clients }
+    const asked = { ...approval, id: ids.questions, path: 'question', payload, approvers: null }
     await tx.db.insertInto('approvals').values([approval, asked]).execute()
     const question = `Only ${ids.projects} asks this?`
     const gap = { projectId: ids.projects, wedge: 'desk', taskId: ids.tasks, question }

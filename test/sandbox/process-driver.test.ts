@@ -82,7 +82,7 @@ test('process driver: kill also ends the children of a program', async () => {
     const cell = driver.start(cellSpec({ profile: 'workshop', command: ['sh', '-c', script] }, folder))
     const child = Number(await new Promise<string>((resolve) => cell.onLine(resolve)))
     await cell.kill()
-    await expect.poll(() => isRunning(child), { timeout: 10_000 }).toBe(false)
+    await expect.poll(() => isRunning(child)).toBe(false)
   })
 })
 

@@ -75,7 +75,7 @@ eachStore((store) => {
     await expectReplay(403)
     await app.call('PUT', `/v1/projects/${project}`, { wedges: null })
     rmSync(join(app.dir, 'wedges', IDLE.wedge), { recursive: true })
-    await vi.waitUntil(() => app.ctx.wedges.get(IDLE.wedge) === undefined, { timeout: 10_000 })
+    await vi.waitUntil(() => app.ctx.wedges.get(IDLE.wedge) === undefined, { timeout: 180_000 })
     await expectReplay(400)
     const old = toIsoTime(app.clock.now() - DAY - 1)
     await app.ctx.db.updateTable('idempotency_keys').set({ created_at: old }).execute()

@@ -39,7 +39,7 @@ eachStore((store) => {
       await app.clock.advance(1_000)
       return (await readTask(app, id)).log_pruned_at
     }
-    await expect.poll(at, { timeout: 10_000 }).not.toBeNull()
+    await expect.poll(at).not.toBeNull()
   }
   const framesOf = async (app: TestApp, id: string, after = 0) =>
     (await readWholeStream(eventsUrl(app, id), { 'last-event-id': String(after) })).split('\n\n').slice(0, -1)

@@ -89,9 +89,9 @@ test('changes in the wedges folder are noticed without a request', async () => {
   const library = await openLibrary(root)
   library.start()
   await writeWedgeFiles(root, 'support', { 'skills/a.md': 'newer' })
-  await vi.waitUntil(() => library.get('support')?.skills[0]?.content === 'newer', { timeout: 10_000 })
+  await vi.waitUntil(() => library.get('support')?.skills[0]?.content === 'newer', { timeout: 180_000 })
   await writeWedgeFiles(root, 'late', { 'wedge.json': minimalManifest('late') })
-  await vi.waitUntil(() => library.get('late'), { timeout: 10_000 })
+  await vi.waitUntil(() => library.get('late'), { timeout: 180_000 })
 })
 
 test('concurrent callers share a scan, and each sees the files that existed when it called', async () => {

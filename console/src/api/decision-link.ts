@@ -9,7 +9,7 @@ export type LinkDecision = Schemas['DecideLinkedApprovalRequest']
 export type LinkOutcome = Schemas['ApproveResult']
 
 /** The token is in the fragment of the URL, which browsers do not send to servers. */
-export const decisionToken = (): string => decodeURIComponent(location.hash.slice(1))
+export const decisionToken = (): string => location.hash.slice(1)
 
 const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` }, allProjects: true })
 

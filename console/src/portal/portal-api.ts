@@ -30,7 +30,7 @@ export class PortalError extends Error {
 const TOKEN = 'svc.portal.token'
 
 /** The token of a sign-in link, or of an unsubscribe link. */
-export const tokenInUrl = (): string => decodeURIComponent(location.hash.slice(1))
+export const tokenInUrl = (): string => location.hash.slice(1)
 
 export const fetchBrand = (project: string | null): Promise<PortalBrand> =>
   callPortal(`/brand${project === null ? '' : `?project=${encodeURIComponent(project)}`}`)

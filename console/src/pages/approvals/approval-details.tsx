@@ -137,7 +137,7 @@ export function ApprovalFiles({ files, read }: { files: ApprovalDetail['files'];
   if (files.length === 0) return null
   return (
     <CardSection title={text.files} count={files.length}>
-      <FileList files={files} {...(read && { read })} />
+      <FileList files={files} label={text.files} {...(read && { read })} />
     </CardSection>
   )
 }

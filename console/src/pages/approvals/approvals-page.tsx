@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
-import { useEffect, useRef } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { errorMessage } from '../../api/http.ts'
 import { approvalQuery, approvalsQuery, sessionQuery } from '../../api/queries.ts'
 import type { Approval, ApprovalStatus } from '../../api/types.ts'
@@ -40,14 +40,11 @@ export function ApprovalsPage() {
     // On a phone the list is below the open approval.
     window.scrollTo(0, 0)
   }
+  const areDetailsLoading = useIsFirstLoading(open?.approval_id)
   const isShown = useIsShown(open?.approval_id)
   const leave = ({ approval_id }: Approval) =>
     isShown(approval_id) && show(approvals[index + 1] ?? approvals[index - 1])
-  // The URL names the open approval, so that it stays open when other approvals are decided or expire.
-  const first = id === undefined ? approvals[0] : undefined
-  useEffect(() => {
-    if (first) void navigate({ search: (old) => withId(old, first.approval_id), replace: true })
-  }, [first, navigate])
+  useInUrl(id === undefined ? approvals[0] : undefined)
   const step = (by: 1 | -1) => approvals[index + by] && show(approvals[index + by])
   const clear = () => {
     batch.clear()
@@ -66,9 +63,9 @@ export function ApprovalsPage() {
     <Page title={approvalsText.title} actions={<PageActions canDecide={canDecide} />}>
       <StatusTabs />
       {(error ?? linked.error) && <ErrorMessage message={errorMessage(error ?? linked.error)} />}
-      {(isPending || (linked.isLoading && !open)) && <Placeholder className="h-96" />}
+      {(isPending || areDetailsLoading || (linked.isLoading && !open)) && <Placeholder className="h-96" />}
       {data && !open && !linked.isLoading && batch.selected.length === 0 && <NoApprovals status={status} />}
-      {(open || batch.selected.length > 0) && (
+      {!areDetailsLoading && (open || batch.selected.length > 0) && (
         <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-4 xl:grid-cols-[22rem_minmax(0,48rem)]">
           <div className="flex min-w-0 flex-col gap-4 xl:col-start-2">
             {batch.selected.length > 0 && <BatchPanel batch={batch} onClear={clear} />}
@@ -120,6 +117,22 @@ function StatusTabs() {
 /** An approval that the URL names and the list does not have: decided in the meantime, or linked from another page. */
 function useLinkedApproval(id: string | undefined) {
   return useQuery({ ...approvalQuery(id ?? ''), enabled: id !== undefined })
+}
+
+/** The URL names the open approval, so that it stays open when other approvals are decided or expire. */
+function useInUrl(approval: Approval | undefined): void {
+  const navigate = route.useNavigate()
+  useEffect(() => {
+    if (approval) void navigate({ search: (old) => withId(old, approval.approval_id), replace: true })
+  }, [approval, navigate])
+}
+
+/** Whether the details of the first approval on the page are loading: they would push down what is below them. */
+function useIsFirstLoading(id: string | undefined): boolean {
+  const { isPending } = useQuery({ ...approvalQuery(id ?? ''), enabled: id !== undefined })
+  const [hasLoaded, setHasLoaded] = useState(false)
+  if (id !== undefined && !isPending && !hasLoaded) setHasLoaded(true)
+  return id !== undefined && isPending && !hasLoaded
 }
 
 /** Tells whether an approval is open now: a held one is decided seconds later, when another page may be open. */

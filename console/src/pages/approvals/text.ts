@@ -59,7 +59,7 @@ export const approvalsText = {
     thread: 'End of the conversation',
     steps: 'What the agent did before',
     history: 'Earlier decisions on this action',
-    files: 'Files',
+    files: 'Files of the request',
     customer: 'Customer',
     agent: 'Agent',
     edited: 'edited',

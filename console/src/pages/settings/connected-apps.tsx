@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { callApi } from '../../api/http.ts'
-import { type ConnectedApp, connectedAppsQuery } from '../../api/setup-queries.ts'
+import { type ConnectedApp, connectedAppsQuery, keysQuery } from '../../api/setup-queries.ts'
 import { useApiMutation } from '../../api/mutation.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { EmptyState } from '../../ui/page-states.tsx'
@@ -17,6 +17,9 @@ const text = settingsText.apps
 /** Apps with access to the MCP endpoint. Members see their own, admins those of all members. */
 export function ConnectedApps() {
   const query = useQuery(connectedAppsQuery)
+  // The list of keys is above and would push this section down when it is loaded.
+  const { isPending: areKeysLoading } = useQuery(keysQuery)
+  if (areKeysLoading) return null
   return (
     <Section title={text.title}>
       <QueryResult query={query}>{(apps) => (apps.length === 0 ? <NoApps /> : <AppTable apps={apps} />)}</QueryResult>
