@@ -550,8 +550,10 @@ class Approval(TypedDict):
     needed: int
     # Who has approved the current payload, if several people must. An edit removes them.
     votes: list[ApprovalVote]
-    # Roles and members who may decide; null: every operator, admin and owner.
+    # Roles, members and `client`, the client of the task, who may decide; null: every operator, admin and owner.
     approvers: list[str] | None
+    # Who started the task (`context.requested_by`) may not decide.
+    exclude_requester: bool
     # When more people were asked, because nobody decided.
     escalated_at: str | None
     # The member who is asked to decide.
@@ -592,6 +594,8 @@ class ApprovalRequestedEventData(TypedDict):
     risk: str
     # Who is asked a question. Only questions have it.
     to: NotRequired[Literal["team", "client"]]
+    # The client of the task may decide about this request, which is no question.
+    asks_client: NotRequired[Literal[True]]
     # The connection that the action would use, if any.
     connection: NotRequired[str]
     # Any JSON value.
@@ -625,6 +629,8 @@ class ApprovalResolvedEventData(TypedDict):
     revise: NotRequired[bool]
     # Who is asked a question. Only questions have it.
     to: NotRequired[Literal["team", "client"]]
+    # The client of the task may decide about this request, which is no question.
+    asks_client: NotRequired[Literal[True]]
 
 
 class ApprovalResolvedEvent(TypedDict):
@@ -776,8 +782,10 @@ class OutputValidatedEvent(TypedDict):
 
 class ProgressEventData(TypedDict):
     text: str
-    # The run left its process, or continues in another one.
-    state: NotRequired[Literal["parked", "resumed"]]
+    # The run left its process, continues in another one, or continues with another model.
+    state: NotRequired[Literal["parked", "resumed", "model_switched"]]
+    # With `model_switched`: the model that the run now uses.
+    model: NotRequired[str]
     # Only in the stream of a client: the question to the client that was asked or decided.
     question_id: NotRequired[str]
 
@@ -990,6 +998,7 @@ OPERATIONS = {
     "deleteMember": "DELETE /v1/members/{id}",
     "deleteNotificationLink": "DELETE /v1/me/notifications/links/{kind}",
     "deleteNotifier": "DELETE /v1/notifiers/{kind}",
+    "deletePolicy": "DELETE /v1/wedges/{wedge}/policy",
     "deleteRecord": "DELETE /v1/records/{id}",
     "deleteSchedule": "DELETE /v1/schedules/{id}",
     "deleteWebhook": "DELETE /v1/webhooks/{id}",
@@ -1015,6 +1024,7 @@ OPERATIONS = {
     "getMyNotifications": "GET /v1/me/notifications",
     "getNeedsYou": "GET /v1/needs-you",
     "getNotificationSettings": "GET /v1/notification-settings",
+    "getPolicy": "GET /v1/wedges/{wedge}/policy",
     "getProject": "GET /v1/projects/{id}",
     "getRecord": "GET /v1/records/{id}",
     "getSchedule": "GET /v1/schedules/{id}",
@@ -1046,6 +1056,7 @@ OPERATIONS = {
     "listProjects": "GET /v1/projects",
     "listRecords": "GET /v1/records",
     "listSchedules": "GET /v1/schedules",
+    "listSuggestions": "GET /v1/wedges/{wedge}/suggestions",
     "listTaskActions": "GET /v1/tasks/{id}/actions",
     "listTasks": "GET /v1/tasks",
     "listThreads": "GET /v1/threads",
@@ -1082,6 +1093,7 @@ OPERATIONS = {
     "updateMember": "PUT /v1/members/{id}",
     "updateMyNotifications": "PUT /v1/me/notifications",
     "updateNotificationSettings": "PUT /v1/notification-settings",
+    "updatePolicy": "PUT /v1/wedges/{wedge}/policy",
     "updateProject": "PUT /v1/projects/{id}",
     "updateProjectWedge": "PUT /v1/projects/{id}/wedges/{wedge}",
     "updateSchedule": "PUT /v1/schedules/{id}",

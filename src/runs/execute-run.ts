@@ -163,7 +163,8 @@ function acquireCell(ctx: Ctx, pool: CellPool, { task, wedge, type }: TaskRun): 
 export function createRunStarter({ ctx, pool, sandbox }: RunEnvironment): RunStarter {
   return {
     canStart(task) {
-      const type = findTaskTypeByName(ctx, task.wedge, task.task_type)
+      const wedge = ctx.wedges.get(task.wedge)
+      const type = wedge && findTaskType(wedge, task.task_type)
       // A resumable task stores its brief when it starts, and the brief is made when the cell is there.
       if (!wedge || !type || type.harness.needs_connections || type.harness.resume) return false
       const program = findAgentProgram(ctx.config, wedge, type)

@@ -94,21 +94,15 @@ export function createTaskRun(
   model.flushLog = () => run.flushLog()
   model.spentMicros = state ? Math.max(state.spent_micros, task.cost_micros) : 0
   const run: TaskRun = {
-    task,
-    taskId: task.id,
-    projectId: task.project_id,
-    epoch: task.epoch,
-    taskType: task.task_type,
+    ...taskFields(task),
     wedge,
     type,
     grant,
     files: model.files,
-    constraints: parseTaskConstraints(task),
     model,
     taskToken: newToken('task', ctx.world.random),
     gateToken: newToken('gate', ctx.world.random),
     cellId: '',
-    cellRunId: `${task.id}.${task.epoch}`,
     cellKind: null,
     ...earlierCounts(state),
     stored,
@@ -142,6 +136,16 @@ export function createTaskRun(
   }
   return run
 }
+
+const taskFields = (task: TaskRow) => ({
+  task,
+  taskId: task.id,
+  projectId: task.project_id,
+  epoch: task.epoch,
+  taskType: task.task_type,
+  constraints: parseTaskConstraints(task),
+  cellRunId: `${task.id}.${task.epoch}`,
+})
 
 /** A run that continues keeps the files that it knew. The brief of an earlier version of the service has none. */
 function filesOfBrief({ files: known }: Partial<Pick<Brief, 'files'>>, files: FileRow[]): FileRow[] {

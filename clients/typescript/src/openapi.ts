@@ -129,8 +129,10 @@ export type Approval = {
   needed: number
   /** Who has approved the current payload, if several people must. An edit removes them. */
   votes: ApprovalVote[]
-  /** Roles and members who may decide; null: every operator, admin and owner. */
+  /** Roles, members and `client`, the client of the task, who may decide; null: every operator, admin and owner. */
   approvers: string[] | null
+  /** Who started the task (`context.requested_by`) may not decide. */
+  exclude_requester: boolean
   /** When more people were asked, because nobody decided. */
   escalated_at: string | null
   /** The member who is asked to decide. */
@@ -213,8 +215,10 @@ export type ApprovalDetail = {
   needed: number
   /** Who has approved the current payload, if several people must. An edit removes them. */
   votes: ApprovalVote[]
-  /** Roles and members who may decide; null: every operator, admin and owner. */
+  /** Roles, members and `client`, the client of the task, who may decide; null: every operator, admin and owner. */
   approvers: string[] | null
+  /** Who started the task (`context.requested_by`) may not decide. */
+  exclude_requester: boolean
   /** When more people were asked, because nobody decided. */
   escalated_at: string | null
   /** The member who is asked to decide. */
@@ -238,6 +242,11 @@ export type ApprovalDetail = {
   steps: {
     at: string
     text: string
+  }[]
+  /** Members who may decide and have not approved yet. Empty once it is decided. */
+  waits_for: {
+    id: string
+    name: string
   }[]
   /** Why the request needs a decision, and whose, in words. */
   rule: string
@@ -266,6 +275,8 @@ export type ApprovalRequestedEvent = {
     risk: string
     /** Who is asked a question. Only questions have it. */
     to?: 'team' | 'client'
+    /** The client of the task may decide about this request, which is no question. */
+    asks_client?: true
     /** The connection that the action would use, if any. */
     connection?: string
     /** Any JSON value. */
@@ -297,6 +308,8 @@ export type ApprovalResolvedEvent = {
     revise?: boolean
     /** Who is asked a question. Only questions have it. */
     to?: 'team' | 'client'
+    /** The client of the task may decide about this request, which is no question. */
+    asks_client?: true
   }
 }
 
@@ -1237,6 +1250,34 @@ export type PastDecision = {
   reason: string | null
 }
 
+export type Policy = {
+  /** The newest version; null: none was ever saved. */
+  version: number | null
+  /** `wedge`: the rules of the wedge's folder apply. */
+  source: 'wedge' | 'saved'
+  /** The rules that apply in this project now. */
+  auto_approve: PolicyRule[]
+  created_at: string | null
+  created_by: NamedActor | null
+  /** The newest 20 versions, newest first. */
+  versions: {
+    version: number
+    /** `wedge`: the rules of the wedge's folder apply. */
+    source: 'wedge' | 'saved'
+    /** Null for the rules of the wedge's folder. */
+    rule_count: number | null
+    created_at: string
+    created_by: NamedActor | null
+  }[]
+}
+
+export type PolicyRule = {
+  action: string
+  max_amount_usd?: number
+  max_per_task?: number
+  max_per_day?: number
+}
+
 export type PolicySimulation = {
   checked: number
   would_pass: number
@@ -1297,8 +1338,10 @@ export type ProgressEvent = {
   ts: string
   data: {
     text: string
-    /** The run left its process, or continues in another one. */
-    state?: 'parked' | 'resumed'
+    /** The run left its process, continues in another one, or continues with another model. */
+    state?: 'parked' | 'resumed' | 'model_switched'
+    /** With `model_switched`: the model that the run now uses. */
+    model?: string
     /** Only in the stream of a client: the question to the client that was asked or decided. */
     question_id?: string
   }
@@ -1413,6 +1456,36 @@ export type ReviseApprovalRequest = {
 
 export type RevokePortalAccessResponse = {
   ok: true
+}
+
+export type RuleSuggestion = {
+  rule: PolicyRule
+  /** The rule in words. */
+  text: string
+  /** All rules with the suggested one, to save with `PUT /v1/wedges/:wedge/policy`. */
+  auto_approve: PolicyRule[]
+  /** What people approved unchanged and the rule would have approved. */
+  would_pass: {
+    count: number
+    sum: {
+      amount: number
+      currency: 'USD'
+    } | null
+    first_at: string
+    last_at: string
+    /** The ids of up to 5 of these approvals. */
+    sample: string[]
+    /** Expired requests that the rule would have approved as well. */
+    undecided: number
+  }
+  /** Requests that a person rejected, sent back or edited and that the rule covers. */
+  would_pass_wrongly: 0
+  /** The requests of this action that a person rejected, sent back or edited. */
+  not_covered: {
+    count: number
+    /** The ids of up to 5 of these approvals. */
+    sample: string[]
+  }
 }
 
 export type SaveRecordRequest = {
@@ -1538,6 +1611,21 @@ export type StepStartedEvent = {
     /** Any JSON value. */
     label: unknown
   }
+}
+
+export type Suggestions = {
+  /** How many approvals were read. */
+  checked: number
+  /** There are older approvals that were not read. */
+  is_capped: boolean
+  /** The version that the suggestions would change: `based_on` of the next save. */
+  policy_version: number | null
+  suggestions: RuleSuggestion[]
+  /** Actions that people keep approving and for which no rule is suggested. */
+  refused: {
+    action: string
+    reason: string
+  }[]
 }
 
 export type Task = {
@@ -1787,7 +1875,7 @@ export type Trace = {
 }
 
 export type UpdateApprovalRequest = {
-  /** The id of a member who may decide; null: no member. */
+  /** The id or mail address of a member who may decide, or `me`; null: no member. */
   assignee: string | null
 }
 
@@ -1864,6 +1952,17 @@ export type UpdateMemberRequest = {
 
 export type UpdateMyNotificationsRequest = {
   settings: NotificationSettings | null
+}
+
+export type UpdatePolicyRequest = {
+  auto_approve: {
+    action: string
+    max_amount_usd?: number
+    max_per_task?: number
+    max_per_day?: number
+  }[]
+  /** The `version` that the caller has read; 409 if there is a newer one. */
+  based_on?: number | null
 }
 
 export type UpdateProjectRequest = {
@@ -2060,6 +2159,7 @@ export const OPERATIONS = {
   deleteMember: 'DELETE /v1/members/{id}',
   deleteNotificationLink: 'DELETE /v1/me/notifications/links/{kind}',
   deleteNotifier: 'DELETE /v1/notifiers/{kind}',
+  deletePolicy: 'DELETE /v1/wedges/{wedge}/policy',
   deleteRecord: 'DELETE /v1/records/{id}',
   deleteSchedule: 'DELETE /v1/schedules/{id}',
   deleteWebhook: 'DELETE /v1/webhooks/{id}',
@@ -2085,6 +2185,7 @@ export const OPERATIONS = {
   getMyNotifications: 'GET /v1/me/notifications',
   getNeedsYou: 'GET /v1/needs-you',
   getNotificationSettings: 'GET /v1/notification-settings',
+  getPolicy: 'GET /v1/wedges/{wedge}/policy',
   getProject: 'GET /v1/projects/{id}',
   getRecord: 'GET /v1/records/{id}',
   getSchedule: 'GET /v1/schedules/{id}',
@@ -2116,6 +2217,7 @@ export const OPERATIONS = {
   listProjects: 'GET /v1/projects',
   listRecords: 'GET /v1/records',
   listSchedules: 'GET /v1/schedules',
+  listSuggestions: 'GET /v1/wedges/{wedge}/suggestions',
   listTaskActions: 'GET /v1/tasks/{id}/actions',
   listTasks: 'GET /v1/tasks',
   listThreads: 'GET /v1/threads',
@@ -2152,6 +2254,7 @@ export const OPERATIONS = {
   updateMember: 'PUT /v1/members/{id}',
   updateMyNotifications: 'PUT /v1/me/notifications',
   updateNotificationSettings: 'PUT /v1/notification-settings',
+  updatePolicy: 'PUT /v1/wedges/{wedge}/policy',
   updateProject: 'PUT /v1/projects/{id}',
   updateProjectWedge: 'PUT /v1/projects/{id}/wedges/{wedge}',
   updateSchedule: 'PUT /v1/schedules/{id}',
@@ -2195,6 +2298,7 @@ export interface Operations {
   deleteMember: { params: { id: string }; result: undefined }
   deleteNotificationLink: { params: { kind: string }; result: undefined }
   deleteNotifier: { params: { kind: string }; result: undefined }
+  deletePolicy: { params: { wedge: string }; result: undefined }
   deleteRecord: { params: { id: string }; result: undefined }
   deleteSchedule: { params: { id: string }; result: undefined }
   deleteWebhook: { params: { id: string }; result: undefined }
@@ -2220,6 +2324,7 @@ export interface Operations {
   getMyNotifications: { params: object; result: MyNotifications }
   getNeedsYou: { params: object; result: NeedsYou }
   getNotificationSettings: { params: object; result: NotificationSettings }
+  getPolicy: { params: { wedge: string }; result: Policy }
   getProject: { params: { id: string }; result: ProjectDetail }
   getRecord: { params: { id: string }; result: Record }
   getSchedule: { params: { id: string }; result: Schedule }
@@ -2251,6 +2356,7 @@ export interface Operations {
   listProjects: { params: { limit?: number; cursor?: string }; result: ProjectList }
   listRecords: { params: { wedge?: string; collection?: string; key?: string; where?: string; limit?: number; cursor?: string }; result: RecordList }
   listSchedules: { params: { wedge?: string; limit?: number; cursor?: string }; result: ScheduleList }
+  listSuggestions: { params: { wedge: string }; result: Suggestions }
   listTaskActions: { params: { id: string; limit?: number; cursor?: string }; result: ActionList }
   listTasks: { params: { status?: 'queued' | 'provisioning' | 'running' | 'awaiting_approval' | 'succeeded' | 'failed' | 'rejected' | 'expired' | 'cancelled'; wedge?: string; client_id?: string; case_id?: string; expired_since?: string; limit?: number; cursor?: string }; result: TaskList }
   listThreads: { params: { order?: 'created' | 'activity'; client_id?: string; channel_id?: string; status?: 'open' | 'closed'; unread?: 'true'; unanswered?: 'true'; held_by?: 'me'; q?: string; limit?: number; cursor?: string }; result: ThreadSummaryList }
@@ -2287,6 +2393,7 @@ export interface Operations {
   updateMember: { params: { id: string; body?: UpdateMemberRequest }; result: Member }
   updateMyNotifications: { params: { body: UpdateMyNotificationsRequest }; result: MyNotifications }
   updateNotificationSettings: { params: { body?: NotificationSettings }; result: NotificationSettings }
+  updatePolicy: { params: { wedge: string; body: UpdatePolicyRequest }; result: Policy }
   updateProject: { params: { id: string; body?: UpdateProjectRequest }; result: ProjectDetail }
   updateProjectWedge: { params: { id: string; wedge: string }; result: ProjectDetail }
   updateSchedule: { params: { id: string; body?: UpdateScheduleRequest }; result: Schedule }
