@@ -63,8 +63,8 @@ export async function clearLoginFailures(tx: Tx, attempt: LoginAttempt, start: s
 }
 
 /**
- * Counts a call that needs no credential, or that sends a mail; a 429 after this many calls of one subject in 15 minutes. The counters are those
- * of failed sign-ins, so they are shared by all replicas and cleaned up.
+ * Counts a call that needs no credential, or that sends a mail; a 429 after this many calls of one subject in 15 minutes.
+ * The counters are those of failed sign-ins, so they are shared by all replicas and cleaned up.
  */
 export function limitOpenCalls(ctx: Ctx, subject: string, max: number, noun = 'messages'): Promise<void> {
   return inTx(ctx, async (tx) => {

@@ -22,8 +22,8 @@ export interface AppliedPolicy {
 }
 
 /**
- * Evaluates the auto-approve rules that the project has for the wedge now. If one approves, its counters are raised in the transaction that writes the
- * approval. A request that is not approved raises no counter.
+ * Evaluates the auto-approve rules that the project has for the wedge now. If one approves, its counters are raised in the
+ * transaction that writes the approval. A request that is not approved raises no counter.
  */
 export async function applyPolicy(tx: Tx, run: GatedRun, request: GatedRequest): Promise<AppliedPolicy> {
   const { action, payload, path } = request

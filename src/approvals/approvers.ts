@@ -26,7 +26,7 @@ export type ApproverRules = Pick<ApprovalRow, 'project_id' | 'path' | 'client_id
 export async function requireApprover(
   tx: Tx,
   row: ApproverRules,
-  task: Pick<LockedTask, 'requested_by_kind' | 'requested_by_id'>,
+  task: Pick<LockedTask, 'requested_by_id'>,
   decider: Decider,
 ): Promise<void> {
   const { actor } = decider
@@ -35,11 +35,18 @@ export async function requireApprover(
     if (row.client_id === actor.id && (row.path === 'question' || isClientApprover(row))) return
     throw forbidden('only the team decides about this approval')
   }
-  if (row.excludes_requester === 1 && task.requested_by_kind === actor.kind && task.requested_by_id === actor.id)
+  if (isExcludedRequester(row, task.requested_by_id, actor.id))
     throw forbidden('who started the task may not decide about this approval')
   const approver = await findApprover(tx, row, decider)
   if (!approver || !isApprover(row, approver)) throw forbidden('you are not an approver of this request')
 }
+
+/** Whether this member or key started the task and may therefore not decide. */
+export const isExcludedRequester = (
+  row: Pick<ApprovalRow, 'excludes_requester'>,
+  requestedById: string | null | undefined,
+  id: string,
+): boolean => row.excludes_requester === 1 && requestedById === id
 
 /** Whether the client of the task decides, alone or with others. */
 export const isClientApprover = (row: Pick<ApprovalRow, 'approvers'>): boolean =>

@@ -9,7 +9,7 @@ import type { Db } from '../store/store.ts'
 import type { ApprovalCommentRow, ApprovalRow } from '../store/tables.ts'
 import { findTaskUnscoped } from '../tasks/rows.ts'
 import { listDecidingMembers, updateAssignee } from './approver-rows.ts'
-import { isApprover } from './approvers.ts'
+import { isApprover, isExcludedRequester } from './approvers.ts'
 import { alreadyDecided } from './cast-vote.ts'
 import { insertComment } from './comment-rows.ts'
 
@@ -34,11 +34,11 @@ export function assignApproval(
 }
 
 async function findAssignee({ db }: Tx, row: ApprovalRow, named: string): Promise<string> {
-  const task = row.excludes_requester === 1 ? await findTaskUnscoped(db, row.task_id) : undefined
+  const task = await findTaskUnscoped(db, row.task_id)
   const member = (await listDecidingMembers(db, row)).find(
     ({ id, email }) => id === named || email.toLowerCase() === named.toLowerCase(),
   )
-  if (!member || !isApprover(row, member) || member.id === task?.requested_by_id)
+  if (!member || !isApprover(row, member) || isExcludedRequester(row, task?.requested_by_id, member.id))
     throw badRequest("field 'assignee' must be the id or mail address of a member who may decide")
   return member.id
 }

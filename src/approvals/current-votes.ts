@@ -4,8 +4,8 @@ import { type Approver, isApprover, isClientApprover } from './approvers.ts'
 import { listVotes, type VoteOfVoter } from './context-rows.ts'
 
 /**
- * The votes that count, oldest first. While an approval is pending, those of members, keys and clients that may decide now: a voter
- * who was removed, or whose role is too low now, has to be replaced. The votes of a decided approval stay.
+ * The votes that count, oldest first. While an approval is pending, those of members, keys and clients that may decide
+ * now: a voter who was removed, or whose role is too low now, has to be replaced. The votes of a decided approval stay.
  */
 export async function listCurrentVotes(db: Db, approvalIds: readonly string[]): Promise<VoteOfVoter[]> {
   return (await listVotes(db, approvalIds)).filter((vote) => vote.status !== 'pending' || mayStillDecide(vote))

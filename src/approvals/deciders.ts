@@ -28,7 +28,7 @@ function findDecidingClient({ task }: GatedRun, approvers: string[] | null, excl
   return approvers?.includes(CLIENT_APPROVER) && !isExcluded ? task.client_id : null
 }
 
-/** If nobody else is named, everyone decides whose role allows it: a request that nobody may decide would only expire. */
+/** If no other approver is named, every operator, admin and owner decides: without an approver a request would only expire. */
 function withoutClient(approvers: string[] | null): string[] | null {
   const team = approvers?.filter((approver) => approver !== CLIENT_APPROVER) ?? []
   return team.length === 0 ? null : team

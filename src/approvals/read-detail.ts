@@ -10,7 +10,7 @@ import type { ApprovalRow } from '../store/tables.ts'
 import { describeAction, parseTool } from './action-text.ts'
 import { describeSteps } from './agent-steps.ts'
 import { listDecidingMembers } from './approver-rows.ts'
-import { isApprover } from './approvers.ts'
+import { isApprover, isExcludedRequester } from './approvers.ts'
 import { listThreadEnd } from './context-rows.ts'
 import { findPayloadSchema } from './payload-schema.ts'
 import { readApprovalView } from './read-approvals.ts'
@@ -40,10 +40,10 @@ async function listAwaitedMembers(
   row: ApprovalRow,
   { context: { requested_by }, votes }: Awaited<ReturnType<typeof readApprovalView>>,
 ) {
-  const done = new Set(votes.map(({ by }) => by?.id))
-  if (row.excludes_requester === 1) done.add(requested_by?.id)
+  const voters = new Set(votes.map(({ by }) => by?.id))
   return (await listDecidingMembers(db, row))
-    .filter((member) => !done.has(member.id) && isApprover(row, member))
+    .filter((member) => isApprover(row, member) && !isExcludedRequester(row, requested_by?.id, member.id))
+    .filter(({ id }) => !voters.has(id))
     .map(({ id, name, email }) => ({ id, name: name ?? email }))
 }
 

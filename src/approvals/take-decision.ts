@@ -28,7 +28,10 @@ export interface Decision {
 
 export type DecisionOutcome = ApprovalOutcome | { decision: 'rejected' }
 
-/** The only way in which a person's decision is taken. 409 if the payload is another one than the person has read. */
+/**
+ * Takes the decision of a person, wherever it was made. Only a client's answer to a question has another way, because it is a
+ * message as well. 409 if the payload is another one than the person has read.
+ */
 export async function takeDecision(
   ctx: Ctx,
   decider: Decider,

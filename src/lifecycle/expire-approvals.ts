@@ -48,13 +48,13 @@ async function expireApproval(tx: Tx, due: DueApproval): Promise<void> {
   }
   const row = await findTaskUnscoped(tx.db, taskId)
   // Before the end of the task, because every writer locks a thread before the audit log.
-  if (row) await appendNotice(tx, row, await readExpiryNotice(tx, row, missedBy(due)))
+  if (row) await appendNotice(tx, row, await readExpiryNotice(tx, row, noticeKind(due)))
   const message = 'no decision before the approval expired; retry the task to run it again'
   await endTask(tx, taskId, { status: 'expired', error: { reason: 'expired', message } })
 }
 
-/** What the client is told was missing. */
-function missedBy({ path, client_id }: DueApproval) {
+/** Which notice the client gets. */
+function noticeKind({ path, client_id }: DueApproval) {
   if (client_id === null) return 'noDecision'
   return path === 'question' ? 'noAnswer' : 'noApproval'
 }

@@ -28,6 +28,7 @@ export const decideRoutes = nameRoutes({
   getLinkedFile: openRoute('GET', '/v1/decide/files/:id', {
     summary: 'Download a file of the approval of a decision link',
     description: `${CREDENTIAL} Reading changes nothing. Files that the approval does not show are a 404.`,
+    noStore: true,
     responses: { 200: '*/*' },
     find: async ({ ctx, request, params }) =>
       findLinkedFile(ctx, await requireDecisionLink(ctx, request), params.id ?? ''),

@@ -146,9 +146,12 @@ export async function claimMessages(
   return claimed.toSorted((a, b) => (a.id < b.id ? -1 : 1))
 }
 
-export type MessageOutcome = Pick<
-  NotificationMessageRow,
-  'state' | 'due_at' | 'attempts' | 'external_id' | 'shown' | 'shown_version' | 'error' | 'sent_at'
+/** What an attempt to send or rewrite a message has changed. */
+export type MessageOutcome = Partial<
+  Pick<
+    NotificationMessageRow,
+    'state' | 'due_at' | 'attempts' | 'external_id' | 'shown' | 'shown_version' | 'error' | 'sent_at'
+  >
 >
 
 /**

@@ -1,4 +1,4 @@
-import { isApprover } from '../approvals/approvers.ts'
+import { isApprover, isExcludedRequester } from '../approvals/approvers.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import { isoNow, toIsoTime } from '../ctx/world.ts'
 import { StoreUnavailable } from '../store/errors.ts'
@@ -54,7 +54,7 @@ async function planMessages(tx: Tx, row: ApprovalRow): Promise<void> {
     ({ kind, member_id, role, email }) =>
       kinds.includes(kind) &&
       isApprover(row, { id: member_id, role, email }) &&
-      !(task?.requested_by_kind === 'member' && task.requested_by_id === member_id),
+      !isExcludedRequester(row, task?.requested_by_id, member_id),
   )
   const messages = told.flatMap((link) => toMessage(tx, row, link, settingsOf(settings, link.member_id)))
   await insertNotificationMessages(tx.db, messages)

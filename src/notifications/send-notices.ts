@@ -119,7 +119,7 @@ async function recordFailure(ctx: Ctx, messages: readonly NotificationMessageRow
 }
 
 /** The next attempt; null if there is none. */
-function retryOf(ctx: Ctx, { attempts }: NotificationMessageRow, error: unknown): Partial<MessageOutcome> | null {
+function retryOf(ctx: Ctx, { attempts }: NotificationMessageRow, error: unknown): MessageOutcome | null {
   const now = ctx.world.clock.now()
   if (error instanceof NoticeDelayed)
     return { due_at: toIsoTime(now + error.waitMs), attempts: attempts - 1, error: textOf(error) }
@@ -134,39 +134,19 @@ const textOf = (error: unknown) => errorMessage(error).slice(0, MAX_ERROR_CHARAC
 async function recordOutcomes(
   ctx: Ctx,
   messages: readonly NotificationMessageRow[],
-  outcomeOf: (message: NotificationMessageRow) => Partial<MessageOutcome>,
+  outcomeOf: (message: NotificationMessageRow) => MessageOutcome,
 ): Promise<void> {
-  const outcomes = groupBy(messages, (message) => JSON.stringify(toOutcome({ ...message, ...outcomeOf(message) })))
+  const outcomes = groupBy(messages, (message) => JSON.stringify(outcomeOf(message)))
   if (outcomes.size === 0) return
   await inDurableTx(ctx, async (tx) => {
     for (const [text, claimed] of outcomes) {
       const outcome: MessageOutcome = JSON.parse(text)
       await updateMessageOutcomes(tx.db, claimed, outcome)
-      if (outcome.shown === 'pending') continue
+      if (outcome.shown === undefined || outcome.shown === 'pending') continue
       for (const { approval_id } of claimed) await updateApprovalWithoutMessages(tx.db, { id: approval_id })
     }
   })
 }
-
-const toOutcome = ({
-  state,
-  due_at,
-  attempts,
-  external_id,
-  shown,
-  shown_version,
-  error,
-  sent_at,
-}: MessageOutcome): MessageOutcome => ({
-  state,
-  due_at,
-  attempts,
-  external_id,
-  shown,
-  shown_version,
-  error,
-  sent_at,
-})
 
 async function readApprovals(
   { db }: Pick<Ctx, 'db'>,

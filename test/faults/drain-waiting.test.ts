@@ -6,7 +6,9 @@ import { expect, test } from 'vitest'
 import { openStore } from '../../src/store/open-store.ts'
 import { eachStore, startTestApp, writeFiles } from '../app.ts'
 import { CALLER_AGENT, gatedWedgeFiles } from '../approvals/gated-app.ts'
+import { openTableLock } from './table-lock.ts'
 import { dropDatabase } from '../postgres.ts'
+import { eventually } from '../runs/scripted-agent.ts'
 import { DESK_WEDGES, NO_RATE_LIMIT } from '../tasks/scripted-agent.ts'
 
 eachStore((store) => {
@@ -54,4 +56,22 @@ eachStore((store) => {
     for (const dir of [app.dir, agentDir]) rmSync(dir, { recursive: true, force: true })
     if (config.databaseUrl) await dropDatabase(config.databaseUrl)
   })
+})
+
+test('a stop waits for a request that is being stored, and releases its run', async () => {
+  const app = await startTestApp({ store: 'postgres', wedges: DESK_WEDGES, env: NO_RATE_LIMIT })
+  const { config } = app.ctx
+  const lock = await openTableLock(config.databaseUrl ?? '')
+  await lock.hold('approvals')
+  const { id } = await app.createTask({ wedge: 'desk', task_type: 'gated' })
+  await lock.waitForBlocked(1)
+  const stopped = app.app.stop()
+  await eventually(async () => (await fetch(`${app.url}/readyz`).catch(() => null))?.status !== 200)
+  await lock.release()
+  await stopped
+  const reopened = await openStore(config, () => {})
+  const [task] = await reopened.db.selectFrom('tasks').select(['id', 'status', 'replica']).execute()
+  expect(task).toEqual({ id, status: 'awaiting_approval', replica: null })
+  await reopened.close()
+  rmSync(app.dir, { recursive: true, force: true })
 })

@@ -36,10 +36,10 @@ export interface DecidingPerson {
   prepare: (approval: string, decision: Decision) => Promise<ReadyDecision>
 }
 
-/** A decision that is sent to one replica. It resolves with what the person is told. */
+/** A decision that is sent to one replica. It resolves with the answer that the person gets. */
 export type ReadyDecision = (url: string) => Promise<string>
 
-/** A team that is told through Slack, Telegram and mail, and decides there, in the console and with API keys. */
+/** A team that gets messages through Slack, Telegram and mail, and decides there, in the console and with API keys. */
 export interface PeopleApp extends TeamApp {
   slack: ChatApp
   telegram: ChatApp
@@ -67,7 +67,7 @@ export async function openPeopleApp(store: StoreKind, each: number): Promise<Peo
   return app
 }
 
-/** What a person is told whose decision succeeded without a text: the message itself shows it. */
+/** The answer to a decision that succeeded without a text: the message itself shows it. */
 const DONE = 'done'
 
 async function slackPerson(app: PeopleApp, user: string): Promise<DecidingPerson> {
@@ -167,17 +167,17 @@ export async function waitForMessages(app: PeopleApp, approval: string): Promise
 export const listMessages = (app: PeopleApp, approval: string) =>
   app.ctx.db.selectFrom('notification_messages').selectAll().where('approval_id', '=', approval).execute()
 
-/** All decisions reach the two replicas at the same time. Returns what each person is told. */
+/** All decisions reach the two replicas at the same time. Returns the answer to each person. */
 export async function decideAtOnce(
   people: readonly DecidingPerson[],
   decisions: readonly ReadyDecision[],
   urls: readonly string[],
 ) {
-  const told = await Promise.all(decisions.map((decide, n) => decide(urls[n % urls.length] ?? '')))
-  return people.map(({ name, via }, n) => ({ name, via, text: told[n] ?? '' }))
+  const answers = await Promise.all(decisions.map((decide, n) => decide(urls[n % urls.length] ?? '')))
+  return people.map(({ name, via }, n) => ({ name, via, text: answers[n] ?? '' }))
 }
 
-/** Whether the person is told that the own decision is the outcome. */
+/** Whether the answer says that the person's own decision is the outcome. */
 export const hasWon = ({ text }: { text: string }): boolean => [DONE, 'Approved', 'Rejected'].includes(text)
 
 /** Checks that every message that was posted shows the outcome and no buttons, and that the links of mails say it. */

@@ -57,11 +57,12 @@ eachStore((store) => {
       expect(mail?.text).toContain('receipt: receipt.txt')
       expect((await readLink(app, token)).body.approval.files).toMatchObject([{ id: receipt, name: 'receipt.txt' }])
       const read = (id: string, key = token) => app.call('GET', `/v1/decide/files/${id}`, undefined, { key })
-      expect(await read(receipt)).toMatchObject({ status: 200, body: 'This is receipt.txt.' })
-      expect((await read(other)).status).toBe(404)
-      expect((await read(receipt, 'dl_another')).status).toBe(401)
+      const responses = [await read(receipt), await read(other), await read(receipt, 'dl_another')]
       expect((await decideWith(app, token, { decision: 'reject' })).status).toBe(200)
-      expect((await read(receipt)).status).toBe(410)
+      responses.push(await read(receipt))
+      expect(responses.map(({ status }) => status)).toEqual([200, 404, 401, 410])
+      expect(responses[0]?.body).toBe('This is receipt.txt.')
+      for (const { headers } of responses) expect(headers.get('cache-control')).toContain('no-store')
     })
 
     test('is used up by one of two calls at once, also if the request needs more approvals', async () => {

@@ -23,7 +23,7 @@ async function openTwoReplicas(): Promise<{ app: PeopleApp; urls: string[] }> {
   return { app, urls: [app.url, other.url] }
 }
 
-/** Asks, waits until everybody is told, and gets all decisions ready, so that they can be sent at the same time. */
+/** Asks, waits until every person has a message, and gets all decisions ready, so that they can be sent at the same time. */
 async function askEverybody(app: PeopleApp, action: string, decisionOf: (n: number) => Decision) {
   const asked = await ask(app, action, { text: 'hello' })
   await waitForMessages(app, asked.approval)

@@ -300,7 +300,7 @@ eachStore((store) => {
       await app().finished(task)
     })
 
-    test('only members who may decide are told, and the client is told once by mail', async () => {
+    test('only members who may decide get messages, and the client gets one mail', async () => {
       const { outside, owner, operator } = app()
       await app().call('PUT', '/v1/notifiers/mail', { connection: 'mail' })
       await linkMail(app(), owner)
@@ -355,7 +355,7 @@ eachStore((store) => {
       expect(await app().finished(started.body.id)).toMatchObject({ status: 'succeeded' })
     })
 
-    test('a task without a client is decided by the others, or by everyone if nobody else is named', async () => {
+    test('a task without a client is decided by the others, or by every operator if no other approver is named', async () => {
       const start = async (body: string) => {
         const { id } = await app().createTask({ wedge: 'shop', task_type: 'act', input: { body } })
         return readApproval(app(), await requestedApprovalId(app(), id))

@@ -50,7 +50,7 @@ export function PolicyEditor({ wedge, policy }: { wedge: string; policy: Policy 
   )
 }
 
-/** Where the rules come from: the folder of the wedge, or a version that somebody saved. */
+/** Where the rules come from: the folder of the wedge, or a saved version. */
 function PolicySource({ policy: { source, version, created_at, created_by } }: { policy: Policy }) {
   if (source === 'wedge' || version === null) return <p className="text-muted">{wedgesText.rulesOfWedge}</p>
   return (
