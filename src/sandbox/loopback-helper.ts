@@ -40,7 +40,9 @@ export function loopbackArguments(
   const ownNetwork = readlinkSync('/proc/self/ns/net')
   // Without a loopback port /tmp and /dev/shm have this size each.
   const megabytes = 2 * limits.tmp_mb
-  const scriptArguments = [ownNetwork, paths.mountPoint, `size=${megabytes}m,nr_inodes=${MAX_CELL_FILES}`]
+  // The monitor of the cell ends it at the limit with a reason; this is what can be made between two of its checks.
+  const files = 2 * MAX_CELL_FILES
+  const scriptArguments = [ownNetwork, paths.mountPoint, `size=${megabytes}m,nr_inodes=${files}`]
   return [...OUTER_ARGUMENTS, '/bin/sh', '-c', PREPARE_SCRIPT, 'sh', ...scriptArguments, bwrap, ...cellArguments]
 }
 
