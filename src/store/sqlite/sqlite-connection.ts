@@ -30,7 +30,8 @@ export function openSqliteConnection(path: string, sync: 'full' | 'normal'): Sql
   const database = new DatabaseSync(path)
   // On macOS a plain fsync ends in the cache of the disk, which a power cut empties; elsewhere `fullfsync` has no effect.
   database.exec(`pragma busy_timeout = 5000; pragma journal_mode = wal; pragma synchronous = ${sync};
-    pragma fullfsync = on; pragma foreign_keys = on; pragma cache_size = -65536; pragma temp_store = memory`)
+    pragma fullfsync = on; pragma foreign_keys = on; pragma cache_size = -65536; pragma temp_store = memory;
+    pragma journal_size_limit = ${MAX_EMPTY_LOG_BYTES}`)
   const statements = new Map<string, SqliteStatement>()
   let writeCount = 0
   const writesByTable = new Map<string, number>()
@@ -63,6 +64,8 @@ export function openSqliteConnection(path: string, sync: 'full' | 'normal'): Sql
 }
 
 const MAX_STATEMENTS = 500
+/** A write-ahead log that a long read let grow gives its space back when it starts again. */
+const MAX_EMPTY_LOG_BYTES = 16 * 1024 * 1024
 const SELECT_STATEMENT = /^\s*select\b/i
 /** The tables that a statement writes; one that it only reads is counted too, which does no harm. */
 const WRITTEN_TABLES = /\b(?:into|update|from)\s+"?(\w+)/gi
