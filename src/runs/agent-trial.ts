@@ -23,18 +23,16 @@ export async function tryAgent(
   program: AgentProgram,
   stopping: AbortSignal,
 ): Promise<string | null> {
-  let works = () => {}
-  let cancelTimer = () => {}
-  let cell: AgentCell | null = null
+  const trial: Trial = { works: null, cell: null, cancelTimer: null }
   try {
-    const cellOptions = { ctx, driver, agentDir, onRequest: () => works(), cellIds: new WeakMap() }
-    const opened = (cell = await openAgentCell(cellOptions, 'custom', program))
+    const cellOptions = { ctx, driver, agentDir, onRequest: () => trial.works?.(), cellIds: new WeakMap() }
+    const cell = (trial.cell = await openAgentCell(cellOptions, 'custom', program))
     return await new Promise<string | null>((resolve) => {
-      works = () => resolve(null)
-      cancelTimer = ctx.world.clock.after(TRIAL_MS, works)
+      const works = (trial.works = () => resolve(null))
+      trial.cancelTimer = ctx.world.clock.after(TRIAL_MS, works)
       if (stopping.aborted) works()
       stopping.addEventListener('abort', works, { once: true })
-      opened.start(TRIAL_RUN, trialBrief(wedge, taskType, opened.socketPathInside), {
+      cell.start(TRIAL_RUN, trialBrief(wedge, taskType, cell.socketPathInside), {
         onLine: (line) => (line.ended === true ? resolve(textField(line, 'error')) : works()),
         onExit: ({ signal, code, stderr }) => resolve(exitMessage(signal ?? `exit code ${code}`, stderr)),
       })
@@ -42,10 +40,17 @@ export async function tryAgent(
   } catch (error) {
     return `the sandbox could not be started: ${errorMessage(error).slice(0, 500)}`
   } finally {
-    cancelTimer()
-    stopping.removeEventListener('abort', works)
-    await cell?.close()
+    trial.cancelTimer?.()
+    if (trial.works) stopping.removeEventListener('abort', trial.works)
+    await trial.cell?.close()
   }
+}
+
+interface Trial {
+  /** Ends the trial without a problem. */
+  works: (() => void) | null
+  cell: AgentCell | null
+  cancelTimer: (() => void) | null
 }
 
 function trialBrief(wedge: Wedge, taskType: string, socket: string | null): Brief {
