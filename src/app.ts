@@ -44,7 +44,8 @@ import {
   renewReplicaLease,
 } from './runs/replica-lease.ts'
 import { deleteCommitMarksBefore, deleteReplicasBefore } from './runs/rows.ts'
-import { warnAboutHiddenPrograms } from './runs/agent-program.ts'
+import { createAgentChecks } from './runs/agent-checks.ts'
+import { warnAboutHiddenProgram } from './runs/agent-program.ts'
 import { Runner } from './runs/runner.ts'
 import { OrphanedTasks } from './runs/orphaned-tasks.ts'
 import { HeartbeatMonitor } from './runs/heartbeat-monitor.ts'
@@ -62,7 +63,7 @@ import { openMetricsServer, requireMetricsToken } from './telemetry/metrics-serv
 import { createTraceExport } from './telemetry/trace-export.ts'
 import { createWebhookDeliveryLoop } from './webhooks/delivery-loop.ts'
 import { deleteDeliveriesBefore } from './webhooks/delivery-rows.ts'
-import { openWedgeLibrary } from './wedges/library.ts'
+import { type FolderLibrary, openWedgeLibrary } from './wedges/library.ts'
 import { WedgePrograms } from './workflows/wedge-programs.ts'
 import { WorkflowRunner } from './workflows/workflow-runner.ts'
 
@@ -127,7 +128,7 @@ export async function startApp(
 }
 
 /** Everything beside the public server: the runner with its cells, the metrics server and the sweeps. */
-async function startBackgroundWork(ctx: Ctx, pickedDriver: Promise<SandboxDriver>) {
+async function startBackgroundWork(ctx: Ctx & { wedges: FolderLibrary }, pickedDriver: Promise<SandboxDriver>) {
   const driver = await pickedDriver
   const workflows = new WorkflowRunner(ctx, driver, agentDir())
   const programs = new WedgePrograms(driver, agentDir())
@@ -141,14 +142,15 @@ async function startBackgroundWork(ctx: Ctx, pickedDriver: Promise<SandboxDriver
   plane = openSandboxPlane(ctx, runner, workflows)
   await plane.http.ready()
   await logBlueprintProblems(ctx)
-  warnAboutHiddenPrograms(ctx, driver)
+  warnAboutHiddenProgram(ctx, driver)
   const metrics = await openMetricsServer(ctx, {
     version: VERSION,
     sandbox: driver.kind,
     cells: () => runner.pool.listCells(),
     workflowProcesses: () => workflows.processCount,
   })
-  const loops = createSweeps(ctx, runner, lease)
+  const checks = createAgentChecks({ ctx, driver, agentDir: agentDir(), library: ctx.wedges })
+  const loops = [...createSweeps(ctx, runner, lease), checks]
   // Other replicas would end the tasks of one without a heartbeat.
   await renewReplicaLease(ctx, lease, AbortSignal.timeout(LEASE_TIMEOUT_MS))
   for (const loop of [...loops, runner]) loop.start()

@@ -94,7 +94,7 @@ async function runProgram(
   await emitArtifacts(custom.out, tagged, brief.artifact_max_mb).catch((error: unknown) =>
     log.write(`files could not be delivered: ${String(error)}\n`),
   )
-  writeJsonLine(writer, { ...(state.last ?? { error: end }), run: state.run })
+  writeJsonLine(writer, { ...(state.last ?? { error: end, ended: true }), run: state.run })
   await drainLines(writer)
 }
 

@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Writable } from 'node:stream'
 import { tryParseJsonObject } from '../base/json-fields.ts'
 import type { JsonObject } from '../base/json.ts'
+import type { Problem } from '../base/problem.ts'
 import type { ModelMessage, StreamedReply, TokenUsage } from '../contract/providers/provider-format.ts'
 import { type ModelApi, PROVIDER_FORMATS } from '../contract/providers/provider-formats.ts'
 import { type Ctx, inDurableTx } from '../ctx/ctx.ts'
@@ -81,7 +82,7 @@ async function forwardToModel(
       () => sent.dropFiles(),
     )
     if (!streams) return await forwardWholeResponse(ctx, call, response)
-    requireEventStream(call, response)
+    requireEventStream(ctx, call, response)
     const streamHeaders = { ...STREAM_HEADERS, ...call.headers }
     return new StreamResponse(streamHeaders, (out: Writable) => forwardStream(ctx, call, response, out))
   } catch (error) {
@@ -92,10 +93,16 @@ async function forwardToModel(
 
 const STREAM_HEADERS = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' }
 
-function requireEventStream({ run, model }: ModelCall, response: ProviderResponse): void {
+function requireEventStream(ctx: Ctx, call: ModelCall, response: ProviderResponse): void {
   if (response.contentType.startsWith('text/event-stream')) return
   response.abort()
-  throw noteModelFailure(run, `${model.provider} did not answer with an event stream`)
+  throw noteFailedResponse(ctx, call, 'did not answer with an event stream')
+}
+
+/** `what` is the end of a sentence that begins with the provider. */
+function noteFailedResponse({ world }: Ctx, { run, model: { provider, name } }: ModelCall, what: string): Problem {
+  world.log.warn({ task: run.taskId, provider, model: name }, `model failed: ${provider} ${what}`)
+  return noteModelFailure(run, `${provider} ${what}`)
 }
 
 /**
@@ -126,7 +133,7 @@ async function forwardStream(ctx: Ctx, call: ModelCall, response: ProviderRespon
   const hasAgentDisconnected = out.destroyed && !run.over.isAborted
   await chargeUsage(ctx, call, usageToCharge(call, reply, hasAgentDisconnected))
   const failure = reply.problem ? describeStreamProblem(reply.problem, providerKey(ctx, call.model.wire)) : breakReason
-  noteStreamOutcome(call, reply, failure, ended.aborted || out.destroyed)
+  noteStreamOutcome(ctx, call, reply, failure, ended.aborted || out.destroyed)
   if (reply.stop !== null) await noteReply(ctx, call, reply)
   endStream(out, reply, heldBack)
 }
@@ -143,13 +150,13 @@ function endStream(out: Writable, { stop }: StreamedReply, heldBack: Buffer[]): 
 }
 
 async function forwardWholeResponse(ctx: Ctx, call: ModelCall, response: ProviderResponse): Promise<HttpResponse> {
-  const { run, model, api } = call
+  const { run, api } = call
   const { content, breakReason } = await readWholeResponse(response)
   const body = breakReason === null ? tryParseJsonObject(content.toString()) : null
   const reply = body && PROVIDER_FORMATS[api].parseResponse(body)
   await chargeUsage(ctx, call, reply?.usage ?? estimateUsage(call.reserved.text, content.length))
   if (run.over.isAborted) throw new RunEndedError()
-  if (!reply) throw noteModelFailure(run, `${model.provider} ${breakReason ?? 'did not answer with json'}`)
+  if (!reply) throw noteFailedResponse(ctx, call, breakReason ?? 'did not answer with json')
   run.failure = null
   await noteReply(ctx, call, reply)
   return new HttpResponse(200, content, { 'content-type': 'application/json; charset=utf-8', ...call.headers })
@@ -196,12 +203,17 @@ async function chargeUsage(ctx: Ctx, { run, model, reserved, price }: ModelCall,
 }
 
 /** The status 200 was sent long before a stream fails, so the failure is noted in the run. */
-function noteStreamOutcome(call: ModelCall, reply: StreamedReply, failure: string | null, isOver: boolean): void {
+function noteStreamOutcome(
+  ctx: Ctx,
+  call: ModelCall,
+  reply: StreamedReply,
+  failure: string | null,
+  isOver: boolean,
+): void {
   const { run, reserved } = call
-  const { provider } = call.model
   run.failure = null
-  if (failure !== null) noteModelFailure(run, `${provider} ${failure}`)
-  else if (reply.stop === null && !isOver) noteModelFailure(run, `${provider} ended its answer early`)
+  if (failure !== null) noteFailedResponse(ctx, call, failure)
+  else if (reply.stop === null && !isOver) noteFailedResponse(ctx, call, 'ended its answer early')
   else if (reply.stop === 'refusal') noteModelFailure(run, 'the model refused to answer')
   else if (reply.stop === 'length') noteTruncatedAnswer(run, reserved)
 }

@@ -1,14 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Writable } from 'node:stream'
 import type { JsonObject } from '../base/json.ts'
-import { notFound } from '../base/problem.ts'
+import { notFound, Problem } from '../base/problem.ts'
 import type { ModelProvider } from '../contract/agent-protocol.ts'
 import { type ModelApi, PROVIDER_FORMATS } from '../contract/providers/provider-formats.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { HttpResponse, StreamResponse } from '../http/route.ts'
 import { countTokens } from './count-tokens.ts'
 import { forwardModelCall } from './forward-call.ts'
-import type { ModelRun } from './model-run.ts'
+import { type ModelRun, noteRefusedCall } from './model-run.ts'
 
 /** What an agent can send to the proxy: the path below the provider, and a body. */
 export interface ModelPost {
@@ -24,12 +24,17 @@ export async function postToModel(
   run: ModelRun,
   { provider, path, body, headers }: ModelPost,
 ): Promise<HttpResponse | StreamResponse<Writable> | JsonObject> {
-  const apis = apisOf(requireProvider(run, provider))
-  const endpoint = withoutSlash(path)
-  const api = apis.find((name) => PROVIDER_FORMATS[name].paths.includes(endpoint))
-  if (api) return forwardModelCall(ctx, run, api, body, headers)
-  if (apis.includes('anthropic') && COUNT_PATHS.includes(endpoint)) return countTokens(ctx, run, body, headers)
-  throw notFound('model route')
+  try {
+    const apis = apisOf(requireProvider(run, provider))
+    const endpoint = withoutSlash(path)
+    const api = apis.find((name) => PROVIDER_FORMATS[name].paths.includes(endpoint))
+    if (api) return await forwardModelCall(ctx, run, api, body, headers)
+    if (apis.includes('anthropic') && COUNT_PATHS.includes(endpoint)) return await countTokens(ctx, run, body, headers)
+    throw notFound('model route')
+  } catch (error) {
+    if (error instanceof Problem && [400, 404].includes(error.status)) noteRefusedCall(run, error.message)
+    throw error
+  }
 }
 
 const COUNT_PATHS = PROVIDER_FORMATS.anthropic.paths.map((path) => `${path}/count_tokens`)
@@ -44,12 +49,16 @@ export function listModels(run: ModelRun, provider: string, path: string): JsonO
   const format = requireProvider(run, provider)
   const { name } = run.model
   const endpoint = withoutSlash(path).replace(/^v1\//, '')
+  if (format === 'anthropic' && endpoint === REACHABILITY_PATH) return {}
   if (endpoint === `models/${name}`) return toModelEntry(format, name)
   if (endpoint !== 'models') throw notFound('model route')
   // Every call goes to the model of the run, so it is the only one.
   const data = [toModelEntry(format, name)]
   return format === 'openai' ? { object: 'list', data } : { data, has_more: false, first_id: name, last_id: name }
 }
+
+/** The Claude Agent SDK sends a HEAD request here before its first call. */
+const REACHABILITY_PATH = 'api/hello'
 
 function toModelEntry(provider: ModelProvider, id: string): JsonObject {
   if (provider === 'openai') return { id, object: 'model', created: 0, owned_by: 'agent-work-service' }
@@ -59,8 +68,9 @@ function toModelEntry(provider: ModelProvider, id: string): JsonObject {
 /** A rehearsal can be played in the format of every provider. */
 function requireProvider({ model }: ModelRun, provider: string): ModelProvider {
   if (provider !== 'anthropic' && provider !== 'openai') throw notFound('model wire')
-  if (model.provider !== 'rehearsal' && model.wire !== provider) throw notFound('model route')
-  return provider
+  if (model.provider === 'rehearsal' || model.wire === provider) return provider
+  const used = `this run uses ${model.provider}/${model.name} (SVC_MODEL)`
+  throw new Problem(404, `no such model route: ${used}, so only the API of ${model.provider} is available`)
 }
 
 const withoutSlash = (path: string) => path.replace(/^\//, '')

@@ -68,6 +68,12 @@ export function noteModelFailure(run: ModelRun, message: string, status = 502): 
   return new Problem(status, message, DO_NOT_RETRY)
 }
 
+/** Many frameworks hide the sentence of a refusal, so it is also the error of a task that fails because of it. */
+export function noteRefusedCall(run: ModelRun, message: string): void {
+  if (run.failure?.message.endsWith(message)) return
+  run.failure = { reason: 'model_failed', message: `model call refused: ${message}` }
+}
+
 export function noteCostExceeded(run: ModelRun, message: string): Problem {
   run.failure = { reason: 'cost_exceeded', message }
   return new Problem(402, message)

@@ -24,19 +24,34 @@ export function providerErrorReason(body: JsonObject, key: string | null): strin
 export function parseRefusal(status: number, text: string, key: string | null): { kind: string; reason: string } {
   const body = tryParseJsonObject(text)
   const kind = providerErrorKind(body ?? {})
-  // Providers quote parts of a key that they do not accept.
-  if (status === 401 || status === 403) return { kind, reason: '' }
+  // Providers quote parts of a key that they do not accept, and the reason is known.
+  if (status === 401) return { kind, reason: '' }
   return { kind, reason: body ? providerErrorReason(body, key) : toReason(text.startsWith('<') ? '' : text, key) }
 }
 
 function toReason(sentence: string, key: string | null): string {
-  const known = key ? sentence.replaceAll(key, REMOVED) : sentence
-  const text = known
+  const text = removeKey(sentence, key)
     .replaceAll(LOOKS_LIKE_KEY, REMOVED)
     .replaceAll(/[\s\p{C}]+/gu, ' ')
     .trim()
   return text === '' ? '' : `: ${text.slice(0, MAX_REASON_CHARS)}`
 }
+
+/** Also removes a key of which a provider shows only the beginning or the end, as in `abcd…wxyz`. */
+function removeKey(sentence: string, key: string | null): string {
+  if (key === null) return sentence
+  const withoutKey = sentence.replaceAll(key, REMOVED)
+  if (key.length < MIN_SECRET_CHARS) return withoutKey
+  const [start, end] = [key.slice(0, SHOWN_KEY_CHARS), key.slice(-SHOWN_KEY_CHARS)]
+  return withoutKey.replaceAll(/\S*(?:\*{2,}|\.{3}|…)\S*/g, (word) =>
+    word.includes(start) || word.includes(end) ? REMOVED : word,
+  )
+}
+
+/** Shorter keys are placeholders for servers that need none. */
+const MIN_SECRET_CHARS = 12
+/** Providers show about this much of a key. */
+const SHOWN_KEY_CHARS = 4
 
 const REMOVED = '[removed]'
 const LOOKS_LIKE_KEY = /\b(?:sk|pk|rk)-[\w*.-]{4,}|\bbearer\s+\S+/gi

@@ -1,4 +1,4 @@
-import { DEFAULT_AGENT_MEMORY_MB, findHiddenProgram } from '../contract/declared-agents.ts'
+import { DEFAULT_AGENT_MEMORY_MB, findHiddenProgram, findMissingFile } from '../contract/declared-agents.ts'
 import type { TaskType, Wedge } from '../contract/wedge-manifest.ts'
 import type { Config } from '../config/config.ts'
 import type { Ctx } from '../ctx/ctx.ts'
@@ -32,18 +32,11 @@ export function findDeploymentProgram(
 export const isUsualProgram = ({ isInWedge, memoryMb }: AgentProgram): boolean =>
   !isInWedge && memoryMb === DEFAULT_AGENT_MEMORY_MB
 
-/** Logs, for each custom agent, why the sandbox cannot start it. A cell of the process driver sees all programs. */
-export function warnAboutHiddenPrograms({ config, wedges, world }: Ctx, driver: SandboxDriver): void {
-  if (driver.kind !== 'bwrap') return
-  const warn = (name: string, { dir, command }: Pick<AgentProgram, 'dir' | 'command'>) => {
-    const problem = findHiddenProgram(dir, command, world.env('PATH') ?? '')
-    if (problem !== null) world.log.warn(`${name}: ${problem}`)
-  }
-  const shared = findDeploymentProgram(config)
-  if (shared) warn('SVC_AGENT_COMMAND', shared)
-  for (const wedge of wedges.all())
-    for (const [name, type] of Object.entries(wedge.manifest.task_types)) {
-      const program = type.harness.agent && findAgentProgram(config, wedge, type)
-      if (program) warn(`agent of '${wedge.slug}/${name}'`, program)
-    }
+/** Logs why the agent of the deployment cannot be started in the sandbox. A cell of the process driver sees all programs. */
+export function warnAboutHiddenProgram({ config, world }: Ctx, driver: SandboxDriver): void {
+  const program = findDeploymentProgram(config)
+  if (!program || driver.kind !== 'bwrap') return
+  const { dir, command } = program
+  const problem = (dir && findMissingFile(dir, command)) ?? findHiddenProgram(dir, command, world.env('PATH') ?? '')
+  if (problem) world.log.warn(`SVC_AGENT_COMMAND: ${problem}`)
 }

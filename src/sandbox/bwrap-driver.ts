@@ -15,7 +15,7 @@ import {
   inspectProgram,
   withDescriptorsCovered,
 } from './host-programs.ts'
-import { createLoopbackPaths, loopbackArguments } from './loopback-helper.ts'
+import { createLoopbackPaths, loopbackArguments, SERVICE_NETWORK } from './loopback-helper.ts'
 import { parseCpuArchitecture, buildSeccompFilter, type FilterProfile } from './seccomp-filter.ts'
 import { createFilesFolder, removeFilesFolder, removeOrphanedFilesFolders } from './files-folder.ts'
 import { giveSocketToCellUser, createSocketFolder, cellUserOfSocket } from './socket-folder.ts'
@@ -48,7 +48,9 @@ export function bwrapDriver(hide: string[]): SandboxDriver {
       const filter = filters[spec.hasLoopback ? 'loopback' : spec.profile]
       const given = [`/proc/self/fd/${filter}`, ...(usesLoader(spec, setup) ? [setup.loader ?? ''] : [])]
       const inner = bwrapArguments(spec, setup, filesFolder)
-      const args = spec.hasLoopback ? loopbackArguments(bwrap, setup.loopback, spec.limits, inner) : inner
+      const network = FIRST_DESCRIPTOR + given.length
+      const args = spec.hasLoopback ? loopbackArguments(bwrap, setup.loopback, spec.limits, network, inner) : inner
+      if (spec.hasLoopback) given.push(SERVICE_NETWORK)
       const child = withOpenFiles(given, (descriptors) => spawnBwrap(bwrap, args, user, descriptors, inherited))
       const termination = { ...BWRAP_TERMINATION, afterExit: () => filesFolder && removeFilesFolder(filesFolder) }
       const files = filesFolder === null ? null : { host: filesFolder, inside: CELL_FILES_DIR }
@@ -83,6 +85,9 @@ function createBwrapSetup(hide: string[], staging: Staging): BwrapSetup {
   }
 }
 
+/** Of the files that bwrap inherits, after its standard streams. */
+const FIRST_DESCRIPTOR = 3
+
 type SeccompDescriptors = Record<FilterProfile, number>
 
 /** The filters as open, already deleted files: no other process can change them, and no file stays on the disk. */
@@ -102,7 +107,7 @@ function openSeccompFilters(): SeccompDescriptors {
   }
 }
 
-/** `descriptors` are the system call filter and, if it is used, the loader, in the order of bwrap-arguments.ts. */
+/** `descriptors`: the filter and the loader, in the order of bwrap-arguments.ts, and the network for the loopback helper. */
 function spawnBwrap(
   bwrap: string,
   args: string[],

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, mkdtempSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { MAX_CELL_FILES } from './cell-limits.ts'
 import type { CellLimits } from './driver.ts'
@@ -27,23 +27,27 @@ export function createLoopbackPaths(): LoopbackPaths {
   return paths
 }
 
+/** Opened by the service and given to the helper, which must not be in the same network namespace. */
+export const SERVICE_NETWORK = '/proc/self/ns/net'
+
 /**
  * The arguments of a bwrap around the bwrap of the cell. The outer one makes the network namespace, in which it may still
- * limit what no limit of the cell counts: the memory of TCP buffers, and the number of files.
+ * limit what no limit of the cell counts: the memory of TCP buffers, and the number of files. `networkDescriptor` is the
+ * open `SERVICE_NETWORK`.
  */
 export function loopbackArguments(
   bwrap: string,
-  paths: LoopbackPaths,
+  { mountPoint }: LoopbackPaths,
   limits: CellLimits,
+  networkDescriptor: number,
   cellArguments: string[],
 ): string[] {
-  const ownNetwork = readlinkSync('/proc/self/ns/net')
   // Without a loopback port /tmp and /dev/shm have this size each.
   const megabytes = 2 * limits.tmp_mb
   // The monitor of the cell ends it at the limit with a reason; this is what can be made between two of its checks.
   const files = 2 * MAX_CELL_FILES
-  const scriptArguments = [ownNetwork, paths.mountPoint, `size=${megabytes}m,nr_inodes=${files}`]
-  return [...OUTER_ARGUMENTS, '/bin/sh', '-c', PREPARE_SCRIPT, 'sh', ...scriptArguments, bwrap, ...cellArguments]
+  const script = [PREPARE_SCRIPT, 'sh', String(networkDescriptor), mountPoint, `size=${megabytes}m,nr_inodes=${files}`]
+  return [...OUTER_ARGUMENTS, '/bin/sh', '-c', ...script, bwrap, ...cellArguments]
 }
 
 const OUTER_CAPABILITIES = ['SYS_ADMIN', 'NET_ADMIN', 'SETUID', 'SETGID', 'SETPCAP', 'SYS_CHROOT', 'SETFCAP']
@@ -54,10 +58,15 @@ const OUTER_ARGUMENTS = [
   OUTER_CAPABILITIES.flatMap((name) => ['--cap-add', `CAP_${name}`]),
 ].flat()
 
-/** The cell shares the network of the outer bwrap, so a cell in the network of the service must not start. */
+/**
+ * The cell shares the network of the outer bwrap, so a cell in the network of the service must not start. The shell compares
+ * the namespaces by itself, because every program that it starts makes the start of an agent slower.
+ */
 const PREPARE_SCRIPT = `
 set -e
-[ "$(readlink /proc/self/ns/net)" != "$1" ] || { echo 'the cell has no network namespace of its own' >&2; exit 70; }
+[ -e "/proc/self/fd/$1" ]
+if [ /proc/self/ns/net -ef "/proc/self/fd/$1" ]; then echo 'the cell has no network namespace of its own' >&2; exit 70; fi
+eval "exec $1<&-"
 mount -t tmpfs -o "$3,mode=0755,nosuid,nodev" cell "$2"
 mkdir -m 1777 "$2/tmp" "$2/shm"
 echo '4096 16384 65536' > /proc/sys/net/ipv4/tcp_rmem

@@ -2,7 +2,13 @@ import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { Logger } from 'pino'
 import { isSlug } from '../base/slug.ts'
-import { problemText, type Wedge, type WedgeLibrary, type WedgeProblem } from '../contract/wedge-manifest.ts'
+import {
+  type FileProblem,
+  problemText,
+  type Wedge,
+  type WedgeLibrary,
+  type WedgeProblem,
+} from '../contract/wedge-manifest.ts'
 import { FolderWatcher } from './folder-watcher.ts'
 import { type ManifestLimits, readWedge, type WedgeReadResult } from './read-wedge.ts'
 import { fingerprintWedge, scanWedgeFolders } from './wedge-files.ts'
@@ -28,6 +34,7 @@ export async function openWedgeLibrary(
 interface LoadedFolder extends WedgeReadResult {
   fingerprint: string
   folders: string[]
+  agentProblems: FileProblem[]
 }
 
 /**
@@ -69,7 +76,15 @@ export class FolderLibrary implements WedgeLibrary {
   }
 
   problems(): WedgeProblem[] {
-    return [...this.#loaded].flatMap(([wedge, { problems }]) => problems.map((problem) => ({ wedge, ...problem })))
+    return [...this.#loaded].flatMap(([wedge, { problems, agentProblems }]) =>
+      [...problems, ...agentProblems].map((problem) => ({ wedge, ...problem })),
+    )
+  }
+
+  /** Replaces what is known about the agents of a wedge. Has no effect if the wedge has changed meanwhile. */
+  setAgentProblems(wedge: Wedge, problems: FileProblem[]): void {
+    const folder = this.#loaded.get(wedge.slug)
+    if (folder?.wedge === wedge) folder.agentProblems = problems
   }
 
   start(): void {
@@ -124,7 +139,7 @@ export class FolderLibrary implements WedgeLibrary {
     const found = agentDirsOf(read)
     // Only the manifest tells the folders of agents, and the fingerprint must cover their files.
     if (read.wedge && !isDeepStrictEqual(found, agentDirs)) return this.#load(slug, found)
-    return { fingerprint, folders, ...read }
+    return { fingerprint, folders, agentProblems: [], ...read }
   }
 
   #logChanges(loaded: Map<string, LoadedFolder>): void {

@@ -1,13 +1,18 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import { COMMANDS } from '../../src/cli/commands.ts'
 import { EXIT_CODE_MEANINGS } from '../../src/cli/shell/failure.ts'
 import { loadConfig } from '../../src/config/config.ts'
 import { SECRET_SETTINGS } from '../../src/contract/settings.ts'
 import { EVENT_DATA } from '../../src/events/event-types.ts'
 import { WEBHOOK_EVENTS } from '../../src/events/webhook-events.ts'
+import { PROVIDER_FORMATS } from '../../src/contract/providers/provider-formats.ts'
+import { agentMcpRoutes } from '../../src/mcp/agent-routes.ts'
 import { MCP_TOOLS } from '../../src/mcp/tools.ts'
+import { sandboxPlaneRoutes } from '../../src/planes/sandbox-plane.ts'
+import { refusedReads } from '../../src/runs/sandbox-routes.ts'
 import { TOOL_NAMES } from '../../src/contract/tool-names.ts'
 import { page, pages, ROOT } from './pages.ts'
 
@@ -50,16 +55,41 @@ test('docs/making-a-wedge.md lists every tool that a model can call', () => {
   expect(firstColumn('docs/making-a-wedge.md', '5. What the agent can call')).toEqual([...TOOL_NAMES])
 })
 
-test('docs/agent-protocol.md lists every route of the sandbox plane', () => {
-  const routeFiles = ['sandbox-routes', 'record-routes', 'question-routes'].map((name) => source(`runs/${name}.ts`))
-  const routes = [...routeFiles.join('\n').matchAll(/sandboxRoute\('([A-Z]+)', '(\/v1\/internal[^']*)'/g)]
-  expect(routes.length).toBeGreaterThan(10)
-  const documented = firstColumn('docs/agent-protocol.md', 'The sandbox plane').map((call) => call.replace(/\?.*/, ''))
-  const isDocumented = (method = '', path = '') => {
-    const pattern = new RegExp(`^${method} ${path.replace(/:\w+/g, '[^/]+').replace('*', '.+')}$`)
-    return documented.some((call) => pattern.test(call))
-  }
-  expect(routes.filter(([, method, path]) => !isDocumented(method, path)).map(([all]) => all)).toEqual([])
+describe('the sandbox plane in docs/agent-protocol.md', () => {
+  // The handlers are not called.
+  const routes = [...sandboxPlaneRoutes({} as never), ...Object.values(agentMcpRoutes({} as never, ''))].filter(
+    (route) => !refusedReads.includes(route),
+  )
+  const heading = 'The sandbox plane'
+  const [, section = ''] = page('docs/agent-protocol.md').split(`\n## ${heading}\n`)
+
+  test('lists every route', () => {
+    expect(routes.length).toBeGreaterThan(15)
+    const documented = firstColumn('docs/agent-protocol.md', heading).map((call) => call.replace(/\?.*/, ''))
+    const isDocumented = ({ method, path }: { method: string; path: string }) => {
+      const pattern = new RegExp(`^${method} ${path.replace(/:\w+/g, '[^/]+').replace('*', '.+')}$`)
+      return documented.some((call) => pattern.test(call))
+    }
+    expect(routes.filter((route) => !isDocumented(route)).map(({ method, path }) => `${method} ${path}`)).toEqual([])
+    const known = routes.map(({ method, path }) => `${method} ${path.replace(/:\w+/g, '[^/]+').replace('*', '.+')}`)
+    const unknown = documented.filter((call) => !known.some((route) => new RegExp(`^${route}$`).test(call)))
+    expect(unknown).toEqual([])
+  })
+
+  test('names every field of a request', () => {
+    const fields = routes
+      .filter(({ path }) => path !== '/v1/internal/mcp')
+      .flatMap(({ query, body }) => [query, body])
+      .flatMap((schema) => (schema instanceof z.ZodObject ? Object.keys(schema.shape) : []))
+    expect(new Set(fields).size).toBeGreaterThan(12)
+    const [table = ''] = section.split('\n## ')
+    expect(fields.filter((field) => !new RegExp(`["\`?&]${field}["\`=]`).test(table))).toEqual([])
+  })
+
+  test('and every endpoint of the model proxy', () => {
+    for (const { provider, paths } of Object.values(PROVIDER_FORMATS))
+      for (const path of paths) expect(page('docs/models.md')).toContain(`\`${provider}/${path}\``)
+  })
 })
 
 interface DocumentedSetting {

@@ -248,6 +248,7 @@ describe('failing provider', () => {
   test.each([
     [400, 'openai answered 400 (invalid_request_error): bad key [removed]'],
     [401, 'openai answered 401 (invalid_request_error); check OPENAI_API_KEY'],
+    [403, 'openai answered 403 (invalid_request_error): bad key [removed]; check OPENAI_API_KEY'],
     [404, 'openai answered 404 (invalid_request_error): bad key [removed]; check SVC_MODEL and OPENAI_BASE_URL'],
     [302, 'openai answered 302 (invalid_request_error): bad key [removed]'],
   ])('a call that fails with %i is not retried', async (status, sentence) => {
@@ -264,6 +265,7 @@ describe('failing provider', () => {
     [{ error: 'model "x" not found,\n try pulling it first' }, ': model "x" not found, try pulling it first'],
     [{ error: { message: 'long '.repeat(200) } }, `: ${'long '.repeat(100)}`],
     [{ error: { message: 'sk-proj-abc***xyz and Bearer abcdef' } }, ': [removed] and [removed]'],
+    [{ error: { message: 'key cana****-key, cana…, ...-key. ok...' } }, ': key [removed] [removed] [removed] ok...'],
     [{}, ''],
   ])('the reason of a refusal is in the error and in the log: %j', async (json, reason) => {
     await start('openai', [{ status: 400, json }])

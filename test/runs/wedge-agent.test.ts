@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { ECHO_WEDGE, sharedApp, testApp } from '../app.ts'
+import { ECHO_WEDGE, sharedApp, testApp, writeFiles } from '../app.ts'
 import { dataLimitMb } from '../../src/sandbox/cell-limits.ts'
 import { eventually, loggedLines, scriptedAgentFolder } from './scripted-agent.ts'
 
@@ -90,4 +90,57 @@ test('the start of the service warns of an interpreter that the sandbox does not
     status: 'failed',
     error: { message: expect.stringContaining('no-such-program: not found') },
   })
+})
+
+const CRASHES = `require('not-installed')`
+
+test('an agent that gives no output is a problem of its wedge until it works; other task types are not affected', async () => {
+  const task_types = {
+    plain: {},
+    crashes: { harness: { agent: { dir: 'agent', command: 'node crashes.cjs' } } },
+    silent: { harness: { agent: { dir: 'agent', command: 'echo hello' } } },
+    asks: { harness: { agent: { dir: 'agent', command: 'node asks.cjs' } } },
+    reads: { example: { order: 7 }, harness: { agent: { dir: 'agent', command: 'node reads.cjs' } } },
+    hidden: { harness: { agent: { dir: 'agent', command: 'no-such-program' } } },
+  }
+  const app = await testApp({
+    store: 'sqlite',
+    wedges: {
+      ...WEDGES,
+      'desk/wedge.json': { wedge: 'desk', task_types },
+      'desk/agent/crashes.cjs': CRASHES,
+      'desk/agent/asks.cjs': `fetch(process.env.SVC_BASE_URL + '/v1/internal/case').catch(() => process.exit(1))`,
+      'desk/agent/reads.cjs': `
+        const { task } = JSON.parse(require('node:fs').readFileSync(0, 'utf8'))
+        if (task.input.order === 7) console.log('{"error":"no"}')`,
+    },
+    env: { SVC_SANDBOX: 'bwrap' },
+  })
+  const problems = async () => {
+    const { body } = await app.call('GET', '/v1/wedges')
+    const wedge = body.data.find((one: { wedge: string }) => one.wedge === 'desk')
+    return wedge.problems.map(({ message }: { message: string }) => message)
+  }
+  const worksLater = async () => {
+    await app.clock.advance(20_000)
+    return loggedLines(app, 'works now').length > 0
+  }
+  await expect.poll(problems).toHaveLength(3)
+  const [crashes, silent, hidden] = (await problems()) as string[]
+  expect(crashes).toMatch(
+    /^agent does not work with 'node crashes\.cjs': the agent ended without an output \(exit code 1\).*Node\.js/s,
+  )
+  expect(silent).toBe("agent does not work with 'echo hello': the agent ended without an output (exit code 0)")
+  expect(hidden).toBe(
+    "agent does not work with 'no-such-program': there is no program 'no-such-program' on this machine",
+  )
+  const { body: meta } = await app.call('GET', '/v1/meta')
+  expect(meta.problems.map(({ problem }: { problem: string }) => problem)).toEqual([crashes, silent, hidden])
+  const { id } = await app.createTask({ wedge: 'desk', task_type: 'plain' })
+  expect(await app.finished(id)).toMatchObject({ status: 'succeeded', output: 'bundled' })
+
+  // Installed packages are no part of the wedge, so the check is repeated.
+  writeFiles(app.dir, { 'wedges/desk/agent/node_modules/not-installed/index.js': `console.log('{"output":1}')` })
+  await expect.poll(worksLater).toBe(true)
+  expect(await problems()).toEqual([silent, hidden])
 })

@@ -58,6 +58,20 @@ test('two cells do not share their loopback interface', async () => {
   })
 })
 
+test('a cell with a loopback port cannot use local sockets of the host', async () => {
+  const name = `svc-host-${process.pid}`
+  const host = createServer()
+  await new Promise<void>((resolve) => host.listen(`\0${name}`, resolve))
+  const lines = await runLoopbackPython(`
+local = socket.socket(socket.AF_UNIX)
+attempt('abstract', lambda: local.connect('\\0${name}'))
+own = socket.socket(socket.AF_UNIX)
+own.bind('\\0${name}')
+say('own name', 'done')`)
+  host.close()
+  expect(lines).toEqual(['abstract ECONNREFUSED', 'own name done'])
+})
+
 test('a cell with a loopback port can make no sockets but local ones and TCP over IPv4', async () => {
   const lines = await runLoopbackPython(`
 attempt('tcp', lambda: socket.socket(2, 1, 6))
@@ -152,6 +166,7 @@ say('user', os.getuid(), 'process', os.getpid())
 for line in open('/proc/self/status'):
     if line.startswith('Cap') or line.startswith('NoNewPrivs'): say(*line.split())
 say('tmp', ','.join(os.listdir('/tmp')))
+say('open', ','.join(file for file in os.listdir('/proc/self/fd') if os.path.exists('/proc/self/fd/' + file)))
 say('root', ','.join(sorted(os.listdir('/etc'))))`)
   const capabilities = lines.filter((line) => line.startsWith('Cap'))
   expect(capabilities).toHaveLength(5)
@@ -159,6 +174,7 @@ say('root', ','.join(sorted(os.listdir('/etc'))))`)
   expect(lines).toContain('NoNewPrivs: 1')
   expect(lines[0]).toBe('user 65534 process 1')
   expect(lines).toContain('tmp ')
+  expect(lines).toContain('open 0,1,2')
   const shown = lines.at(-1)?.replace('root ', '').split(',') ?? []
   expect(shown.filter((name) => !['alternatives', 'ld.so.cache'].includes(name))).toEqual(['hosts'])
 })

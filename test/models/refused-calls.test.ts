@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest'
+import { fakeProvider, providerStreams, responsesStream } from './fake-provider.ts'
+import { helloRequest, type ModelProxy, openModelProxy } from './model-proxy.ts'
+
+async function start(): Promise<ModelProxy> {
+  const provider = await fakeProvider({ chunks: [providerStreams.openai({ text: 'hi' })] })
+  const env = { SVC_MODEL: 'openai/gpt-4o', OPENAI_API_KEY: 'canary-key', OPENAI_BASE_URL: `${provider.url}/v1` }
+  return openModelProxy(env)
+}
+
+test('a refused request is the error of a task that fails because of it, until a call succeeds', async () => {
+  const proxy = await start()
+  await proxy.call({ ...helloRequest, tools: [{ type: 'web_search' }] })
+  const message = "model call refused: tool 'web_search' runs at the provider and is not allowed"
+  expect(proxy.run.failure).toEqual({ reason: 'model_failed', message })
+  expect((await proxy.call()).status).toBe(200)
+  expect(proxy.run.failure).toBeNull()
+})
+
+test('an agent that uses the API of another provider gets a sentence with the model setting', async () => {
+  const proxy = await start()
+  const { status, body } = await proxy.call(helloRequest, { wire: 'anthropic' })
+  const message = 'no such model route: this run uses openai/gpt-4o (SVC_MODEL), so only the API of openai is available'
+  expect({ status, body }).toEqual({ status: 404, body: { error: message } })
+  expect(proxy.run.failure?.message).toBe(`model call refused: ${message}`)
+})
+
+test('a failure inside a stream is in the log of the service, without the key', async () => {
+  const error = { code: 'server_error', message: 'canary-key is overloaded' }
+  const failed = `data: ${JSON.stringify({ type: 'response.failed', response: { status: 'failed', error } })}\n\n`
+  const begun = responsesStream({ text: 'hi' }).split('event: response.completed')[0] ?? ''
+  const provider = await fakeProvider({ chunks: [begun, failed] })
+  const proxy = await openModelProxy({
+    SVC_MODEL: 'openai/gpt-5,openai/gpt-5-mini',
+    OPENAI_API_KEY: 'canary-key',
+    OPENAI_BASE_URL: provider.url,
+  })
+  await proxy.call({ model: 'any', input: 'hi', stream: true }, { path: 'v1/responses' })
+  expect(proxy.logged()).toContain('model failed: openai stopped with an error (server_error): [removed] is overloaded')
+  expect(proxy.logged()).not.toContain('canary')
+  // The agent already has a part of the answer, so no other model makes it again.
+  expect(provider.seen).toHaveLength(1)
+})
