@@ -47,7 +47,8 @@ export function generateTypeScriptClientTypes(document: OpenApiDocument): string
 /** The text of the Python client with new types and routes between its two markers. */
 export function replacePythonClientTypes(client: string, document: OpenApiDocument): string {
   const schemas = collectSchemas(document.components.schemas, PYTHON_ROOTS)
-  const types = schemas.flatMap(([name, schema]) => toPythonDeclarations(name, shapeOf(schema)))
+  const usedNames = new Set(schemas.map(([name]) => name))
+  const types = schemas.flatMap(([name, schema]) => toPythonDeclarations(name, shapeOf(schema), usedNames))
   const routes = clientOperations(document).map(({ id, route }) => `    "${id}": "${route}",`)
   const table = `OPERATIONS = {\n${routes.join('\n')}\n}`
   return client.replace(PYTHON_PART, () => `\n\n${[...types, table].join('\n\n\n')}\n\n\n`)

@@ -11,10 +11,12 @@ import hashlib
 import hmac
 import json
 import os
+import re
 import sys
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
+from email.utils import parsedate_to_datetime
 from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
 from urllib.parse import quote
 
@@ -35,7 +37,7 @@ class ServiceError(Exception):
         # The whole body of the response, which may have more fields than `error`.
         self.body = body
         # Seconds after which the service asks to try again.
-        self.retry_after_s = _parse_seconds(headers.get("retry-after"))
+        self.retry_after_s = _parse_retry_after(headers.get("retry-after"))
         # The id of the request in the log of the service.
         self.request_id = headers.get("x-request-id")
 
@@ -105,14 +107,36 @@ def _to_service_error(response: httpx.Response) -> ServiceError:
         # A proxy may respond with a page instead of JSON.
         body = response.text
     message = body.get("error") if isinstance(body, dict) else None
-    text = message if isinstance(message, str) else f"the service returned status {response.status_code}"
+    text = message if isinstance(message, str) else _describe_status(response)
     error_class = _ERRORS.get(response.status_code, ServiceError)
     return error_class(text, response.status_code, body, response.headers)
 
 
-def _parse_seconds(text: str | None) -> float | None:
+def _describe_status(response: httpx.Response) -> str:
+    if not response.has_redirect_location:
+        return f"the service returned status {response.status_code}"
+    return f"the address of the service redirects to {response.headers['location']}: use its final address"
+
+
+def _read_json(response: httpx.Response) -> Any:
+    """The JSON value of a response, or None if it is empty."""
+    if not response.content:
+        return None
     try:
-        return None if text is None else max(0.0, float(text))
+        return response.json()
+    except ValueError:
+        message = f"the response is not JSON: is {response.url.copy_with(path='/', query=None)} the address of the service?"
+        raise ServiceError(message, response.status_code, response.text, response.headers) from None
+
+
+def _parse_retry_after(text: str | None) -> float | None:
+    """The service sends seconds; a proxy before it may send a date."""
+    if text is None:
+        return None
+    if text.isdecimal():
+        return float(text)
+    try:
+        return max(0.0, parsedate_to_datetime(text).timestamp() - time.time())
     except ValueError:
         return None
 
@@ -122,6 +146,7 @@ def _parse_seconds(text: str | None) -> float | None:
 _FIRST_PAUSE_S = 0.5
 _MAX_PAUSE_S = 10.0
 _PAUSE_AFTER_EMPTY_STREAM_S = 1.0
+_MAX_SILENCE_S = 300.0
 _MAX_PAGE_SIZE = 200
 
 
@@ -142,11 +167,16 @@ class AgentWorkClient:
         retry_for_s: float = 60,
         wait: Callable[[float], None] = time.sleep,
     ):
-        headers = {"authorization": f"Bearer {key}"}
+        if not url.startswith(("http://", "https://")):
+            raise ValueError(f"url must be an address such as http://127.0.0.1:8787, not '{url}'")
+        if not key.strip():
+            raise ValueError("key must be an API key (svc_key_...)")
+        headers = {"authorization": f"Bearer {key.strip()}"}
         if project is not None:
             headers["x-svc-project"] = project
-        # A stream is silent while a person thinks, so reading has no timeout.
-        timeout = httpx.Timeout(30, read=None)
+        # A stream is silent while a person thinks. After this time it is opened again, because a connection that was lost
+        # without a notice is silent, too.
+        timeout = httpx.Timeout(30, read=_MAX_SILENCE_S)
         self._http = httpx.Client(base_url=url.rstrip("/"), headers=headers, timeout=timeout)
         self._retry_for_s = retry_for_s
         self._wait = wait
@@ -189,7 +219,8 @@ class AgentWorkClient:
         """
         body = _given(wedge=wedge, task_type=task_type, input=input, **options)
         headers = {"idempotency-key": idempotency_key or str(uuid.uuid4())}
-        return self._send("POST", "/v1/tasks", json=body, headers=headers, is_repeatable=True).json()
+        task: Task = _read_json(self._send("POST", "/v1/tasks", json=body, headers=headers, is_repeatable=True))
+        return task
 
     def follow(self, task_id: str, after: int = 0) -> Iterator[Event]:
         """The events of a task, each once and in order, until the task ends.
@@ -198,7 +229,7 @@ class AgentWorkClient:
         you already have. Events of a type that is newer than this client are returned too.
         """
         last = after
-        path = f"/v1/tasks/{_quote(task_id)}/events"
+        path = f"/v1/tasks/{_path_part('task_id', task_id)}/events"
         while True:
             before = last
             headers = {"accept": "text/event-stream", "last-event-id": str(last)}
@@ -232,21 +263,25 @@ class AgentWorkClient:
 
     def call(self, operation: str, **params: Any) -> Any:
         """Calls an operation of the API reference by its id: `call("approveApproval", id="apr_1", body={})`."""
+        if operation not in OPERATIONS:
+            raise ValueError(f"unknown operation '{operation}': see /openapi.json for their ids")
         method, template = OPERATIONS[operation].split(" ")
         body = params.pop("body", None)
-        query = {name: value for name, value in params.items() if f"{{{name}}}" not in template and value is not None}
-        path = template.format(**{name: _quote(value) for name, value in params.items()})
-        response = self._send(method, path, params=query, json=body, is_repeatable=method in ("GET", "PUT"))
-        return response.json() if response.content else None
+        in_path = re.findall(r"{(\w+)}", template)
+        query = {name: value for name, value in params.items() if name not in in_path and value is not None}
+        path = template.format(**{name: _path_part(name, params.get(name)) for name in in_path})
+        return _read_json(self._send(method, path, params=query, json=body, is_repeatable=method in ("GET", "PUT")))
 
-    def upload_file(self, name: str, content: bytes, content_type: str = "application/octet-stream") -> File:
+    def upload_file(self, name: str, content: bytes | str, content_type: str = "application/octet-stream") -> File:
         """Uploads a file for a task or a message."""
         headers = {"content-type": content_type}
-        return self._send("POST", "/v1/files", params={"name": name}, content=content, headers=headers).json()
+        response = self._send("POST", "/v1/files", params={"name": name}, content=content, headers=headers)
+        file: File = _read_json(response)
+        return file
 
     def download(self, id: str) -> bytes:
         """The bytes of an artifact (`art_...`) or of an uploaded file (`file_...`)."""
-        path = f"/v1/{'files' if id.startswith('file_') else 'artifacts'}/{_quote(id)}"
+        path = f"/v1/{'files' if id.startswith('file_') else 'artifacts'}/{_path_part('id', id)}"
         return self._send("GET", path, is_repeatable=True).content
 
     def _send(
@@ -281,7 +316,7 @@ def _retry_pause(error: Exception, is_repeatable: bool, attempt: int) -> float |
         return None
     if isinstance(error, ServiceError) and error.retry_after_s is not None:
         return error.retry_after_s
-    return min(_FIRST_PAUSE_S * 2**attempt, _MAX_PAUSE_S)
+    return min(_FIRST_PAUSE_S * 2.0**attempt, _MAX_PAUSE_S)
 
 
 def _read_events(response: httpx.Response) -> Iterator[Event]:
@@ -298,13 +333,17 @@ def _read_events(response: httpx.Response) -> Iterator[Event]:
         *frames, rest = (rest + chunk).split(b"\n\n")
         for frame in frames:
             data = next((line[6:] for line in frame.split(b"\n") if line.startswith(b"data: ")), None)
-            event = json.loads(data) if data else {}
+            event: Any = json.loads(data) if data else {}
             if isinstance(event.get("id"), int):
                 yield event
 
 
-def _quote(part: object) -> str:
-    return quote(str(part), safe="")
+def _path_part(name: str, value: object) -> str:
+    """A value as one part of a path. Some values would lead to another path, and are refused."""
+    text = str(value) if isinstance(value, str | int) else ""
+    if text in ("", ".", ".."):
+        raise ValueError(f"parameter '{name}' must be a text that is not empty, '.' or '..'")
+    return quote(text, safe="")
 
 
 # Webhooks
@@ -347,12 +386,49 @@ def verify_webhook(
     digest = hmac.new(key, f"{id}.{sent_at}.".encode() + body, hashlib.sha256).digest()
     expected = b"v1," + base64.b64encode(digest)
     # While a secret is replaced, the service sends one signature for each of the two secrets.
-    if not any(hmac.compare_digest(expected, one.encode()) for one in signatures.split(" ")):
+    if not any(hmac.compare_digest(expected, one.encode(errors="replace")) for one in signatures.split(" ")):
         raise WebhookSignatureError("the signature does not fit this secret")
-    return json.loads(body)
+    event: WebhookEvent = json.loads(body)
+    return event
 
 
 # Programs inside the sandbox
+
+
+class ActionResult(TypedDict):
+    """With `revise`, a person sent the request back, nothing was sent, and `note` says what to change."""
+
+    ok: bool
+    approval_id: NotRequired[str]
+    status: NotRequired[int]
+    result: NotRequired[Any]
+    # What was sent, which differs from the request if `edited` is true.
+    payload: NotRequired[Any]
+    edited: NotRequired[bool]
+    revise: NotRequired[bool]
+    note: NotRequired[str]
+
+
+class ReadResult(TypedDict):
+    ok: bool
+    status: int
+    content_type: str
+    body: Any
+
+
+class Answer(TypedDict):
+    # False if the person declined.
+    answered: bool
+    answer: Any
+    answered_by: NotRequired[str]
+    approval_id: str
+
+
+class StoredRecord(TypedDict):
+    collection: str
+    key: str
+    value: Any
+    version: int
 
 
 class Sandbox:
@@ -363,7 +439,7 @@ class Sandbox:
     """
 
     def __init__(self, brief: dict[str, Any] | None = None):
-        self.brief: dict[str, Any] = json.loads(sys.stdin.readline()) if brief is None else brief
+        self.brief: dict[str, Any] = _read_brief() if brief is None else brief
         self.records = Records(self)
         service = self.brief["service"]
         # SVC_BASE_URL is a port inside of the sandbox that leads to the same place as the socket.
@@ -372,20 +448,19 @@ class Sandbox:
         transport = httpx.HTTPTransport(uds=uds)
         self._http = httpx.Client(base_url=base_url or service["base_url"], transport=transport, timeout=None)
 
-    def act(self, capability: str, payload: Any, *, connection: str | None = None) -> dict[str, Any]:
-        """Uses a connection, after its approval.
-
-        The result has `ok`, `status`, `result`, `payload` (what was sent) and `edited`. With `revise`, a person sent the
-        request back, nothing was sent, and `note` says what to change.
-        """
-        return self.request("POST", f"actions/{_quote(capability)}", _given(payload=payload, connection=connection))
+    def act(self, capability: str, payload: Any, *, connection: str | None = None) -> ActionResult:
+        """Uses a connection, after its approval."""
+        path = f"actions/{_path_part('capability', capability)}"
+        result: ActionResult = self.request("POST", path, _given(payload=payload, connection=connection))
+        return result
 
     def read(
         self, capability: str, path: str | None = None, *, arguments: Any = None, connection: str | None = None
-    ) -> dict[str, Any]:
+    ) -> ReadResult:
         """Reads from a connection, without approval: a relative `path`, or the `arguments` of a named tool."""
         body = _given(path=path, arguments=arguments, connection=connection)
-        return self.request("POST", f"reads/{_quote(capability)}", body)
+        result: ReadResult = self.request("POST", f"reads/{_path_part('capability', capability)}", body)
+        return result
 
     def ask(
         self,
@@ -394,14 +469,17 @@ class Sandbox:
         options: list[str] | None = None,
         schema: dict[str, Any] | None = None,
         to: Literal["team", "client"] = "team",
-    ) -> dict[str, Any]:
+    ) -> Answer:
         """Asks a person and waits for the answer: `answered` is false if the person declined."""
-        return self.request("POST", "ask", _given(question=question, options=options, schema=schema, to=to))
+        body = _given(question=question, options=options, schema=schema, to=to)
+        answer: Answer = self.request("POST", "ask", body)
+        return answer
 
     def gate(self, tool: str, input: Any) -> str:
         """Waits for the approval of an own tool. A ConflictError means that a person sent it back with a note."""
         token = self.brief["service"]["gate_token"]
-        return self.request("POST", "gate", {"tool": tool, "input": input}, token=token)["decision"]
+        decision: str = self.request("POST", "gate", {"tool": tool, "input": input}, token=token)["decision"]
+        return decision
 
     def workflow(self, name: str, args: Any) -> Any:
         """Runs a workflow of the wedge and writes it to the log. Passes the gate first if its name asks for it."""
@@ -410,7 +488,7 @@ class Sandbox:
         call = {"call_id": str(uuid.uuid4()), "tool": name}
         self._event("tool.called", {**call, "input": args})
         try:
-            result = self.request("POST", f"workflows/{_quote(name)}", {"args": args})["result"]
+            result = self.request("POST", f"workflows/{_path_part('name', name)}", {"args": args})["result"]
         except Exception as error:
             self._event("tool.result", {**call, "ok": False, "error": str(error)})
             raise
@@ -442,10 +520,13 @@ class Sandbox:
     def request(self, method: str, path: str, body: Any = None, *, token: str | None = None, **query: Any) -> Any:
         """A request to a route below `/v1/internal/` that has no method here."""
         headers = {"authorization": f"Bearer {token or self.brief['service']['task_token']}"}
-        response = self._http.request(method, f"/v1/internal/{path}", json=body, params=query, headers=headers)
+        try:
+            response = self._http.request(method, f"/v1/internal/{path}", json=body, params=query, headers=headers)
+        except httpx.TransportError as error:
+            raise UnreachableError(f"cannot reach the service: {error}") from error
         if not response.is_success:
             raise _to_service_error(response)
-        return response.json() if response.content else None
+        return _read_json(response)
 
     def _event(self, event: str, data: Any) -> None:
         _write_line({"event": event, "data": data})
@@ -457,19 +538,21 @@ class Records:
     def __init__(self, sandbox: Sandbox):
         self._sandbox = sandbox
 
-    def get(self, collection: str, key: str) -> dict[str, Any]:
-        return self._sandbox.request("GET", _record_path(collection, key))
+    def get(self, collection: str, key: str) -> StoredRecord:
+        record: StoredRecord = self._sandbox.request("GET", _record_path(collection, key))
+        return record
 
-    def put(self, collection: str, key: str, value: Any) -> dict[str, Any]:
-        return self._sandbox.request("POST", _record_path(collection, key), {"value": value})
+    def put(self, collection: str, key: str, value: Any) -> StoredRecord:
+        record: StoredRecord = self._sandbox.request("POST", _record_path(collection, key), {"value": value})
+        return record
 
     def delete(self, collection: str, key: str) -> None:
         self._sandbox.request("DELETE", _record_path(collection, key))
 
-    def list(self, collection: str, where: dict[str, Any] | None = None) -> Iterator[dict[str, Any]]:
+    def list(self, collection: str, where: dict[str, Any] | None = None) -> Iterator[StoredRecord]:
         query = {} if where is None else {"where": json.dumps(where)}
         while True:
-            page = self._sandbox.request("GET", f"records/{_quote(collection)}", **query)
+            page = self._sandbox.request("GET", f"records/{_path_part('collection', collection)}", **query)
             yield from page["data"]
             if page["next_cursor"] is None:
                 return
@@ -477,7 +560,14 @@ class Records:
 
 
 def _record_path(collection: str, key: str) -> str:
-    return f"records/{_quote(collection)}/{_quote(key)}"
+    return f"records/{_path_part('collection', collection)}/{_path_part('key', key)}"
+
+
+def _read_brief() -> Any:
+    line = sys.stdin.readline()
+    if not line:
+        raise RuntimeError("there is no brief on stdin: the service must start this program")
+    return json.loads(line)
 
 
 def _given(**fields: Any) -> dict[str, Any]:

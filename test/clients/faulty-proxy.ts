@@ -11,6 +11,8 @@ export interface FaultyProxy {
   refusals: { status: number; headers?: Record<string, string>; body?: string }[]
   /** So many of the next responses are lost after the service has carried out the request. */
   lostResponses: number
+  /** So many of the next responses are cut in the middle of their body. */
+  halfResponses: number
 }
 
 /** Every event stream is cut in the middle of its second event. */
@@ -25,7 +27,13 @@ export async function openFaultyProxy(target: string): Promise<FaultyProxy> {
     await new Promise((resolve) => server.close(resolve))
   })
   const { port } = server.address() as AddressInfo
-  const proxy: FaultyProxy = { url: `http://127.0.0.1:${port}`, received: [], refusals: [], lostResponses: 0 }
+  const proxy: FaultyProxy = {
+    url: `http://127.0.0.1:${port}`,
+    received: [],
+    refusals: [],
+    lostResponses: 0,
+    halfResponses: 0,
+  }
   return proxy
 }
 
@@ -51,7 +59,10 @@ async function forward(proxy: FaultyProxy, target: string, request: IncomingMess
   }
   response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' })
   if (!answer.headers.get('content-type')?.startsWith('text/event-stream') || !answer.body) {
-    return response.end(Buffer.from(await answer.arrayBuffer()))
+    const content = Buffer.from(await answer.arrayBuffer())
+    if (proxy.halfResponses === 0) return response.end(content)
+    proxy.halfResponses--
+    return response.write(content.subarray(0, content.length / 2), () => request.socket.destroy())
   }
   const piece = await readFirstEventAndAHalf(answer.body)
   abort.abort()

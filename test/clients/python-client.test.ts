@@ -44,20 +44,22 @@ except TaskNotSucceededError as error:
     test('follow returns each event once and in order while every stream is cut after one event', async () => {
       const proxy = await openFaultyProxy(shared().url)
       const { id } = await startAction(shared())
+      proxy.refusals.push({ status: 429, headers: { 'retry-after': '7' } })
       const { lines } = await run(
         `
 for event in service.follow(given["id"]):
   show(event)
   if event["type"] == "approval.requested":
     service.call("approveApproval", id=event["data"]["approval_id"], body={})
+show(waits)
 show([event["id"] for event in service.follow(given["id"], after=2)])
 show([event["id"] for event in service.follow(given["id"], after=event["id"])])
 `,
         { id, url: proxy.url },
       )
       const events = (await shared().events(id)).map(({ data }) => data)
-      expect(lines).toEqual([...events, events.slice(2).map((event) => event.id), []])
-      const streams = proxy.received.filter(({ path }) => path.endsWith('/events')).slice(0, events.length)
+      expect(lines).toEqual([...events, [7], events.slice(2).map((event) => event.id), []])
+      const streams = proxy.received.filter(({ path }) => path.endsWith('/events')).slice(1, events.length + 1)
       expect(streams.map(({ headers }) => Number(headers['last-event-id']))).toEqual(events.map((_, index) => index))
     })
 
@@ -108,22 +110,96 @@ service.call("cancelTask", id="task_none")
       expect(error).toMatchObject({ name: 'NotFoundError' })
     })
 
-    test.each([
-      ['BadRequestError', 'service.create_task("none", "say")', {}],
-      ['UnauthorizedError', 'service.call("getMeta")', { key: 'svc_key_wrong' }],
-      ['NotFoundError', 'service.call("getTask", id="task_none")', {}],
-      ['ConflictError', 'service.call("cancelTask", id=service.run("echo", "say")["id"])', {}],
-      ['UnreachableError', 'service.call("getMeta")', { url: 'http://127.0.0.1:1', retry_for_s: 0 }],
-    ])('a refusal is a %s', async (name, code, given) => {
-      expect((await run(code, given)).error).toMatchObject({ name })
+    test('each refusal has its own error class with the sentence of the service', async () => {
+      const { lines } = await run(
+        `
+reader = service.call("createKey", body={"name": "reader", "role": "viewer"})["key"]
+done = service.run("echo", "say")["id"]
+def other(url=given["url"], key=given["key"]): return AgentWorkClient(url, key, retry_for_s=0)
+for work in [
+  lambda: service.create_task("none", "say"),
+  lambda: other(key="svc_key_wrong").call("getMeta"),
+  lambda: other(key=reader).create_task("echo", "say"),
+  lambda: service.call("getTask", id="task_none"),
+  lambda: service.call("cancelTask", id=done),
+  lambda: other(url="http://127.0.0.1:1").call("getMeta"),
+]:
+  try:
+    work()
+  except (ServiceError, UnreachableError) as error:
+    show([type(error).__name__, str(error)])
+`,
+      )
+      expect(lines).toEqual([
+        ['BadRequestError', expect.stringContaining('none')],
+        ['UnauthorizedError', expect.any(String)],
+        ['ForbiddenError', expect.stringContaining('viewer')],
+        ['NotFoundError', 'no such task'],
+        ['ConflictError', expect.any(String)],
+        ['UnreachableError', expect.stringContaining('cannot reach http://127.0.0.1:1')],
+      ])
     })
 
-    test('list reads 500 rows, each once, and files keep their bytes', async () => {
+    test('a half response, a redirect, a page and a date as retry-after are understood', async () => {
       const proxy = await openFaultyProxy(shared().url)
-      const keys = Array.from({ length: 500 }, (_, index) => `k${String(index).padStart(3, '0')}`)
+      proxy.refusals.push({ status: 301, headers: { location: 'https://work.example.com/' }, body: '' })
+      proxy.refusals.push({ status: 200, body: '<h1>Welcome</h1>' })
+      proxy.refusals.push({ status: 503, headers: { 'retry-after': new Date(Date.now() - 5000).toUTCString() } })
+      proxy.halfResponses = 1
+      const { lines } = await run(
+        `
+for work in [lambda: service.create_task("echo", "say"), lambda: service.call("getMeta")]:
+  try:
+    work()
+  except ServiceError as error:
+    show([error.status, str(error)])
+service.call("getMeta")
+show(waits)
+`,
+        { url: proxy.url },
+      )
+      expect(lines).toEqual([
+        [301, expect.stringContaining('redirects to https://work.example.com/: use its final address')],
+        [200, expect.stringContaining(`is ${proxy.url}/ the address of the service?`)],
+        [0, 1],
+      ])
+    })
+
+    test('mistakes of the caller are errors before anything is sent', async () => {
+      const proxy = await openFaultyProxy(shared().url)
+      const { lines } = await run(
+        `
+for work in [
+  *[lambda id=id: service.call("getTask", id=id) for id in ["", ".", "..", None]],
+  lambda: service.call("getTask"),
+  lambda: next(service.follow("..")),
+  lambda: service.call("listTask"),
+  lambda: AgentWorkClient("localhost:8787", "a"),
+  lambda: AgentWorkClient("http://localhost:8787", " "),
+]:
+  try:
+    work()
+  except ValueError as error:
+    show(str(error))
+`,
+        { url: proxy.url, key: `${FOUNDER_KEY}\n` },
+      )
+      expect(lines).toEqual([
+        ...Array.from({ length: 5 }, () => expect.stringContaining("parameter 'id' must be a text")),
+        expect.stringContaining("parameter 'task_id' must be a text"),
+        expect.stringContaining("unknown operation 'listTask'"),
+        expect.stringContaining('url must be an address'),
+        expect.stringContaining('key must be an API key'),
+      ])
+      expect(proxy.received).toEqual([])
+    })
+
+    test('list reads 201 rows, each once, and files keep their bytes', async () => {
+      const proxy = await openFaultyProxy(shared().url)
+      const keys = Array.from({ length: 201 }, (_, index) => `k${String(index).padStart(3, '0')}`)
       const save = (key: string) =>
         shared().call('POST', '/v1/records', { wedge: 'echo', collection: 'many', key, value: {} })
-      for (const key of keys) expect((await save(key)).status).toBe(201)
+      await Promise.all(keys.map(async (key) => expect((await save(key)).status).toBe(201)))
       const { lines } = await run(
         `
 show([record["key"] for record in service.list("listRecords", wedge="echo", collection="many")])
@@ -133,7 +209,7 @@ show([file["name"], list(service.download(file["id"])), service.call("deleteFile
         { url: proxy.url },
       )
       expect(lines[0].toSorted()).toEqual(keys)
-      expect(proxy.received.filter(({ path }) => path.startsWith('/v1/records'))).toHaveLength(3)
+      expect(proxy.received.filter(({ path }) => path.startsWith('/v1/records'))).toHaveLength(2)
       expect(lines[1]).toEqual(['a b.bin', [0, 255, 10, 13], null])
     })
   })

@@ -1,20 +1,18 @@
-import { spawnSync } from 'node:child_process'
-import { chmodSync, copyFileSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { copyFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, describe, expect, test, vi } from 'vitest'
 import { AgentWorkClient, type Event } from '../../clients/typescript/src/client.ts'
 import { type Brief, Sandbox } from '../../clients/typescript/src/sandbox.ts'
 import { PYTHON_CLIENT_FILE } from '../../scripts/client-types.ts'
 import type { Brief as ServiceBrief } from '../../src/contract/agent-protocol.ts'
 import { eachStore, FOUNDER_KEY, writeFiles } from '../app.ts'
 import { gatedWedgeFiles, openGatedApp } from '../approvals/gated-app.ts'
-import { ROOT } from '../docs/pages.ts'
 import { openFakeUpstream, respondJson } from '../fake-upstream.ts'
+import { createClientProject } from './packed-client.ts'
 import { PYTHON, runPython } from './run-python.ts'
 
 const TYPESCRIPT_PROGRAM = `
-import { NotFoundError, openSandbox } from './client/sandbox.js'
+import { NotFoundError, openSandbox } from 'agent-work-service-client/sandbox'
 const sandbox = await openSandbox()
 const { records } = sandbox
 sandbox.progress('I begin.')
@@ -61,22 +59,9 @@ const PROGRAMS = {
   Python: `${PYTHON} -B program.py`,
 }
 
-const agentDir = mkdtempSync(join(tmpdir(), 'svc-clients-'))
-
-/** Builds the package as npm would publish it. */
-beforeAll(() => {
-  chmodSync(agentDir, 0o755)
-  const tsc = join(ROOT, 'node_modules/typescript-native/bin/tsc')
-  const project = join(ROOT, 'clients/typescript')
-  const built = spawnSync(process.execPath, [tsc, '--project', project, '--outDir', join(agentDir, 'client')])
-  expect(built.stdout.toString()).toBe('')
-  writeFiles(agentDir, {
-    'program.mjs': TYPESCRIPT_PROGRAM,
-    'program.py': PYTHON_PROGRAM,
-    'package.json': { type: 'module' },
-  })
-  copyFileSync(PYTHON_CLIENT_FILE, join(agentDir, 'agent_work_service_client.py'))
-})
+const { folder: agentDir } = createClientProject()
+writeFiles(agentDir, { 'program.mjs': TYPESCRIPT_PROGRAM, 'program.py': PYTHON_PROGRAM })
+copyFileSync(PYTHON_CLIENT_FILE, join(agentDir, 'agent_work_service_client.py'))
 afterAll(() => rmSync(agentDir, { recursive: true, force: true }))
 
 eachStore((store) => {

@@ -87,6 +87,17 @@ eachStore((store) => {
       expect(streams.map(({ headers }) => Number(headers['last-event-id']))).toEqual(events.map((_, index) => index))
     })
 
+    test('follow waits as retry-after says when a stream is refused', async () => {
+      const proxy = await openFaultyProxy(shared().url)
+      const { client, waits } = createClient({ url: proxy.url })
+      const { id } = await createClient().client.run({ wedge: 'echo', task_type: 'say' })
+      const following = client.follow(id)
+      const first = await following.next()
+      proxy.refusals.push({ status: 429, headers: { 'retry-after': '7' } }, { status: 503 })
+      expect([first.value, ...(await collect(following))]).toEqual((await shared().events(id)).map(({ data }) => data))
+      expect(waits).toEqual([7000, 1000])
+    })
+
     test('follow begins after a given event, and ends at once if there is none', async () => {
       const { client } = createClient()
       const { id } = await client.run({ wedge: 'echo', task_type: 'say' })
@@ -169,21 +180,67 @@ eachStore((store) => {
       expect(await refused(nowhere.call('getMeta'))).toBeInstanceOf(UnreachableError)
     })
 
-    test('list reads 500 rows, each once, with as many requests as there are pages', async () => {
+    test('list reads 201 rows, each once, with as many requests as there are pages', async () => {
       const proxy = await openFaultyProxy(shared().url)
       const { client } = createClient({ url: proxy.url })
-      const keys = Array.from({ length: 500 }, (_, index) => `k${String(index).padStart(3, '0')}`)
+      const keys = Array.from({ length: 201 }, (_, index) => `k${String(index).padStart(3, '0')}`)
       const save = (key: string) =>
         client.call('saveRecord', { body: { wedge: 'echo', collection: 'many', key, value: { key } } })
       await Promise.all(keys.map(save))
       proxy.received.length = 0
       const rows = await collect(client.list('listRecords', { wedge: 'echo', collection: 'many' }))
       expect(rows.map(({ key }) => key).toSorted()).toEqual(keys)
-      expect(proxy.received).toHaveLength(3)
+      expect(proxy.received).toHaveLength(2)
       const small = client.list('listRecords', { wedge: 'echo', collection: 'many', limit: 2 })
       await small.next()
       await small.return()
-      expect(proxy.received).toHaveLength(4)
+      expect(proxy.received).toHaveLength(3)
+    })
+
+    test('a response that is lost in its middle is repeated for reads, and is an UnreachableError for writes', async () => {
+      const proxy = await openFaultyProxy(shared().url)
+      const { client, waits } = createClient({ url: proxy.url })
+      proxy.halfResponses = 1
+      expect(await client.call('getMeta')).toEqual(await createClient().client.call('getMeta'))
+      expect(waits).toEqual([500])
+      proxy.halfResponses = 1
+      const save = client.call('saveRecord', { body: { wedge: 'echo', collection: 'half', key: 'a', value: {} } })
+      await expect(save).rejects.toBeInstanceOf(UnreachableError)
+    })
+
+    test('a proxy that redirects, sends a page or a date as retry-after is understood', async () => {
+      const proxy = await openFaultyProxy(shared().url)
+      const { client, waits } = createClient({ url: proxy.url })
+      proxy.refusals.push({ status: 301, headers: { location: 'https://work.example.com/' }, body: '' })
+      const redirected = client.createTask({ wedge: 'echo', task_type: 'say' })
+      await expect(redirected).rejects.toThrow('redirects to https://work.example.com/: use its final address')
+      proxy.refusals.push({ status: 200, body: '<h1>Welcome</h1>' })
+      const page = await client.call('getMeta').catch((reason: unknown) => reason)
+      expect(page).toMatchObject({ message: expect.stringContaining('is not JSON'), body: '<h1>Welcome</h1>' })
+      proxy.refusals.push({ status: 503, headers: { 'retry-after': new Date(Date.now() - 5000).toUTCString() } })
+      await client.call('getMeta')
+      expect(waits).toEqual([0])
+    })
+
+    test('mistakes of the caller are errors before anything is sent', async () => {
+      const proxy = await openFaultyProxy(shared().url)
+      const { client } = createClient({ url: proxy.url, key: `${FOUNDER_KEY}\n` })
+      for (const id of ['', '.', '..', undefined as unknown as string]) {
+        await expect(client.call('getTask', { id })).rejects.toThrow("parameter 'id' must be a text")
+        await expect(collect(client.follow(id))).rejects.toThrow("parameter 'taskId' must be a text")
+      }
+      const unknown = 'listTask' as unknown as 'listTasks'
+      await expect(client.call(unknown)).rejects.toThrow("unknown operation 'listTask'")
+      const idempotencyKey = 'a\nb'
+      await expect(client.createTask({ wedge: 'echo', task_type: 'say' }, { idempotencyKey })).rejects.toThrow(
+        TypeError,
+      )
+      expect(proxy.received).toEqual([])
+      expect(await client.call('getMeta')).toBeTypeOf('object')
+      const { url } = proxy
+      for (const key of [undefined, '', ' ']) expect(() => new AgentWorkClient({ url, key })).toThrow("option 'key'")
+      for (const wrong of ['', 'localhost:8787', 'ftp://a'])
+        expect(() => new AgentWorkClient({ url: wrong, key: 'a' })).toThrow("option 'url'")
     })
 
     test('files and artifacts keep their bytes', async () => {

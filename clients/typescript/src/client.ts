@@ -1,6 +1,7 @@
 import { TaskNotSucceededError } from './errors.ts'
 import { type FollowOptions, followTask } from './follow.ts'
 import { type CreateTaskRequest, type Event, type File, OPERATIONS, type Operations, type Task } from './openapi.ts'
+import { encodePathPart } from './path-part.ts'
 import { type ClientOptions, Transport } from './transport.ts'
 
 export * from './errors.ts'
@@ -23,17 +24,17 @@ export type NewTask<Types extends TaskTypes = TaskTypes> = Omit<CreateTaskReques
 
 export interface CreateOptions {
   /** Two calls with the same key create one task. Default: a new key for each call, for its own retries. */
-  idempotencyKey?: string
-  signal?: AbortSignal
+  idempotencyKey?: string | undefined
+  signal?: AbortSignal | undefined
 }
 
 export interface RunOptions extends CreateOptions {
-  /** Is called with every event of the task, in order. */
-  onEvent?: (event: Event) => void
+  /** Is called with every event of the task, in order. If it returns a promise, the next event waits for it. */
+  onEvent?: ((event: Event) => unknown) | undefined
 }
 
 export interface CallOptions {
-  signal?: AbortSignal
+  signal?: AbortSignal | undefined
 }
 
 /** The parameters may be left out if none of them is required. */
@@ -52,6 +53,11 @@ type NamedParams = { [name: string]: string | number | boolean | undefined }
 
 type ListItem<Operation extends ListOperation> = Operations[Operation]['result']['data'][number]
 
+interface Page<Item> {
+  data: Item[]
+  next_cursor?: string | null
+}
+
 const MAX_PAGE_SIZE = 200
 
 /** Calls the service for a program that holds an API key. */
@@ -68,7 +74,7 @@ export class AgentWorkClient {
     { onEvent, ...options }: RunOptions = {},
   ): Promise<Task & { output: Types['output'] }> {
     const { id } = await this.createTask(newTask, options)
-    for await (const event of this.follow(id, options)) onEvent?.(event)
+    for await (const event of this.follow(id, options)) await onEvent?.(event)
     const task = await this.call('getTask', { id }, options)
     if (task.status !== 'succeeded') throw new TaskNotSucceededError(task)
     return task
@@ -79,13 +85,13 @@ export class AgentWorkClient {
     newTask: NewTask<Types>,
     { idempotencyKey = crypto.randomUUID(), signal }: CreateOptions = {},
   ): Promise<Task> {
-    const response = await this.#transport.send('POST', '/v1/tasks', {
+    const task = await this.#transport.sendJson('POST', '/v1/tasks', {
       headers: { 'content-type': 'application/json', 'idempotency-key': idempotencyKey },
       body: JSON.stringify(newTask),
       signal,
       isRepeatable: true,
     })
-    return (await response.json()) as Task
+    return task as Task
   }
 
   /** The events of a task, until it ends. Continues after a lost connection, without gaps and without repetition. */
@@ -101,9 +107,10 @@ export class AgentWorkClient {
     let cursor: string | null = null
     do {
       const query = { limit: MAX_PAGE_SIZE, ...params, ...(cursor !== null && { cursor }) }
-      const page = (await this.#call(operation, query, options)) as { data: ListItem<Operation>[]; next_cursor: string }
+      const page = (await this.#call(operation, query, options)) as Page<ListItem<Operation>>
       yield* page.data
-      cursor = page.next_cursor
+      // A list without pages has no cursor.
+      cursor = page.next_cursor ?? null
     } while (cursor !== null)
   }
 
@@ -116,29 +123,30 @@ export class AgentWorkClient {
   }
 
   /** Uploads a file for a task or a message. */
-  async uploadFile(name: string, content: string | Uint8Array<ArrayBuffer> | Blob, type?: string): Promise<File> {
+  async uploadFile(name: string, content: string | Uint8Array | Blob, type?: string): Promise<File> {
     const headers = { 'content-type': type ?? 'application/octet-stream' }
     const path = `/v1/files?name=${encodeURIComponent(name)}`
-    const response = await this.#transport.send('POST', path, { headers, body: content })
-    return (await response.json()) as File
+    // `fetch` refuses bytes of shared memory, which Uint8Array may have, so they are copied.
+    const body = content instanceof Uint8Array ? new Uint8Array(content) : content
+    return (await this.#transport.sendJson('POST', path, { headers, body })) as File
   }
 
   /** The response with the bytes of an artifact (`art_…`) or of an uploaded file (`file_…`). */
   async download(id: string, { signal }: CallOptions = {}): Promise<Response> {
-    const path = `/v1/${id.startsWith('file_') ? 'files' : 'artifacts'}/${encodeURIComponent(id)}`
-    return this.#transport.send('GET', path, { signal, isRepeatable: true })
+    const path = `/v1/${id.startsWith('file_') ? 'files' : 'artifacts'}/${encodePathPart('id', id)}`
+    return this.#transport.open('GET', path, { signal, isRepeatable: true })
   }
 
   async #call(operation: keyof Operations, params: object, { signal }: CallOptions): Promise<unknown> {
-    const [method = '', template = ''] = OPERATIONS[operation].split(' ')
+    const route: string | undefined = OPERATIONS[operation]
+    if (route === undefined) throw new TypeError(`unknown operation '${operation}': see /openapi.json for their ids`)
+    const [method = '', template = ''] = route.split(' ')
     const { body, ...named } = params as { body?: unknown } & NamedParams
-    const response = await this.#transport.send(method, fillPath(template, named), {
+    return this.#transport.sendJson(method, fillPath(template, named), {
       ...(body !== undefined && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
       signal,
       isRepeatable: method === 'GET' || method === 'PUT',
     })
-    const text = await response.text()
-    return text === '' ? undefined : JSON.parse(text)
   }
 }
 
@@ -148,6 +156,6 @@ function fillPath(template: string, params: NamedParams): string {
   for (const [name, value] of Object.entries(params)) {
     if (value !== undefined && !template.includes(`{${name}}`)) query.set(name, String(value))
   }
-  const path = template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(params[name])))
+  const path = template.replace(/\{(\w+)\}/g, (_, name: string) => encodePathPart(name, params[name]))
   return query.size > 0 ? `${path}?${query.toString()}` : path
 }

@@ -62,38 +62,3 @@ export class TaskNotSucceededError extends Error {
 export class WebhookSignatureError extends Error {
   override readonly name = 'WebhookSignatureError'
 }
-
-const CLASSES: { [status: number]: typeof ServiceError } = {
-  400: BadRequestError,
-  401: UnauthorizedError,
-  403: ForbiddenError,
-  404: NotFoundError,
-  409: ConflictError,
-  429: TooManyRequestsError,
-  502: UnavailableError,
-  503: UnavailableError,
-  504: UnavailableError,
-}
-
-/** The error of a response, from its status, the text of its body and its headers. */
-export function toServiceError(status: number, text: string, header: (name: string) => string | null): ServiceError {
-  const body = parseJson(text)
-  const message = typeof body === 'object' && body !== null && 'error' in body ? body.error : null
-  const seconds = Number(header('retry-after') ?? Number.NaN)
-  const ErrorClass = CLASSES[status] ?? ServiceError
-  return new ErrorClass(typeof message === 'string' ? message : `the service returned status ${status}`, {
-    status,
-    body,
-    retryAfterS: seconds >= 0 ? seconds : null,
-    requestId: header('x-request-id'),
-  })
-}
-
-/** A proxy may respond with a page instead of JSON. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
-}

@@ -1,10 +1,11 @@
 import type { Event } from './openapi.ts'
+import { encodePathPart } from './path-part.ts'
 import type { Transport } from './transport.ts'
 
 export interface FollowOptions {
   /** The number of the last event that you already have. Default: 0, which begins at the first event. */
-  after?: number
-  signal?: AbortSignal
+  after?: number | undefined
+  signal?: AbortSignal | undefined
 }
 
 const PAUSE_AFTER_EMPTY_STREAM_MS = 1000
@@ -21,7 +22,7 @@ export async function* followTask(
   let last = after
   for (;;) {
     const before = last
-    const response = await transport.send('GET', `/v1/tasks/${encodeURIComponent(taskId)}/events`, {
+    const response = await transport.open('GET', `/v1/tasks/${encodePathPart('taskId', taskId)}/events`, {
       headers: { accept: 'text/event-stream', 'last-event-id': String(last) },
       signal,
       isRepeatable: true,

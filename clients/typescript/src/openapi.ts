@@ -719,7 +719,7 @@ export type CreateClientRequest = {
 export type CreateConnectionRequest = {
   kind?: 'email' | 'webhook' | 'custom' | 'broker' | 'mcp'
   preset?: string
-  params?: { [key: string]: unknown }
+  params?: { [key: string]: string | number }
   name: string
   owner?: {
     kind: 'founder' | 'client'
@@ -2096,7 +2096,11 @@ export type Wedge = {
     message: string
   }[]
   /** By name. */
-  task_types: { [key: string]: unknown }
+  task_types: { [key: string]: {
+    input_schema: { [key: string]: unknown } | null
+    /** An example input, from `example` or `rehearsals/<type>.input.json` of the wedge; null without one. */
+    example: unknown
+  } }
   skills: NamedText[]
   knowledge: {
     authored: NamedText[]

@@ -1,6 +1,8 @@
 import { request } from 'node:http'
 import { createInterface } from 'node:readline'
-import { toServiceError } from './errors.ts'
+import { UnreachableError } from './errors.ts'
+import { encodePathPart } from './path-part.ts'
+import { toServiceError } from './response-error.ts'
 
 export * from './errors.ts'
 
@@ -72,15 +74,18 @@ export interface StoredRecord {
   version: number
 }
 
-/** Reads the brief from stdin. Call it once, at the start of the program. */
-export async function openSandbox<Input = unknown>(): Promise<Sandbox<Input>> {
+/**
+ * Reads the brief from stdin. Call it once, at the start of the program. With the types of `svc wedge types`:
+ * `openSandbox<HandleRequest['input'], HandleRequest['output']>()`.
+ */
+export async function openSandbox<Input = unknown, Output = unknown>(): Promise<Sandbox<Input, Output>> {
   for await (const line of createInterface({ input: process.stdin }))
     return new Sandbox(JSON.parse(line) as Brief<Input>)
   throw new Error('there is no brief on stdin: the service must start this program')
 }
 
 /** The service as a program inside the sandbox sees it. Requests that need a person wait as long as the person takes. */
-export class Sandbox<Input = unknown> {
+export class Sandbox<Input = unknown, Output = unknown> {
   readonly brief: Brief<Input>
 
   constructor(brief: Brief<Input>) {
@@ -89,12 +94,12 @@ export class Sandbox<Input = unknown> {
 
   /** Uses a connection, after its approval. */
   act(capability: string, payload: unknown, options: { connection?: string } = {}): Promise<ActionResult> {
-    return this.request('POST', `actions/${encodeURIComponent(capability)}`, { payload, ...options })
+    return this.request('POST', `actions/${encodePathPart('capability', capability)}`, { payload, ...options })
   }
 
   /** Reads from a connection, without approval: a relative `path`, or the `arguments` of a named tool. */
   read(capability: string, what: { path?: string; arguments?: unknown; connection?: string }): Promise<ReadResult> {
-    return this.request('POST', `reads/${encodeURIComponent(capability)}`, what)
+    return this.request('POST', `reads/${encodePathPart('capability', capability)}`, what)
   }
 
   /** Asks a person of the team, or the client of the task, and waits for the answer. */
@@ -120,7 +125,7 @@ export class Sandbox<Input = unknown> {
     const call = { call_id: crypto.randomUUID(), tool: name }
     this.#event('tool.called', { ...call, input: args })
     try {
-      const { result } = await this.request<{ result: Result }>('POST', `workflows/${encodeURIComponent(name)}`, {
+      const { result } = await this.request<{ result: Result }>('POST', `workflows/${encodePathPart('name', name)}`, {
         args,
       })
       this.#event('tool.result', { ...call, ok: true, output: result })
@@ -157,7 +162,7 @@ export class Sandbox<Input = unknown> {
   }
 
   /** Ends the task with its output. The program then has two seconds to exit. */
-  finish(output: unknown): void {
+  finish(output: Output): void {
     writeLine({ output })
   }
 
@@ -177,10 +182,12 @@ export class Sandbox<Input = unknown> {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
     const options = { ...address(this.brief.service), path: `/v1/internal/${path}`, method, headers, agent: false }
     return new Promise((resolve, reject) => {
+      const fail = (cause: Error) =>
+        reject(new UnreachableError(`cannot reach the service: ${cause.message}`, { cause }))
       const sent = request(options, (response) => {
         const chunks: Buffer[] = []
         response.on('data', (chunk: Buffer) => chunks.push(chunk))
-        response.on('error', reject)
+        response.on('error', fail)
         response.on('end', () => {
           const content = Buffer.concat(chunks).toString()
           const status = response.statusCode ?? 0
@@ -189,7 +196,7 @@ export class Sandbox<Input = unknown> {
           else resolve((content === '' ? undefined : JSON.parse(content)) as Result)
         })
       })
-      sent.on('error', reject)
+      sent.on('error', fail)
       sent.end(text)
     })
   }
@@ -198,7 +205,7 @@ export class Sandbox<Input = unknown> {
     let cursor: string | null = null
     do {
       const query = new URLSearchParams({ ...(where && { where: JSON.stringify(where) }), ...(cursor && { cursor }) })
-      const path = `records/${encodeURIComponent(collection)}?${query.toString()}`
+      const path = `records/${encodePathPart('collection', collection)}?${query.toString()}`
       const page: { data: StoredRecord[]; next_cursor: string | null } = await this.request('GET', path)
       yield* page.data
       cursor = page.next_cursor
@@ -211,7 +218,7 @@ export class Sandbox<Input = unknown> {
 }
 
 const recordPath = (collection: string, key: string) =>
-  `records/${encodeURIComponent(collection)}/${encodeURIComponent(key)}`
+  `records/${encodePathPart('collection', collection)}/${encodePathPart('key', key)}`
 
 /** `SVC_BASE_URL` is a port inside of the sandbox that leads to the same place as the socket. */
 function address({ socket, base_url }: Brief['service']): { socketPath: string } | { host: string; port: string } {

@@ -1,23 +1,24 @@
-import { ServiceError, TooManyRequestsError, toServiceError, UnavailableError, UnreachableError } from './errors.ts'
+import { ServiceError, TooManyRequestsError, UnavailableError, UnreachableError } from './errors.ts'
+import { parseJson, toServiceError } from './response-error.ts'
 
 export interface ClientOptions {
   /** Where the service listens, such as `http://127.0.0.1:8787`. */
   url: string
-  /** An API key (`svc_key_…`) or a session. */
-  key: string
+  /** An API key (`svc_key_…`) or a session. May be typed as undefined, such as a variable of the environment, but must exist. */
+  key: string | undefined
   /** The id or slug of a project. Only a member of several projects needs it. */
-  project?: string
+  project?: string | undefined
   /** How long one request is tried again before its error is thrown. Default: 60,000. */
-  retryForMs?: number
+  retryForMs?: number | undefined
   /** Replaces the global `fetch`. */
-  fetch?: typeof fetch
+  fetch?: typeof fetch | undefined
   /** Replaces the timer between two attempts, for tests. */
-  wait?: (ms: number, signal?: AbortSignal) => Promise<void>
+  wait?: ((ms: number, signal?: AbortSignal) => Promise<void>) | undefined
 }
 
 export interface RequestOptions {
   headers?: { [name: string]: string }
-  body?: string | Uint8Array<ArrayBuffer> | Blob
+  body?: NonNullable<RequestInit['body']>
   signal?: AbortSignal | undefined
   /** Whether the request may be sent again when it is not known if the service has carried it out. */
   isRepeatable?: boolean
@@ -29,46 +30,93 @@ const MAX_PAUSE_MS = 10_000
 /** Sends requests, and tries again when the service asks for it or cannot be reached. */
 export class Transport {
   readonly #options: ClientOptions
+  readonly #url: string
+  readonly #credential: { [name: string]: string }
 
   constructor(options: ClientOptions) {
-    this.#options = { ...options, url: options.url.replace(/\/+$/, '') }
+    this.#options = options
+    this.#url = checkUrl(options.url)
+    const key = options.key?.trim()
+    if (!key) throw new TypeError("option 'key' must be an API key (svc_key_…)")
+    this.#credential = {
+      authorization: `Bearer ${key}`,
+      ...(options.project !== undefined && { 'x-svc-project': options.project }),
+    }
   }
 
-  /** Resolves with a response of status 2xx; every other one is thrown as an error. */
-  async send(method: string, path: string, options: RequestOptions = {}): Promise<Response> {
-    let waitedMs = 0
-    for (let attempt = 0; ; attempt++) {
-      const outcome = await this.#attempt(method, path, options)
-      if (outcome instanceof Response) return outcome
-      const pauseMs = retryPauseMs(outcome, options.isRepeatable ?? false, attempt)
-      if (pauseMs === null || waitedMs + pauseMs > (this.#options.retryForMs ?? 60_000)) throw outcome
-      await this.wait(pauseMs, options.signal)
-      waitedMs += pauseMs
-    }
+  /** Resolves with a response of status 2xx whose body is not read yet; every other one is thrown as an error. */
+  async open(method: string, path: string, options: RequestOptions): Promise<Response> {
+    return this.#retry(method, path, options, (response) => response)
+  }
+
+  /** Resolves with the JSON value of a response of status 2xx, or undefined if it is empty. */
+  async sendJson(method: string, path: string, options: RequestOptions): Promise<unknown> {
+    // The body is read inside of the attempt, because the connection may be lost in its middle.
+    const [response, text] = await this.#retry(method, path, options, async (response) => {
+      return [response, await response.text()] as const
+    })
+    if (text === '') return undefined
+    const value = parseJson(text)
+    if (value !== undefined) return value
+    const message = `the response is not JSON: is ${this.#url} the address of the service?`
+    throw new ServiceError(message, { status: response.status, body: text, retryAfterS: null, requestId: null })
   }
 
   async wait(ms: number, signal?: AbortSignal): Promise<void> {
     await (this.#options.wait ?? waitFor)(ms, signal)
   }
 
-  async #attempt(method: string, path: string, options: RequestOptions): Promise<Response | Error> {
-    const { url, key, project, fetch: send = fetch } = this.#options
-    const { headers, body, signal } = options
-    const credential = { authorization: `Bearer ${key}`, ...(project !== undefined && { 'x-svc-project': project }) }
+  async #retry<Result>(
+    method: string,
+    path: string,
+    options: RequestOptions,
+    read: (response: Response) => Result | Promise<Result>,
+  ): Promise<Result> {
+    let waitedMs = 0
+    for (let attempt = 0; ; attempt++) {
+      const outcome = await this.#attempt(method, path, options, read)
+      if (!('error' in outcome)) return outcome.result
+      const pauseMs = retryPauseMs(outcome.error, options.isRepeatable ?? false, attempt)
+      if (pauseMs === null || waitedMs + pauseMs > (this.#options.retryForMs ?? 60_000)) throw outcome.error
+      await this.wait(pauseMs, options.signal)
+      waitedMs += pauseMs
+    }
+  }
+
+  async #attempt<Result>(
+    method: string,
+    path: string,
+    { headers, body, signal }: RequestOptions,
+    read: (response: Response) => Result | Promise<Result>,
+  ): Promise<{ result: Result } | { error: Error }> {
+    const { fetch: send = fetch } = this.#options
+    // A wrong header is an error of the caller, and is therefore thrown before the attempt.
+    const allHeaders = new Headers({ ...this.#credential, ...headers })
     try {
-      const response = await send(url + path, {
+      const response = await send(this.#url + path, {
         method,
-        headers: { ...credential, ...headers },
+        headers: allHeaders,
+        // A redirected POST would become a GET without its body.
+        redirect: 'manual',
         ...(body !== undefined && { body }),
         ...(signal && { signal }),
       })
-      if (response.ok) return response
-      return toServiceError(response.status, await response.text(), (name) => response.headers.get(name))
+      if (response.ok) return { result: await read(response) }
+      const text = await response.text()
+      return { error: toServiceError(response.status, text, (name) => response.headers.get(name)) }
     } catch (error) {
       signal?.throwIfAborted()
-      return new UnreachableError(`cannot reach ${url}: ${reasonOf(error)}`, { cause: error })
+      return { error: new UnreachableError(`cannot reach ${this.#url}: ${reasonOf(error)}`, { cause: error }) }
     }
   }
+}
+
+function checkUrl(given: string): string {
+  const url = URL.canParse(given) ? new URL(given) : null
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
+    throw new TypeError(`option 'url' must be an address such as http://127.0.0.1:8787, not '${given}'`)
+  }
+  return given.trim().replace(/\/+$/, '')
 }
 
 /** How long to wait before the next attempt, or null if there must be none. */

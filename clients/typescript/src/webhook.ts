@@ -12,9 +12,9 @@ export interface WebhookEvent {
 
 export interface VerifyOptions {
   /** How far the clocks may differ, in seconds. Default: 300. */
-  toleranceS?: number
+  toleranceS?: number | undefined
   /** The current time in seconds since 1970, for tests. */
-  nowS?: number
+  nowS?: number | undefined
 }
 
 type WebhookHeaders = Headers | { [name: string]: string | string[] | undefined }
@@ -36,12 +36,15 @@ export async function verifyWebhook(
   if (!(Math.abs(nowS - Number(time)) <= toleranceS)) {
     throw new WebhookSignatureError('the call is too old, or the clocks differ')
   }
-  const body = typeof rawBody === 'string' ? rawBody : new TextDecoder().decode(rawBody)
-  const signed = new TextEncoder().encode(`${id}.${time}.${body}`)
+  const body = typeof rawBody === 'string' ? new TextEncoder().encode(rawBody) : rawBody
+  const start = new TextEncoder().encode(`${id}.${time}.`)
+  const signed = new Uint8Array(start.length + body.length)
+  signed.set(start)
+  signed.set(body, start.length)
   if (!(await isSigned(secret, signed, signatures))) {
     throw new WebhookSignatureError('the signature does not fit this secret')
   }
-  return JSON.parse(body) as WebhookEvent
+  return JSON.parse(new TextDecoder().decode(body)) as WebhookEvent
 }
 
 /** While a secret is replaced, the service sends one signature for each of the two secrets. */

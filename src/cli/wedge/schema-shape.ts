@@ -7,7 +7,7 @@ export type SchemaShape =
   | { kind: 'literal'; value: string | number | boolean | null }
   | { kind: 'scalar'; type: ScalarType }
   | { kind: 'array'; items: SchemaShape }
-  | { kind: 'map' }
+  | { kind: 'map'; values: SchemaShape }
   | { kind: 'object'; fields: ShapeField[] }
   | { kind: 'union'; of: SchemaShape[] }
 
@@ -28,6 +28,7 @@ export function toSchemaShape(schema: Json | undefined): SchemaShape {
   if (typeof schema.$ref === 'string') return { kind: 'named', name: schema.$ref.split('/').at(-1) ?? '' }
   if (schema.const !== undefined) return unionOf([toLiteral(schema.const)])
   if (Array.isArray(schema.enum)) return unionOf(schema.enum.map(toLiteral))
+  if (Array.isArray(schema.allOf)) return toSchemaShape(mergeAllOf(schema, schema.allOf))
   const choices = schema.anyOf ?? schema.oneOf
   if (Array.isArray(choices)) return unionOf(choices.map(toSchemaShape))
   if (Array.isArray(schema.type)) return unionOf(schema.type.map((type) => shapeOfType(schema, type)))
@@ -41,8 +42,18 @@ function shapeOfType(schema: JsonObject, type: Json | undefined): SchemaShape {
   return scalar === undefined ? { kind: 'any' } : { kind: 'scalar', type: scalar }
 }
 
+/** One schema with the fields of all parts. */
+function mergeAllOf({ allOf: _, ...schema }: JsonObject, allOf: Json[]): JsonObject {
+  const parts = [schema, ...allOf].filter(isJsonObject)
+  const properties = parts.map((part) => (isJsonObject(part.properties) ? part.properties : {}))
+  const required = parts.flatMap((part) => (Array.isArray(part.required) ? part.required : []))
+  return Object.assign({}, ...parts, { properties: Object.assign({}, ...properties), required })
+}
+
 function objectShape(schema: JsonObject): SchemaShape {
-  if (!isJsonObject(schema.properties) || Object.keys(schema.properties).length === 0) return { kind: 'map' }
+  if (!isJsonObject(schema.properties) || Object.keys(schema.properties).length === 0) {
+    return { kind: 'map', values: toSchemaShape(schema.additionalProperties) }
+  }
   const required = Array.isArray(schema.required) ? schema.required : []
   const fields = Object.entries(schema.properties).map(([name, property]) => ({
     name,

@@ -1,8 +1,10 @@
 import { basename } from 'node:path'
+import type { JsonObject } from '../../base/json.ts'
 import type { WedgeManifest } from '../../contract/wedge-manifest.ts'
 import { type CliCommand, commandArg, stringOption } from '../shell/command.ts'
 import { EXIT_CODE, usageError } from '../shell/failure.ts'
-import { toPythonDeclarations, toTypeName } from './python-types.ts'
+import { inlineReferences } from './inline-references.ts'
+import { reserveName, toPythonDeclarations, toTypeName } from './python-types.ts'
 import { toSchemaShape } from './schema-shape.ts'
 import { toTypeScript } from './typescript-types.ts'
 import { findWedgeFolder, readWedgeManifest } from './wedge-folders.ts'
@@ -41,8 +43,8 @@ function writeTypeScript(manifest: WedgeManifest, comment: string): string {
       `export interface ${name} {`,
       `  wedge: '${manifest.wedge}'`,
       `  task_type: '${type}'`,
-      `  input: ${toTypeScript(toSchemaShape(input_schema), '  ')}`,
-      `  output: ${toTypeScript(toSchemaShape(output_schema), '  ')}`,
+      `  input: ${toTypeScript(shapeOf(input_schema), '  ')}`,
+      `  output: ${toTypeScript(shapeOf(output_schema), '  ')}`,
       '}',
     ].join('\n'),
   )
@@ -50,22 +52,24 @@ function writeTypeScript(manifest: WedgeManifest, comment: string): string {
 }
 
 function writePython(manifest: WedgeManifest, comment: string): string {
-  const declarations = namedTaskTypes(manifest).flatMap(({ name, input_schema, output_schema }) => [
-    ...toPythonDeclarations(`${name}Input`, toSchemaShape(input_schema)),
-    ...toPythonDeclarations(`${name}Output`, toSchemaShape(output_schema)),
+  const types = namedTaskTypes(manifest).flatMap(({ name, input_schema, output_schema }) => [
+    { name: `${name}Input`, schema: input_schema },
+    { name: `${name}Output`, schema: output_schema },
   ])
+  const usedNames = new Set(types.map(({ name }) => name))
+  const declarations = types.flatMap(({ name, schema }) => toPythonDeclarations(name, shapeOf(schema), usedNames))
   const imports =
     'from __future__ import annotations\n\nfrom typing import Any, Literal, NotRequired, TypeAlias, TypedDict'
   return [`# ${comment}\n${imports}`, ...declarations].join('\n\n\n')
 }
 
+const shapeOf = (schema: JsonObject | null | undefined) => toSchemaShape(inlineReferences(schema ?? null))
+
 /** Two task types whose names differ only in `-` and `_` would get the same name, so the second one gets a number. */
 function namedTaskTypes({ task_types }: WedgeManifest) {
-  const used = new Map<string, number>()
+  const usedNames = new Set<string>()
   return Object.entries(task_types).map(([type, declared]) => {
     const base = /^\d/.test(type) ? `Type${toTypeName(type)}` : toTypeName(type)
-    const count = (used.get(base) ?? 0) + 1
-    used.set(base, count)
-    return { ...declared, type, name: count === 1 ? base : `${base}${count}` }
+    return { ...declared, type, name: reserveName(base, usedNames) }
   })
 }

@@ -1,8 +1,5 @@
 import type { SchemaShape, ShapeField } from './schema-shape.ts'
 
-/** Not `Record`, which is also the name of a resource. */
-const ANY_OBJECT = '{ [key: string]: unknown }'
-
 const SCALARS = { string: 'string', number: 'number', integer: 'number', boolean: 'boolean', null: 'null' }
 
 /** A shape as a TypeScript type. Lines after the first begin with `indent`. */
@@ -17,7 +14,8 @@ export function toTypeScript(shape: SchemaShape, indent = ''): string {
     case 'array':
       return arrayType(shape.items, indent)
     case 'map':
-      return ANY_OBJECT
+      // Not `Record`, which is also the name of a resource.
+      return `{ [key: string]: ${toTypeScript(shape.values, indent)} }`
     case 'object':
       return objectType(shape.fields, indent)
     case 'union':

@@ -1,0 +1,143 @@
+import { execFile } from 'node:child_process'
+import { chmodSync, copyFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
+import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { PYTHON_CLIENT_FILE } from '../../scripts/client-types.ts'
+import { webhookSignatureHeaders } from '../../src/connections/executors/webhook.ts'
+import { FOUNDER_KEY, type TestApp, testApp, writeFiles } from '../app.ts'
+import { runSvc } from '../cli/run-svc.ts'
+import { blocks, page, ROOT } from '../docs/pages.ts'
+import { compile, createClientProject } from './packed-client.ts'
+import { PYTHON } from './run-python.ts'
+
+const GUIDE = 'docs/clients.md'
+const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
+const DOCUMENTED_URL = 'http://127.0.0.1:8787'
+const ORDER = { order_id: 'A-9', amount_usd: 30, reason: 'arrived damaged', customer_email: 'kim@example.com' }
+
+const { folder: project } = createClientProject()
+const pythonProject = mkdtempSync(join(tmpdir(), 'svc-client-'))
+chmodSync(pythonProject, 0o755)
+copyFileSync(PYTHON_CLIENT_FILE, join(pythonProject, 'agent_work_service_client.py'))
+afterAll(() => {
+  for (const folder of [project, pythonProject]) rmSync(folder, { recursive: true, force: true })
+})
+
+/** The code of a page for a language, by the program that it belongs to. Blocks for callers continue each other. */
+function programs(path: string, language: 'ts' | 'python') {
+  const all = blocks(page(path), language)
+  const isSandbox = (code: string) => /openSandbox\(|openSandbox<|Sandbox\(\)/.test(code)
+  const isWebhook = (code: string) => /function receiveWebhook|def receive_webhook/.test(code)
+  const callers = all.filter((code) => !isSandbox(code) && !isWebhook(code))
+  return {
+    caller: (url: string) => callers.join('\n').replaceAll(DOCUMENTED_URL, url),
+    sandbox: all.find(isSandbox) ?? '',
+    webhook: all.find(isWebhook) ?? '',
+  }
+}
+
+async function writeWedgeTypes(): Promise<void> {
+  const types = async (...options: string[]) => {
+    const { code, stdout } = await runSvc(['wedge', 'types', 'refund-desk', ...options], { cwd: ROOT })
+    expect(code).toBe(0)
+    return stdout
+  }
+  writeFiles(project, { 'refund-desk.ts': await types() })
+  writeFiles(pythonProject, { 'refund_desk.py': await types('--language', 'python') })
+}
+
+/** A service with the refund desk and its rehearsed model. */
+const openRefundDesk = (env: Record<string, string> = {}): Promise<TestApp> =>
+  testApp({ store: 'sqlite', env: { SVC_WEDGES_DIR: join(ROOT, 'wedges'), ...env } })
+
+async function run(program: string, args: string[], folder: string): Promise<string> {
+  const env = { SVC_KEY: FOUNDER_KEY, PATH: process.env['PATH'] ?? '' }
+  return (await promisify(execFile)(program, args, { cwd: folder, env })).stdout
+}
+
+function compileProgram(file: string): void {
+  expect(compile(project, [file], ['--module', 'nodenext', '--types', 'node'])).toBe('')
+}
+
+const LANGUAGES = {
+  TypeScript: {
+    language: 'ts',
+    readme: 'clients/typescript/README.md',
+    async runCaller(code: string) {
+      writeFiles(project, { 'caller.ts': code })
+      compileProgram('caller.ts')
+      return run(process.execPath, ['caller.js'], project)
+    },
+    agent(code: string) {
+      writeFiles(project, { 'agent.ts': code })
+      compileProgram('agent.ts')
+      return { SVC_AGENT_DIR: project, SVC_AGENT_COMMAND: 'node agent.js' }
+    },
+  },
+  Python: {
+    language: 'python',
+    readme: 'clients/python/README.md',
+    runCaller(code: string) {
+      writeFiles(pythonProject, { 'caller.py': code })
+      return run(PYTHON, ['-B', '-X', 'dev', '-W', 'error', 'caller.py'], pythonProject)
+    },
+    agent(code: string) {
+      writeFiles(pythonProject, { 'agent.py': code })
+      return { SVC_AGENT_DIR: pythonProject, SVC_AGENT_COMMAND: `${PYTHON} -B agent.py` }
+    },
+  },
+} as const
+
+describe.each(Object.entries(LANGUAGES))('the documented %s code', (_, { language, readme, runCaller, agent }) => {
+  test('for callers runs tasks, follows and decides', async () => {
+    await writeWedgeTypes()
+    const app = await openRefundDesk()
+    const guide = await runCaller(programs(GUIDE, language).caller(app.url))
+    expect(guide).toMatch(/Rehearsed answer[^]*succeeded\napr_\w+ approved\nrefund\n$/)
+    expect(await runCaller(programs(readme, language).caller(app.url))).toMatch(
+      /^1 task\.created\n[^]*\nsucceeded [^]*A-1/,
+    )
+  })
+
+  test('for the sandbox handles a refund, and asks a person', async () => {
+    await writeWedgeTypes()
+    const sandbox = { SVC_SANDBOX: 'bwrap' }
+    const desk = await openRefundDesk({ ...sandbox, ...agent(programs(GUIDE, language).sandbox) })
+    const { id } = await desk.createTask({ wedge: 'refund-desk', task_type: 'handle_request', input: ORDER })
+    expect(await desk.finished(id)).toMatchObject({
+      status: 'succeeded',
+      output: { order_id: 'A-9', decision: 'refund', amount_usd: 30, category: 'damaged' },
+      artifacts: [{ name: 'output.json' }, { name: 'ruling.json' }],
+    })
+    const { body: ledger } = await desk.call('GET', '/v1/records?wedge=refund-desk&collection=refund_ledger')
+    expect(ledger.data).toMatchObject([{ key: 'A-9', value: { decision: 'refund' } }])
+    const asking = await openRefundDesk({ ...sandbox, ...agent(programs(readme, language).sandbox) })
+    const task = await asking.createTask({ wedge: 'refund-desk', task_type: 'assess', input: ORDER })
+    const asked = (await asking.events(task.id, { until: ({ event }) => event === 'approval.requested' })).at(-1)
+    const path = `/v1/approvals/${asked?.data.data.approval_id}/approve`
+    expect((await asking.call('POST', path, { edited: { answer: 'no' } })).status).toBe(200)
+    expect(await asking.finished(task.id)).toMatchObject({ status: 'succeeded', output: { decision: 'decline' } })
+  })
+})
+
+test('the documented receivers of webhooks accept calls of the service and no others', async () => {
+  const body = JSON.stringify({ id: 'dlv_1', type: 'task.finished', created_at: '', data: { id: 'task_1' } })
+  const headers = webhookSignatureHeaders(SECRET, 'dlv_1', Math.floor(Date.now() / 1000), body)
+  vi.stubEnv('WEBHOOK_SECRET', SECRET)
+  onTestFinished(() => void vi.unstubAllEnvs())
+  writeFiles(project, { 'webhook.ts': programs(GUIDE, 'ts').webhook })
+  compileProgram('webhook.ts')
+  const { receiveWebhook } = await import(pathToFileURL(join(project, 'webhook.js')).href)
+  const send = (text: string) => receiveWebhook(new Request('http://a/', { method: 'POST', headers, body: text }))
+  expect([(await send(body)).status, (await send(`${body} `)).status]).toEqual([204, 400])
+  const check = `
+import json, sys
+os.environ["WEBHOOK_SECRET"], headers, body = json.loads(sys.argv[1])
+print(receive_webhook(headers, body.encode()), receive_webhook(headers, b"{}"))`
+  writeFiles(pythonProject, { 'webhook.py': programs(GUIDE, 'python').webhook + check })
+  const output = await run(PYTHON, ['-B', 'webhook.py', JSON.stringify([SECRET, headers, body])], pythonProject)
+  expect(output).toBe('task.finished task_1\n204 400\n')
+})
