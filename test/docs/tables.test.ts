@@ -51,7 +51,9 @@ test('docs/making-a-wedge.md lists every tool that a model can call', () => {
 })
 
 test('docs/agent-protocol.md lists every route of the sandbox plane', () => {
-  const routeFiles = ['sandbox-routes', 'record-routes', 'question-routes'].map((name) => source(`runs/${name}.ts`))
+  const routeFiles = ['sandbox-routes', 'record-routes', 'question-routes', 'skill-routes'].map((name) =>
+    source(`runs/${name}.ts`),
+  )
   const routes = [...routeFiles.join('\n').matchAll(/sandboxRoute\('([A-Z]+)', '(\/v1\/internal[^']*)'/g)]
   expect(routes.length).toBeGreaterThan(10)
   const documented = firstColumn('docs/agent-protocol.md', 'The sandbox plane').map((call) => call.replace(/\?.*/, ''))
