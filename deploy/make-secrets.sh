@@ -1,9 +1,10 @@
 #!/bin/sh
-# Creates the secrets that compose.yaml mounts. Existing secrets stay unchanged.
+# Creates the secrets that compose.yaml mounts, and the empty folder config/. Existing secrets stay unchanged.
 # Other users cannot open the folder; its files are readable, because the containers read them as other users.
 set -eu
 cd -- "$(dirname -- "$0")/.."
 
+mkdir -p config
 umask 077
 mkdir -p secrets
 random() { openssl rand -hex 24; }

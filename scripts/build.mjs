@@ -39,7 +39,7 @@ const englishOnly = {
 const loadedAtFirstUse = [
   'src/channels/mail/imap-client.ts',
   'src/channels/mail/parse-mime.ts',
-  'src/cli/connection/parse-yaml.ts',
+  'src/base/parse-yaml.ts',
   'src/connections/mail/smtp-client.ts',
   'src/connections/mcp/mcp-client.ts',
 ]

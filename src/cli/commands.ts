@@ -7,6 +7,7 @@ import {
   reviseCommand,
 } from './tasks/approval-commands.ts'
 import { exportAuditCommand, verifyAuditCommand } from './admin/audit-commands.ts'
+import { completionCommand } from './completion/completion-command.ts'
 import { importConnectionCommand } from './connection/import-command.ts'
 import { backupCommand } from './admin/backup-command.ts'
 import type { CliCommand } from './shell/command.ts'
@@ -66,4 +67,5 @@ export const COMMANDS: readonly CliCommand[] = [
   rotateVaultCommand,
   backupCommand,
   doctorCommand,
+  completionCommand((): readonly CliCommand[] => COMMANDS),
 ]

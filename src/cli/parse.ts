@@ -1,5 +1,5 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util'
-import { type CliCommand, commandUsage } from './shell/command.ts'
+import { type CliCommand, COMMON_OPTIONS, commandUsage } from './shell/command.ts'
 import { COMMANDS } from './commands.ts'
 import { type CommandFailure, usageError } from './shell/failure.ts'
 import { closestName } from './shell/closest-name.ts'
@@ -10,14 +10,6 @@ export type ParsedCommandLine =
   | { kind: 'command'; command: CliCommand; options: Record<string, unknown>; args: string[] }
 
 type OptionTable = NonNullable<ParseArgsConfig['options']>
-
-/** The options of every command. They are also accepted before the command. */
-const COMMON_OPTIONS: OptionTable = {
-  url: { type: 'string' },
-  key: { type: 'string' },
-  json: { type: 'boolean' },
-  help: { type: 'boolean', short: 'h' },
-}
 
 export function parseCommandLine(args: string[]): ParsedCommandLine {
   const { before, after } = splitAtCommand(args)

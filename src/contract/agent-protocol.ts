@@ -10,6 +10,8 @@ export interface Brief {
   task: { id: string; wedge: string; task_type: string; input: Json; constraints: JsonObject }
   instructions: string
   skills: NamedText[]
+  /** Skills whose files the agent reads when it needs them; absent if there are none. */
+  skill_folders?: BriefSkillFolder[] | undefined
   knowledge: NamedText[]
   history: HistoryMessage[]
   files: BriefFile[]
@@ -60,6 +62,8 @@ export type HarnessShape = 'agent' | 'decide' | 'workflow'
 export type ModelProvider = 'anthropic' | 'openai'
 export type NamedText = { name: string; content: string }
 export type HistoryMessage = { direction: 'inbound' | 'outbound'; from: string; body: string; at: string }
+/** `path` is the folder in the cell, read-only; null in a cell in which no program can run. */
+export type BriefSkillFolder = { name: string; description: string; files: string[]; path: string | null }
 /** A file of the task or of its thread. `path` is where the agent can read it; it cannot be changed there. */
 export type BriefFile = { id: string; name: string; content_type: string; size: number; path: string }
 export type BriefConnection = {

@@ -101,13 +101,10 @@ export const PLANE_TOOLS = {
       cursor: { type: 'string' },
     },
     required: ['collection'],
-    toRequest(input) {
-      const query = Object.entries(pickFields(input, 'where', 'limit', 'cursor')).map(
-        ([name, value]) => `${name}=${encodeURIComponent(typeof value === 'string' ? value : JSON.stringify(value))}`,
-      )
-      const path = `records/${segment(input, 'collection')}`
-      return { method: 'GET', path: query.length > 0 ? `${path}?${query.join('&')}` : path }
-    },
+    toRequest: (input) => ({
+      method: 'GET',
+      path: withQuery(`records/${segment(input, 'collection')}`, pickFields(input, 'where', 'limit', 'cursor')),
+    }),
   },
   records_delete: {
     description: 'Deletes one stored record.',
@@ -135,6 +132,20 @@ export const PLANE_TOOLS = {
       method: 'PUT',
       path: 'case',
       body: pickFields(input, 'title', 'stage', 'data', 'status', 'note'),
+    }),
+  },
+  skill_read: {
+    description:
+      'Reads a file of a skill: its instructions (SKILL.md) first, then the files that they name, when you need them. A long file is read in parts: go on at next_offset.',
+    properties: {
+      skill: { type: 'string', description: 'The name of the skill.' },
+      path: { type: 'string', description: 'Such as references/prices.md; SKILL.md without it.' },
+      offset: { type: 'integer', description: 'The character to start at; 0 without it.' },
+    },
+    required: ['skill'],
+    toRequest: (input) => ({
+      method: 'GET',
+      path: withQuery(`skills/${segment(input, 'skill')}`, pickFields(input, 'path', 'offset')),
     }),
   },
   report_gap: {
@@ -170,3 +181,10 @@ export const FINISH_DESCRIPTION = 'Ends the task with its output. Call it once, 
 const recordPath = (input: JsonObject): string => `records/${segment(input, 'collection')}/${segment(input, 'key')}`
 
 const segment = (input: JsonObject, key: string): string => encodeURIComponent(textField(input, key))
+
+function withQuery(path: string, fields: JsonObject): string {
+  const query = Object.entries(fields).map(
+    ([name, value]) => `${name}=${encodeURIComponent(typeof value === 'string' ? value : JSON.stringify(value))}`,
+  )
+  return query.length > 0 ? `${path}?${query.join('&')}` : path
+}

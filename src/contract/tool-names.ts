@@ -8,6 +8,7 @@ export const COMMON_TOOLS = [
   'records_list',
   'case_get',
   'case_update',
+  'skill_read',
   'report_gap',
   'ask_person',
   'file_read',

@@ -3,6 +3,7 @@ import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
 import { SLUG } from '../base/slug.ts'
 import type { NamedText } from './agent-protocol.ts'
 import { connectionNames } from './declared-connections.ts'
+import type { SkillFolder } from './skill-folder.ts'
 import { TOOL_GROUPS } from './tool-names.ts'
 
 export const slugSchema = z.string().regex(SLUG, 'must be a slug: a-z, 0-9, _ and -')
@@ -185,6 +186,8 @@ export interface Wedge {
   /** The manifest as the author wrote it. */
   source: JsonObject
   skills: NamedText[]
+  /** Skills of which the agent knows the description, and reads the files when it needs them. */
+  skillFolders: SkillFolder[]
   knowledge: NamedText[]
   /** The rehearsal scripts by task type. */
   rehearsals: Record<string, unknown>

@@ -35,6 +35,17 @@ const askPersonTool: HarnessTool = {
   },
 }
 
+const skillReadTool: HarnessTool = {
+  name: 'skill_read',
+  ...PLANE_TOOLS.skill_read,
+  async run(run, input) {
+    const result = await callInternal(run, PLANE_TOOLS.skill_read.toRequest(input))
+    const outcome = toToolOutcome(result)
+    // The file is in the wedge, so the event does not repeat it.
+    return outcome.ok ? { ...outcome, shown: pickFields(resultFields(result), 'skill', 'path', 'size') } : outcome
+  },
+}
+
 /** A tool whose result is the response of the service. */
 const plainTool = (name: 'read' | `records_${'get' | 'put' | 'list'}` | `case_${'get' | 'update'}` | 'report_gap') => {
   const spec = PLANE_TOOLS[name]
@@ -52,6 +63,7 @@ export const planeTools: HarnessTool[] = [
   plainTool('records_list'),
   plainTool('case_get'),
   plainTool('case_update'),
+  skillReadTool,
   plainTool('report_gap'),
   askPersonTool,
 ]

@@ -13,6 +13,7 @@ export function systemPrompt(brief: Brief): string {
     rules(brief),
     titled('Instructions', brief.instructions),
     ...brief.skills.map((skill) => titled(`Skill: ${skill.name}`, skill.content)),
+    skillFolders(brief),
     connections(brief),
     workflows(brief),
     knowledge(brief),
@@ -93,6 +94,18 @@ function actionRule(brief: Brief): string {
   const named = 'one of the tools of the connections'
   const way = !hasNamed ? 'the tool act' : needsGeneralTools(brief) ? `the tool act or ${named}` : named
   return `The only way to change anything outside is ${way}. It may wait for a person to approve; do not announce an action as done before it succeeded.`
+}
+
+/** Only the descriptions: the model reads the rest of a skill when a task needs it. */
+function skillFolders(brief: Brief): string {
+  const { skill_folders = [] } = brief
+  if (!offers(brief, 'skill_read') || skill_folders.length === 0) return ''
+  const lines = skill_folders.map(({ name, description, path }) => {
+    const place = path !== null && offers(brief, 'run_command') ? ` Its files are in ${path}.` : ''
+    return `- ${name}: ${description.replaceAll(/\s+/g, ' ')}${place}`
+  })
+  const how = 'Before you do what one of these skills is for, read it with skill_read and follow it.'
+  return titled('Skills', [how, ...lines].join('\n'))
 }
 
 function connections(brief: Brief): string {

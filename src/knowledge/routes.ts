@@ -14,6 +14,7 @@ import {
   KnowledgeRevisionView,
   MAX_SHOWN_LIVE_ITEMS,
   toRevisionView,
+  toSkillFolderView,
   toTaskTypeViews,
   WedgeView,
 } from './view.ts'
@@ -44,6 +45,7 @@ export const knowledgeRoutes = nameRoutes({
         ...toWedgeSummaryView(ctx, wedge, enabled),
         task_types: toTaskTypeViews(wedge),
         skills: wedge.skills,
+        skill_folders: wedge.skillFolders.map(toSkillFolderView),
         knowledge: { authored: wedge.knowledge, live: live.slice(0, MAX_SHOWN_LIVE_ITEMS) },
       }
     },

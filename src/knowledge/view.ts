@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { SkillFolder } from '../contract/skill-folder.ts'
 import type { Wedge } from '../contract/wedge-manifest.ts'
 import { jsonObject, jsonValue } from '../http/validate.ts'
 import type { KnowledgeRevisionRow } from '../store/tables.ts'
@@ -25,6 +26,22 @@ export const KnowledgeItemView = z
 
 const NamedTextView = z.object({ name: z.string(), content: z.string() }).meta({ id: 'NamedText' })
 
+const SkillFolderView = z
+  .object({
+    name: z.string(),
+    description: z.string().meta({ description: 'What an agent knows of the skill before it reads its files.' }),
+    content: z.string().meta({ description: 'The instructions: `SKILL.md` without its front matter.' }),
+    files: z.array(z.object({ path: z.string(), size: z.number().int() })),
+  })
+  .meta({ id: 'SkillFolder' })
+
+export const toSkillFolderView = ({ name, description, content, files }: SkillFolder) => ({
+  name,
+  description,
+  content,
+  files: files.map(({ path, bytes }) => ({ path, size: bytes.length })),
+})
+
 const TaskTypeView = z.object({
   input_schema: jsonObject.nullable(),
   example: jsonValue.meta({
@@ -46,6 +63,9 @@ export const MAX_SHOWN_LIVE_ITEMS = 200
 export const WedgeView = WedgeSummaryView.extend({
   task_types: z.record(z.string(), TaskTypeView).meta({ description: 'By name.' }),
   skills: z.array(NamedTextView),
+  skill_folders: z.array(SkillFolderView).meta({
+    description: 'Skills as folders (`skills/<name>/SKILL.md`), whose files an agent reads when it needs them.',
+  }),
   knowledge: z.object({
     authored: z.array(NamedTextView),
     live: z.array(KnowledgeItemView).meta({ description: `The newest ${MAX_SHOWN_LIVE_ITEMS}.` }),

@@ -49,6 +49,7 @@ const PLANE_TOOL_NAMES = [
   'records_delete',
   'case_get',
   'case_update',
+  'skill_read',
   'ask_person',
 ] as const
 type PlaneToolName = (typeof PLANE_TOOL_NAMES)[number]
@@ -58,7 +59,7 @@ const isGeneral = (name: PlaneToolName) => name === 'act' || name === 'read'
 function planeTool(brief: ToolBrief, name: PlaneToolName): AgentTool {
   const spec = PLANE_TOOLS[name]
   const { description, properties, required } = spec
-  const readOnlyHint = name === 'read' || name.endsWith('_get') || name.endsWith('_list')
+  const readOnlyHint = /^read$|_(?:get|list|read)$/.test(name)
   return {
     definition: {
       name,

@@ -10,6 +10,7 @@ import type { Runner } from '../runs/runner.ts'
 import { runFileRoutes } from '../runs/file-routes.ts'
 import { questionRoutes } from '../runs/question-routes.ts'
 import { agentRecordRoutes } from '../runs/record-routes.ts'
+import { agentSkillRoutes } from '../runs/skill-routes.ts'
 import { refusedReads, type SandboxRoute, sandboxRoutes, workflowRoutes } from '../runs/sandbox-routes.ts'
 import type { WorkflowRunner } from '../workflows/workflow-runner.ts'
 import { VERSION } from './version.ts'
@@ -20,6 +21,7 @@ export const sandboxPlaneRoutes = (workflows: WorkflowRunner): SandboxRoute[] =>
   ...Object.values(agentRecordRoutes),
   ...Object.values(questionRoutes),
   ...Object.values(runFileRoutes),
+  ...Object.values(agentSkillRoutes),
   ...refusedReads,
   ...Object.values(workflowRoutes(workflows)),
 ]

@@ -3,6 +3,7 @@ import {
   type Brief,
   type BriefConnection,
   type BriefFile,
+  type BriefSkillFolder,
   type BriefTool,
   type HistoryMessage,
   MAX_ARTIFACT_MB,
@@ -18,7 +19,7 @@ import { buildGrounding } from '../knowledge/grounding.ts'
 import { parseTaskInput, parseTaskOutputSchema, parseTaskTools } from '../tasks/view.ts'
 import type { ToolName } from '../contract/tool-names.ts'
 import { toolsOfTask } from '../tasks/tools.ts'
-import { instructionsForTaskType, skillsForTaskType } from '../wedges/task-type.ts'
+import { instructionsForTaskType, skillFoldersForTaskType, skillsForTaskType } from '../wedges/task-type.ts'
 import { createBriefResume } from './continue-custom-agent.ts'
 import { hasFiles } from './park-run.ts'
 import { findReplyOfRun } from './reply-calls.ts'
@@ -37,16 +38,25 @@ export async function createOrContinueBrief(
   // The wedge may have lost a tool meanwhile.
   const usable = listUsableTools(run)
   const tools = brief.tools.filter((tool) => usable.includes(tool))
-  const continued = { ...brief, files: cell.files, tools, model: modelOf(run), service: serviceOf(run, cell) }
+  const folders = brief.skill_folders && { skill_folders: briefSkillFolders(run, cell) }
+  const continued = {
+    ...brief,
+    ...folders,
+    files: cell.files,
+    tools,
+    model: modelOf(run),
+    service: serviceOf(run, cell),
+  }
   if (run.cellKind === 'custom') return { ...continued, resume: await createBriefResume(ctx, run, earlier) }
   const { entries, logged } = earlier
   return { ...continued, transcript: { entries, logged, lost_files: hasFiles(run) } }
 }
 
-/** What the agent finds in its cell: the socket of the service, if there is one, and its files. */
+/** What the agent finds in its cell: the socket of the service, if there is one, its files and the folder of its skills. */
 interface BriefCell {
   socket: string | null
   files: BriefFile[]
+  skillsDir: string | null
 }
 
 /** Everything that the agent gets. The tokens of the run are the only credentials in it. */
@@ -61,7 +71,7 @@ async function createBrief(ctx: Ctx, run: TaskRun, cell: BriefCell): Promise<Bri
     v: 1,
     task: { id: task.id, wedge: task.wedge, task_type, input, constraints: { ...constraints } },
     instructions: instructionsText(run),
-    skills: skillsForTaskType(wedge, type),
+    ...briefSkills(run, cell),
     knowledge: [...grounding.knowledge, ...leftOutKnowledge(grounding.left_out)],
     history: await threadHistory(ctx, run),
     files: cell.files,
@@ -92,7 +102,8 @@ const serviceOf = (run: TaskRun, { socket }: BriefCell): Brief['service'] => ({
 })
 
 /** Tools that cannot work in this run are left out, because they cost tokens and the model might call them. */
-function listUsableTools({ task, files, wedge: { manifest } }: TaskRun): string[] {
+function listUsableTools({ task, files, wedge, type }: TaskRun): string[] {
+  const { manifest } = wedge
   const tools = new Set(toolsOfTask(manifest, parseTaskTools(task)))
   const without = (missing: boolean, names: ToolName[]) => {
     if (missing) for (const name of names) tools.delete(name)
@@ -100,8 +111,28 @@ function listUsableTools({ task, files, wedge: { manifest } }: TaskRun): string[
   without(manifest.connections.length === 0, ['act', 'read'])
   without(manifest.workflows.length === 0, ['workflow'])
   without(files.length === 0, ['file_read'])
+  without(type.harness.shape !== 'agent' || skillFoldersForTaskType(wedge, type).length === 0, ['skill_read'])
   without(task.case_id === null, ['case_get', 'case_update'])
   return [...tools]
+}
+
+/** The instructions of a skill are in the brief at once if the agent has no tool to read them later. */
+function briefSkills(run: TaskRun, cell: BriefCell): Pick<Brief, 'skills' | 'skill_folders'> {
+  const { wedge, type } = run
+  const skills = skillsForTaskType(wedge, type)
+  const folders = skillFoldersForTaskType(wedge, type)
+  if (folders.length === 0) return { skills }
+  if (listUsableTools(run).includes('skill_read')) return { skills, skill_folders: briefSkillFolders(run, cell) }
+  return { skills: [...skills, ...folders.map(({ name, content }) => ({ name, content }))] }
+}
+
+function briefSkillFolders({ wedge, type }: TaskRun, { skillsDir }: BriefCell): BriefSkillFolder[] {
+  return skillFoldersForTaskType(wedge, type).map(({ name, description, files }) => ({
+    name,
+    description,
+    files: files.map(({ path }) => path),
+    path: skillsDir && `${skillsDir}/${name}`,
+  }))
 }
 
 /** The connections with the tools that the task may use: without `act` no actions, without `read` no reads. */

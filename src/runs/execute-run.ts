@@ -22,7 +22,7 @@ import type { CellPool } from './cell-pool.ts'
 import type { AgentCell } from './agent-cell.ts'
 import { INTERRUPTED_ERROR } from './dead-replicas.ts'
 import { finishRun, failRun } from './finish-run.ts'
-import { listRunFiles, removeRunFiles, writeRunFiles } from './run-files.ts'
+import { listRunFiles, removeRunFiles, writeRunFiles, writeRunSkills } from './run-files.ts'
 import { runAgentSession } from './agent-session.ts'
 import { sendOutputReply } from './send-output-reply.ts'
 import { type EarlierRun, readEarlierRun, saveRunState } from './run-state.ts'
@@ -83,8 +83,9 @@ async function executeInCell(
     if (earlier && (kind === 'custom') !== (earlier.state.checkpoint !== null))
       return await failRun(ctx, run, INTERRUPTED_ERROR)
     const files = await retryUntilAvailable(() => writeRunFiles(ctx, run, agentCell), environment.stopping)
+    const skillsDir = await writeRunSkills(run, agentCell)
     const brief = await retryUntilAvailable(
-      () => createOrContinueBrief(ctx, run, { socket: socketPathInside, files }, earlier),
+      () => createOrContinueBrief(ctx, run, { socket: socketPathInside, files, skillsDir }, earlier),
       environment.stopping,
     )
     const { service: _, transcript: __, resume: ___, ...lasting } = brief

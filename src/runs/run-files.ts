@@ -1,6 +1,6 @@
 import { createWriteStream } from 'node:fs'
-import { chmod, mkdir, rm } from 'node:fs/promises'
-import { join, parse } from 'node:path'
+import { chmod, mkdir, rm, writeFile } from 'node:fs/promises'
+import { dirname, join, parse } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import type { BriefFile } from '../contract/agent-protocol.ts'
 import type { Ctx } from '../ctx/ctx.ts'
@@ -10,6 +10,7 @@ import { findFile, listTaskFiles, listThreadFiles } from '../files/rows.ts'
 import type { FilesFolder } from '../sandbox/files-folder.ts'
 import type { Db } from '../store/store.ts'
 import type { FileRow, TaskRow } from '../store/tables.ts'
+import { skillFoldersForTaskType } from '../wedges/task-type.ts'
 import type { AgentCell } from './agent-cell.ts'
 import type { TaskRun } from './task-run.ts'
 
@@ -49,7 +50,7 @@ export async function writeRunFiles(ctx: Ctx, run: TaskRun, cell: AgentCell): Pr
   if (run.files.length === 0 || folder === null) return []
   await mkdir(folder.host, { recursive: true })
   await chmod(folder.host, 0o755)
-  const names = new Set<string>()
+  const names = new Set([SKILLS_FOLDER])
   const written: BriefFile[] = []
   for (const file of run.files) {
     const name = unusedName(file.name, names)
@@ -58,6 +59,40 @@ export async function writeRunFiles(ctx: Ctx, run: TaskRun, cell: AgentCell): Pr
     written.push({ id, name: file.name, content_type, size, path: `${folder.inside}/${name}` })
   }
   return written
+}
+
+/** The folder of the skills in the cell, beside the files of the task. */
+const SKILLS_FOLDER = 'skills'
+
+/**
+ * Writes the skills of the run where its programs can read them, and returns the folder as the cell sees it. Null: there are
+ * none, or the cell runs no programs, and then the agent reads them over the sandbox plane.
+ */
+export async function writeRunSkills({ wedge, type }: TaskRun, { kind, files }: AgentCell): Promise<string | null> {
+  const skills = skillFoldersForTaskType(wedge, type)
+  if (skills.length === 0 || files === null || kind === 'harness') return null
+  const ofSkills = skills.flatMap((skill) =>
+    skill.files.map((file) => ({ ...file, path: `${SKILLS_FOLDER}/${skill.name}/${file.path}` })),
+  )
+  for (const folder of foldersAbove(ofSkills.map(({ path }) => path))) {
+    await mkdir(join(files.host, folder), { recursive: true })
+    // The umask of the service may hide a new folder from the user of the cell.
+    await chmod(join(files.host, folder), 0o755)
+  }
+  for (const { path, bytes, isExecutable } of ofSkills) {
+    await writeFile(join(files.host, path), bytes)
+    await chmod(join(files.host, path), isExecutable ? 0o555 : 0o444)
+  }
+  return `${files.inside}/${SKILLS_FOLDER}`
+}
+
+/** The folders of these paths, each after the folder that contains it. */
+function foldersAbove(paths: string[]): Set<string> {
+  const folders = paths.flatMap((path) => {
+    const parts = dirname(path).split('/')
+    return parts.map((_, index) => parts.slice(0, index + 1).join('/'))
+  })
+  return new Set(folders)
 }
 
 /** A cell that several runs share keeps the files of each apart, and outlives them. */

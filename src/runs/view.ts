@@ -18,3 +18,11 @@ export const PersonAnswerView = z.object({
 })
 
 export const WorkflowResultView = z.object({ result: jsonValue })
+
+export const SkillFileView = z.object({
+  skill: z.string(),
+  path: z.string(),
+  size: z.number().int().meta({ description: 'Of the whole file, in bytes.' }),
+  content: z.string(),
+  next_offset: z.number().int().nullable().meta({ description: 'Where to go on; null at the end of the file.' }),
+})

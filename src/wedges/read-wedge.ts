@@ -10,6 +10,7 @@ import { DEFAULT_AGENT_MAX_MEMORY_MB, findLargeAgents } from '../contract/declar
 import { DEFAULT_APPROVAL_TTL_MAX_S, findLongApprovals } from '../contract/declared-approvals.ts'
 import { type FileProblem, problemText, WedgeManifest, type Wedge } from '../contract/wedge-manifest.ts'
 import { readAgentFolders } from './agent-folders.ts'
+import { readSkills } from './read-skills.ts'
 import { readWorkflowCode } from './workflow-code.ts'
 import {
   listPartFiles,
@@ -40,14 +41,14 @@ export async function readWedge(root: string, slug: string, limits: ManifestLimi
   try {
     const dir = await resolveWedgeDir(root, slug)
     const { source, manifest } = await readManifest(dir, slug, limits)
-    const skills = await readSkills(dir, manifest)
+    const { problems: ofSkills, ...skills } = await readSkills(dir, manifest)
     const knowledge = await readKnowledge(dir, manifest)
     const code = await readWorkflowCode(dir, manifest)
-    const { rehearsals, examples, problems } = await readRehearsals(dir, manifest)
+    const { rehearsals, examples, problems: ofRehearsals } = await readRehearsals(dir, manifest)
     const agents = await readAgentFolders(dir, manifest)
     const title = manifest.title ?? slug
-    const parts = { skills, knowledge, rehearsals, examples, code, agents }
-    return { wedge: { slug, title, dir, manifest, source, ...parts }, problems }
+    const parts = { ...skills, knowledge, rehearsals, examples, code, agents }
+    return { wedge: { slug, title, dir, manifest, source, ...parts }, problems: [...ofSkills, ...ofRehearsals] }
   } catch (error) {
     if (error instanceof WedgeFileError) return { wedge: null, problems: error.problems }
     throw error
@@ -108,18 +109,6 @@ async function resolveWedgeDir(root: string, slug: string): Promise<string> {
   const dir = await realpathInside(root, slug)
   if (!dir) throw new WedgeFileError('the folder is a link to a target outside the wedges folder, or cannot be opened')
   return dir
-}
-
-async function readSkills(dir: string, manifest: WedgeManifest): Promise<NamedText[]> {
-  const all = async () => (await listPartFiles(dir, 'skills')).filter((file) => file.endsWith('.md'))
-  const names = manifest.skills ?? (await all()).map((file) => file.slice(0, -'.md'.length))
-  const ofTypes = Object.values(manifest.task_types).flatMap((type) => type.harness.skills ?? [])
-  return Promise.all(
-    [...new Set([...names, ...ofTypes])].map(async (name) => ({
-      name,
-      content: await loadWedgeText(dir, 'skills', `${name}.md`),
-    })),
-  )
 }
 
 async function readKnowledge(dir: string, manifest: WedgeManifest): Promise<NamedText[]> {

@@ -1,5 +1,6 @@
 import { badRequest } from '../base/problem.ts'
 import type { NamedText } from '../contract/agent-protocol.ts'
+import type { SkillFolder } from '../contract/skill-folder.ts'
 import type { TaskType, Wedge } from '../contract/wedge-manifest.ts'
 
 /** Checks own properties only, so that a name such as `constructor` is not found by accident. */
@@ -18,6 +19,10 @@ export function skillsForTaskType(wedge: Wedge, type: TaskType): NamedText[] {
   return pickByName(wedge.skills, type.harness.skills ?? wedge.manifest.skills)
 }
 
+export function skillFoldersForTaskType(wedge: Wedge, type: TaskType): SkillFolder[] {
+  return pickByName(wedge.skillFolders, type.harness.skills ?? wedge.manifest.skills)
+}
+
 /** The knowledge files that the task type uses as instructions. */
 export function instructionsForTaskType(wedge: Wedge, type: TaskType): NamedText[] {
   return pickByName(wedge.knowledge, instructionFileNames(type))
@@ -34,7 +39,7 @@ export function instructionFileNames(type: TaskType): string[] {
   return (type.harness.instructions ?? []).map((path) => path.replace(/^(\.\/)?(knowledge\/)?/, ''))
 }
 
-function pickByName(texts: NamedText[], names: string[] | undefined): NamedText[] {
-  if (!names) return texts
-  return names.flatMap((name) => texts.find((text) => text.name === name) ?? [])
+function pickByName<Named extends { name: string }>(all: Named[], names: string[] | undefined): Named[] {
+  if (!names) return all
+  return names.flatMap((name) => all.find((one) => one.name === name) ?? [])
 }

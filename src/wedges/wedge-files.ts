@@ -5,6 +5,7 @@ import { errorMessage } from '../base/error-message.ts'
 import { JsonSyntaxError, parseJsonWithLines } from '../base/json-with-lines.ts'
 import { realpathInside } from '../base/real-path.ts'
 import { parseStrictJson } from '../base/strict-json.ts'
+import { listSkillFolders } from '../contract/skill-folder.ts'
 import type { FileProblem } from '../contract/wedge-manifest.ts'
 import { listOwnFiles } from './digest-folder.ts'
 
@@ -75,12 +76,13 @@ export async function fingerprintWedge(
   const parts = await Promise.all(WEDGE_PARTS.map(async (part) => ({ part, names: await listNames(join(dir, part)) })))
   const below = (await listCodeFiles(dir)).filter((name) => name.includes('/')).map((name) => `workflows/${name}`)
   const inParts = parts.flatMap(({ part, names }) => (names ?? []).map((name) => `${part}/${name}`))
-  const ofAgents = await Promise.all(agentDirs.map((folder) => listOwnFiles(folder).catch(() => null)))
-  const agentFiles = ofAgents.flatMap((files) => (files ?? []).map(({ path }) => relative(dir, path)))
-  const files = ['wedge.json', ...inParts, ...below.sort(), ...agentFiles]
+  const ownDirs = [...agentDirs, ...(await listSkillFolders(dir)).map(({ name }) => join(dir, 'skills', name))]
+  const inOwnDirs = await Promise.all(ownDirs.map((folder) => listOwnFiles(folder).catch(() => null)))
+  const ownFiles = inOwnDirs.flatMap((files) => (files ?? []).map(({ path }) => relative(dir, path)))
+  const files = ['wedge.json', ...inParts, ...below.sort(), ...ownFiles]
   const fingerprints = await Promise.all(files.map((file) => fingerprintFile(dir, file)))
   const folders = parts.filter(({ names }) => names !== null).map(({ part }) => join(dir, part))
-  return { fingerprint: fingerprints.join('\n'), folders: [dir, ...folders, ...agentDirs] }
+  return { fingerprint: fingerprints.join('\n'), folders: [dir, ...folders, ...ownDirs] }
 }
 
 /** Reads a file as text. The name comes from the manifest, so it is checked to stay inside the folder. */

@@ -7,6 +7,9 @@ const LETTERS = {
     approvals: [{ action: 'post:send', risk: 'medium', required: true }],
     task_types: { write: { description: 'Send one letter. Input: to, subject.' }, pretend: {} },
   },
+  'letters/skills/letter-style/SKILL.md':
+    '---\nname: letter-style\ndescription: How a letter looks. Use it for every letter.\n---\nBegin with **Dear**.',
+  'letters/skills/letter-style/references/closings.md': 'Yours',
   'letters/rehearsals/write.json': [
     {
       say: 'I send the letter.',

@@ -61,6 +61,19 @@ describe('setup pages', () => {
     expect(await accessibilityViolations(page)).toEqual([])
   })
 
+  test('wedge page: a skill that is a folder shows its description, its instructions and its files', async () => {
+    const page = await console().open('/wedges')
+    await page.getByRole('link', { name: 'Letters' }).click()
+    const skill = page.getByText('How a letter looks. Use it for every letter.')
+    await skill.waitFor()
+    expect(await page.getByText('references/closings.md').isVisible()).toBe(false)
+    await skill.click()
+    await page.getByText('references/closings.md').waitFor()
+    await page.getByText('Dear', { exact: true }).waitFor()
+    expect(await page.getByText('No skills.').count()).toBe(0)
+    expect(await accessibilityViolations(page)).toEqual([])
+  })
+
   test('wedge page: knowledge, intake and policy simulation work', async () => {
     const refund = { wedge: 'refund-desk', task_type: 'handle_request', input: REFUND }
     const { body: task } = await console().call('POST', '/v1/tasks', refund)

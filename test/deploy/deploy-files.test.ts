@@ -49,7 +49,7 @@ describe('the Dockerfile', () => {
 function knownSettings(): Set<string> {
   const names = new Set<string>(['NODE_ENV', 'SVC_MODEL'])
   const sources = readdirSync(join(ROOT, 'src/config')).map((file) => page(`src/config/${file}`))
-  for (const [name] of [...sources, page('src/contract/settings.ts')].join('\n').matchAll(/\b[A-Z]+(_[A-Z]+)+\b/g))
+  for (const [name] of [...sources, page('src/contract/settings.ts')].join('\n').matchAll(/\b[A-Z]+(_[A-Z0-9]+)+\b/g))
     names.add(name)
   for (const name of SECRET_SETTINGS) names.add(`${name}_FILE`)
   return names
@@ -57,13 +57,39 @@ function knownSettings(): Set<string> {
 
 test.each([
   ['Dockerfile', [...(/^ENV (.+)$/m.exec(dockerfile)?.[1] ?? '').matchAll(/([A-Z_]+)=/g)]],
-  ['compose.yaml', [...compose.matchAll(/^ {6}- ([A-Z_]+)(?:=.*)?$/gm)]],
+  ['compose.yaml', [...compose.matchAll(/^ {6}- ([A-Z0-9_]+)(?:=.*)?$/gm)]],
   ['deploy/svc.service', [...unit.matchAll(/^Environment=([A-Z_]+)=/gm)]],
 ])('%s contains only settings that the service knows', (_, found) => {
   const names = found.map(([, name = '']) => name)
   expect(names.length).toBeGreaterThan(3)
   const known = knownSettings()
   expect(names.filter((name) => !known.has(name))).toEqual([])
+})
+
+/** Settings that the compose file does not take from the shell, by the reason. */
+const NOT_PASSED: Record<string, string[]> = {
+  'set by the image, the compose file or its volumes': [
+    'SVC_HOST',
+    'SVC_PORT',
+    'SVC_DATA_DIR',
+    'SVC_WEDGES_DIR',
+    'SVC_BLUEPRINTS_DIR',
+    'SVC_SANDBOX',
+    'SVC_METRICS_PORT',
+    'SVC_METRICS_HOST',
+  ],
+  'secrets, which come from files': [...SECRET_SETTINGS],
+  'only for one run of a command': ['SVC_SECRET_KEY_OLD', 'SVC_URL', 'SVC_KEY'],
+  'only with SQLite': ['SVC_SQLITE_SYNC'],
+}
+
+test('compose.yaml passes every setting on that docs/settings.md lists', () => {
+  const rows = [...page('docs/settings.md').matchAll(/^\| (`.+?) \|/gm)].map(([, cell = '']) => cell)
+  const listed = rows.flatMap((cell) => [...cell.matchAll(/`([A-Z][A-Z0-9_]+)`/g)].map(([, name = '']) => name))
+  expect(listed.length).toBeGreaterThan(60)
+  const passed = [...compose.matchAll(/^ {6}- ([A-Z0-9_]+)$/gm)].map(([, name = '']) => name)
+  const others = Object.values(NOT_PASSED).flat()
+  expect(listed.filter((name) => !others.includes(name)).toSorted()).toEqual(passed.toSorted())
 })
 
 describe('the secrets of the compose file', () => {

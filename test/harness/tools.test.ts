@@ -65,6 +65,8 @@ test.each<[string, Json, string, string, Json]>([
     {},
   ],
   ['case_get', {}, 'GET', 'case', {}],
+  ['skill_read', { skill: 'a/b' }, 'GET', 'skills/a%2Fb', {}],
+  ['skill_read', { skill: 'a', path: 'x y.md', offset: 5 }, 'GET', 'skills/a?path=x%20y.md&offset=5', {}],
   ['case_update', { stage: 'won', other: 1 }, 'PUT', 'case', { stage: 'won' }],
   [
     'report_gap',

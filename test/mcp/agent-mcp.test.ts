@@ -35,9 +35,11 @@ const MANIFEST = {
   cases: { stages: ['new', 'done'], initial: 'new' },
 }
 
+const SKILL = '---\nname: rules\ndescription: For refunds.\n---\nBe kind.'
+
 describe.each(['bwrap', 'process'])('the MCP server of a run (%s)', (sandbox) => {
   const app = sharedGatedApp('sqlite', {
-    wedges: shopWedgeFiles(MANIFEST),
+    wedges: { ...shopWedgeFiles(MANIFEST), 'gate/skills/rules/SKILL.md': SKILL },
     env: { SVC_SANDBOX: sandbox, ...agents },
   })
   beforeAll(async () => {
@@ -85,6 +87,8 @@ describe.each(['bwrap', 'process'])('the MCP server of a run (%s)', (sandbox) =>
         listed: await call('records_list', { collection: 'notes', where: { size: 1 } }),
         missing: await call('records_get', { collection: 'notes', key: 'b' }),
         invalid: await call('shop__held_refund', { amount: 'much', id: 'x' }),
+        skill: await call('skill_read', { skill: 'rules' }),
+        noFile: await call('skill_read', { skill: 'rules', path: '../wedge.json' }),
         unknown: await call('shop__nothing').catch((error) => String(error.message)),
       } })`)
     expect(output).toMatchObject({
@@ -96,6 +100,8 @@ describe.each(['bwrap', 'process'])('the MCP server of a run (%s)', (sandbox) =>
       listed: { structuredContent: { data: [{ key: 'a' }] } },
       missing: { isError: true, content: [{ type: 'text', text: 'no such record' }] },
       invalid: { isError: true, content: [{ text: expect.stringContaining('amount') }] },
+      skill: { isError: false, structuredContent: { path: 'SKILL.md', content: SKILL } },
+      noFile: { isError: true, content: [{ text: 'no such file in this skill; it has SKILL.md' }] },
       unknown: expect.stringContaining('no such tool: shop__nothing'),
     })
   })

@@ -157,6 +157,7 @@ export function wedgeWithRehearsals(rehearsals: Record<string, Json>): Wedge {
     manifest,
     source: {},
     skills: [],
+    skillFolders: [],
     knowledge: [],
     rehearsals,
     examples: {},

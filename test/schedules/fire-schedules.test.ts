@@ -108,6 +108,7 @@ const echo: Wedge = {
   manifest: WedgeManifest.parse({ wedge: 'echo', task_types: { say: {} } }),
   source: {},
   skills: [],
+  skillFolders: [],
   knowledge: [],
   rehearsals: {},
   examples: {},

@@ -20,6 +20,31 @@ eachStore((store) => {
     expect(body.knowledge).toEqual({ authored: [{ name: 'terms.md', content: 'Thirty days.' }], live: [item] })
   })
 
+  test('a wedge shows its skills that are folders, with the sizes of their files', async () => {
+    const app = await openApp()
+    const text = '---\nname: refunds\ndescription: For refunds.\n---\nRules'
+    await writeWedgeFiles(app.wedgesDir, 'folders', {
+      'wedge.json': minimalManifest('folders'),
+      'skills/refunds/SKILL.md': text,
+      'skills/refunds/references/é.md': 'é',
+    })
+    const { body } = await app.call('GET', '/v1/wedges/folders')
+    expect([body.skills, body.skill_folders]).toEqual([
+      [],
+      [
+        {
+          name: 'refunds',
+          description: 'For refunds.',
+          content: 'Rules',
+          files: [
+            { path: 'SKILL.md', size: text.length },
+            { path: 'references/é.md', size: 2 },
+          ],
+        },
+      ],
+    ])
+  })
+
   test('a new folder is a wedge at once, and a malformed one is 404', async () => {
     const app = await openApp()
     await writeWedgeFiles(app.wedgesDir, 'new', { 'wedge.json': minimalManifest('new'), 'rehearsals/triage.json': '{' })

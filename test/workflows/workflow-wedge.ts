@@ -69,6 +69,7 @@ export async function readWedgeFrom(dir: string, source: JsonObject): Promise<We
   const manifest = WedgeManifest.parse(source)
   const parts = {
     skills: [],
+    skillFolders: [],
     knowledge: [],
     rehearsals: {},
     examples: {},

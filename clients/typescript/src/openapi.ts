@@ -1569,6 +1569,18 @@ export type SimulatePolicyRequest = {
   limit?: number
 }
 
+export type SkillFolder = {
+  name: string
+  /** What an agent knows of the skill before it reads its files. */
+  description: string
+  /** The instructions: `SKILL.md` without its front matter. */
+  content: string
+  files: {
+    path: string
+    size: number
+  }[]
+}
+
 export type Span = {
   span_id: string
   parent_id: string | null
@@ -2102,6 +2114,8 @@ export type Wedge = {
     example: unknown
   } }
   skills: NamedText[]
+  /** Skills as folders (`skills/<name>/SKILL.md`), whose files an agent reads when it needs them. */
+  skill_folders: SkillFolder[]
   knowledge: {
     authored: NamedText[]
     /** The newest 200. */

@@ -12,6 +12,8 @@ export interface Brief<Input = unknown> {
   task: { id: string; wedge: string; task_type: string; input: Input; constraints: { [name: string]: unknown } }
   instructions: string
   skills: { name: string; content: string }[]
+  /** Skills whose files the program reads when it needs them, in the folder `path`. */
+  skill_folders?: { name: string; description: string; files: string[]; path: string | null }[] | undefined
   knowledge: { name: string; content: string }[]
   history: { direction: 'inbound' | 'outbound'; from: string; body: string; at: string }[]
   files: { id: string; name: string; content_type: string; size: number; path: string }[]

@@ -2091,6 +2091,17 @@ export interface components {
             /** @default 1000 */
             limit: number;
         };
+        SkillFolder: {
+            /** @description The instructions: `SKILL.md` without its front matter. */
+            content: string;
+            /** @description What an agent knows of the skill before it reads its files. */
+            description: string;
+            files: {
+                path: string;
+                size: number;
+            }[];
+            name: string;
+        };
         Span: {
             /** @description Any JSON value. */
             attributes: Json;
@@ -2696,6 +2707,8 @@ export interface components {
                 line: number;
                 message: string;
             }[];
+            /** @description Skills as folders (`skills/<name>/SKILL.md`), whose files an agent reads when it needs them. */
+            skill_folders: components["schemas"]["SkillFolder"][];
             skills: components["schemas"]["NamedText"][];
             /** @description By name. */
             task_types: {

@@ -18,6 +18,7 @@ export type KnowledgeRevision = Schemas['KnowledgeRevision']
 export interface WedgeDetail extends WedgeSummary {
   task_types: Record<string, { example: Json }>
   skills: { name: string; content: string }[]
+  skill_folders: Schemas['SkillFolder'][]
   knowledge: { authored: { name: string; content: string }[]; live: KnowledgeItem[] }
 }
 

@@ -31,7 +31,7 @@ function readText(file: string): string {
 async function parseDocument(file: string, text: string): Promise<Json> {
   try {
     if (/^\s*\{/.test(text)) return JSON.parse(text)
-    const { parseYaml } = await import('./parse-yaml.ts')
+    const { parseYaml } = await import('../../base/parse-yaml.ts')
     return parseYaml(text)
   } catch (error) {
     throw commandFailed(`'${file}' is neither JSON nor YAML: ${errorMessage(error)}`)

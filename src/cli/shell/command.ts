@@ -53,6 +53,14 @@ export interface ServerCommands {
   backupSqlite(file: string): Promise<void>
 }
 
+/** The options of every command. They are also accepted before the command. */
+export const COMMON_OPTIONS: NonNullable<CliCommand['options']> = {
+  url: { type: 'string' },
+  key: { type: 'string' },
+  json: { type: 'boolean' },
+  help: { type: 'boolean', short: 'h' },
+}
+
 /** The value of an option, or undefined if it was not given. */
 export function stringOption({ options }: CommandCall, name: string): string | undefined {
   const value = options[name]

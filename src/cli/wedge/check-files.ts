@@ -7,10 +7,12 @@ import { toModelToolName } from '../../contract/connection-tool-names.ts'
 import { connectionNames, narrowedTools } from '../../contract/declared-connections.ts'
 import { schemaErrors } from '../../contract/output-schema.ts'
 import { rehearsalProblems } from '../../contract/rehearsal.ts'
+import { isSkillFolder } from '../../contract/skill-folder.ts'
 import { toolsOfGroups } from '../../contract/tool-names.ts'
 import type { WedgeManifest } from '../../contract/wedge-manifest.ts'
 import type { JsonPath } from '../../base/json-with-lines.ts'
 import { checkWorkflowImports } from './check-imports.ts'
+import { checkSkillFolders } from './check-skills.ts'
 import type { ValidSubset } from './valid-subset.ts'
 import { toText } from '../shell/format.ts'
 import {
@@ -30,7 +32,9 @@ export async function checkWedgeFiles(
   subset: ValidSubset,
 ): Promise<void> {
   const { manifest } = subset
+  await checkSkillFolders(inspection, manifest)
   for (const { path, file } of listNamedFiles(manifest)) {
+    if (await isSkillFolderFile(inspection, file)) continue
     const problem = await findFileProblem(inspection.dir, file)
     if (problem) addError(inspection, manifestFile.file, manifestFile.lineOf(path), `${file} ${problem}`)
     else if (file.endsWith('.mjs')) await checkWorkflowFile(inspection, file)
@@ -61,6 +65,12 @@ const toNamedFiles = (names: string[] | undefined, path: JsonPath, toFile: (name
   (names ?? []).map((name, index) => ({ path: [...path, index], file: toFile(name) }))
 const skillFile = (name: string) => `skills/${name}.md`
 const instructionFile = (path: string) => `knowledge/${path.replace(/^(\.\/)?(knowledge\/)?/, '')}`
+
+/** A name in `skills` may also be that of a folder. */
+async function isSkillFolderFile({ dir }: WedgeInspection, file: string): Promise<boolean> {
+  const [, name] = /^skills\/(.+)\.md$/.exec(file) ?? []
+  return name !== undefined && isSkillFolder(dir, name)
+}
 
 /** Lets Node parse the file without running it. */
 async function checkWorkflowFile(inspection: WedgeInspection, file: string): Promise<void> {

@@ -31,6 +31,7 @@ export const wedgesText = {
   connections: (names: string[]) => `Connections: ${names.join(', ')}`,
   skills: 'Skills',
   noSkills: 'No skills.',
+  skillFiles: 'Files, read when they are needed',
 
   learned: 'Learned',
   addKnowledge: 'Add knowledge',

@@ -13,6 +13,7 @@ import { RequireRole } from '../../ui/role.tsx'
 import { Tag } from '../../ui/status.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 import { DocumentList } from './document-list.tsx'
+import { SkillFolderList } from './skill-folder-list.tsx'
 import { IntakeView } from './intake-view.tsx'
 import { KnowledgeView } from './knowledge-view.tsx'
 import { PolicyView } from './policy-view.tsx'
@@ -93,7 +94,7 @@ function ChosenView({ detail }: { detail: WedgeDetail }) {
 
 const manifestJson = ({ manifest }: WedgeDetail) => JSON.parse(JSON.stringify(manifest))
 
-function AboutView({ detail: { manifest, skills, problems } }: { detail: WedgeDetail }) {
+function AboutView({ detail: { manifest, skills, skill_folders, problems } }: { detail: WedgeDetail }) {
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] gap-6 lg:grid-cols-2">
       <Section title={wedgesText.taskTypes}>
@@ -111,7 +112,10 @@ function AboutView({ detail: { manifest, skills, problems } }: { detail: WedgeDe
         )}
       </Section>
       <Section title={wedgesText.skills}>
-        <DocumentList documents={skills} none={wedgesText.noSkills} />
+        <SkillFolderList folders={skill_folders} />
+        {(skills.length > 0 || skill_folders.length === 0) && (
+          <DocumentList documents={skills} none={wedgesText.noSkills} />
+        )}
       </Section>
     </div>
   )

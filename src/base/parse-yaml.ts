@@ -1,5 +1,5 @@
 import { type DocumentOptions, parse, type ParseOptions, type SchemaOptions } from 'yaml'
-import type { Json } from '../../base/json.ts'
+import type { Json } from './json.ts'
 
 const OPTIONS: ParseOptions & DocumentOptions & SchemaOptions = {
   // JSON values only: no dates, no binary data.
@@ -11,7 +11,7 @@ const OPTIONS: ParseOptions & DocumentOptions & SchemaOptions = {
 /** A file of a few lines with nested aliases can mean gigabytes. */
 const MAX_ALIASES = 100
 
-/** Parses YAML. A bundle of its own, because only the import of a YAML file needs the library. */
+/** Parses YAML. A bundle of its own, because few deployments need the library: OpenAPI documents, and skills as folders. */
 export function parseYaml(text: string): Json {
   try {
     const value: Json = parse(text, { ...OPTIONS, maxAliasCount: MAX_ALIASES })
