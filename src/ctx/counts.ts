@@ -12,13 +12,13 @@ export interface Counts {
   /** Connections that were closed because their address had too many. */
   refusedConnections: number
   /** Ended tasks. */
-  tasks: LabelledCounts<'wedge' | 'status', TaskCount>
+  tasks: LabelledCounts<{ wedge: string; status: string }, TaskCount>
   /** Tasks that ended as failed. */
-  failures: LabelledCounts<'wedge' | 'reason', { tasks: number }>
+  failures: LabelledCounts<{ wedge: string; reason: string }, { tasks: number }>
   /** Charged model calls. */
-  models: LabelledCounts<'model' | 'wedge', ModelCount>
+  models: LabelledCounts<{ model: string; wedge: string }, ModelCount>
   /** Attempts to call a model that gave no reply. */
-  modelFailures: LabelledCounts<'model' | 'reason', { attempts: number }>
+  modelFailures: LabelledCounts<{ model: string; reason: string }, { attempts: number }>
   /** Attempts to deliver an event to a webhook, by result; `pending` is retried. */
   webhookAttempts: Record<string, number>
   /** Traces of finished tasks: accepted by the collector, or dropped after failed attempts. */
@@ -57,16 +57,18 @@ interface ModelCount {
   times: Histogram
 }
 
+const OTHER = 'other'
+
 export function createCounts(): Counts {
   return {
     commits: 0,
     events: 0,
     responses: [],
     refusedConnections: 0,
-    tasks: new LabelledCounts(['wedge', 'status'], () => ({ times: createHistogram(TASK_TIME_BOUNDS_S) })),
-    failures: new LabelledCounts(['wedge', 'reason'], () => ({ tasks: 0 })),
-    models: new LabelledCounts(['model', 'wedge'], createModelCount),
-    modelFailures: new LabelledCounts(['model', 'reason'], () => ({ attempts: 0 })),
+    tasks: new LabelledCounts({ wedge: OTHER, status: OTHER }, () => ({ times: createHistogram(TASK_TIME_BOUNDS_S) })),
+    failures: new LabelledCounts({ wedge: OTHER, reason: OTHER }, () => ({ tasks: 0 })),
+    models: new LabelledCounts({ model: OTHER, wedge: OTHER }, createModelCount),
+    modelFailures: new LabelledCounts({ model: OTHER, reason: OTHER }, () => ({ attempts: 0 })),
     webhookAttempts: { delivered: 0, pending: 0, failed: 0 },
     traces: { sent: 0, dropped: 0 },
   }

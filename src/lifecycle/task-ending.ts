@@ -53,8 +53,8 @@ export async function writeTaskEnding(
 
 function countEndedTask({ tasks, failures }: Counts, task: EndedTask, ending: TaskEnding, finished_at: string): void {
   const ms = Math.max(0, Date.parse(finished_at) - Date.parse(task.created_at))
-  addDuration(tasks.at(task.wedge, ending.status).times, ms)
-  if (ending.status === 'failed') failures.at(task.wedge, ending.error.reason).tasks++
+  addDuration(tasks.at({ wedge: task.wedge, status: ending.status }).times, ms)
+  if (ending.status === 'failed') failures.at({ wedge: task.wedge, reason: ending.error.reason }).tasks++
 }
 
 const END_STATEMENTS = {

@@ -130,7 +130,7 @@ async function forwardStream(ctx: Ctx, call: ModelCall, response: ProviderRespon
   const hasAgentDisconnected = out.destroyed && !run.over.isAborted
   await chargeUsage(ctx, call, usageToCharge(call, reply, hasAgentDisconnected), reply)
   const failure = reply.problem ? describeStreamProblem(reply.problem, providerKey(ctx, call.model.wire)) : breakReason
-  if (failure !== null) ctx.counts.modelFailures.at(call.model.name, 'incomplete').attempts++
+  if (failure !== null) ctx.counts.modelFailures.at({ model: call.model.name, reason: 'incomplete' }).attempts++
   noteStreamOutcome(call, reply, failure, ended.aborted || out.destroyed)
   if (reply.stop !== null) await noteReply(ctx, call, reply)
   endStream(out, reply, heldBack)

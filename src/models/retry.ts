@@ -43,7 +43,7 @@ export async function callProviderWithRetry(
       ctx.world.log.warn({ task: run.taskId, status: outcome.status }, `files not shown to the model${outcome.reason}`)
       continue
     }
-    ctx.counts.modelFailures.at(model.name, failureKind(outcome)).attempts++
+    ctx.counts.modelFailures.at({ model: model.name, reason: failureKind(outcome) }).attempts++
     const waitMs = outcome.retryAfterMs ?? retryDelay(ctx, attempts)
     const { provider, name } = model
     const limits = canSwitchModel(run, model, outcome) ? LIMITS_BEFORE_SWITCH : LIMITS

@@ -40,7 +40,7 @@ export async function chargeTask(tx: Tx, run: ChargedRun, charge: ModelCharge): 
 }
 
 function countModelUse({ models }: Counts, wedge: string, charge: ModelCharge): void {
-  const used = models.at(charge.model, wedge)
+  const used = models.at({ model: charge.model, wedge })
   used.inputTokens += charge.input_tokens
   used.outputTokens += charge.output_tokens
   used.cacheReadTokens += charge.cache_read_tokens

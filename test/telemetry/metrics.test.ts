@@ -173,9 +173,9 @@ test('metrics count failed attempts to call a model by what went wrong', async (
 })
 
 test('a metric has a limited number of label combinations', () => {
-  const counts = new LabelledCounts(['model', 'wedge'], () => ({ n: 0 }))
-  for (let n = 0; n < 1000; n++) counts.at('m', `w${n}`).n++
-  counts.at('m', 'w0').n++
+  const counts = new LabelledCounts({ model: 'other', wedge: 'other' }, () => ({ n: 0 }))
+  for (let n = 0; n < 1000; n++) counts.at({ model: 'm', wedge: `w${n}` }).n++
+  counts.at({ model: 'm', wedge: 'w0' }).n++
   const entries = counts.entries()
   expect(entries).toHaveLength(MAX_LABEL_SETS + 1)
   expect(entries[0]).toEqual({ labels: { model: 'm', wedge: 'w0' }, count: { n: 2 } })
