@@ -767,9 +767,20 @@ class ArtifactCreatedEvent(TypedDict):
 
 
 class CostChargedEventData(TypedDict):
+    provider: NotRequired[str]
     model: str
+    # The model that wrote the reply, as the provider says.
+    response_model: NotRequired[str]
+    # Why the model stopped, in the words of the provider.
+    finish_reason: NotRequired[str]
+    streamed: NotRequired[bool]
+    # Includes the tokens of the cache.
     input_tokens: int
+    cache_read_tokens: NotRequired[int]
+    cache_write_tokens: NotRequired[int]
     output_tokens: int
+    # From the request of the agent to the end of the reply.
+    duration_ms: NotRequired[float]
     cost_usd: float
     total_usd: float
     # The model has no known price.

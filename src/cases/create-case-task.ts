@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { conflict } from '../base/problem.ts'
+import type { TraceHeaders } from '../base/trace-context.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { Actor } from '../ctx/scope.ts'
 import type { CaseRow, TaskRow } from '../store/tables.ts'
@@ -15,8 +16,9 @@ export async function createCaseTask(
   found: CaseRow,
   input: z.infer<typeof CaseTaskInput>,
   actor: Actor,
+  trace: TraceHeaders | null,
 ): Promise<TaskRow> {
-  const origin = { case_id: found.id, client_id: found.client_id }
+  const origin = { case_id: found.id, client_id: found.client_id, trace }
   const plan = await planTask(ctx, { projectId: found.project_id }, { ...input, wedge: found.wedge }, origin)
   return inTx(ctx, async (tx) => {
     await requireOpenCase(tx, found.id)

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { readTraceHeaders, TRACE_HEADERS } from '../base/trace-context.ts'
 import { toFileView } from '../files/view.ts'
 import { filterParam, pageQueryById, pageSchema } from '../http/page.ts'
 import { createdResponse, defineRead, defineWrite, findInScope, nameRoutes } from '../http/route.ts'
@@ -72,11 +73,12 @@ export const caseRoutes = nameRoutes({
   createCaseTask: defineWrite('POST', '/v1/cases/:id/tasks', {
     summary: 'Create a task on a case',
     description: '409 if the case is closed.',
+    headers: { read: TRACE_HEADERS },
     body: CaseTaskInput,
     responses: { 201: TaskView },
     find: caseInScope,
-    async handle({ ctx, scope, subject, body }) {
-      const task = await createCaseTask(ctx, subject, body, scope.actor)
+    async handle({ ctx, scope, subject, body, request }) {
+      const task = await createCaseTask(ctx, subject, body, scope.actor, readTraceHeaders(request.headers))
       return createdResponse(`/v1/tasks/${task.id}`, await readNewTaskView(ctx, task, body.files))
     },
   }),

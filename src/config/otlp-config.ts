@@ -7,6 +7,8 @@ export interface OtlpConfig {
   serviceName: string
   /** Additional resource attributes. */
   resource: Record<string, string>
+  /** The trace of a task is not sent if its caller does not record the trace that it continues. */
+  followsCaller: boolean
 }
 
 /** Null without an endpoint. The headers may hold a secret and are read when they are sent. */
@@ -20,6 +22,7 @@ export function readOtlpConfig(env: SettingsEnv): OtlpConfig | null {
     url: own ? endpointUrl('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', own) : tracesUrl(base ?? ''),
     serviceName: env.OTEL_SERVICE_NAME || 'agent-work-service',
     resource: parseKeyValueList(env.OTEL_RESOURCE_ATTRIBUTES),
+    followsCaller: readSampler(env.OTEL_TRACES_SAMPLER) === 'parentbased_always_on',
   }
 }
 
@@ -32,6 +35,15 @@ export function parseKeyValueList(text: string | undefined): Record<string, stri
     if (name) found[name] = tryDecode(part.slice(at + 1).trim())
   }
   return found
+}
+
+const SAMPLERS = ['parentbased_always_on', 'always_on'] as const
+
+function readSampler(text: string | undefined): (typeof SAMPLERS)[number] {
+  if (!text) return SAMPLERS[0]
+  const sampler = SAMPLERS.find((name) => name === text)
+  if (!sampler) throw new Error(`OTEL_TRACES_SAMPLER must be ${SAMPLERS.join(' or ')}`)
+  return sampler
 }
 
 const tracesUrl = (base: string) => `${endpointUrl('OTEL_EXPORTER_OTLP_ENDPOINT', base).replace(/\/+$/, '')}/v1/traces`

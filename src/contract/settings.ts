@@ -83,6 +83,7 @@ const PLAIN_SETTING_NAMES = [
   'OTEL_SDK_DISABLED',
   'OTEL_SERVICE_NAME',
   'OTEL_TRACES_EXPORTER',
+  'OTEL_TRACES_SAMPLER',
 ] as const
 
 type SecretSettingName = (typeof SECRET_SETTING_NAMES)[number]

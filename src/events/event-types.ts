@@ -86,9 +86,19 @@ export const EVENT_DATA = {
     url: z.string(),
   }),
   'cost.charged': z.object({
+    provider: z.string().optional(),
     model: z.string(),
-    input_tokens: z.number().int(),
+    response_model: z
+      .string()
+      .optional()
+      .meta({ description: 'The model that wrote the reply, as the provider says.' }),
+    finish_reason: z.string().optional().meta({ description: 'Why the model stopped, in the words of the provider.' }),
+    streamed: z.boolean().optional(),
+    input_tokens: z.number().int().meta({ description: 'Includes the tokens of the cache.' }),
+    cache_read_tokens: z.number().int().optional(),
+    cache_write_tokens: z.number().int().optional(),
     output_tokens: z.number().int(),
+    duration_ms: z.number().optional().meta({ description: 'From the request of the agent to the end of the reply.' }),
     cost_usd: z.number(),
     total_usd: z.number(),
     unpriced: z.boolean().optional().meta({ description: 'The model has no known price.' }),

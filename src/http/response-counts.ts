@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream'
-import { RESPONSE_TIME_BUCKETS_S, type ResponseCount, type Counts } from '../ctx/counts.ts'
+import { RESPONSE_TIME_BOUNDS_S, type ResponseCount, type Counts } from '../ctx/counts.ts'
+import { createHistogram } from '../ctx/histogram.ts'
 import { tuneHeapForStreams } from './heap-tuning/heap-tuning.ts'
 
 /** The counter of a route, by plane and subject; callers cannot choose either. */
@@ -7,8 +8,8 @@ export function responseCountFor(counts: Counts, path: string): ResponseCount {
   const { plane, subject } = planeAndSubject(path)
   const known = counts.responses.find((count) => count.plane === plane && count.subject === subject)
   if (known) return known
-  const timeBuckets = Array.from({ length: RESPONSE_TIME_BUCKETS_S.length + 1 }, () => 0)
-  const count = { plane, subject, statuses: [0, 0, 0, 0, 0, 0], timeBuckets, seconds: 0, streaming: 0, maxStreams: 0 }
+  const times = createHistogram(RESPONSE_TIME_BOUNDS_S)
+  const count = { plane, subject, statuses: [0, 0, 0, 0, 0, 0], times, streaming: 0, maxStreams: 0 }
   counts.responses.push(count)
   return count
 }
@@ -16,14 +17,6 @@ export function responseCountFor(counts: Counts, path: string): ResponseCount {
 export function countResponse(count: ResponseCount, status: number): void {
   const digit = Math.floor(status / 100)
   count.statuses[digit] = (count.statuses[digit] ?? 0) + 1
-}
-
-export function countResponseTime(count: ResponseCount, ms: number): void {
-  const seconds = ms / 1000
-  let bucket = 0
-  while (seconds > (RESPONSE_TIME_BUCKETS_S[bucket] ?? Number.POSITIVE_INFINITY)) bucket++
-  count.timeBuckets[bucket] = (count.timeBuckets[bucket] ?? 0) + 1
-  count.seconds += seconds
 }
 
 /** Counts the stream as open until it closes. */

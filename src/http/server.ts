@@ -10,9 +10,10 @@ import Fastify, {
 import { badRequest, Problem } from '../base/problem.ts'
 import type { ResponseCount } from '../ctx/counts.ts'
 import type { Ctx } from '../ctx/ctx.ts'
+import { addDuration } from '../ctx/histogram.ts'
 import { markEventStream } from './close-server.ts'
 import { respondToMalformedRequest } from './malformed-request.ts'
-import { countResponse, responseCountFor, countResponseTime, countStream } from './response-counts.ts'
+import { countResponse, responseCountFor, countStream } from './response-counts.ts'
 import { validateBody, validateQuery } from './validate.ts'
 import { toProblem } from './to-problem.ts'
 import { HttpResponse, type RouteResponses, MAX_PARAM_LENGTH, type Route, StreamResponse } from './route.ts'
@@ -164,7 +165,7 @@ function countingHook(count: ResponseCount, responses: RouteResponses): onRespon
   const isTimed = count.plane !== 'sandbox' && !isEventStream(responses[200])
   return (_request, reply, done) => {
     countResponse(count, reply.statusCode)
-    if (isTimed) countResponseTime(count, reply.elapsedTime)
+    if (isTimed) addDuration(count.times, reply.elapsedTime)
     done()
   }
 }

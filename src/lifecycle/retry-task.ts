@@ -1,4 +1,5 @@
 import { conflict } from '../base/problem.ts'
+import type { TraceHeaders } from '../base/trace-context.ts'
 import { requireOpenCase } from '../cases/create-case-task.ts'
 import { findThreadUnscoped } from '../channels/thread-rows.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
@@ -18,6 +19,7 @@ export async function retryTask(
   ctx: Ctx,
   finished: TaskRow,
   actor: Actor,
+  trace: TraceHeaders | null,
 ): Promise<{ task: TaskRow; files: string[] }> {
   if (!isTerminalStatus(finished.status)) throw conflict('task is not finished')
   const { wedge, task_type, input, actor: requester, constraints, tools, output_schema } = toTaskView(finished, [])
@@ -25,7 +27,7 @@ export async function retryTask(
   // A file that was deleted since is left out.
   const files = (await listTaskFiles(ctx.db, finished.id)).map(({ id }) => id)
   const request = { wedge, task_type, input, actor: requester, constraints, tools, output_schema, files }
-  const origin = { client_id, thread_id, channel_id, case_id, retry_of: finished.id }
+  const origin = { client_id, thread_id, channel_id, case_id, retry_of: finished.id, trace }
   const plan = await planTask(ctx, { projectId: finished.project_id }, request, origin)
   return inTx(ctx, async (tx) => {
     if (case_id !== null) await requireOpenCase(tx, case_id)

@@ -1,3 +1,4 @@
+import { readTraceHeaders, TRACE_HEADERS } from '../base/trace-context.ts'
 import { createdResponse, defineWrite, nameRoutes } from '../http/route.ts'
 import { readNewTaskView, readTaskView, taskInScope } from '../tasks/routes.ts'
 import { TaskView } from '../tasks/view.ts'
@@ -16,10 +17,11 @@ export const lifecycleRoutes = nameRoutes({
   retryTask: defineWrite('POST', '/v1/tasks/:id/retry', {
     summary: 'Retry a finished task',
     description: 'Creates a new task with the same input. 409 if its case is closed.',
+    headers: { read: TRACE_HEADERS },
     responses: { 201: TaskView },
     find: taskInScope,
-    async handle({ ctx, scope, subject }) {
-      const { task, files } = await retryTask(ctx, subject, scope.actor)
+    async handle({ ctx, scope, subject, request }) {
+      const { task, files } = await retryTask(ctx, subject, scope.actor, readTraceHeaders(request.headers))
       return createdResponse(`/v1/tasks/${task.id}`, await readNewTaskView(ctx, task, files))
     },
   }),

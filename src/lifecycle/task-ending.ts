@@ -1,6 +1,8 @@
 import { countStoredBytes } from '../accounts/storage-usage.ts'
 import type { Json } from '../base/json.ts'
+import type { Counts } from '../ctx/counts.ts'
 import type { Tx } from '../ctx/ctx.ts'
+import { addDuration } from '../ctx/histogram.ts'
 import { isoNow } from '../ctx/world.ts'
 import { writeEvents } from '../events/append-events.ts'
 import type { NewEvent } from '../events/event-types.ts'
@@ -41,11 +43,18 @@ export async function writeTaskEnding(
   const bytes = await writeEvents(tx, id, task.last_event_id, [...opening, ...events, closing])
   countStoredBytes(tx, task.project_id, task.event_bytes + bytes)
   if (task.has_subscribed_webhook) await queueWebhookDeliveries(tx, task.project_id, 'task.finished', id)
+  tx.afterCommit(() => countEndedTask(tx.counts, task, ending, finished_at))
   tx.notify({ topic: 'task-ended', id })
   notifyProjectChange(tx, task.project_id, { kind: 'task', id, status: ending.status })
   // The next task of the thread may start on any replica.
   if (task.thread_id !== null) tx.notify({ topic: 'task-queued' })
   return true
+}
+
+function countEndedTask({ tasks, failures }: Counts, task: EndedTask, ending: TaskEnding, finished_at: string): void {
+  const ms = Math.max(0, Date.parse(finished_at) - Date.parse(task.created_at))
+  addDuration(tasks.at({ wedge: task.wedge, status: ending.status }).times, ms)
+  if (ending.status === 'failed') failures.at({ wedge: task.wedge, reason: ending.error.reason }).tasks++
 }
 
 const END_STATEMENTS = {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { JsonObject } from '../base/json.ts'
+import type { TraceHeaders } from '../base/trace-context.ts'
 import type { McpToolName } from '../contract/tool-names.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { Role, Scope } from '../ctx/scope.ts'
@@ -16,6 +17,8 @@ export interface ToolCaller {
   startedAt: number
   /** What this call has shown to the person so far; null: the client cannot show forms. */
   forms: FormState | null
+  /** The trace of the request. */
+  trace: TraceHeaders | null
 }
 
 export interface McpTool {

@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { JsonObject } from '../base/json.ts'
 import { forbidden, unauthorized } from '../base/problem.ts'
+import { readTraceHeaders } from '../base/trace-context.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { Scope } from '../ctx/scope.ts'
 import { HttpResponse, nameRoutes, defineRead, type StreamResponse, writeOrganisation } from '../http/route.ts'
@@ -73,7 +74,8 @@ async function handleMessage(mcpRequest: McpRequest, version: string) {
   if (id === undefined) return new HttpResponse(202, null)
   if (revision === 'handshake' && method === 'tools/call' && canReceiveForms(request))
     return streamCall(mcpRequest, id, params)
-  const caller = { ctx, scope, startedAt: ctx.world.clock.now(), forms: null }
+  const trace = readTraceHeaders(request.headers)
+  const caller = { ctx, scope, startedAt: ctx.world.clock.now(), forms: null, trace }
   const work = (disconnected: AbortSignal) =>
     handleMethod(founderServer({ ...caller, disconnected }, version), revision, method, params)
   const result = await withDisconnectSignal(request, (disconnected) =>
@@ -98,14 +100,15 @@ const canReceiveForms = ({ headers }: FastifyRequest): boolean =>
   String(headers['mcp-session-id']).startsWith(FORM_SESSION) && Boolean(headers.accept?.includes('text/event-stream'))
 
 /** The response of a call that may show forms: a stream with the forms, and with the result as its last message. */
-function streamCall({ ctx, scope }: McpRequest, id: string | number, params: JsonObject): StreamResponse {
+function streamCall({ ctx, scope, request }: McpRequest, id: string | number, params: JsonObject): StreamResponse {
   return sseResponse(ctx.world.clock, ctx.config.sseKeepaliveMs, async (client) => {
     const disconnected = new AbortController()
     client.onDisconnect = () => disconnected.abort()
     const send = (message: object) =>
       client.write(`event: message\ndata: ${JSON.stringify({ jsonrpc: '2.0', ...message })}\n\n`)
     const startedAt = ctx.world.clock.now()
-    const caller = { ctx, scope, startedAt, forms: null, disconnected: disconnected.signal }
+    const trace = readTraceHeaders(request.headers)
+    const caller = { ctx, scope, startedAt, forms: null, trace, disconnected: disconnected.signal }
     send({ id, ...(await callWithForms(caller, params, send)) })
   })
 }

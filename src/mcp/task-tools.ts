@@ -68,8 +68,8 @@ export const getTaskTool = defineTool('get_task', 'viewer', {
   },
 })
 
-async function startTask({ ctx, scope }: ToolCaller, request: Parameters<typeof createTask>[2]) {
-  return (await createTask(ctx, requireOneProject(scope), request, null)).task
+async function startTask({ ctx, scope, trace }: ToolCaller, request: Parameters<typeof createTask>[2]) {
+  return (await createTask(ctx, requireOneProject(scope), request, null, trace)).task
 }
 
 async function requireTask({ ctx, scope }: ToolCaller, id: string) {

@@ -4,12 +4,12 @@ import type { Writable } from 'node:stream'
 import { tryParseJsonObject } from '../base/json-fields.ts'
 import type { JsonObject } from '../base/json.ts'
 import type { Problem } from '../base/problem.ts'
-import type { ModelMessage, StreamedReply, TokenUsage } from '../contract/providers/provider-format.ts'
+import type { ModelMessage, ReplyDetails, StreamedReply, TokenUsage } from '../contract/providers/provider-format.ts'
 import { type ModelApi, PROVIDER_FORMATS } from '../contract/providers/provider-formats.ts'
 import { type Ctx, inDurableTx } from '../ctx/ctx.ts'
 import { RunEndedError } from '../events/append-events.ts'
 import { HttpResponse, disconnectSignal, StreamResponse } from '../http/route.ts'
-import { chargeTask } from '../tasks/charge-task.ts'
+import { chargeTask, type ModelCharge } from '../tasks/charge-task.ts'
 import { estimateUsage, releaseCost, reserveCost, type CostReservation } from './cost-ceiling.ts'
 import { providerKey, toProviderRequest } from './provider-request.ts'
 import type { ModelChoice } from './choose-model.ts'
@@ -32,6 +32,8 @@ interface ModelCall {
   body: JsonObject
   reserved: CostReservation
   price: PricedModel
+  streams: boolean
+  startedAt: number
   headers: Record<string, string>
 }
 
@@ -65,12 +67,14 @@ async function forwardToModel(
   requested: JsonObject,
   headers: IncomingHttpHeaders,
 ): Promise<HttpResponse | StreamResponse<Writable>> {
+  const startedAt = ctx.world.clock.now()
   const request = toModelRequest(model.name, api, requested, ctx.config.modelMaxTokens)
   const price = priceOfModel(model.name, ctx.config.modelPrices)
   const shown = chooseShownFiles(run, price, request, await readRequestFiles(ctx, run, request))
   const reserved = reserveCost(run, price, request, shown.tokens)
   const { body, streams } = request
-  const call: ModelCall = { run, model, api, body, reserved, price, headers: droppedFieldsHeader(request) }
+  const dropped = droppedFieldsHeader(request)
+  const call: ModelCall = { run, model, api, body, reserved, price, streams, startedAt, headers: dropped }
   try {
     const sent = createFileText(run, request, shown, reserved.text)
     const { provider, providerPath: path } = PROVIDER_FORMATS[api]
@@ -100,7 +104,12 @@ function requireEventStream(ctx: Ctx, call: ModelCall, response: ProviderRespons
 }
 
 /** `what` is the end of a sentence that begins with the provider. */
-function noteFailedResponse({ world }: Ctx, { run, model: { provider, name } }: ModelCall, what: string): Problem {
+function noteFailedResponse(
+  { world, counts }: Ctx,
+  { run, model: { provider, name } }: ModelCall,
+  what: string,
+): Problem {
+  counts.modelFailures.at({ model: name, reason: 'incomplete' }).attempts++
   world.log.warn({ task: run.taskId, provider, model: name }, `model failed: ${provider} ${what}`)
   return noteModelFailure(run, `${provider} ${what}`)
 }
@@ -131,7 +140,7 @@ async function forwardStream(ctx: Ctx, call: ModelCall, response: ProviderRespon
   else response.abort()
   // The end of a run closes the connection too; that is not a disconnect by the agent.
   const hasAgentDisconnected = out.destroyed && !run.over.isAborted
-  await chargeUsage(ctx, call, usageToCharge(call, reply, hasAgentDisconnected))
+  await chargeUsage(ctx, call, usageToCharge(call, reply, hasAgentDisconnected), reply)
   const failure = reply.problem ? describeStreamProblem(reply.problem, providerKey(ctx, call.model.wire)) : breakReason
   noteStreamOutcome(ctx, call, reply, failure, ended.aborted || out.destroyed)
   if (reply.stop !== null) await noteReply(ctx, call, reply)
@@ -154,7 +163,7 @@ async function forwardWholeResponse(ctx: Ctx, call: ModelCall, response: Provide
   const { content, breakReason } = await readWholeResponse(response)
   const body = breakReason === null ? tryParseJsonObject(content.toString()) : null
   const reply = body && PROVIDER_FORMATS[api].parseResponse(body)
-  await chargeUsage(ctx, call, reply?.usage ?? estimateUsage(call.reserved.text, content.length))
+  await chargeUsage(ctx, call, reply?.usage ?? estimateUsage(call.reserved.text, content.length), reply)
   if (run.over.isAborted) throw new RunEndedError()
   if (!reply) throw noteFailedResponse(ctx, call, breakReason ?? 'did not answer with json')
   run.failure = null
@@ -182,23 +191,40 @@ function usageToCharge({ reserved }: ModelCall, reply: StreamedReply, hasAgentDi
 }
 
 /** Turns the reserved cost into spent cost, in memory and in the task's events. */
-async function chargeUsage(ctx: Ctx, { run, model, reserved, price }: ModelCall, usage: TokenUsage): Promise<void> {
+async function chargeUsage(ctx: Ctx, call: ModelCall, usage: TokenUsage, reply: ReplyDetails | null): Promise<void> {
+  const { run, reserved, price } = call
   const micros = costInMicros(price, usage)
   run.spentMicros += micros
-  const cost = {
-    model: model.name,
-    input_tokens: countInputTokens(usage),
-    output_tokens: usage.output,
-    micros: price.priced ? micros : 0,
-    unpriced: !price.priced,
-  }
+  const charge = toModelCharge(call, usage, price.priced ? micros : 0, reply)
+  const duration_ms = Math.max(0, ctx.world.clock.now() - call.startedAt)
   try {
-    await inDurableTx(ctx, (tx) => chargeTask(tx, run, cost))
+    await inDurableTx(ctx, (tx) => chargeTask(tx, run, { ...charge, duration_ms }))
   } catch (error) {
     if (!(error instanceof RunEndedError)) throw error
   } finally {
     // After the charge is stored: the end of the run waits until nothing is reserved.
     releaseCost(run, reserved)
+  }
+}
+
+function toModelCharge(
+  { model, price, streams }: ModelCall,
+  usage: TokenUsage,
+  micros: number,
+  reply: ReplyDetails | null,
+): Omit<ModelCharge, 'duration_ms'> {
+  return {
+    provider: model.provider,
+    model: model.name,
+    ...(reply?.model != null && { response_model: reply.model }),
+    ...(reply?.finishReason != null && { finish_reason: reply.finishReason }),
+    streamed: streams,
+    input_tokens: countInputTokens(usage),
+    cache_read_tokens: usage.cacheRead,
+    cache_write_tokens: usage.cacheWrite + usage.cacheWriteLong,
+    output_tokens: usage.output,
+    micros,
+    unpriced: !price.priced,
   }
 }
 

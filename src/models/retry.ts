@@ -43,6 +43,7 @@ export async function callProviderWithRetry(
       ctx.world.log.warn({ task: run.taskId, status: outcome.status }, `files not shown to the model${outcome.reason}`)
       continue
     }
+    ctx.counts.modelFailures.at({ model: model.name, reason: failureKind(outcome) }).attempts++
     const waitMs = outcome.retryAfterMs ?? retryDelay(ctx, attempts)
     const { provider, name } = model
     const limits = canSwitchModel(run, model, outcome) ? LIMITS_BEFORE_SWITCH : LIMITS
@@ -57,6 +58,13 @@ export async function callProviderWithRetry(
     }
     await sleep(ctx.world.clock, waitMs, run.over.signal)
   }
+}
+
+/** For the metrics: a few kinds, whatever the provider says. */
+function failureKind({ status }: ProviderFailure): string {
+  if (status === null) return 'unreachable'
+  if (status === 429) return 'rate_limited'
+  return status >= 500 ? 'server_error' : 'refused'
 }
 
 /** The model is not available, and another one can be used. */

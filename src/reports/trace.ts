@@ -40,7 +40,7 @@ type TraceBuild = {
   /** Open spans by the key that their closing event will have. */
   waiting: Map<string, TraceSpan>
   open: Set<TraceSpan>
-  /** The earliest time at which the next charged model call can have begun. */
+  /** The earliest time at which the next model call can have begun, for charges that do not say how long it took. */
   idleSince: string
   ended: string | null
 }
@@ -101,7 +101,9 @@ function resolveApproval(build: TraceBuild, event: TraceEvent): void {
 
 function chargeModel(build: TraceBuild, event: TraceEvent): void {
   const span = openSpan(build, event, 'model', text(event.data.model) ?? 'model')
-  span.started_at = build.idleSince
+  const { duration_ms } = event.data
+  span.started_at =
+    typeof duration_ms === 'number' ? new Date(Date.parse(event.ts) - duration_ms).toISOString() : build.idleSince
   closeSpan(build, span, event.ts, true)
   const { total_usd: total } = event.data
   if (typeof total === 'number') build.root.attributes.cost_usd = total

@@ -7,6 +7,15 @@ export type Db = Kysely<Tables>
 /** What a transaction does; `state` belongs to the commit that it may share with others. */
 export type TransactionWork<T> = (db: Db, state: GroupCommitState) => Promise<T>
 
+/** The connections of one replica to the database. */
+export interface PoolUse {
+  busy: number
+  idle: number
+  max: number
+  /** Transactions and statements that wait for a connection. */
+  waiting: number
+}
+
 /** What SQLite and PostgreSQL both provide. Code outside this folder is the same for both. */
 export interface Store {
   readonly kind: 'sqlite' | 'postgres'
@@ -34,6 +43,8 @@ export interface Store {
   readonly now: (() => number) | null
   /** The recent duration of a commit in milliseconds: waiting that long for other transactions pays off. */
   readonly commitMs: () => number
+  /** How the pool of connections is used now; null on SQLite, which has none. */
+  readonly poolUse: () => PoolUse | null
   /** Rejects while the store cannot be reached or written. */
   ping(): Promise<void>
   /** Sends topics to the other replicas. A lost notification costs them one poll interval. */

@@ -117,6 +117,9 @@ export interface TaskRow {
   finished_at: string | null
   /** When retention deleted the log and the files; the row itself stays. */
   log_pruned_at: string | null
+  /** The trace of the request that created the task, as its headers said; null without one. */
+  traceparent: string | null
+  tracestate: string | null
 }
 
 export interface IdempotencyKeyRow {

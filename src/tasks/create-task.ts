@@ -3,6 +3,7 @@ import { refuseIfStorageFull } from '../accounts/storage-usage.ts'
 import { appendAuditEntry } from '../audit/append.ts'
 import type { Json } from '../base/json.ts'
 import { badRequest } from '../base/problem.ts'
+import type { TraceHeaders } from '../base/trace-context.ts'
 import { schemaErrors } from '../contract/output-schema.ts'
 import type { TaskType } from '../contract/wedge-manifest.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
@@ -49,6 +50,8 @@ export interface TaskOrigin {
   case_id?: string | null
   schedule_id?: string | null
   retry_of?: string | null
+  /** The trace of the request. */
+  trace?: TraceHeaders | null
 }
 
 /** Creates a task for `POST /v1/tasks`: within the rate limit, and once per idempotency key. */
@@ -57,8 +60,9 @@ export async function createTask(
   scope: ProjectScope,
   request: TaskRequest,
   key: IdempotencyKey | null,
+  trace: TraceHeaders | null,
 ): Promise<{ task: TaskRow; replayed: boolean }> {
-  const plan = await planTask(ctx, scope, request).catch((error) => replayOrThrow(error, ctx, scope, key))
+  const plan = await planTask(ctx, scope, request, { trace }).catch((error) => replayOrThrow(error, ctx, scope, key))
   if ('replayed' in plan) return plan
   const create = async (tx: Tx) => {
     const bound = key ? await bindIdempotencyKey(tx, scope.projectId, key, plan.id) : plan.id
@@ -132,6 +136,8 @@ export async function planTask(
     started_at: null,
     finished_at: null,
     log_pruned_at: null,
+    traceparent: origin.trace?.traceparent ?? null,
+    tracestate: origin.trace?.tracestate ?? null,
     tier,
   }
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { readTraceHeaders, TRACE_HEADERS } from '../base/trace-context.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import { EventView } from '../events/event-types.ts'
 import { listFilesOfTasks, listTaskFiles } from '../files/rows.ts'
@@ -41,6 +42,7 @@ export const taskRoutes = nameRoutes({
             'the same key with the same body returns the same task for 24 hours; with another body it is 409',
           ...IDEMPOTENCY_KEY_BOUNDS,
         },
+        ...TRACE_HEADERS,
       },
       sent: { 'idempotency-replayed': '`true` if an earlier request with this key created the task' },
     },
@@ -48,7 +50,7 @@ export const taskRoutes = nameRoutes({
     responses: { 201: TaskView },
     async handle({ ctx, scope, body, request }) {
       const key = readIdempotencyKey(request)
-      const { task, replayed } = await createTask(ctx, scope, body, key)
+      const { task, replayed } = await createTask(ctx, scope, body, key, readTraceHeaders(request.headers))
       const shown = replayed ? await readTaskView(ctx, task) : await readNewTaskView(ctx, task, body.files)
       return createdResponse(`/v1/tasks/${task.id}`, shown, replayed ? { 'idempotency-replayed': 'true' } : {})
     },

@@ -44,6 +44,8 @@ export const insertTask = prepareQuery<TaskRow>((db, arg) =>
       started_at: arg('started_at'),
       finished_at: null,
       log_pruned_at: null,
+      traceparent: arg('traceparent'),
+      tracestate: arg('tracestate'),
     })
     .$castTo<never>(),
 )

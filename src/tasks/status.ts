@@ -27,15 +27,16 @@ export interface TaskError {
   message: string
 }
 
-type TaskErrorReason =
-  | 'output_invalid'
-  | 'rejected'
-  | 'expired'
-  | 'cancelled'
-  | 'interrupted'
-  | 'runtime_exceeded'
-  | 'cost_exceeded'
-  | 'sandbox_failed'
-  | 'model_failed'
-  | 'connection_missing'
-  | 'agent_failed'
+/** Why a task failed. */
+export const FAILURE_REASONS = [
+  'output_invalid',
+  'interrupted',
+  'runtime_exceeded',
+  'cost_exceeded',
+  'sandbox_failed',
+  'model_failed',
+  'connection_missing',
+  'agent_failed',
+] as const
+
+type TaskErrorReason = (typeof FAILURE_REASONS)[number] | 'rejected' | 'expired' | 'cancelled'

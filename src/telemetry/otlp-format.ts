@@ -5,6 +5,9 @@ export interface OtlpSpan {
   traceId: string
   spanId: string
   parentSpanId?: string
+  traceState?: string
+  /** The flags of W3C Trace Context, and in bits 8 and 9 whether the parent is in another process. */
+  flags: number
   name: string
   kind: number
   startTimeUnixNano: string
@@ -15,11 +18,16 @@ export interface OtlpSpan {
 
 export interface OtlpAttribute {
   key: string
-  value: { stringValue: string } | { intValue: string } | { doubleValue: number } | { boolValue: boolean }
+  value:
+    | { stringValue: string }
+    | { intValue: string }
+    | { doubleValue: number }
+    | { boolValue: boolean }
+    | { arrayValue: { values: { stringValue: string }[] } }
 }
 
 /** `doubleValue` marks a number that is sometimes whole, so that its attribute always has the same type. */
-type AttributeValue = string | number | boolean | { doubleValue: number } | null
+type AttributeValue = string | number | boolean | readonly string[] | { doubleValue: number } | null
 
 /** Null values are left out. */
 export function toOtlpAttributes(values: Record<string, AttributeValue>): OtlpAttribute[] {
@@ -53,10 +61,13 @@ export function toOtlpRequest(
   }
 }
 
+const isTextList = (value: AttributeValue): value is readonly string[] => Array.isArray(value)
+
 /** OTLP writes 64-bit integers as text. */
 function toOtlpValue(value: Exclude<AttributeValue, null>): OtlpAttribute['value'] {
   if (typeof value === 'string') return { stringValue: value }
   if (typeof value === 'boolean') return { boolValue: value }
+  if (isTextList(value)) return { arrayValue: { values: value.map((stringValue) => ({ stringValue })) } }
   if (typeof value === 'object') return value
   return { intValue: String(Math.round(value)) }
 }

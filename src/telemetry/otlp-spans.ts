@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Json } from '../base/json.ts'
+import { parseTraceparent } from '../base/trace-context.ts'
 import type { TraceSpan, Trace } from '../reports/trace.ts'
 import type { TaskRow } from '../store/tables.ts'
 import { toOtlpAttributes, type OtlpSpan, toUnixNano } from './otlp-format.ts'
@@ -11,11 +12,19 @@ const KIND_INTERNAL = 1
 const KIND_CLIENT = 3
 const STATUS_ERROR = 2
 
-type TracedTask = Pick<TaskRow, 'id' | 'project_id' | 'task_type' | 'thread_id' | 'status' | 'created_at'>
+const FLAG_SAMPLED = 0x1
+const FLAG_PARENT_LOCATION_KNOWN = 0x100
+const FLAG_PARENT_IS_REMOTE = 0x200
+
+type TracedTask = Pick<
+  TaskRow,
+  'id' | 'project_id' | 'task_type' | 'thread_id' | 'status' | 'created_at' | 'traceparent' | 'tracestate'
+>
 
 /**
  * A finished task as spans by OpenTelemetry's conventions for generative AI. Spans contain names, numbers and ids, but
- * no inputs and outputs. The ids follow from the log, so a trace that is sent twice is one trace.
+ * no inputs and outputs. The ids follow from the log, so a trace that is sent twice is one trace. If the request that
+ * created the task belongs to a trace, the spans continue it.
  */
 export function toOtlpSpans(task: TracedTask, { root }: Trace): OtlpSpan[] {
   if (!root) return []
@@ -25,8 +34,8 @@ export function toOtlpSpans(task: TracedTask, { root }: Trace): OtlpSpan[] {
   const agent = agentSpan(task, root, model, leftOut)
   const others = all
     .slice(1, MAX_SPANS)
-    .map((span) => ({ ...spanIdentity(task.id, span), ...spanContent(span, model.provider) }))
-  return [{ ...spanIdentity(task.id, root), ...agent }, ...others]
+    .map((span) => ({ ...spanIdentity(task, span), ...spanContent(task, span, model.provider) }))
+  return [{ ...spanIdentity(task, root), ...agent }, ...others]
 }
 
 type SpanContent = Pick<OtlpSpan, 'name' | 'kind' | 'attributes' | 'status'>
@@ -61,10 +70,10 @@ function agentSpan(task: TracedTask, root: TraceSpan, model: Model, leftOut: num
   }
 }
 
-function spanContent(span: TraceSpan, provider: string): SpanContent {
+function spanContent(task: TracedTask, span: TraceSpan, provider: string): SpanContent {
   switch (span.kind) {
     case 'model':
-      return chatSpan(span, provider)
+      return chatSpan(task, span, provider)
     case 'tool':
       return toolSpan(span)
     case 'approval':
@@ -79,17 +88,24 @@ function spanContent(span: TraceSpan, provider: string): SpanContent {
   }
 }
 
-function chatSpan({ attributes: charged }: TraceSpan, provider: string): SpanContent {
+function chatSpan({ thread_id }: TracedTask, { attributes: charged }: TraceSpan, provider: string): SpanContent {
   const model = nameOrNull(charged.model) ?? 'model'
+  const finishReason = nameOrNull(charged.finish_reason)
   return {
     name: `chat ${model}`,
     kind: KIND_CLIENT,
     status: {},
     attributes: toOtlpAttributes({
       'gen_ai.operation.name': 'chat',
-      'gen_ai.provider.name': provider,
+      'gen_ai.provider.name': nameOrNull(charged.provider) ?? provider,
+      'gen_ai.conversation.id': thread_id,
       'gen_ai.request.model': model,
+      'gen_ai.request.stream': charged.streamed === true ? true : null,
+      'gen_ai.response.model': nameOrNull(charged.response_model),
+      'gen_ai.response.finish_reasons': finishReason === null ? null : [finishReason],
       'gen_ai.usage.input_tokens': numberOrNull(charged.input_tokens),
+      'gen_ai.usage.cache_read.input_tokens': numberOrNull(charged.cache_read_tokens),
+      'gen_ai.usage.cache_creation.input_tokens': numberOrNull(charged.cache_write_tokens),
       'gen_ai.usage.output_tokens': numberOrNull(charged.output_tokens),
       'svc.cost_usd': doubleOrNull(charged.cost_usd),
     }),
@@ -129,11 +145,16 @@ function approvalSpan({ attributes: asked }: TraceSpan): SpanContent {
   }
 }
 
-function spanIdentity(taskId: string, { span_id, parent_id, started_at, ended_at }: TraceSpan) {
+function spanIdentity(task: TracedTask, { span_id, parent_id, started_at, ended_at }: TraceSpan) {
+  const caller = task.traceparent === null ? null : parseTraceparent(task.traceparent)
+  const parentSpanId = parent_id === null ? caller?.spanId : hexDigest(`${task.id} ${parent_id}`, 16)
+  const isRemote = parent_id === null && caller !== null
   return {
-    traceId: hexDigest(taskId, 32),
-    spanId: hexDigest(`${taskId} ${span_id}`, 16),
-    ...(parent_id !== null && { parentSpanId: hexDigest(`${taskId} ${parent_id}`, 16) }),
+    traceId: caller?.traceId ?? hexDigest(task.id, 32),
+    spanId: hexDigest(`${task.id} ${span_id}`, 16),
+    ...(parentSpanId !== undefined && { parentSpanId }),
+    ...(task.tracestate !== null && { traceState: task.tracestate }),
+    flags: FLAG_SAMPLED | FLAG_PARENT_LOCATION_KNOWN | (isRemote ? FLAG_PARENT_IS_REMOTE : 0),
     startTimeUnixNano: toUnixNano(started_at),
     endTimeUnixNano: toUnixNano(ended_at ?? started_at),
   }

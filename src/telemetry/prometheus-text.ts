@@ -1,3 +1,5 @@
+import type { Histogram } from '../ctx/histogram.ts'
+
 /** A metric with its help text and samples. */
 export interface MetricFamily {
   name: string
@@ -36,12 +38,18 @@ export const counterFamily = (name: string, help: string, samples: number | Metr
 export const gaugeFamily = (name: string, help: string, samples: number | MetricSample[]) =>
   toFamily('gauge', name, help, samples)
 
-/** The samples of one histogram. `counts` has each value once, in the first bucket whose bound it does not exceed. */
-export function histogramSamples(
-  labels: Record<string, string>,
-  bounds: readonly number[],
-  { counts, sum }: { counts: readonly number[]; sum: number },
-): MetricSample[] {
+export const histogramFamily = (
+  name: string,
+  help: string,
+  histograms: { labels: Record<string, string>; histogram: Histogram }[],
+): MetricFamily => ({
+  name,
+  help,
+  type: 'histogram',
+  samples: histograms.flatMap(({ labels, histogram }) => histogramSamples(labels, histogram)),
+})
+
+function histogramSamples(labels: Record<string, string>, { bounds, counts, sum }: Histogram): MetricSample[] {
   let total = 0
   const buckets = [...bounds.map(String), '+Inf'].map((le, i) => {
     total += counts[i] ?? 0

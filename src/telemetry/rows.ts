@@ -21,17 +21,18 @@ export const countQueuedTasks = prepareQuery<object, { n: number; oldest: string
     .select((eb) => [eb.fn.countAll<number>().as('n'), eb.fn.min('id').as('oldest')]),
 )
 
-export const countActiveTasks = prepareQuery<object, { status: string; n: number }>((db) =>
+/** `parked` are those that no replica holds. */
+export const countActiveTasks = prepareQuery<object, { status: string; n: number; parked: number }>((db) =>
   db
     .selectFrom((eb) =>
       eb
         .selectFrom('tasks')
-        .select('status')
+        .select(['status', 'replica'])
         .where('status', 'in', CLAIMED_STATUSES)
         .limit(MAX_COUNTED_ROWS)
         .as('active'),
     )
-    .select((eb) => ['status', eb.fn.countAll<number>().as('n')])
+    .select((eb) => ['status', eb.fn.countAll<number>().as('n'), sql<number>`count(*) - count(replica)`.as('parked')])
     .groupBy('status'),
 )
 
@@ -40,17 +41,23 @@ export const sumStoredBytes = prepareQuery<object, { bytes: number }>((db) =>
   db.selectFrom('storage_usage').select(sql<number>`cast(coalesce(sum(bytes), 0) as bigint)`.as('bytes')),
 )
 
-export const countPendingApprovals = prepareQuery<object, { n: number }>((db) =>
+/** Of the oldest ones, so `oldest` is exact. */
+export const countPendingApprovals = prepareQuery<object, { n: number; oldest: string | null }>((db) =>
   db
     .selectFrom((eb) =>
       eb
         .selectFrom('approvals')
-        .select('expires_at')
+        .select('id')
         .where('status', '=', 'pending')
+        .orderBy('id')
         .limit(MAX_COUNTED_ROWS)
         .as('waiting'),
     )
-    .select((eb) => eb.fn.countAll<number>().as('n')),
+    .select((eb) => [eb.fn.countAll<number>().as('n'), eb.fn.min('id').as('oldest')]),
+)
+
+export const findApprovalTime = prepareQuery<{ id: string }, { created_at: string }>((db, arg) =>
+  db.selectFrom('approvals').select('created_at').where('id', '=', arg('id')),
 )
 
 export const countPendingDeliveries = prepareQuery<object, { n: number }>((db) =>

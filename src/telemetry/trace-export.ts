@@ -1,3 +1,4 @@
+import { parseTraceparent } from '../base/trace-context.ts'
 import type { OtlpConfig } from '../config/otlp-config.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { ProjectChange } from '../ctx/topics.ts'
@@ -77,11 +78,14 @@ async function sendBatch(
 ): Promise<TracePostOutcome> {
   // New ids are only appended, so the batch stays at the front while it is sent.
   const ids = waiting.taskIds.slice(0, BATCH_TASKS)
-  const outcome = await readAndPost(ctx, otlp, version, ids, timeoutMs)
+  const { outcome, sent } = await readAndPost(ctx, otlp, version, ids, timeoutMs)
   if (outcome === 'later') retryLater(ctx, waiting, ids.length)
   else waiting.failures = 0
   if (outcome === 'refused') dropPending(ctx, waiting, ids.length, 'the collector refused them')
-  if (outcome === 'sent') ctx.counts.traces.sent += waiting.taskIds.splice(0, ids.length).length
+  if (outcome === 'sent') {
+    waiting.taskIds.splice(0, ids.length)
+    ctx.counts.traces.sent += sent
+  }
   return outcome
 }
 
@@ -91,20 +95,27 @@ async function readAndPost(
   version: string,
   ids: string[],
   timeoutMs: number,
-): Promise<TracePostOutcome> {
+): Promise<{ outcome: TracePostOutcome; sent: number }> {
   try {
-    const spans: OtlpSpan[] = []
-    for (const id of ids) spans.push(...(await readSpans(ctx, id)))
-    return await postTraces(ctx, otlp.url, toOtlpRequest(otlp, { version, replica: ctx.replica }, spans), timeoutMs)
+    const traces: OtlpSpan[][] = []
+    for (const id of ids) traces.push(await readSpans(ctx, otlp, id))
+    const sent = traces.filter((spans) => spans.length > 0).length
+    if (sent === 0) return { outcome: 'sent', sent }
+    const request = toOtlpRequest(otlp, { version, replica: ctx.replica }, traces.flat())
+    return { outcome: await postTraces(ctx, otlp.url, request, timeoutMs), sent }
   } catch (err) {
     ctx.world.log.warn({ err }, 'traces could not be read')
-    return 'later'
+    return { outcome: 'later', sent: 0 }
   }
 }
 
-async function readSpans(ctx: Ctx, taskId: string): Promise<OtlpSpan[]> {
+/** No spans if the caller does not record its trace. */
+async function readSpans(ctx: Ctx, { followsCaller }: OtlpConfig, taskId: string): Promise<OtlpSpan[]> {
   const task = await findTaskUnscoped(ctx.db, taskId)
-  return task ? toOtlpSpans(task, buildTrace(taskId, await readTraceEvents(ctx, taskId))) : []
+  if (!task) return []
+  const caller = task.traceparent === null ? null : parseTraceparent(task.traceparent)
+  if (followsCaller && caller?.isSampled === false) return []
+  return toOtlpSpans(task, buildTrace(taskId, await readTraceEvents(ctx, taskId)))
 }
 
 function retryLater(ctx: Ctx, waiting: PendingTraces, batch: number): void {

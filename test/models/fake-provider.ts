@@ -84,7 +84,8 @@ export type ScriptedTurn = { text?: string; call?: { name: string; input: Json }
 /** Usage: 1,000 input tokens, 200 of them from the cache, and 100 output tokens. */
 export function anthropicStream({ text = '', call, stop }: ScriptedTurn): string {
   const usage = { input_tokens: 800, cache_read_input_tokens: 200, cache_creation_input_tokens: 0, output_tokens: 1 }
-  const message = { id: 'msg_1', type: 'message', role: 'assistant', content: [], usage }
+  const model = 'claude-sonnet-4-5-20250929'
+  const message = { id: 'msg_1', type: 'message', role: 'assistant', model, content: [], usage }
   const events: JsonObject[] = [{ type: 'message_start', message }]
   events.push({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } })
   for (const part of halves(text)) {
@@ -115,8 +116,9 @@ function openaiStream({ text = '', call, stop }: ScriptedTurn): string {
     deltas.push({ tool_calls: [opened] }, { tool_calls: [{ index: 0, function: { arguments: second } }] })
   }
   const usage = { prompt_tokens: 1000, completion_tokens: 100, prompt_tokens_details: { cached_tokens: 200 } }
+  const model = 'gpt-4o-2024-11-20'
   const events: JsonObject[] = [
-    ...deltas.map((delta) => ({ choices: [{ index: 0, delta, finish_reason: null }] })),
+    ...deltas.map((delta) => ({ model, choices: [{ index: 0, delta, finish_reason: null }] })),
     { choices: [{ index: 0, delta: {}, finish_reason: stop ?? (call ? 'tool_calls' : 'stop') }] },
     { choices: [], usage },
   ]

@@ -8,6 +8,19 @@ const KEYS = { ANTHROPIC_API_KEY: 'canary-anthropic-key', OPENAI_API_KEY: 'canar
 const MODELS = { anthropic: 'claude-sonnet-4-5', openai: 'gpt-4o' }
 /** The cost of 800 uncached and 200 cached input tokens and 100 output tokens of these models. */
 const MICROS = { anthropic: 800 * 3 + 200 * 0.3 + 100 * 15, openai: 800 * 2.5 + 200 * 1.25 + 100 * 10 }
+/** What the streams of the fake provider say about themselves. */
+const REPLY_DETAILS = {
+  anthropic: { response_model: 'claude-sonnet-4-5-20250929', finish_reason: 'end_turn' },
+  openai: { response_model: 'gpt-4o-2024-11-20', finish_reason: 'stop' },
+}
+const STREAMED_CHARGE = {
+  streamed: true,
+  input_tokens: 1000,
+  cache_read_tokens: 200,
+  cache_write_tokens: 0,
+  output_tokens: 100,
+  duration_ms: expect.any(Number),
+}
 
 let proxy: ModelProxy
 let provider: FakeProvider
@@ -42,7 +55,14 @@ describe.each(['anthropic', 'openai'] as const)('model call, %s format', (wire) 
     await proxy.call()
     const usd = MICROS[wire] / 1e6
     expect(await proxy.charges()).toEqual([
-      { model: MODELS[wire], input_tokens: 1000, output_tokens: 100, cost_usd: usd, total_usd: usd },
+      {
+        provider: wire,
+        model: MODELS[wire],
+        ...REPLY_DETAILS[wire],
+        ...STREAMED_CHARGE,
+        cost_usd: usd,
+        total_usd: usd,
+      },
     ])
     expect(await proxy.costMicros()).toBe(MICROS[wire])
     expect(proxy.run).toMatchObject({ spentMicros: MICROS[wire], reservedMicros: 0 })
@@ -383,7 +403,15 @@ describe('cost ceiling', () => {
     await start('openai', [whole('openai')], env, { maxCostMicros: 50_000 })
     await proxy.call()
     expect(await proxy.charges()).toEqual([
-      { model: 'llama-4', input_tokens: 1000, output_tokens: 100, cost_usd: 0, total_usd: 0, unpriced: true },
+      {
+        provider: 'openai',
+        model: 'llama-4',
+        ...REPLY_DETAILS.openai,
+        ...STREAMED_CHARGE,
+        cost_usd: 0,
+        total_usd: 0,
+        unpriced: true,
+      },
     ])
     expect(provider.seen[0]?.headers).not.toHaveProperty('authorization')
     expect(proxy.run.spentMicros).toBe(800 * 5 + 200 * 0.5 + 100 * 25)

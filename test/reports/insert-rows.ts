@@ -44,6 +44,8 @@ export async function insertTasks(app: TestApp, rows: readonly Partial<TaskRow>[
       started_at: null,
       finished_at: null,
       log_pruned_at: null,
+      traceparent: null,
+      tracestate: null,
       ...row,
     }
   })

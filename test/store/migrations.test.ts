@@ -57,6 +57,8 @@ const UNDO_STORAGE_USAGE_AND_LATER = [
     'approval_comments',
     'approval_votes',
   ].map((table) => `drop table ${table}`),
+  'drop index approvals_pending',
+  ...['tracestate', 'traceparent'].map((column) => `alter table tasks drop column ${column}`),
   'drop index approvals_of_client',
   'drop index approvals_outdated',
   'drop index approvals_notify',

@@ -7,6 +7,8 @@ export interface CollectedSpan {
   traceId: string
   spanId: string
   parentSpanId?: string
+  traceState?: string
+  flags: number
   name: string
   kind: number
   startTimeUnixNano: string
@@ -56,7 +58,12 @@ export function toPlainAttributes(
   return Object.fromEntries(
     attributes.map(({ key, value }) => {
       const [[type, plain] = []] = Object.entries(value)
+      if (type === 'arrayValue') return [key, (plain as OtlpTexts).values.map(({ stringValue }) => stringValue)]
       return [key, type === 'intValue' ? Number(plain) : plain]
     }),
   )
+}
+
+interface OtlpTexts {
+  values: { stringValue: string }[]
 }

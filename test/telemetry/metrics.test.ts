@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { requestedApprovalId, sharedGatedApp, startAction } from '../approvals/gated-app.ts'
+import { LabelledCounts, MAX_LABEL_SETS } from '../../src/ctx/labelled-counts.ts'
+import { inTx } from '../../src/ctx/ctx.ts'
+import { endTask } from '../../src/lifecycle/end-task.ts'
+import { advanceUntilSettled, requestedApprovalId, sharedGatedApp, startAction } from '../approvals/gated-app.ts'
 import { eachStore, FOUNDER_KEY, startTestApp, testApp } from '../app.ts'
 import { fakeProvider, providerStreams } from '../models/fake-provider.ts'
 import { scrapeMetrics } from './scrape-metrics.ts'
@@ -18,6 +21,8 @@ eachStore((store) => {
       expect(value('svc_tasks_created_total')).toBe(2)
       expect(value('svc_tasks_finished_total', { status: 'succeeded' })).toBe(2)
       expect(value('svc_tasks_finished_total', { status: 'failed' })).toBe(0)
+      expect(value('svc_tasks_seconds_count', { wedge: 'echo', status: 'succeeded' })).toBe(2)
+      expect(value('svc_tasks_failed_total', { wedge: 'echo', reason: 'output_invalid' })).toBe(0)
       expect(value('svc_events_total')).toBeGreaterThanOrEqual(4)
       expect(value('svc_commits_total')).toBeGreaterThan(2)
       const tasksOfFounder = { plane: 'founder', subject: 'tasks' }
@@ -29,7 +34,36 @@ eachStore((store) => {
       expect(value('svc_store_up')).toBe(1)
       expect(value('process_resident_memory_bytes')).toBeGreaterThan(1e6)
       expect(text).toContain(`store="${store}",sandbox="process"`)
-      expect(text).not.toMatch(/task_|prj_|org_|svc_key_|canary|echo/)
+      // The deployment declares its wedges, so their names may be labels.
+      expect(text.replaceAll('wedge="echo"', '')).not.toMatch(/task_|prj_|org_|svc_key_|canary|echo/)
+    })
+
+    test('metrics count failed tasks by wedge and reason, and how long tasks took', async () => {
+      const app = await testApp({ store, env: { ...METRICS, SVC_MAX_CONCURRENT_TASKS: '0' } })
+      const { id } = await app.createTask()
+      await app.clock.advance(7_000)
+      await app.call('POST', `/v1/tasks/${id}/cancel`)
+      const cancelled = { wedge: 'echo', status: 'cancelled' }
+      const first = await scrapeMetrics(app)
+      expect(first.value('svc_tasks_seconds_sum', cancelled)).toBe(7)
+      expect(first.value('svc_tasks_seconds_bucket', { ...cancelled, le: '2.5' })).toBe(0)
+      expect(first.value('svc_tasks_seconds_bucket', { ...cancelled, le: '10' })).toBe(1)
+      const { id: other } = await app.createTask()
+      const error = { reason: 'sandbox_failed' as const, message: 'canary' }
+      await inTx(app.ctx, (tx) => endTask(tx, other, { status: 'failed', error }))
+      const { value, text } = await scrapeMetrics(app)
+      expect(value('svc_tasks_failed_total', { wedge: 'echo', reason: 'sandbox_failed' })).toBe(1)
+      expect(value('svc_tasks_failed_total', { wedge: 'echo', reason: 'model_failed' })).toBe(0)
+      expect(text).not.toContain('canary')
+    })
+
+    test('metrics show the use of the connections to PostgreSQL', async () => {
+      const { value } = await scrapeMetrics(await testApp({ store, env: METRICS }))
+      const isPooled = store === 'postgres'
+      expect(value('svc_store_connections_max')).toBe(isPooled ? 20 : undefined)
+      expect(value('svc_store_connections_waiting')).toBe(isPooled ? 0 : undefined)
+      const open = ['busy', 'idle'].map((state) => value('svc_store_connections', { state }) ?? 0)
+      expect(open.some((n) => n > 0)).toBe(isPooled)
     })
 
     test('metrics show the open tasks and how long the oldest queued task waits', async () => {
@@ -61,6 +95,7 @@ eachStore((store) => {
       const approval = await requestedApprovalId(gatedApp(), task.id)
       const waiting = await scrapeMetrics(gatedApp())
       expect(waiting.value('svc_approvals_pending')).toBe(1)
+      expect(waiting.value('svc_approvals_oldest_pending_seconds')).toBeGreaterThanOrEqual(5)
       expect(waiting.value('svc_approvals_requested_total')).toBe(1)
       expect(waiting.value('svc_tasks_open', { status: 'awaiting_approval' })).toBe(1)
       expect(waiting.value('svc_cells', { kind: 'harness', state: 'busy' })).toBe(1)
@@ -68,8 +103,27 @@ eachStore((store) => {
       await gatedApp().finished(task.id)
       const decided = await scrapeMetrics(gatedApp())
       expect(decided.value('svc_approvals_pending')).toBe(0)
+      expect(decided.value('svc_approvals_oldest_pending_seconds')).toBe(0)
       expect(decided.value('svc_approvals_decided_total', { decision: 'approved' })).toBe(1)
       expect(decided.value('svc_cells', { kind: 'harness', state: 'kept' })).toBe(1)
+    })
+
+    test('metrics show how long the oldest approval waits, and the runs that wait without a process', async () => {
+      const older = await startAction(gatedApp())
+      await requestedApprovalId(gatedApp(), older.id)
+      await gatedApp().clock.advance(25_000)
+      const newer = await startAction(gatedApp())
+      await requestedApprovalId(gatedApp(), newer.id)
+      const { value } = await scrapeMetrics(gatedApp())
+      expect(value('svc_approvals_pending')).toBe(2)
+      expect(value('svc_approvals_oldest_pending_seconds')).toBe(30)
+      await expect
+        .poll(async () => (await scrapeMetrics(gatedApp())).value('svc_runs_parked', { status: 'awaiting_approval' }))
+        .toBe(2)
+      for (const { id } of [older, newer]) await gatedApp().call('POST', `/v1/tasks/${id}/cancel`)
+      const after = await scrapeMetrics(gatedApp())
+      expect(after.value('svc_runs_parked', { status: 'awaiting_approval' })).toBe(0)
+      expect(after.value('svc_runs_parked', { status: 'running' })).toBe(0)
     })
   })
 })
@@ -95,11 +149,37 @@ test('metrics count model calls with their tokens and cost', async () => {
   const task = await app.finished((await app.createTask()).id)
   expect(task.status).toBe('succeeded')
   const { value } = await scrapeMetrics(app)
-  const labels = { model: 'claude-sonnet-4-5' }
+  const labels = { model: 'claude-sonnet-4-5', wedge: 'echo' }
   expect(value('svc_model_calls_total', labels)).toBe(1)
   expect(value('svc_model_tokens_total', { ...labels, type: 'input' })).toBe(1000)
   expect(value('svc_model_tokens_total', { ...labels, type: 'output' })).toBe(100)
   expect(value('svc_model_cost_usd_total', labels)).toBe(task.cost_usd)
+  expect(value('svc_model_cache_tokens_total', { ...labels, type: 'read' })).toBe(200)
+  expect(value('svc_model_cache_tokens_total', { ...labels, type: 'write' })).toBe(0)
+  expect(value('svc_model_call_seconds_count', labels)).toBe(1)
+})
+
+test('metrics count failed attempts to call a model by what went wrong', async () => {
+  const provider = await fakeProvider({ status: 429, headers: { 'retry-after': '0' } }, { status: 400 })
+  const model = { SVC_MODEL: 'anthropic/claude-sonnet-4-5', ANTHROPIC_BASE_URL: provider.url, ANTHROPIC_API_KEY: 'sk' }
+  const app = await testApp({ store: 'sqlite', env: { ...METRICS, ...model } })
+  const task = await advanceUntilSettled(app, app.finished((await app.createTask()).id))
+  expect(task.status).toBe('failed')
+  const { value } = await scrapeMetrics(app)
+  const labels = { model: 'claude-sonnet-4-5' }
+  expect(value('svc_model_attempts_failed_total', { ...labels, reason: 'rate_limited' })).toBe(1)
+  expect(value('svc_model_attempts_failed_total', { ...labels, reason: 'refused' })).toBe(1)
+  expect(value('svc_tasks_failed_total', { wedge: 'echo', reason: 'model_failed' })).toBe(1)
+})
+
+test('a metric has a limited number of label combinations', () => {
+  const counts = new LabelledCounts({ model: 'other', wedge: 'other' }, () => ({ n: 0 }))
+  for (let n = 0; n < 1000; n++) counts.at({ model: 'm', wedge: `w${n}` }).n++
+  counts.at({ model: 'm', wedge: 'w0' }).n++
+  const entries = counts.entries()
+  expect(entries).toHaveLength(MAX_LABEL_SETS + 1)
+  expect(entries[0]).toEqual({ labels: { model: 'm', wedge: 'w0' }, count: { n: 2 } })
+  expect(entries.at(-1)).toEqual({ labels: { model: 'other', wedge: 'other' }, count: { n: 1000 - MAX_LABEL_SETS } })
 })
 
 describe('the metrics server', () => {

@@ -1,17 +1,14 @@
 import { expect, test } from 'vitest'
-import { counterFamily, toPrometheusText, gaugeFamily, histogramSamples } from '../../src/telemetry/prometheus-text.ts'
+import { counterFamily, toPrometheusText, gaugeFamily, histogramFamily } from '../../src/telemetry/prometheus-text.ts'
 
 test('metrics are written in the text format of Prometheus', () => {
   const text = toPrometheusText([
     counterFamily('a_total', 'Things.', 3),
     gaugeFamily('b', 'By name.', [{ labels: { name: 'x"\\\n' }, value: 0.5 }]),
     gaugeFamily('nothing', 'Not there.', []),
-    {
-      name: 'h',
-      help: 'Times.',
-      type: 'histogram',
-      samples: histogramSamples({ of: 'x' }, [0.1, 1], { counts: [2, 1, 1], sum: 5.25 }),
-    },
+    histogramFamily('h', 'Times.', [
+      { labels: { of: 'x' }, histogram: { bounds: [0.1, 1], counts: [2, 1, 1], sum: 5.25 } },
+    ]),
   ])
   expect(text).toBe(`# HELP a_total Things.
 # TYPE a_total counter

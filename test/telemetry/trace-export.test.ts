@@ -96,6 +96,11 @@ test('a model call is a span with its tokens and cost', async () => {
     'gen_ai.request.model': 'claude-sonnet-4-5',
     'gen_ai.usage.input_tokens': 1000,
     'gen_ai.usage.output_tokens': 100,
+    'gen_ai.usage.cache_read.input_tokens': 200,
+    'gen_ai.usage.cache_creation.input_tokens': 0,
+    'gen_ai.request.stream': true,
+    'gen_ai.response.model': 'claude-sonnet-4-5-20250929',
+    'gen_ai.response.finish_reasons': ['tool_use'],
     'svc.cost_usd': expect.any(Number),
   })
   expect(collector.received[0]?.url).toBe('/here')
@@ -165,6 +170,8 @@ describe('OTLP spans of a task', () => {
     thread_id: null,
     status: 'failed',
     created_at: at(0),
+    traceparent: null,
+    tracestate: null,
   }
   const created = { wedge: 'echo', task_type: 'say', status: 'running', sandbox: 'bwrap', model: 'openai/gpt-4.1' }
   const error = { reason: 'agent_failed', message: 'canary' }

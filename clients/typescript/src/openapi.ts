@@ -654,9 +654,20 @@ export type CostChargedEvent = {
   type: 'cost.charged'
   ts: string
   data: {
+    provider?: string
     model: string
+    /** The model that wrote the reply, as the provider says. */
+    response_model?: string
+    /** Why the model stopped, in the words of the provider. */
+    finish_reason?: string
+    streamed?: boolean
+    /** Includes the tokens of the cache. */
     input_tokens: number
+    cache_read_tokens?: number
+    cache_write_tokens?: number
     output_tokens: number
+    /** From the request of the agent to the end of the reply. */
+    duration_ms?: number
     cost_usd: number
     total_usd: number
     /** The model has no known price. */

@@ -699,10 +699,21 @@ export interface components {
         };
         CostChargedEvent: {
             data: {
+                cache_read_tokens?: number;
+                cache_write_tokens?: number;
                 cost_usd: number;
+                /** @description From the request of the agent to the end of the reply. */
+                duration_ms?: number;
+                /** @description Why the model stopped, in the words of the provider. */
+                finish_reason?: string;
+                /** @description Includes the tokens of the cache. */
                 input_tokens: number;
                 model: string;
                 output_tokens: number;
+                provider?: string;
+                /** @description The model that wrote the reply, as the provider says. */
+                response_model?: string;
+                streamed?: boolean;
                 total_usd: number;
                 /** @description The model has no known price. */
                 unpriced?: boolean;

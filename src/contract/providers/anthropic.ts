@@ -15,6 +15,7 @@ import {
   createStreamedReply,
   type MediaFile,
   type ModelMessage,
+  nameField,
   parseStreamEvent,
   type PartialToolCall,
   type StopReason,
@@ -38,7 +39,12 @@ export const anthropicFormat: ConversationFormat = {
   hasTool: (request, name) => objectListField(request, 'tools').some((tool) => textField(tool, 'name') === name),
   listModelMessages: (request) => assistantMessages(request).map(parseMessage),
   listToolResults,
-  parseResponse: (body) => ({ ...parseMessage(body), usage: parseUsage(objectField(body, 'usage'), null) }),
+  parseResponse: (body) => ({
+    ...parseMessage(body),
+    usage: parseUsage(objectField(body, 'usage'), null),
+    model: nameField(body, 'model'),
+    finishReason: nameField(body, 'stop_reason'),
+  }),
   createStreamReader,
 }
 
@@ -125,9 +131,12 @@ function createStreamReader(): StreamReader {
 
 function readEvent(reply: StreamedReply, open: Map<unknown, PartialToolCall>, event: JsonObject): void {
   switch (event.type) {
-    case 'message_start':
-      reply.usage = parseUsage(objectField(objectField(event, 'message'), 'usage'), reply.usage)
+    case 'message_start': {
+      const message = objectField(event, 'message')
+      reply.usage = parseUsage(objectField(message, 'usage'), reply.usage)
+      reply.model = nameField(message, 'model')
       return
+    }
     case 'content_block_start':
       return startBlock(reply, open, event)
     case 'content_block_delta':
@@ -167,8 +176,10 @@ function endBlock(reply: StreamedReply, open: Map<unknown, PartialToolCall>, eve
 }
 
 function readMessageDelta(reply: StreamedReply, event: JsonObject): void {
-  const reason = textField(objectField(event, 'delta'), 'stop_reason')
+  const delta = objectField(event, 'delta')
+  const reason = textField(delta, 'stop_reason')
   if (reason !== '') reply.stop = toStopReason(reason)
+  reply.finishReason = nameField(delta, 'stop_reason') ?? reply.finishReason
   const usage = objectField(event, 'usage')
   reply.usage = parseUsage(usage, reply.usage)
   reply.isUsageFinal ||= countField(usage, 'output_tokens') !== null

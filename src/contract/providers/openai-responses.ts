@@ -6,8 +6,10 @@ import {
   createStreamedReply,
   type MediaFile,
   type ModelMessage,
+  nameField,
   parseStreamEvent,
   type ProviderFormat,
+  type ReplyDetails,
   type StopReason,
   type StreamedReply,
   type StreamReader,
@@ -28,7 +30,7 @@ export const responsesFormat: ProviderFormat = {
   listToolResults,
   parseResponse: (body) => {
     const items = objectListField(body, 'output')
-    return { ...toModelMessage(items), items, usage: parseUsage(objectField(body, 'usage')) }
+    return { ...toModelMessage(items), items, ...parseDetails(body) }
   },
   createStreamReader,
 }
@@ -106,16 +108,23 @@ function readEvent(reply: StreamedReply & { items: JsonObject[] }, event: JsonOb
       return
     case 'response.failed':
       reply.problem ??= { kind: 'provider error', event: response }
-      reply.usage = parseUsage(objectField(response, 'usage'))
+      Object.assign(reply, parseDetails(response))
       return
     case 'response.completed':
     case 'response.incomplete':
-      reply.usage = parseUsage(objectField(response, 'usage'))
+      Object.assign(reply, parseDetails(response))
       reply.isUsageFinal = reply.usage !== null
       reply.stop = toStopReason(textField(objectField(response, 'incomplete_details'), 'reason'))
       reply.isDone = true
   }
 }
+
+/** This API has no finish reason: the status is one, unless the reply is incomplete for another reason. */
+const parseDetails = (response: JsonObject): ReplyDetails => ({
+  usage: parseUsage(objectField(response, 'usage')),
+  model: nameField(response, 'model'),
+  finishReason: nameField(objectField(response, 'incomplete_details'), 'reason') ?? nameField(response, 'status'),
+})
 
 function parseUsage(usage: JsonObject): TokenUsage | null {
   const prompt = countField(usage, 'input_tokens')

@@ -15,6 +15,7 @@ import {
   createStreamedReply,
   type MediaFile,
   type ModelMessage,
+  nameField,
   parseStreamEvent,
   type PartialToolCall,
   type StopReason,
@@ -39,10 +40,15 @@ export const openaiFormat: ConversationFormat = {
     objectListField(request, 'tools').some((tool) => textField(objectField(tool, 'function'), 'name') === name),
   listModelMessages: (request) => assistantMessages(request).map(parseMessage),
   listToolResults,
-  parseResponse: (body) => ({
-    ...parseMessage(objectField(objectListField(body, 'choices')[0] ?? {}, 'message')),
-    usage: parseUsage(objectField(body, 'usage')),
-  }),
+  parseResponse: (body) => {
+    const choice = objectListField(body, 'choices')[0] ?? {}
+    return {
+      ...parseMessage(objectField(choice, 'message')),
+      usage: parseUsage(objectField(body, 'usage')),
+      model: nameField(body, 'model'),
+      finishReason: nameField(choice, 'finish_reason'),
+    }
+  },
   createStreamReader,
 }
 
@@ -127,6 +133,7 @@ function readEvent(reply: StreamedReply, open: PartialToolCall[], event: JsonObj
     reply.usage = usage
     reply.isUsageFinal = true
   }
+  reply.model ??= nameField(event, 'model')
   const choice = objectListField(event, 'choices')[0]
   if (!choice) return
   const delta = objectField(choice, 'delta')
@@ -136,6 +143,7 @@ function readEvent(reply: StreamedReply, open: PartialToolCall[], event: JsonObj
   const reason = textField(choice, 'finish_reason')
   if (reason === '') return
   reply.stop = toStopReason(reason)
+  reply.finishReason = nameField(choice, 'finish_reason')
   reply.calls = open.map(toToolCall)
 }
 

@@ -24,7 +24,7 @@ export interface ProviderFormat {
   /** The tool results in a request, oldest first. */
   listToolResults(request: JsonObject): ToolResult[]
   /** Reads a reply that was not streamed. */
-  parseResponse(body: JsonObject): ModelMessage & { usage: TokenUsage | null }
+  parseResponse(body: JsonObject): ModelMessage & ReplyDetails
   createStreamReader: () => StreamReader
 }
 
@@ -60,10 +60,18 @@ export interface StreamReader {
   read: (data: string) => void
 }
 
-export interface StreamedReply extends ModelMessage {
+/** What the provider says about a reply. */
+export interface ReplyDetails {
+  usage: TokenUsage | null
+  /** The model that wrote the reply; a provider may choose a version of the requested one. */
+  model: string | null
+  /** Why the model stopped, in the words of the provider. */
+  finishReason: string | null
+}
+
+export interface StreamedReply extends ModelMessage, ReplyDetails {
   /** Length of text, reasoning and tool input, for an estimate if the provider never reports its usage. */
   outputChars: number
-  usage: TokenUsage | null
   /** The usage is the provider's final count, not an intermediate one. */
   isUsageFinal: boolean
   /** Why the model stopped; null until it has. */
@@ -98,6 +106,8 @@ export function createStreamedReply(): StreamedReply {
     calls: [],
     outputChars: 0,
     usage: null,
+    model: null,
+    finishReason: null,
     isUsageFinal: false,
     stop: null,
     isDone: false,
@@ -115,6 +125,12 @@ export function parseStreamEvent(reply: StreamedReply, data: string): JsonObject
   if (!event) reply.problem ??= { kind: 'malformed event' }
   else if (event.error !== undefined && event.error !== null) reply.problem ??= { kind: 'provider error', event }
   return event
+}
+
+/** The text of a field if it looks like a name: what a provider writes there goes into logs and traces. */
+export function nameField(object: JsonObject, field: string): string | null {
+  const text = textField(object, field)
+  return /^[\w.:/@-]{1,128}$/.test(text) ? text : null
 }
 
 /** A tool call whose input still arrives in pieces of JSON text. */

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { classifyStoreError } from '../errors.ts'
-import type { Db } from '../store.ts'
+import type { Db, PoolUse } from '../store.ts'
 import {
   type ConnectionOwner,
   createPostgresKysely,
@@ -82,6 +82,11 @@ export class ConnectionPool implements ConnectionOwner {
   /** Ends all connections, so that every statement that waits for a response fails at once. */
   destroyAll(): void {
     for (const client of this.#connections.keys()) destroyConnection(client)
+  }
+
+  use(): PoolUse {
+    const { totalCount, idleCount, waitingCount, options } = this.pool
+    return { busy: totalCount - idleCount, idle: idleCount, max: options.max, waiting: waitingCount }
   }
 
   /** A connection for one caller, until it is released. */

@@ -118,6 +118,11 @@ const MIGRATIONS: Record<string, Migration> = {
       await sql.raw(CLIENT_APPROVALS_INDEX).execute(db)
     },
   },
+  '0021_telemetry': {
+    async up(db) {
+      for (const statement of TELEMETRY_STATEMENTS) await sql.raw(statement).execute(db)
+    },
+  },
 }
 
 /** The conversation and the responsible member of a case; what waits for a person is found without reading all rows. */
@@ -158,6 +163,13 @@ const QUESTION_STATEMENTS = [
 /** Finds what a client was asked to approve, also after the decision. */
 const CLIENT_APPROVALS_INDEX =
   'create index approvals_of_client on approvals (client_id, id) where client_id is not null'
+
+/** The trace that a task continues; the pending approvals in order of their age. */
+const TELEMETRY_STATEMENTS = [
+  'alter table tasks add column traceparent text',
+  'alter table tasks add column tracestate text',
+  "create index approvals_pending on approvals (id) where status = 'pending'",
+]
 
 /** `oauth_flows` has the authorisations that wait for the callback; `token_locks` lets one replica at a time refresh. */
 const OAUTH_STATEMENTS = [

@@ -42,6 +42,7 @@ export async function openSqliteStore(
     transactDurably: (work, signal) => retryUntilAvailable(() => transact(work), signal),
     now: null,
     commitMs: () => writer.commitMs,
+    poolUse: () => null,
     async ping() {
       await requireFreeSpace(dataDir)
       await writer.ping(transact)
