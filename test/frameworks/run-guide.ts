@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { chmodSync, cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
 import { isJsonObject, type Json, type JsonObject } from '../../src/base/json.ts'
 import { type TestApp, testApp, writeFiles } from '../app.ts'
@@ -12,8 +12,8 @@ export interface GuideOptions {
   /** The name of the page below docs/frameworks. */
   guide: string
   wire: Wire
-  /** A folder with installed packages (`node_modules`, a virtual environment), which is put into the folder of the agent. */
-  packages: string
+  /** Puts the installed packages (`node_modules`, a virtual environment) into the folder of the agent. */
+  installPackages: (agentFolder: string) => void
   /** Applies the `diff` block of the guide to its files. */
   isChanged?: boolean
 }
@@ -60,9 +60,10 @@ const REFUND_CALLS: ScriptedCall[] = [
 ]
 
 /** Follows a guide: its files, its settings and its task, in the sandbox, with a scripted model and one approval. */
-export async function runGuide({ guide, wire, packages, isChanged = false }: GuideOptions): Promise<GuideRun> {
+export async function runGuide({ guide, wire, installPackages, isChanged = false }: GuideOptions): Promise<GuideRun> {
   const text = page(`docs/frameworks/${guide}.md`)
-  const wedges = refundDeskOf(text, packages, isChanged)
+  const wedges = refundDeskOf(text, isChanged)
+  installPackages(join(wedges, 'refund-desk/agent'))
   const model = await scriptedModel(wire, REFUND_CALLS)
   const app = await testApp({
     store: 'sqlite',
@@ -96,7 +97,7 @@ async function requestedApproval(app: TestApp, id: string): Promise<string> {
 }
 
 /** A wedges folder with the refund desk of this repository and the files of the guide. */
-function refundDeskOf(text: string, packages: string, isChanged: boolean): string {
+function refundDeskOf(text: string, isChanged: boolean): string {
   const wedges = mkdtempSync(join(tmpdir(), 'svc-guide-'))
   onTestFinished(() => rmSync(wedges, { recursive: true, force: true }))
   chmodSync(wedges, 0o755)
@@ -107,7 +108,6 @@ function refundDeskOf(text: string, packages: string, isChanged: boolean): strin
     ...(isChanged ? applyDiff(text, files) : files),
     'refund-desk/wedge.json': mergeJson(manifest, JSON.parse(addition)),
   })
-  linkFolder(packages, join(wedges, 'refund-desk/agent', basename(packages)))
   return wedges
 }
 
@@ -148,10 +148,12 @@ function mergeJson(base: Json | undefined, addition: Json): Json {
   return { ...base, ...Object.fromEntries(merged) }
 }
 
-/** Links every file, because the sandbox shows only the folder of the agent; copies where links are not possible. */
-function linkFolder(from: string, to: string): void {
-  const linked = spawnSync('cp', ['-rl', from, to], { stdio: 'ignore' })
+/**
+ * Links all files of some folders below `from` into another folder, because the sandbox shows only the folder of the agent.
+ * Copies them where links are not possible.
+ */
+export function linkFolders(from: string, names: string[], to: string): void {
+  const linked = spawnSync('cp', ['-rl', '--parents', ...names, to], { cwd: from, stdio: 'ignore' })
   if (linked.status === 0) return
-  rmSync(to, { recursive: true, force: true })
-  cpSync(from, to, { recursive: true, verbatimSymlinks: true })
+  for (const name of names) cpSync(join(from, name), join(to, name), { recursive: true, verbatimSymlinks: true })
 }
