@@ -2,12 +2,14 @@ import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { expect } from 'vitest'
 import { ROOT } from '../docs/pages.ts'
 import { linkFolders } from './run-guide.ts'
 
 const FOLDER = import.meta.dirname
 
 interface LockedPackage {
+  version?: string
   dependencies?: Record<string, string>
   optionalDependencies?: Record<string, string>
   peerDependencies?: Record<string, string>
@@ -24,6 +26,8 @@ export function linkNpmPackages(agentFolder: string): void {
   const { packages: locked }: { packages: Record<string, LockedPackage> } = JSON.parse(
     readFileSync(join(FOLDER, 'package-lock.json'), 'utf8'),
   )
+  for (const [name, version] of Object.entries(wanted.dependencies ?? {}))
+    expect([name, locked[`node_modules/${name}`]?.version]).toEqual([name, version])
   const found = new Set<string>()
   const add = (from: string, { dependencies, optionalDependencies, peerDependencies }: LockedPackage) => {
     for (const name of Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies })) {

@@ -40,7 +40,7 @@ const ENTRY = {
   customer_message: 'We have refunded your order.',
 }
 const { status: _status, currency: _currency, ...BOOKING } = ENTRY
-export const REFUND_OUTPUT = {
+const REFUND_OUTPUT = {
   order_id: 'A-1',
   decision: 'refund',
   amount_usd: 80,
@@ -48,7 +48,10 @@ export const REFUND_OUTPUT = {
   reply: 'We have refunded your order.',
 }
 
-/** What the model does with the request of the guides: check it, book it (which waits for an approval), store it, finish. */
+/**
+ * What the model does with the request of the guides: it checks the request, books it (which waits for an approval), stores
+ * it, and finishes, at first with an output that does not match the schema.
+ */
 const REFUND_CALLS: ScriptedCall[] = [
   {
     tool: 'workflow__check_eligibility',
@@ -56,6 +59,7 @@ const REFUND_CALLS: ScriptedCall[] = [
   },
   { tool: 'workflow__book_refund', input: BOOKING },
   { tool: 'records_put', input: { collection: 'refund_ledger', key: 'A-1', value: ENTRY } },
+  { tool: 'finish', input: { output: { order_id: 'A-1' } } },
   { tool: 'finish', input: { output: REFUND_OUTPUT } },
 ]
 
@@ -88,6 +92,29 @@ export async function runGuide({ guide, wire, installPackages, isChanged = false
   }
 }
 
+/** The task waited for one approval, had one effect and its output, and its log can be read. */
+export function expectRefund({ app, task, dataOf, ledger, approvals, requests }: GuideRun): void {
+  expect(task).toMatchObject({ status: 'succeeded', output: REFUND_OUTPUT })
+  expect(approvals).toMatchObject([{ action: 'book_refund', status: 'approved', preview: BOOKING }])
+  expect(ledger).toMatchObject([{ key: 'A-1', version: 1, value: ENTRY }])
+  const tools = dataOf('tool.called').map(({ tool }) => String(tool))
+  expect(tools).toEqual(REFUND_CALLS.map(({ tool }) => expect.stringMatching(new RegExp(`${tool}$`))))
+  expect(dataOf('tool.called').map(({ input }) => input)).toEqual(REFUND_CALLS.map(({ input }) => input))
+  // Each framework sends results in its own form, some as JSON inside of JSON.
+  const results = dataOf('tool.result').map((result) => JSON.stringify(result).replaceAll('\\', ''))
+  expect(results).toEqual([
+    expect.stringContaining('"refundable_usd":80'),
+    expect.stringContaining('"status":"booked"'),
+    expect.stringContaining('"version":1'),
+    expect.stringMatching(/decision is required|schema/),
+  ])
+  // The program stops after its output: a further call would cost money.
+  expect(requests).toHaveLength(REFUND_CALLS.length)
+  expect(JSON.stringify([task, dataOf('tool.called'), dataOf('tool.result'), app.logged])).not.toMatch(
+    /sk-canary|svc_tsk_/,
+  )
+}
+
 /** A task that fails before it asks for an approval says why. */
 async function requestedApproval(app: TestApp, id: string): Promise<string> {
   const events = await app.events(id, { until: ({ event }) => event === 'approval.requested' })
@@ -113,7 +140,7 @@ function refundDeskOf(text: string, isChanged: boolean): string {
 
 /** The blocks of a guide that follow a line such as "…, in `refund-desk/agent/agent.mjs`:", by their path. */
 export function guideFiles(text: string): Record<string, string> {
-  const named = /`([^`\n]+)`:\n\n```\w+\n([\s\S]*?)^```$/gm
+  const named = /`([\w./-]+\/[\w./-]+)`:\n\n```\w+\n([\s\S]*?)^```$/gm
   return Object.fromEntries([...text.matchAll(named)].map(([, name = '', code = '']) => [name, code]))
 }
 
