@@ -37,8 +37,13 @@ function replyTo(wire: Wire, calls: ScriptedCall[], path: string, body: JsonObje
   const { path: expected, format } = WIRES[wire]
   if (path.split('?')[0] !== expected) return { status: 404, json: { error: { message: `no ${path} in this test` } } }
   const turn = countResults(body) + 1
-  const next = calls[turn - 1]
-  const call = next ? { id: `call_${turn}`, name: toOfferedName(body, next.tool), input: next.input } : null
+  const offered = toolNames(body)
+  // A request without tools is a question on the side, such as for a title.
+  const next = offered.length > 0 ? calls[turn - 1] : undefined
+  const name = offered.find((tool) => next && tool.endsWith(next.tool))
+  if (next && name === undefined)
+    return { status: 400, json: { error: { message: `'${next.tool}' is not among ${offered.join(', ')}` } } }
+  const call = next && name ? { id: `call_${turn}`, name, input: next.input } : null
   const reply = { turn, text: call ? '' : 'Done.', call }
   return body['stream'] === true
     ? { chunks: [format.toResponseStream(reply)] }
@@ -51,10 +56,7 @@ const countResults = (body: JsonObject): number =>
     /"type":"(?:function_call_output|tool_result)"|"role":"tool"/g,
   )?.length ?? 0
 
-function toOfferedName(body: JsonObject, tool: string): string {
+function toolNames(body: JsonObject): string[] {
   const offered = (body['tools'] as JsonObject[] | undefined) ?? []
-  const names = offered.map((entry) => String(entry['name'] ?? Object(entry['function'])['name']))
-  const found = names.find((name) => name.endsWith(tool))
-  if (found === undefined) throw new Error(`the request does not offer '${tool}', only ${names.join(', ')}`)
-  return found
+  return offered.map((entry) => String(entry['name'] ?? Object(entry['function'])['name']))
 }
