@@ -1,10 +1,10 @@
-// Installs the dependencies if package-lock.json is newer than node_modules.
+// Installs the dependencies of this folder, or of the one that is named, if package-lock.json is newer than node_modules.
 import { spawnSync } from 'node:child_process'
 import { lstatSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-const root = fileURLToPath(new URL('..', import.meta.url))
+const root = resolve(fileURLToPath(new URL('..', import.meta.url)), process.argv[2] ?? '.')
 
 if (changedAt('node_modules/.package-lock.json') < changedAt('package-lock.json')) install()
 

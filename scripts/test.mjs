@@ -19,6 +19,7 @@ if (missingTools !== null) stop(missingTools)
 if ((await run([script('build.mjs')])).code !== 0) process.exit(1)
 
 const checks = await Promise.all([
+  check('packages of the framework guides', [script('install.mjs'), 'test/frameworks']),
   check('format', [bin('@biomejs/biome/bin/biome'), 'format', '.']),
   check('lint', [bin('oxlint/bin/oxlint'), '--type-aware']),
   check('types', [bin('typescript-native/bin/tsc'), '--noEmit']),

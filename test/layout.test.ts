@@ -200,7 +200,7 @@ function readTexts(paths: string[], name: RegExp): Map<string, string> {
       ? [path]
       : readdirSync(join(ROOT, path), { recursive: true, encoding: 'utf8' }).map((file) => join(path, file)),
   )
-  const named = files.filter((file) => name.test(file)).toSorted()
+  const named = files.filter((file) => name.test(file) && !file.includes('node_modules')).toSorted()
   return new Map(named.map((file) => [file.replaceAll('\\', '/'), readFileSync(join(ROOT, file), 'utf8')]))
 }
 

@@ -24,7 +24,7 @@ const EXIT_GRACE_MS = 2000
 /** Enough for an artifact of 10 MiB in base64; a longer line would fill the memory of the cell. */
 const MAX_LINE_BYTES = 32 * 1024 * 1024
 /** The last part of stderr is kept for the error message. */
-const MAX_STDERR_CHARS = 8192
+const MAX_STDERR_CHARS = 65_536
 
 /** The state of the run. `last` is the output or error of the program, held back until its files are delivered. */
 interface CustomAgentState {

@@ -6,7 +6,7 @@ export const REHEARSAL_MODEL = 'rehearsal'
 export type TypedEvent = { type: string } & JsonObject
 
 /** A rehearsed reply in the Responses API. */
-export function responsesObject(status: string, output: JsonObject[]): JsonObject {
+export function responsesObject(turn: number, status: string, output: JsonObject[]): JsonObject {
   const usage = {
     input_tokens: 0,
     input_tokens_details: { cached_tokens: 0 },
@@ -15,7 +15,7 @@ export function responsesObject(status: string, output: JsonObject[]): JsonObjec
     total_tokens: 0,
   }
   return {
-    id: 'resp_rehearsal',
+    id: `resp_${turn}`,
     object: 'response',
     created_at: 0,
     status,
@@ -52,11 +52,11 @@ export function toOutputItems({ turn, text, call }: RehearsedResponse): JsonObje
 export function responsesEvents(reply: RehearsedResponse): TypedEvent[] {
   const items = toOutputItems(reply)
   return [
-    { type: 'response.created', response: responsesObject('in_progress', []) },
+    { type: 'response.created', response: responsesObject(reply.turn, 'in_progress', []) },
     ...items.flatMap((item, output_index) =>
       item.type === 'message' ? messageEvents(item, output_index, reply.text) : callEvents(item, output_index),
     ),
-    { type: 'response.completed', response: responsesObject('completed', items) },
+    { type: 'response.completed', response: responsesObject(reply.turn, 'completed', items) },
   ]
 }
 

@@ -4,7 +4,7 @@ import { REHEARSAL_MODEL, responsesEvents, responsesObject, toOutputItems, type 
 
 /** A rehearsed reply: text, a tool call, or both. */
 export interface RehearsedResponse {
-  /** Counts from 1. */
+  /** Counts from 1. It is in the ids of replies, because libraries take two replies with one id as versions of one. */
   turn: number
   text: string
   call: { id: string; name: string; input: Json } | null
@@ -21,16 +21,16 @@ export const REHEARSED_RESPONSES: Record<ModelApi, RehearsedFormat> = {
   openai: {
     toResponseStream(reply) {
       const choice = { index: 0, delta: openaiMessage(reply, true), finish_reason: openaiStop(reply) }
-      return `data: ${JSON.stringify(openaiResponse('chat.completion.chunk', choice))}\n\ndata: [DONE]\n\n`
+      return `data: ${JSON.stringify(openaiResponse(reply, 'chat.completion.chunk', choice))}\n\ndata: [DONE]\n\n`
     },
     toWholeResponse(reply) {
       const choice = { index: 0, message: openaiMessage(reply, false), finish_reason: openaiStop(reply) }
-      return openaiResponse('chat.completion', choice)
+      return openaiResponse(reply, 'chat.completion', choice)
     },
   },
   anthropic: {
     toResponseStream(reply) {
-      const start = { type: 'message_start', message: { ...anthropicMessage([]), usage: ANTHROPIC_USAGE } }
+      const start = { type: 'message_start', message: { ...anthropicMessage(reply, []), usage: ANTHROPIC_USAGE } }
       const stop = { stop_reason: anthropicStop(reply), stop_sequence: null }
       return toEventStream([
         start,
@@ -40,22 +40,22 @@ export const REHEARSED_RESPONSES: Record<ModelApi, RehearsedFormat> = {
       ])
     },
     toWholeResponse(reply) {
-      const message = anthropicMessage(anthropicBlocks(reply))
+      const message = anthropicMessage(reply, anthropicBlocks(reply))
       return { ...message, stop_reason: anthropicStop(reply), stop_sequence: null, usage: ANTHROPIC_USAGE }
     },
   },
   responses: {
     toResponseStream: (reply) =>
       toEventStream(responsesEvents(reply).map((event, i) => ({ ...event, sequence_number: i }))),
-    toWholeResponse: (reply) => responsesObject('completed', toOutputItems(reply)),
+    toWholeResponse: (reply) => responsesObject(reply.turn, 'completed', toOutputItems(reply)),
   },
 }
 
 const toEventStream = (events: TypedEvent[]): string =>
   events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('')
 
-const openaiResponse = (object: string, choice: JsonObject): JsonObject => ({
-  id: REHEARSAL_MODEL,
+const openaiResponse = ({ turn }: RehearsedResponse, object: string, choice: JsonObject): JsonObject => ({
+  id: `chatcmpl_${turn}`,
   object,
   created: 0,
   model: REHEARSAL_MODEL,
@@ -80,8 +80,9 @@ function openaiMessage({ text, call }: RehearsedResponse, streams: boolean): Jso
   return message
 }
 
-function anthropicMessage(content: JsonObject[]): JsonObject {
-  return { id: REHEARSAL_MODEL, type: 'message', role: 'assistant', model: REHEARSAL_MODEL, content, stop_reason: null }
+function anthropicMessage({ turn }: RehearsedResponse, content: JsonObject[]): JsonObject {
+  const message = { id: `msg_${turn}`, type: 'message', role: 'assistant', model: REHEARSAL_MODEL }
+  return { ...message, content, stop_reason: null }
 }
 
 function anthropicBlocks({ text, call }: RehearsedResponse): JsonObject[] {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { page, pages, ROOT } from './pages.ts'
+import { page, pages, pagesIn, ROOT } from './pages.ts'
 
 describe.each(pages())('%s', (path) => {
   test('every relative link has a target', () => {
@@ -13,7 +13,11 @@ describe.each(pages())('%s', (path) => {
 
 test('README.md links to every page of the documentation', () => {
   const readme = page('README.md')
-  expect(pages().filter((path) => path.startsWith('docs/') && !readme.includes(`(${path})`))).toEqual([])
+  const guides = pagesIn('docs/frameworks').filter((path) => basename(path) !== 'README.md')
+  const others = pages().filter((path) => path.startsWith('docs/') && !guides.includes(path))
+  expect(others.filter((path) => !readme.includes(`(${path})`))).toEqual([])
+  const index = page('docs/frameworks/README.md')
+  expect(guides.filter((path) => !index.includes(`(${basename(path)})`))).toEqual([])
 })
 
 /** Checks that the file exists and contains the heading after `#`. */

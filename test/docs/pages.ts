@@ -9,15 +9,21 @@ export const page = (path: string): string => readFileSync(join(ROOT, path), 'ut
 
 /** The paths of all documentation pages. */
 export function pages(): string[] {
-  const docs = readdirSync(join(ROOT, 'docs')).filter((name) => name.endsWith('.md'))
   return [
     'README.md',
     'CHANGELOG.md',
     'CONTRIBUTING.md',
-    ...docs.map((name) => `docs/${name}`),
+    ...pagesIn('docs'),
+    ...pagesIn('docs/frameworks'),
     'docs/screens/README.md',
   ]
 }
+
+/** The paths of the pages in one folder. */
+export const pagesIn = (folder: string): string[] =>
+  readdirSync(join(ROOT, folder))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `${folder}/${name}`)
 
 /** The fenced blocks of a language, in order. */
 export function blocks(text: string, language: string): string[] {

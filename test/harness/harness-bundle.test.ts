@@ -145,6 +145,16 @@ test.each([
     `for n in 1 2 3 4 5 6; do echo "line $n" >&2; done; printf 'bad\\000 \\033[31mend' >&2; exit 3`,
     'the agent ended without an output (exit code 3): line 3\nline 4\nline 5\nline 6\nbad   [31mend',
   ],
+  [
+    'lacks a package',
+    `node --input-type=module -e "import 'no-such-package'"`,
+    expect.stringMatching(/\(exit code 1\): Error \[ERR_MODULE_NOT_FOUND\]: Cannot find package 'no-such-package' /),
+  ],
+  [
+    'throws an error with many fields',
+    `node -e "throw Object.assign(new TypeError('first\\nsecond'), { fields: Array.from({ length: 200 }, () => 'field') })"`,
+    expect.stringMatching(/\(exit code 1\): TypeError: first\nsecond\n {2}fields: \[/),
+  ],
   ['is killed', 'kill -9 $$', 'the agent ended without an output (SIGKILL)'],
   ['gives an error', `echo '{"error":"no luck"}'`, 'no luck'],
 ])('a custom agent that %s fails its run', async (_what, command, error) => {

@@ -14,6 +14,8 @@ export type ProviderReply = {
   /** Closes the connection without a response. */
   drop?: boolean
 }
+/** A reply that depends on the request. */
+type RepliesTo = (request: Pick<SeenRequest, 'path' | 'body'>) => ProviderReply
 export interface FakeProvider {
   url: string
   seen: SeenRequest[]
@@ -25,15 +27,16 @@ export interface FakeProvider {
 }
 
 /** A model provider on the loopback interface. It sends one reply after the other and repeats the last one. */
-export async function startFakeProvider(...replies: ProviderReply[]): Promise<FakeProvider> {
+export async function startFakeProvider(...replies: (ProviderReply | RepliesTo)[]): Promise<FakeProvider> {
   const seen: SeenRequest[] = []
   const counts = { sockets: 0, written: 0 }
   const server = http.createServer((request, response) => {
     const closed = new Promise<void>((resolve) => response.once('close', resolve))
     void readBody(request).then((body) => {
       const reply = replies[Math.min(seen.length, replies.length - 1)] ?? {}
-      seen.push({ path: request.url ?? '', headers: request.headers, body, closed })
-      return sendReply(response, reply, () => counts.written++)
+      const received = { path: request.url ?? '', headers: request.headers, body, closed }
+      seen.push(received)
+      return sendReply(response, typeof reply === 'function' ? reply(received) : reply, () => counts.written++)
     })
   })
   server.on('connection', () => counts.sockets++)
@@ -47,7 +50,7 @@ export async function startFakeProvider(...replies: ProviderReply[]): Promise<Fa
 }
 
 /** A fake provider that is closed when the test ends. */
-export async function fakeProvider(...replies: ProviderReply[]): Promise<FakeProvider> {
+export async function fakeProvider(...replies: (ProviderReply | RepliesTo)[]): Promise<FakeProvider> {
   const provider = await startFakeProvider(...replies)
   onTestFinished(() => provider.close())
   return provider
