@@ -17,7 +17,7 @@ test('the package contains only programs, documentation, wedges, blueprints and 
     /^dist\/(svc\.mjs|service\.cjs)$/,
     /^dist\/(harness|workflow-cell|smtp-client|parse-mime|imap-client|mcp-client|parse-yaml)\.cjs$/,
     /^dist\/console\/(assets\/)?[\w.-]+\.(html|js|css|svg|woff2)(\.gz)?$/,
-    /^docs\/[a-z-]+\.md$/,
+    /^docs\/([a-z-]+|frameworks\/(README|[a-z-]+))\.md$/,
     /^(wedges|blueprints|presets)\/[\w./-]+\.(json|md|mjs)$/,
     /^(README\.md|CHANGELOG\.md|LICENSE|THIRD-PARTY-LICENSES|package\.json)$/,
   ]
