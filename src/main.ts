@@ -3,6 +3,7 @@ import { errorMessage } from './base/error-message.ts'
 import { runCommandLine } from './cli/cli.ts'
 import { EXIT_CODE, commandFailed } from './cli/shell/failure.ts'
 import { describeUnknownSettings } from './cli/doctor/unknown-settings.ts'
+import { readEnvFile } from './cli/shell/env-file.ts'
 import { formatStartBox } from './cli/shell/start-box.ts'
 import { type Config, loadConfig } from './config/config.ts'
 import type { Ctx } from './ctx/ctx.ts'
@@ -172,6 +173,10 @@ process.stderr.on('error', () => {})
 
 /** Resolves when the stream's output is written; an exit before that would lose the rest. */
 const flushed = (stream: NodeJS.WriteStream) => new Promise<void>((resolve) => stream.write('', () => resolve()))
+
+const envFile = readEnvFile(process.env)
+Object.assign(process.env, envFile.settings)
+if (envFile.warning !== null) process.stderr.write(`svc: ${envFile.warning}\n`)
 
 void runCommandLine({
   args: process.argv.slice(2),

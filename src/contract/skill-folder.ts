@@ -41,10 +41,10 @@ const SKIPPED_FOLDERS = ['node_modules', '__pycache__']
 class SkillProblem extends Error {
   readonly problem: FileProblem
 
-  constructor(file: string, what: string) {
+  constructor(file: string, what: string, line = 1) {
     const message = `${file} ${what}`
     super(message)
-    this.problem = { file, line: 1, message }
+    this.problem = { file, line, message }
   }
 }
 
@@ -204,7 +204,9 @@ async function parseFrontMatter(file: string, yaml: string): Promise<JsonObject>
   try {
     value = parseYaml(yaml)
   } catch (error) {
-    throw new SkillProblem(file, `has front matter that is not YAML: ${errorMessage(error)}`)
+    const [, reason, line = 0] = /^(.*?)(?: at line (\d+), column \d+:?)?$/.exec(errorMessage(error)) ?? []
+    // The front matter begins on the second line of the file.
+    throw new SkillProblem(file, `has front matter that is not YAML: ${reason}`, Number(line) + 1)
   }
   if (!isJsonObject(value))
     throw new SkillProblem(file, 'must have the fields name and description in its front matter')
@@ -229,6 +231,6 @@ function findFieldProblems(
   return problems
 }
 
-/** The front matter begins on the second line of the file. A missing field is reported for the first line. */
+/** A missing field is reported for the first line. */
 const lineOfField = (yaml: string, field: string): number =>
   yaml.split('\n').findIndex((line) => line.startsWith(`${field}:`)) + 2

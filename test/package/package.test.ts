@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, existsSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, readSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { licenses } from '../../scripts/licenses.mjs'
@@ -142,6 +142,46 @@ test('the installed package can serve, create a wedge, check, rehearse, run, ver
       ['/openapi.json', '"openapi"'],
     ] as const)
       expect(await (await fetch(url + path, { headers: { accept: 'text/html' } })).text()).toContain(text)
+  } finally {
+    child.kill('SIGTERM')
+    await exited
+  }
+})
+
+test('the installed package creates a project in which npx finds it, and a task of the example wedge completes', async () => {
+  const project = join(folder, 'my-shop')
+  const created = await runSvc(['init', 'my-shop'], { programPath: program, cwd: folder })
+  expect(created).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining('cd my-shop && npm install && npx svc serve'),
+  })
+  const { version } = JSON.parse(page('package.json'))
+  const manifest = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8'))
+  expect(manifest.dependencies).toEqual({ 'agent-work-service': `^${version}` })
+  // As npm would install it.
+  mkdirSync(join(project, 'node_modules/.bin'), { recursive: true })
+  symlinkSync(installed, join(project, 'node_modules/agent-work-service'))
+  symlinkSync('../agent-work-service/dist/svc.mjs', join(project, 'node_modules/.bin/svc'))
+  const npx = execFileSync('npx', ['--no-install', 'svc', '--version'], {
+    cwd: project,
+    encoding: 'utf8',
+    stdio: 'pipe',
+  })
+  expect(npx).toContain(version)
+
+  const env = { PATH: process.env['PATH'] ?? '', SVC_PORT: '0', SVC_SANDBOX: 'process', SVC_LOG_LEVEL: 'error' }
+  const child = spawn('node_modules/.bin/svc', ['serve'], { cwd: project, env, stdio: ['ignore', 'pipe', 'inherit'] })
+  const exited = once(child, 'exit')
+  try {
+    const output = await readUntil(child.stdout, 'sandbox: process')
+    const url = /listens on (\S+)/.exec(output)?.[1] ?? ''
+    const SVC_KEY = /svc_key_\S+/.exec(output)?.[0] ?? ''
+    const meta = await fetch(`${url}/v1/meta`, { headers: { authorization: `Bearer ${SVC_KEY}` } })
+    expect(await meta.json()).toMatchObject({ vault: { ephemeral: false } })
+    const input = 'wedges/shop-helper/rehearsals/answer.input.json'
+    const options = { programPath: program, cwd: project, env: { SVC_URL: url, SVC_KEY }, stdin: 'a\n' }
+    const ended = await runSvc(['run', 'shop-helper', 'answer', '--input', input], options)
+    expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining('■ succeeded') })
   } finally {
     child.kill('SIGTERM')
     await exited

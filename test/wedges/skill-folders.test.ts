@@ -93,10 +93,13 @@ test.each<[string, string, { line?: number; message: string }[]]>([
   ],
   [
     'front matter that is not YAML',
-    '---\nname: [\n---\n',
+    '---\ndescription: x\nname: [\n---\n',
     [
       {
-        message: expect.stringMatching(/^skills\/refund-rules\/SKILL.md has front matter that is not YAML: /) as string,
+        line: 3,
+        message: expect.stringMatching(
+          /^skills\/refund-rules\/SKILL.md has front matter that is not YAML: [^:]+[^:\d]$/,
+        ) as string,
       },
     ],
   ],
