@@ -101,12 +101,18 @@ function resolveApproval(build: TraceBuild, event: TraceEvent): void {
 
 function chargeModel(build: TraceBuild, event: TraceEvent): void {
   const span = openSpan(build, event, 'model', text(event.data.model) ?? 'model')
-  const { duration_ms } = event.data
-  span.started_at =
-    typeof duration_ms === 'number' ? new Date(Date.parse(event.ts) - duration_ms).toISOString() : build.idleSince
+  span.started_at = modelCallStart(build, event)
   closeSpan(build, span, event.ts, true)
   const { total_usd: total } = event.data
   if (typeof total === 'number') build.root.attributes.cost_usd = total
+}
+
+/** Not before its parent: the agent may have reported the step after it had sent the request. */
+function modelCallStart(build: TraceBuild, { ts, data: { duration_ms } }: TraceEvent): string {
+  if (typeof duration_ms !== 'number') return build.idleSince
+  const began = new Date(Date.parse(ts) - duration_ms).toISOString()
+  const parent = (build.step ?? build.root).started_at
+  return began < parent ? parent : began
 }
 
 /** Closes all open spans with the outcome of the task. */

@@ -1,4 +1,5 @@
 import { onTestFinished } from 'vitest'
+import { checkOtlpRequest } from './otlp-schema.ts'
 import { openFakeUpstream, type FakeUpstream } from '../fake-upstream.ts'
 import type { TestApp } from '../app.ts'
 import { advanceUntil } from '../webhooks/webhook-receiver.ts'
@@ -42,6 +43,7 @@ export async function openFakeCollector(): Promise<FakeCollector> {
 export function receivedTraces({ received }: FakeUpstream): CollectedSpan[][] {
   const traces = new Map<string, CollectedSpan[]>()
   for (const { body } of received) {
+    checkOtlpRequest(JSON.parse(body))
     for (const span of JSON.parse(body).resourceSpans[0].scopeSpans[0].spans) {
       traces.set(span.traceId, [
         ...(traces.get(span.traceId) ?? []),
