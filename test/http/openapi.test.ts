@@ -202,7 +202,7 @@ describe('the OpenAPI document', () => {
     const { paths, components } = await document()
     const headers = ({ parameters = [] }: OpenApiOperation) =>
       parameters.flatMap((parameter) => ('name' in parameter && parameter.in === 'header' ? [parameter.name] : []))
-    expect(headers(paths['/v1/tasks'].post)).toEqual(['Idempotency-Key'])
+    expect(headers(paths['/v1/tasks'].post)).toEqual(['Idempotency-Key', 'traceparent', 'tracestate'])
     for (const path of ['/v1/tasks/{id}/events', '/v1/portal/tasks/{id}/events'])
       expect(headers(paths[path].get)).toEqual(['Last-Event-ID'])
     expect(components.parameters.Project).toMatchObject({ name: 'X-SVC-Project', in: 'header', required: false })
