@@ -94,7 +94,7 @@ const message = (part: JsonObject): JsonObject => ({
 describe('the Responses API with the OpenAI library', () => {
   test('parallel calls and encrypted reasoning pass through, and each call is logged once over three turns', async () => {
     const calls = [call('call_a', 'A'), call('call_b', 'B')]
-    const { provider, task, dataOf } = await runWithSdk(
+    const { app, provider, task, dataOf } = await runWithSdk(
       `const input = [{ role: 'user', content: 'Where are my orders?' }]
        let turn
        for (let n = 0; n < 3; n++) {
@@ -130,6 +130,9 @@ describe('the Responses API with the OpenAI library', () => {
       ['call_b', { order: { id: 'B' } }],
       ['call_c', { order: { id: 'C' } }],
     ])
+    const { body: trace } = await app.call('GET', `/v1/tasks/${task.id}/trace`)
+    const spans = trace.root.children.map(({ kind, status }: { kind: string; status: string }) => `${kind} ${status}`)
+    expect(spans).toEqual(['model ok', 'tool ok', 'tool ok', 'model ok', 'tool ok', 'model ok'])
   })
 
   test('a refusal of the model is read as one, streamed and whole', async () => {
