@@ -100,8 +100,7 @@ export function bindRoute<ScopeT>(
     method: route.method,
     url: route.path,
     bodyLimit: route.maxBodyBytes ?? MAX_BODY_BYTES,
-    // Pages and probes answer HEAD; below /v1 it would open streams without a reader.
-    exposeHeadRoute: route.method === 'GET' && !route.path.startsWith('/v1/') && route.path !== '/mcp',
+    exposeHeadRoute: route.method === 'GET' && answersHead(route.path),
     onRequest: async (request, reply) => {
       if (route.noStore) reply.header('cache-control', 'no-store')
       const call = { scope: await authenticate(request), isBodyLate: false }
@@ -190,6 +189,10 @@ function stream(ctx: Ctx, requestId: string, out: ServerResponse, response: Stre
     out.destroy()
   })
 }
+
+/** Pages, probes and the model proxy answer HEAD; elsewhere below /v1 it would open streams without a reader. */
+const answersHead = (path: string) =>
+  path.startsWith('/v1/internal/llm/') || (!path.startsWith('/v1/') && path !== '/mcp')
 
 const MAX_HEADERS = 100
 

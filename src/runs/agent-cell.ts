@@ -4,6 +4,7 @@ import { type Brief, CELL_AGENT_DIR, type PipeResponsePart } from '../contract/a
 import type { Ctx } from '../ctx/ctx.ts'
 import type { SandboxCell, CellExit, CellLimits, CellSpec, SandboxDriver } from '../sandbox/driver.ts'
 import type { FilesFolder } from '../sandbox/files-folder.ts'
+import type { StagedFolder } from '../sandbox/staging.ts'
 import type { AgentProgram } from './agent-program.ts'
 import { type CellSocket, type CellSocketHandler, NO_CELL_SOCKET, openCellSocket } from './cell-socket.ts'
 
@@ -60,15 +61,17 @@ export async function openAgentCell(
   const { ctx, driver } = options
   const id = Buffer.from(ctx.world.random(9)).toString('base64url')
   const socket = kind === 'custom' ? await openCellSocket(options, driver, ctx.config.dataDir, id) : NO_CELL_SOCKET
-  // A copy for this cell alone, because the files of a wedge may change.
-  const folder = program?.dir && program.isInWedge ? driver.stageFolder(program.dir) : null
-  const staged = program && folder ? { ...program, dir: folder.path } : program
+  let folder: StagedFolder | null = null
   try {
+    // A copy for this cell alone, because the files of a wedge may change.
+    folder = program?.dir && program.isInWedge ? driver.stageFolder(program.dir) : null
+    const staged = program && folder ? { ...program, dir: folder.path } : program
     const cell = driver.start(toCellSpec(options, kind, socket.path, staged))
     void cell.exited.then(() => folder?.remove())
     return await waitUntilReady(cell, id, kind, socket)
   } catch (error) {
     socket.close()
+    folder?.remove()
     throw error
   }
 }

@@ -119,6 +119,20 @@ describe.each(['bwrap', 'process'])('the MCP server of a run (%s)', (sandbox) =>
     expect(await app().finished(id)).toMatchObject({ status: 'rejected', error: { reason: 'rejected' } })
   })
 
+  test('reads and updates the case of a task that has one', async () => {
+    const { body: opened } = await app().call('POST', '/v1/cases', { wedge: 'gate', title: 'Room 4' })
+    const js = `${CONNECT}
+      const names = (await client.listTools()).tools.map(({ name }) => name)
+      const before = (await call('case_get')).structuredContent
+      const after = (await call('case_update', { stage: 'done' })).structuredContent
+      say({ output: [names.includes('case_get') && names.includes('case_update'), before.stage, after.stage] })`
+    const { body: task } = await app().call('POST', `/v1/cases/${opened.id}/tasks`, {
+      task_type: 'free',
+      input: { js },
+    })
+    expect((await app().finished(task.id)).output).toEqual([true, 'new', 'done'])
+  })
+
   test('asks a person', async () => {
     const js = `${CONNECT} say({ output: (await call('ask_person', { question: 'Which?', options: ['S', 'L'], to: 'team' })).structuredContent })`
     const id = await startScript(app(), js, { wedge: 'gate', task_type: 'free' })
