@@ -174,6 +174,7 @@ for work in [
   lambda: service.call("getTask"),
   lambda: next(service.follow("..")),
   lambda: service.call("listTask"),
+  lambda: service.run("echo", "say", constrants={}),
   lambda: AgentWorkClient("localhost:8787", "a"),
   lambda: AgentWorkClient("http://localhost:8787", " "),
 ]:
@@ -188,6 +189,7 @@ for work in [
         ...Array.from({ length: 5 }, () => expect.stringContaining("parameter 'id' must be a text")),
         expect.stringContaining("parameter 'task_id' must be a text"),
         expect.stringContaining("unknown operation 'listTask'"),
+        "unknown option 'constrants' (options: actor, constraints, tools, output_schema, files)",
         expect.stringContaining('url must be an address'),
         expect.stringContaining('key must be an API key'),
       ])
@@ -213,4 +215,9 @@ show([file["name"], list(service.download(file["id"])), service.call("deleteFile
       expect(lines[1]).toEqual(['a b.bin', [0, 255, 10, 13], null])
     })
   })
+})
+
+test('every field of a new task is an option', async () => {
+  const code = 'show(sorted(CreateTaskRequest.__annotations__.keys() - TaskOptions.__annotations__.keys()))'
+  expect((await runPython(code)).lines).toEqual([['input', 'task_type', 'wedge']])
 })

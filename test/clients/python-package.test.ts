@@ -77,6 +77,7 @@ def show(event: Event) -> None:
 def use(service: AgentWorkClient, sandbox: Sandbox) -> None:
     task = service.run("a", "b", on_event=show)
     print(task["statuss"])  # type: ignore[typeddict-item]
+    service.run("a", "b", constrants={})  # type: ignore[call-arg]
     service.follow(1)  # type: ignore[arg-type]
     print(sandbox.act("a", {})["note"] + 1)  # type: ignore[operator]
 `
