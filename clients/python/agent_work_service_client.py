@@ -17,7 +17,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from email.utils import parsedate_to_datetime
-from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
+from typing import Any, Literal, NotRequired, TypeAlias, TypedDict, Unpack
 from urllib.parse import quote
 
 import httpx
@@ -150,6 +150,16 @@ _MAX_SILENCE_S = 300.0
 _MAX_PAGE_SIZE = 200
 
 
+class TaskOptions(TypedDict, total=False):
+    """The fields of CreateTaskRequest that may be given by name."""
+
+    actor: Any
+    constraints: CreateTaskRequestConstraints
+    tools: list[str]
+    output_schema: dict[str, Any] | None
+    files: list[str]
+
+
 class AgentWorkClient:
     """Calls the service for a program that holds an API key.
 
@@ -197,8 +207,8 @@ class AgentWorkClient:
         input: Any = None,
         *,
         idempotency_key: str | None = None,
-        on_event: Callable[[Event], None] | None = None,
-        **options: Any,
+        on_event: Callable[[Event], object] | None = None,
+        **options: Unpack[TaskOptions],
     ) -> Task:
         """Creates a task and waits for its end. Raises a TaskNotSucceededError if it does not succeed."""
         created = self.create_task(wedge, task_type, input, idempotency_key=idempotency_key, **options)
@@ -211,12 +221,18 @@ class AgentWorkClient:
         return task
 
     def create_task(
-        self, wedge: str, task_type: str, input: Any = None, *, idempotency_key: str | None = None, **options: Any
+        self,
+        wedge: str,
+        task_type: str,
+        input: Any = None,
+        *,
+        idempotency_key: str | None = None,
+        **options: Unpack[TaskOptions],
     ) -> Task:
-        """Creates a task. `options` are other fields of CreateTaskRequest, such as `constraints` and `files`.
-
-        A retry after a lost response returns the same task. Two calls with the same key create one task.
-        """
+        """Creates a task. A retry after a lost response returns the same task. Two calls with the same key create one task."""
+        unknown = options.keys() - TaskOptions.__annotations__.keys()
+        if unknown:
+            raise ValueError(f"unknown option '{min(unknown)}' (options: {', '.join(TaskOptions.__annotations__)})")
         body = _given(wedge=wedge, task_type=task_type, input=input, **options)
         headers = {"idempotency-key": idempotency_key or str(uuid.uuid4())}
         task: Task = _read_json(self._send("POST", "/v1/tasks", json=body, headers=headers, is_repeatable=True))

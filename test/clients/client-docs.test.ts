@@ -8,14 +8,12 @@ import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { PYTHON_CLIENT_FILE } from '../../scripts/client-types.ts'
 import { webhookSignatureHeaders } from '../../src/connections/executors/webhook.ts'
 import { FOUNDER_KEY, type TestApp, testApp, writeFiles } from '../app.ts'
-import { runSvc } from '../cli/run-svc.ts'
-import { blocks, page, ROOT } from '../docs/pages.ts'
+import { ROOT } from '../docs/pages.ts'
+import { CLIENT_GUIDE, documentedPrograms, refundDeskTypes } from './documented-programs.ts'
 import { compile, createClientProject } from './packed-client.ts'
 import { PYTHON } from './run-python.ts'
 
-const GUIDE = 'docs/clients.md'
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
-const DOCUMENTED_URL = 'http://127.0.0.1:8787'
 const ORDER = { order_id: 'A-9', amount_usd: 30, reason: 'arrived damaged', customer_email: 'kim@example.com' }
 
 const { folder: project } = createClientProject()
@@ -26,27 +24,9 @@ afterAll(() => {
   for (const folder of [project, pythonProject]) rmSync(folder, { recursive: true, force: true })
 })
 
-/** The code of a page for a language, by the program that it belongs to. Blocks for callers continue each other. */
-function programs(path: string, language: 'ts' | 'python') {
-  const all = blocks(page(path), language)
-  const isSandbox = (code: string) => /openSandbox\(|openSandbox<|Sandbox\(\)/.test(code)
-  const isWebhook = (code: string) => /function receiveWebhook|def receive_webhook/.test(code)
-  const callers = all.filter((code) => !isSandbox(code) && !isWebhook(code))
-  return {
-    caller: (url: string) => callers.join('\n').replaceAll(DOCUMENTED_URL, url),
-    sandbox: all.find(isSandbox) ?? '',
-    webhook: all.find(isWebhook) ?? '',
-  }
-}
-
 async function writeWedgeTypes(): Promise<void> {
-  const types = async (...options: string[]) => {
-    const { code, stdout } = await runSvc(['wedge', 'types', 'refund-desk', ...options], { cwd: ROOT })
-    expect(code).toBe(0)
-    return stdout
-  }
-  writeFiles(project, { 'refund-desk.ts': await types() })
-  writeFiles(pythonProject, { 'refund_desk.py': await types('--language', 'python') })
+  writeFiles(project, { 'refund-desk.ts': await refundDeskTypes('typescript') })
+  writeFiles(pythonProject, { 'refund_desk.py': await refundDeskTypes('python') })
 }
 
 /** A service with the refund desk and its rehearsed model. */
@@ -66,12 +46,12 @@ const LANGUAGES = {
   TypeScript: {
     language: 'ts',
     readme: 'clients/typescript/README.md',
-    async runCaller(code: string) {
+    runCaller: (code: string) => {
       writeFiles(project, { 'caller.ts': code })
       compileProgram('caller.ts')
       return run(process.execPath, ['caller.js'], project)
     },
-    agent(code: string) {
+    agent: (code: string) => {
       writeFiles(project, { 'agent.ts': code })
       compileProgram('agent.ts')
       return { SVC_AGENT_DIR: project, SVC_AGENT_COMMAND: 'node agent.js' }
@@ -80,11 +60,11 @@ const LANGUAGES = {
   Python: {
     language: 'python',
     readme: 'clients/python/README.md',
-    runCaller(code: string) {
+    runCaller: (code: string) => {
       writeFiles(pythonProject, { 'caller.py': code })
       return run(PYTHON, ['-B', '-X', 'dev', '-W', 'error', 'caller.py'], pythonProject)
     },
-    agent(code: string) {
+    agent: (code: string) => {
       writeFiles(pythonProject, { 'agent.py': code })
       return { SVC_AGENT_DIR: pythonProject, SVC_AGENT_COMMAND: `${PYTHON} -B agent.py` }
     },
@@ -95,9 +75,9 @@ describe.each(Object.entries(LANGUAGES))('the documented %s code', (_, { languag
   test('for callers runs tasks, follows and decides', async () => {
     await writeWedgeTypes()
     const app = await openRefundDesk()
-    const guide = await runCaller(programs(GUIDE, language).caller(app.url))
+    const guide = await runCaller(documentedPrograms(CLIENT_GUIDE, language).caller(app.url))
     expect(guide).toMatch(/Rehearsed answer[^]*succeeded\napr_\w+ approved\nrefund\n$/)
-    expect(await runCaller(programs(readme, language).caller(app.url))).toMatch(
+    expect(await runCaller(documentedPrograms(readme, language).caller(app.url))).toMatch(
       /^1 task\.created\n[^]*\nsucceeded [^]*A-1/,
     )
   })
@@ -105,7 +85,7 @@ describe.each(Object.entries(LANGUAGES))('the documented %s code', (_, { languag
   test('for the sandbox handles a refund, and asks a person', async () => {
     await writeWedgeTypes()
     const sandbox = { SVC_SANDBOX: 'bwrap' }
-    const desk = await openRefundDesk({ ...sandbox, ...agent(programs(GUIDE, language).sandbox) })
+    const desk = await openRefundDesk({ ...sandbox, ...agent(documentedPrograms(CLIENT_GUIDE, language).sandbox) })
     const { id } = await desk.createTask({ wedge: 'refund-desk', task_type: 'handle_request', input: ORDER })
     expect(await desk.finished(id)).toMatchObject({
       status: 'succeeded',
@@ -114,7 +94,7 @@ describe.each(Object.entries(LANGUAGES))('the documented %s code', (_, { languag
     })
     const { body: ledger } = await desk.call('GET', '/v1/records?wedge=refund-desk&collection=refund_ledger')
     expect(ledger.data).toMatchObject([{ key: 'A-9', value: { decision: 'refund' } }])
-    const asking = await openRefundDesk({ ...sandbox, ...agent(programs(readme, language).sandbox) })
+    const asking = await openRefundDesk({ ...sandbox, ...agent(documentedPrograms(readme, language).sandbox) })
     const task = await asking.createTask({ wedge: 'refund-desk', task_type: 'assess', input: ORDER })
     const asked = (await asking.events(task.id, { until: ({ event }) => event === 'approval.requested' })).at(-1)
     const path = `/v1/approvals/${asked?.data.data.approval_id}/approve`
@@ -128,7 +108,7 @@ test('the documented receivers of webhooks accept calls of the service and no ot
   const headers = webhookSignatureHeaders(SECRET, 'dlv_1', Math.floor(Date.now() / 1000), body)
   vi.stubEnv('WEBHOOK_SECRET', SECRET)
   onTestFinished(() => void vi.unstubAllEnvs())
-  writeFiles(project, { 'webhook.ts': programs(GUIDE, 'ts').webhook })
+  writeFiles(project, { 'webhook.ts': documentedPrograms(CLIENT_GUIDE, 'ts').webhook })
   compileProgram('webhook.ts')
   const { receiveWebhook } = await import(pathToFileURL(join(project, 'webhook.js')).href)
   const send = (text: string) => receiveWebhook(new Request('http://a/', { method: 'POST', headers, body: text }))
@@ -137,7 +117,7 @@ test('the documented receivers of webhooks accept calls of the service and no ot
 import json, sys
 os.environ["WEBHOOK_SECRET"], headers, body = json.loads(sys.argv[1])
 print(receive_webhook(headers, body.encode()), receive_webhook(headers, b"{}"))`
-  writeFiles(pythonProject, { 'webhook.py': programs(GUIDE, 'python').webhook + check })
+  writeFiles(pythonProject, { 'webhook.py': documentedPrograms(CLIENT_GUIDE, 'python').webhook + check })
   const output = await run(PYTHON, ['-B', 'webhook.py', JSON.stringify([SECRET, headers, body])], pythonProject)
   expect(output).toBe('task.finished task_1\n204 400\n')
 })

@@ -174,6 +174,7 @@ for work in [
   lambda: service.call("getTask"),
   lambda: next(service.follow("..")),
   lambda: service.call("listTask"),
+  lambda: service.run("echo", "say", constrants={}),
   lambda: AgentWorkClient("localhost:8787", "a"),
   lambda: AgentWorkClient("http://localhost:8787", " "),
 ]:
@@ -188,6 +189,7 @@ for work in [
         ...Array.from({ length: 5 }, () => expect.stringContaining("parameter 'id' must be a text")),
         expect.stringContaining("parameter 'task_id' must be a text"),
         expect.stringContaining("unknown operation 'listTask'"),
+        "unknown option 'constrants' (options: actor, constraints, tools, output_schema, files)",
         expect.stringContaining('url must be an address'),
         expect.stringContaining('key must be an API key'),
       ])
@@ -199,7 +201,10 @@ for work in [
       const keys = Array.from({ length: 201 }, (_, index) => `k${String(index).padStart(3, '0')}`)
       const save = (key: string) =>
         shared().call('POST', '/v1/records', { wedge: 'echo', collection: 'many', key, value: {} })
-      await Promise.all(keys.map(async (key) => expect((await save(key)).status).toBe(201)))
+      for (let i = 0; i < keys.length; i += 20) {
+        const saved = await Promise.all(keys.slice(i, i + 20).map(save))
+        for (const { status } of saved) expect(status).toBe(201)
+      }
       const { lines } = await run(
         `
 show([record["key"] for record in service.list("listRecords", wedge="echo", collection="many")])
@@ -213,4 +218,9 @@ show([file["name"], list(service.download(file["id"])), service.call("deleteFile
       expect(lines[1]).toEqual(['a b.bin', [0, 255, 10, 13], null])
     })
   })
+})
+
+test('every field of a new task is an option', async () => {
+  const code = 'show(sorted(CreateTaskRequest.__annotations__.keys() - TaskOptions.__annotations__.keys()))'
+  expect((await runPython(code)).lines).toEqual([['input', 'task_type', 'wedge']])
 })

@@ -38,42 +38,49 @@ eachStore((store) => {
   describe('a webhook call of the service', () => {
     const shared = sharedGatedApp(store)
 
-    test.each(Object.keys(CLIENTS))('%s accepts it with its secret only, unchanged and in time', async (language) => {
-      const hook = await openWebhookReceiver(shared(), ['approval.requested'])
-      const task = await startAction(shared())
-      const id = await requestedApprovalId(shared(), task.id)
-      const [call] = await hook.arrived(id)
-      if (!call) throw new Error('there is no delivery')
-      const nowS = Number(call.headers['webhook-timestamp'])
-      const { secret } = hook
-      const [signature = ''] = signaturesOf(call.headers)
-      const changed = (headers: ReceivedRequest['headers'], body = call.body): Verification => ({
-        call: { body, headers: { ...call.headers, ...headers } },
-        secret,
-        nowS,
-      })
-      const accepted: Verification[] = [
-        { call, secret, nowS },
-        { call, secret, nowS: nowS + 299 },
-        changed({ 'webhook-signature': `v1,AAAA ${signature}` }),
-      ]
-      const refused: Verification[] = [
-        { call, secret: `whsec_${Buffer.alloc(32, 1).toString('base64')}`, nowS },
-        { call, secret: 'whsec_', nowS },
-        { call, secret, nowS: nowS + 301 },
-        { call, secret, nowS: nowS - 301 },
-        { call: { ...call, headers: {} }, secret, nowS },
-        changed({}, call.body.replace('approval.requested', 'task.finished')),
-        changed({ 'webhook-id': 'dlv_other' }),
-        changed({ 'webhook-timestamp': 'now' }),
-        changed({ 'webhook-signature': 'v1,%%% v1, v2,AAAA' }),
-        changed({ 'webhook-signature': signature.replace('v1,', 'v2,') }),
-      ]
-      const event = JSON.parse(call.body)
-      expect(event).toMatchObject({ type: 'approval.requested', data: { id } })
-      const results = await CLIENTS[language]?.([...accepted, ...refused])
-      expect(results).toEqual([...accepted.map(() => event), ...refused.map(() => null)])
-      await hook.close()
-    })
+    test.each(Object.keys(CLIENTS))(
+      '%s accepts it with its two secrets during a rotation only, unchanged and in time',
+      async (language) => {
+        const hook = await openWebhookReceiver(shared(), ['approval.requested'])
+        const rotated = await shared().call('POST', `/v1/webhooks/${hook.id}/rotate`)
+        const task = await startAction(shared())
+        const id = await requestedApprovalId(shared(), task.id)
+        const [call] = await hook.arrived(id)
+        if (!call) throw new Error('there is no delivery')
+        const nowS = Number(call.headers['webhook-timestamp'])
+        const { secret } = rotated.body
+        const [signature = ''] = signaturesOf(call.headers)
+        const changed = (headers: ReceivedRequest['headers'], body = call.body): Verification => ({
+          call: { body, headers: { ...call.headers, ...headers } },
+          secret,
+          nowS,
+        })
+        const accepted: Verification[] = [
+          { call, secret, nowS },
+          { call, secret: hook.secret, nowS },
+          { call, secret, nowS: nowS + 299 },
+          changed({ 'webhook-signature': signature }),
+          changed({ 'webhook-signature': `v1,AAAA ${signature}` }),
+        ]
+        const refused: Verification[] = [
+          { call, secret: `whsec_${Buffer.alloc(32, 1).toString('base64')}`, nowS },
+          { call, secret: 'whsec_', nowS },
+          { call, secret, nowS: nowS + 301 },
+          { call, secret, nowS: nowS - 301 },
+          { call: { ...call, headers: {} }, secret, nowS },
+          changed({}, call.body.replace('approval.requested', 'task.finished')),
+          changed({ 'webhook-id': 'dlv_other' }),
+          changed({ 'webhook-timestamp': 'now' }),
+          changed({ 'webhook-signature': 'v1,%%% v1, v2,AAAA' }),
+          changed({ 'webhook-signature': signature.replace('v1,', 'v2,') }),
+          changed({ 'webhook-signature': 'v1,\u00e9' }),
+        ]
+        const event = JSON.parse(call.body)
+        expect(event).toMatchObject({ type: 'approval.requested', data: { id } })
+        const results = await CLIENTS[language]?.([...accepted, ...refused])
+        expect(results).toEqual([...accepted.map(() => event), ...refused.map(() => null)])
+        await hook.close()
+      },
+    )
   })
 })

@@ -28,7 +28,7 @@ export function toSchemaShape(schema: Json | undefined): SchemaShape {
   if (typeof schema.$ref === 'string') return { kind: 'named', name: schema.$ref.split('/').at(-1) ?? '' }
   if (schema.const !== undefined) return unionOf([toLiteral(schema.const)])
   if (Array.isArray(schema.enum)) return unionOf(schema.enum.map(toLiteral))
-  if (Array.isArray(schema.allOf)) return toSchemaShape(mergeAllOf(schema, schema.allOf))
+  if (Array.isArray(schema.allOf)) return toSchemaShape(mergeAllOf(schema))
   const choices = schema.anyOf ?? schema.oneOf
   if (Array.isArray(choices)) return unionOf(choices.map(toSchemaShape))
   if (Array.isArray(schema.type)) return unionOf(schema.type.map((type) => shapeOfType(schema, type)))
@@ -43,8 +43,8 @@ function shapeOfType(schema: JsonObject, type: Json | undefined): SchemaShape {
 }
 
 /** One schema with the fields of all parts. */
-function mergeAllOf({ allOf: _, ...schema }: JsonObject, allOf: Json[]): JsonObject {
-  const parts = [schema, ...allOf].filter(isJsonObject)
+function mergeAllOf({ allOf, ...schema }: JsonObject): JsonObject {
+  const parts = [schema, ...(Array.isArray(allOf) ? allOf : [])].filter(isJsonObject)
   const properties = parts.map((part) => (isJsonObject(part.properties) ? part.properties : {}))
   const required = parts.flatMap((part) => (Array.isArray(part.required) ? part.required : []))
   return Object.assign({}, ...parts, { properties: Object.assign({}, ...properties), required })
