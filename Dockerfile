@@ -13,9 +13,11 @@ COPY src ./src
 RUN npm run build && npm prune --omit=dev --ignore-scripts --no-audit --no-fund
 
 FROM node:24-bookworm-slim
+# Debian packages with the interpreters of your own agents, such as "python3 python3-venv".
+ARG AGENT_PACKAGES=""
 # bubblewrap makes the sandboxes; tini passes signals on and buries orphans.
 RUN apt-get update \
-  && apt-get install --yes --no-install-recommends bubblewrap tini \
+  && apt-get install --yes --no-install-recommends bubblewrap tini $AGENT_PACKAGES \
   && rm -rf /var/lib/apt/lists/* \
   && mkdir --mode=0700 /data && chown node:node /data \
   && ln -s /app/dist/svc.mjs /usr/local/bin/svc

@@ -38,6 +38,22 @@ describe('the Dockerfile', () => {
     expect(await check()).toBe(1)
   })
 
+  test('installs the packages of agents that the build argument of the guide names, and none by default', () => {
+    const [, byDefault] = /^ARG AGENT_PACKAGES="(.*)"$/m.exec(dockerfile) ?? []
+    const [, named = ''] = /--build-arg AGENT_PACKAGES="([^"]+)"/.exec(page('docs/operations.md')) ?? []
+    const [, install = ''] = /^RUN .*&& (apt-get install .*?) +&&/m.exec(dockerfile) ?? []
+    const packagesWith = (AGENT_PACKAGES: string) =>
+      execFileSync('sh', ['-c', `list() { printf '%s ' "$@"; }; ${install.replace('apt-get', 'list')}`], {
+        encoding: 'utf8',
+        env: { AGENT_PACKAGES },
+      })
+        .split(' ')
+        .filter((word) => /^\w/.test(word))
+    expect(byDefault).toBe('')
+    expect(packagesWith('')).toEqual(['install', 'bubblewrap', 'tini'])
+    expect(packagesWith(named)).toEqual(['install', 'bubblewrap', 'tini', 'python3', 'python3-venv'])
+  })
+
   test('runs the service as an unprivileged user with a sandbox', () => {
     expect(dockerfile).toMatch(/^USER node$/m)
     expect(dockerfile).toContain('SVC_SANDBOX=bwrap')
