@@ -1,4 +1,4 @@
-import { accessSync, constants, realpathSync, statSync } from 'node:fs'
+import { accessSync, closeSync, constants, openSync, readSync, realpathSync, statSync } from 'node:fs'
 import { dirname, join, resolve, sep } from 'node:path'
 import { realpathInside } from '../base/real-path.ts'
 import type { WedgeManifest } from './wedge-manifest.ts'
@@ -69,10 +69,39 @@ export function findHiddenProgram(agentDir: string | null, command: string, sear
   const found = candidates.filter(isExecutable)
   const [first] = found
   if (first === undefined) return isPath ? null : `there is no program '${program}' on this machine`
-  if (found.some((path) => isShown(path, agentDir, isPath))) return null
+  if (found.some((path) => isShown(path, agentDir, isPath)))
+    return isPath ? findHiddenInterpreter(program, first) : null
   const target = realpathSync(first)
-  const shown = `the sandbox shows only ${SHOWN_FOLDERS.slice(0, 2).join(', ')}, the libraries and the folder of the agent`
-  return `the program '${program}' is ${target}, which the agent cannot start: ${shown}`
+  return `the program '${program}' is ${target}, which the agent cannot start: ${SHOWN_SENTENCE}`
+}
+
+const SHOWN_SENTENCE = `the sandbox shows only ${SHOWN_FOLDERS.slice(0, 2).join(', ')}, the libraries and the folder of the agent`
+
+/** A program in the folder of the agent may need an interpreter by its path on the machine. */
+function findHiddenInterpreter(program: string, path: string): string | null {
+  const [, interpreter] = /^#!\s*(\/\S+)/.exec(readStart(path)) ?? []
+  if (interpreter !== undefined && !isBelowShownFolder(interpreter))
+    return `the program '${program}' needs ${interpreter}, which the sandbox does not show: start it with an interpreter (such as .venv/bin/python -m NAME)`
+  const [, home] = /^home\s*=\s*(\/.*)$/m.exec(readStart(join(dirname(path), '../pyvenv.cfg'))) ?? []
+  if (home === undefined || isBelowShownFolder(join(home, 'python'))) return null
+  return `the program '${program}' needs the Python in ${home.trim()}, which the agent cannot use: ${SHOWN_SENTENCE}`
+}
+
+const isBelowShownFolder = (path: string): boolean => SHOWN_FOLDERS.some((folder) => path.startsWith(folder + sep))
+
+/** The first 1,024 characters of a file; empty if it cannot be read. */
+function readStart(path: string): string {
+  try {
+    const file = openSync(path, 'r')
+    try {
+      const buffer = Buffer.alloc(1024)
+      return buffer.toString('latin1', 0, readSync(file, buffer))
+    } finally {
+      closeSync(file)
+    }
+  } catch {
+    return ''
+  }
 }
 
 /** The search path inside a sandbox. */
@@ -82,8 +111,7 @@ const SHELL_FOLDERS = ['/usr/local/bin', '/usr/bin', '/bin']
 function isShown(path: string, agentDir: string | null, isPath: boolean): boolean {
   if (!isPath && !SHELL_FOLDERS.includes(dirname(path))) return false
   const target = realpathSync(path)
-  const folders = agentDir === null ? SHOWN_FOLDERS : [...SHOWN_FOLDERS, realpathSync(agentDir)]
-  return folders.some((folder) => target.startsWith(folder + sep))
+  return isBelowShownFolder(target) || (agentDir !== null && target.startsWith(realpathSync(agentDir) + sep))
 }
 
 function isExecutable(path: string): boolean {

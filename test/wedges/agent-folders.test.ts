@@ -105,3 +105,25 @@ test('a program that the sandbox does not show is named with its real path', () 
   symlinkSync('/bin/sh', join(agentDir, 'own-shell'))
   expect(find('./own-shell main.py')).toBeNull()
 })
+
+test('a program of a virtual environment is named if its Python is not shown', () => {
+  const agentDir = join(root, 'desk/agent')
+  const find = (command: string) => findHiddenProgram(agentDir, command, '')
+  writeFiles(agentDir, {
+    '.venv/pyvenv.cfg': 'home = /root/.pyenv/versions/3.11.7/bin\nversion = 3.11.7\n',
+    '.venv/bin/python': 'a copy of the interpreter',
+    '.venv/bin/tool': `#!${agentDir}/.venv/bin/python\n`,
+    'run.sh': '#! /bin/sh\n',
+  })
+  for (const file of ['.venv/bin/python', '.venv/bin/tool', 'run.sh']) chmodSync(join(agentDir, file), 0o755)
+  expect(find('.venv/bin/python main.py')).toBe(
+    "the program '.venv/bin/python' needs the Python in /root/.pyenv/versions/3.11.7/bin, which the agent cannot use: " +
+      'the sandbox shows only /usr, /bin, the libraries and the folder of the agent',
+  )
+  expect(find('exec .venv/bin/tool')).toContain(
+    `needs ${agentDir}/.venv/bin/python, which the sandbox does not show: start it with an interpreter`,
+  )
+  expect(find('./run.sh')).toBeNull()
+  writeFiles(agentDir, { '.venv/pyvenv.cfg': 'home = /usr/bin\n' })
+  expect(find('.venv/bin/python main.py')).toBeNull()
+})
