@@ -20,6 +20,7 @@ const TOOLS = [
   },
   { name: 'Python 3', package: 'python3', isInstalled: () => findOnPath('python3') !== null },
   { name: 'httpx for Python 3', package: 'python3-httpx', isInstalled: () => pythonWithHttpx() !== null },
+  { name: 'venv for Python 3', package: 'python3-venv', isInstalled: () => pythonWithVenv() !== null },
   { name: 'Chromium', package: 'chromium', isInstalled: () => chromium() !== null },
   // The tests start a mail server of their own, which needs root; other users skip those tests.
   { name: 'Postfix', package: 'postfix', isInstalled: () => !canRunMailServer() || existsSync(POSTFIX) },
@@ -71,13 +72,20 @@ function canRunMailServer() {
 
 /** The Python that has the only dependency of the Python client. Debian installs it for its own Python. */
 export function pythonWithHttpx() {
-  const candidates = [DEBIAN_PYTHON, ...searchPath().map((folder) => join(folder, 'python3'))].filter(isExecutable)
-  return candidates.find(hasHttpx) ?? null
+  return findPythonWith('httpx')
 }
 
-/** @param {string} python */
-function hasHttpx(python) {
-  return spawnSync(python, ['-c', 'import httpx'], { stdio: 'ignore' }).status === 0
+/** A Python that can make virtual environments: that of Debian before others, which sandboxes may not show. */
+export function pythonWithVenv() {
+  return findPythonWith('ensurepip')
+}
+
+/** @param {string} module */
+function findPythonWith(module) {
+  const candidates = [DEBIAN_PYTHON, ...searchPath().map((folder) => join(folder, 'python3'))].filter(isExecutable)
+  return (
+    candidates.find((python) => spawnSync(python, ['-c', `import ${module}`], { stdio: 'ignore' }).status === 0) ?? null
+  )
 }
 
 /** The browser that the console is tested in. */
