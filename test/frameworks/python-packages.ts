@@ -44,6 +44,7 @@ async function install(requirements: string): Promise<string | null> {
     await run(join(partial, '.venv/bin/pip'), [...PIP_INSTALL, ...names])
   } catch (error) {
     const reason = /^ERROR: (.*)$/m.exec(String(error))
+    rmSync(partial, { recursive: true })
     if (!reason) throw error
     return `pip cannot install ${names.join(' ')}: ${reason[1]}`
   }
