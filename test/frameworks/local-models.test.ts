@@ -35,13 +35,11 @@ function guideSettings(server: string): Record<string, string> {
 }
 
 /** Starts a server and a service with the settings of the guide, at the port of the server, and creates the task. */
-async function startTask(name: string, servers: LocalServer[], env: Record<string, string> = {}) {
-  let requests = 0
+async function startTask(name: string, answer: LocalServer, env: Record<string, string> = {}) {
   const server = await fakeProvider(({ path, body }) => {
     if (path !== '/v1/chat/completions') return { status: 404 }
     const results = (body['messages'] as JsonObject[]).filter(({ role }) => role === 'tool').length
-    const answer = servers[Math.min(requests++, servers.length - 1)]
-    return answer?.(body, CALLS[results] ?? null) ?? {}
+    return answer(body, CALLS[results] ?? null)
   })
   const { OPENAI_BASE_URL: address = '', ...settings } = guideSettings(name)
   const base = new URL(address)
@@ -55,14 +53,14 @@ async function startTask(name: string, servers: LocalServer[], env: Record<strin
 /** The fields that all of the servers document. */
 const KNOWN_FIELDS = ['model', 'messages', 'stream', 'stream_options', 'max_tokens', 'temperature', 'tools']
 
-describe.each<[string, LocalServer[]]>([
-  ['Ollama', [LOCAL_SERVERS.ollama]],
-  ['vLLM', [LOCAL_SERVERS.vllm]],
-  ['llama.cpp', [LOCAL_SERVERS.llamaCppLoading, LOCAL_SERVERS.llamaCpp]],
-])('the settings of the guide for %s', (name, servers) => {
+describe.each<[string, LocalServer]>([
+  ['Ollama', LOCAL_SERVERS.ollama],
+  ['vLLM', LOCAL_SERVERS.vllm],
+  ['llama.cpp', LOCAL_SERVERS.llamaCpp],
+])('the settings of the guide for %s', (name, answer) => {
   test('are two lines, and with them the bundled agent does the refund desk with one approval', async () => {
     expect(Object.keys(guideSettings(name))).toEqual(['SVC_MODEL', 'OPENAI_BASE_URL'])
-    const { app, id, server } = await startTask(name, servers)
+    const { app, id, server } = await startTask(name, answer)
     await app.call('POST', `/v1/approvals/${await requestedApproval(app, id)}/approve`, {})
     expect(await app.finished(id)).toMatchObject({ status: 'succeeded', output: OUTPUT })
     const events = await app.events(id)
@@ -90,12 +88,12 @@ test.each<[string, string, LocalServer, Record<string, string>, string]>([
   [
     'a context that is too short',
     'vLLM',
-    LOCAL_SERVERS.vllm,
-    { SVC_MODEL_MAX_TOKENS: '40000' },
-    'maximum context length is 32768 tokens',
+    LOCAL_SERVERS.vllmWithShortContext,
+    {},
+    'maximum context length is 8192 tokens',
   ],
 ])('%s: the error of the task has the reason of the server', async (_, name, server, env, reason) => {
-  const { app, id } = await startTask(name, [server], env)
+  const { app, id } = await startTask(name, server, env)
   expect(await app.finished(id)).toMatchObject({
     status: 'failed',
     error: { reason: 'model_failed', message: expect.stringContaining(reason) },

@@ -7,9 +7,6 @@ export type LocalCall = { name: string; input: JsonObject } | null
 /** How a server answers a request to its Chat Completions API. */
 export type LocalServer = (body: JsonObject, call: LocalCall) => ProviderReply
 
-/** The context length of the servers that check it. */
-const CONTEXT_TOKENS = 32_768
-
 /** The tool calls have no id in older versions, come in one piece and after the thoughts of the model. */
 const ollama: LocalServer = (body, call) => {
   if (body['model'] !== 'qwen3:8b')
@@ -29,19 +26,21 @@ const ollama: LocalServer = (body, call) => {
 }
 
 /** The arguments come in pieces. A request that may not fit into the context, or whose tools are not enabled, is refused. */
-const vllm: LocalServer = (body, call) => {
-  const asked = Number(body['max_tokens'])
-  const prompt = Math.ceil(JSON.stringify(body['messages']).length / 4)
-  if (prompt + asked > CONTEXT_TOKENS)
-    return refuse(
-      400,
-      `This model's maximum context length is ${CONTEXT_TOKENS} tokens. However, you requested ${prompt + asked} tokens ` +
-        `(${prompt} in the messages, ${asked} in the completion). Please reduce the length of the messages or completion.`,
-      'BadRequestError',
-    )
-  const opened = { role: 'assistant', content: '', reasoning_content: null }
-  return stream(body, [opened, ...callPieces(call, 'chatcmpl-tool-'), ...(call ? [] : [{ content: 'Done.' }])], call)
-}
+const vllm =
+  (contextTokens: number): LocalServer =>
+  (body, call) => {
+    const asked = Number(body['max_tokens'])
+    const prompt = Math.ceil(JSON.stringify(body['messages']).length / 4)
+    if (prompt + asked > contextTokens)
+      return refuse(
+        400,
+        `This model's maximum context length is ${contextTokens} tokens. However, you requested ${prompt + asked} tokens ` +
+          `(${prompt} in the messages, ${asked} in the completion). Please reduce the length of the messages or completion.`,
+        'BadRequestError',
+      )
+    const opened = { role: 'assistant', content: '', reasoning_content: null }
+    return stream(body, [opened, ...callPieces(call, 'chatcmpl-tool-'), ...(call ? [] : [{ content: 'Done.' }])], call)
+  }
 
 const vllmWithoutTools: LocalServer = () =>
   refuse(
@@ -57,9 +56,13 @@ const llamaCpp: LocalServer = (body, call) => {
   return stream(body, [opened, thought, ...callPieces(call, ''), ...(call ? [] : [{ content: 'Done.' }])], call)
 }
 
-const llamaCppLoading: LocalServer = () => refuse(503, 'Loading model', 'unavailable_error')
-
-export const LOCAL_SERVERS = { ollama, vllm, vllmWithoutTools, llamaCpp, llamaCppLoading }
+export const LOCAL_SERVERS = {
+  ollama,
+  vllm: vllm(32_768),
+  vllmWithShortContext: vllm(8192),
+  vllmWithoutTools,
+  llamaCpp,
+}
 
 const refuse = (status: number, message: string, type: string): ProviderReply => ({
   status,

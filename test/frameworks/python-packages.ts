@@ -9,16 +9,7 @@ import { page, ROOT } from '../docs/pages.ts'
 import { guideFiles, linkFolders } from './run-guide.ts'
 
 const CONSTRAINTS = join(import.meta.dirname, 'constraints.txt')
-const PIP_INSTALL = [
-  'install',
-  '--quiet',
-  '--no-compile',
-  '--disable-pip-version-check',
-  '--retries',
-  '1',
-  '-c',
-  CONSTRAINTS,
-]
+const PIP_INSTALL = ['install', '--quiet', '--disable-pip-version-check', '--retries', '1', '-c', CONSTRAINTS]
 const run = promisify(execFile)
 
 /**
