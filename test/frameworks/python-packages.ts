@@ -34,7 +34,8 @@ async function install(requirements: string): Promise<string | null> {
   try {
     await run(join(partial, '.venv/bin/pip'), [...PIP_INSTALL, ...names])
   } catch (error) {
-    const reason = /^ERROR: (.*)$/m.exec(String(error))
+    // Anything else, such as versions that do not fit together, is a mistake in the guide.
+    const reason = /^ERROR: (No matching distribution found for .*)$/m.exec(String(error))
     rmSync(partial, { recursive: true })
     if (!reason) throw error
     return `pip cannot install ${names.join(' ')}: ${reason[1]}`
