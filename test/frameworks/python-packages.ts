@@ -9,16 +9,7 @@ import { page, ROOT } from '../docs/pages.ts'
 import { guideFiles, linkFolders } from './run-guide.ts'
 
 const CONSTRAINTS = join(import.meta.dirname, 'constraints.txt')
-const PIP_INSTALL = [
-  'install',
-  '--quiet',
-  '--no-compile',
-  '--disable-pip-version-check',
-  '--retries',
-  '1',
-  '-c',
-  CONSTRAINTS,
-]
+const PIP_INSTALL = ['install', '--quiet', '--disable-pip-version-check', '--retries', '1', '-c', CONSTRAINTS]
 const run = promisify(execFile)
 
 /**
@@ -43,7 +34,9 @@ async function install(requirements: string): Promise<string | null> {
   try {
     await run(join(partial, '.venv/bin/pip'), [...PIP_INSTALL, ...names])
   } catch (error) {
-    const reason = /^ERROR: (.*)$/m.exec(String(error))
+    // Anything else, such as versions that do not fit together, is a mistake in the guide.
+    const reason = /^ERROR: (No matching distribution found for .*)$/m.exec(String(error))
+    rmSync(partial, { recursive: true })
     if (!reason) throw error
     return `pip cannot install ${names.join(' ')}: ${reason[1]}`
   }

@@ -116,7 +116,7 @@ export function expectRefund({ app, task, dataOf, ledger, approvals, requests }:
 }
 
 /** A task that fails before it asks for an approval says why. */
-async function requestedApproval(app: TestApp, id: string): Promise<string> {
+export async function requestedApproval(app: TestApp, id: string): Promise<string> {
   const events = await app.events(id, { until: ({ event }) => event === 'approval.requested' })
   const { body: task } = await app.call('GET', `/v1/tasks/${id}`)
   expect(task).toMatchObject({ error: null })
@@ -163,7 +163,7 @@ function applyDiff(text: string, files: Record<string, string>): Record<string, 
 }
 
 /** The task of the `./svc run` command of a guide. */
-function guideTask(text: string): JsonObject {
+export function guideTask(text: string): JsonObject {
   const [, wedge = '', task_type = '', input = ''] =
     /svc run ([\w-]+) (\w+) --input '([^']+)'/.exec(text) ?? expect.fail('the guide has no `./svc run` command')
   return { wedge, task_type, input: JSON.parse(input) }

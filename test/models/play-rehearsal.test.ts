@@ -70,6 +70,14 @@ describe.each(['anthropic', 'openai'] as const)('rehearsal, %s format', (wire) =
     })
   })
 
+  test('every turn has its own id', async () => {
+    await open()
+    const idOf = async (turns: number) => (await proxy.call(after(wire, turns, '{}'), { wire })).body['id']
+    const ids = [await idOf(0), await idOf(1), await idOf(2), await idOf(0)]
+    expect(new Set(ids).size).toBe(3)
+    expect(ids[3]).toBe(ids[0])
+  })
+
   test('a tool result that is not JSON is used as text', async () => {
     await open([{ call: { tool: 'a', input: {} } }, { output: '{{last}}' }])
     expect((await play(after(wire, 1, 'plain words'))).calls).toEqual([

@@ -173,8 +173,9 @@ function parseFunction(piece: JsonObject): { name: string; json: string } {
   }
 }
 
+/** Some local servers send no ids. Each call still needs its own, because its result and the log refer to it. */
 function startCall(open: PartialToolCall[], id: string): PartialToolCall {
-  const call = { id: id || `call_${open.length + 1}`, name: '', json: '' }
+  const call = { id: id || `call_${crypto.randomUUID()}`, name: '', json: '' }
   open.push(call)
   return call
 }
