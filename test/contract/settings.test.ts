@@ -130,6 +130,8 @@ test('every setting is documented, and the docs name only known settings', () =>
   documented.delete('SVC_MODEL_')
   // The docs show the error for this misspelt name.
   documented.delete('SVC_PROT')
+  // The service sets these for agents in the sandbox.
+  for (const name of ['SVC_BASE_URL', 'SVC_MCP_URL']) expect(documented.delete(name)).toBe(true)
   expect([...documented].filter((name) => !KNOWN_SETTINGS.includes(name))).toEqual([])
   const undocumented = KNOWN_SETTINGS.filter(
     (name) => name.startsWith('SVC_') && !documented.has(name.replace(/_FILE$/, '')),
