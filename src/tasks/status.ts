@@ -39,3 +39,6 @@ type TaskErrorReason =
   | 'model_failed'
   | 'connection_missing'
   | 'agent_failed'
+
+/** A replica without a heartbeat for this long has lost its tasks; `runs/dead-replicas.ts` ends them. */
+export const LEASE_TIMEOUT_MS = 10_000
