@@ -3,74 +3,58 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { bootstrapOrganisation } from './accounts/bootstrap.ts'
-import { deleteExpiredCredentials } from './accounts/sessions.ts'
 import { refreshFullProjects } from './accounts/storage-usage.ts'
-import { deleteOldPolicyCounters } from './approvals/policy-counter-rows.ts'
 import { expireDueApprovals } from './lifecycle/expire-approvals.ts'
 import { signDueCheckpoints } from './audit/sign-checkpoints.ts'
 import { logBlueprintProblems } from './blueprints/read-blueprints.ts'
-import { createNoticeLoop } from './portal/notices.ts'
-import { removeExpiredPortalAccess } from './portal/session.ts'
-import { createChannelPollLoop } from './channels/poll-channels.ts'
 import type { Config } from './config/config.ts'
+import { runsTasks, servesApi } from './config/role-settings.ts'
 import { answerByMessage } from './conversations/answer-by-message.ts'
 import { parseAllowedHosts } from './egress/address-rules.ts'
+import { EgressError } from './egress/http-client.ts'
 import { warnAboutUnreadableSecrets } from './vault/secrets.ts'
 import { openVault } from './vault/vault.ts'
-import { type Ctx, inTx } from './ctx/ctx.ts'
-import { deleteInBatches, ROWS_PER_BATCH } from './ctx/delete-in-batches.ts'
+import type { Ctx } from './ctx/ctx.ts'
 import { createJointLoop, createLoop, type Loop } from './ctx/loop.ts'
 import { createMemoryState } from './ctx/memory.ts'
 import { decodeNotification } from './ctx/topics.ts'
-import { sleep, toIsoTime, type World } from './ctx/world.ts'
-import { catchUpFollowers, catchUpAllFollowers } from './events/follow-log.ts'
-import { removeUnfinishedFiles } from './files/delete-file.ts'
-import { removeUnusedFiles, removeUnusedIncomingFiles } from './files/retention.ts'
+import { sleep, type World } from './ctx/world.ts'
+import { catchUpFollowers } from './events/follow-log.ts'
 import { closeWithoutResets } from './http/close-server.ts'
-import { removeExpiredMcpAccess } from './mcp/oauth/tokens.ts'
 import { warnAboutMissingModelKeys } from './models/provider-keys.ts'
-import { openSandboxPlane, type SandboxPlane } from './planes/sandbox-plane.ts'
-import { createPublicServer } from './planes/public-server.ts'
+import { createHealthServer, createPublicServer } from './planes/public-server.ts'
+import type { ReplicaState } from './planes/service-routes.ts'
 import { VERSION } from './planes/version.ts'
+import { type CreateSweep, createSharedSweeps, type Sweep } from './replica/shared-sweeps.ts'
+import { openTaskExecution, type TaskExecution } from './replica/task-execution.ts'
 import { CHANGED_PROJECTS_MS, ChangedProjects } from './reports/changed-projects.ts'
-import { rollUpNewRowsOf, rollUpReports } from './reports/rollup.ts'
+import { rollUpNewRowsOf } from './reports/rollup.ts'
 import { endTasksOfDeadReplicas, endTasksOfEarlierProcess } from './runs/dead-replicas.ts'
 import {
   createReplicaLease,
   endRunsIfLeaseExpired,
   HEARTBEAT_INTERVAL_MS,
-  LEASE_TIMEOUT_MS,
   type ReplicaLease,
   renewReplicaLease,
 } from './runs/replica-lease.ts'
-import { deleteCommitMarksBefore, deleteReplicasBefore } from './runs/rows.ts'
 import { createAgentChecks } from './runs/agent-checks.ts'
 import { warnAboutHiddenProgram } from './runs/agent-program.ts'
-import { Runner } from './runs/runner.ts'
+import { LEASE_TIMEOUT_MS } from './tasks/status.ts'
 import { OrphanedTasks } from './runs/orphaned-tasks.ts'
 import { HeartbeatMonitor } from './runs/heartbeat-monitor.ts'
 import type { SandboxDriver } from './sandbox/driver.ts'
 import { pickSandboxDriver } from './sandbox/pick-driver.ts'
-import { fireDueSchedules } from './schedules/fire-schedules.ts'
-import { undoClockSkew } from './schedules/undo-clock-skew.ts'
 import { StoreUnavailable } from './store/errors.ts'
 import { openStore } from './store/open-store.ts'
-import { deleteIdempotencyKeysBefore } from './tasks/idempotency-rows.ts'
-import { pruneOldLogs } from './tasks/retention.ts'
-import { deleteOldNotificationRows } from './notifications/delete-old-rows.ts'
-import { createNotificationLoop } from './notifications/notification-loop.ts'
 import { openMetricsServer, requireMetricsToken } from './telemetry/metrics-server.ts'
 import { createTraceExport } from './telemetry/trace-export.ts'
-import { createWebhookDeliveryLoop } from './webhooks/delivery-loop.ts'
-import { deleteDeliveriesBefore } from './webhooks/delivery-rows.ts'
 import { type FolderLibrary, openWedgeLibrary } from './wedges/library.ts'
-import { WedgePrograms } from './workflows/wedge-programs.ts'
-import { WorkflowRunner } from './workflows/workflow-runner.ts'
 
-/** One replica: its servers, its runner and its periodic sweeps over one store. */
+/** One replica: its servers, its runner and its periodic sweeps over one store. `SVC_ROLE` says which of them it has. */
 export interface App {
   ctx: Ctx
-  driver: SandboxDriver
+  /** Null if this replica executes no tasks. */
+  driver: SandboxDriver | null
   /** The address of the public server. */
   url: string
   /** The address for Prometheus; null if no metrics port is configured. */
@@ -92,18 +76,19 @@ export async function startApp(
   parseAllowedHosts(config.egressAllow)
   requireMetricsToken(config, world)
   await requireFreePort(config)
-  const pickedDriver = pickSandboxDriver(config.sandbox, (line, level) => world.log[level](line), [config.dataDir])
+  const pickedDriver = runsTasks(config) ? pickDriver(config, world) : Promise.resolve(null)
   // `startBackgroundWork` reports a failure; until it awaits the driver, Node would report an unhandled rejection.
   pickedDriver.catch(() => {})
   const ctx = await openCtx(config, world)
-  const { key } = await bootstrapOrganisation(ctx)
+  const { key } = servesApi(config) ? await bootstrapOrganisation(ctx) : { key: null }
   if (key) onFounderKey(key)
   warnAboutMissingModelKeys(ctx)
   await warnAboutUnreadableSecrets(ctx)
   await endLeftoverRuns(ctx)
-  let draining = false
-  const http = createPublicServer(ctx, pickedDriver, () => draining)
-  const closeHttp = closeWithoutResets(http, () => draining)
+  let state: ReplicaState = 'starting'
+  const readState = () => state
+  const http = servesApi(config) ? createPublicServer(ctx, pickedDriver, readState) : createHealthServer(ctx, readState)
+  const closeHttp = closeWithoutResets(http, () => state === 'stopping')
   const url = await http.listen({ host: config.host, port: config.port })
   if (config.port === 0) ctx.config = { ...config, chosenPort: Number(new URL(url).port) }
   const { driver, loops, metrics, close } = await startBackgroundWork(ctx, pickedDriver).catch(async (error) => {
@@ -111,13 +96,14 @@ export async function startApp(
     await ctx.store.close()
     throw error
   })
+  state = 'running'
   return {
     ctx,
     driver,
     url,
     metricsUrl: metrics?.url ?? null,
     async stop() {
-      draining = true
+      state = 'stopping'
       await close(closeHttp)
       await metrics?.close()
       await Promise.all(loops.map((loop) => loop.stop()))
@@ -127,33 +113,30 @@ export async function startApp(
   }
 }
 
+const pickDriver = (config: Config, world: World): Promise<SandboxDriver> =>
+  pickSandboxDriver(config.sandbox, (line, level) => world.log[level](line), [config.dataDir])
+
 /** Everything beside the public server: the runner with its cells, the metrics server and the sweeps. */
-async function startBackgroundWork(ctx: Ctx & { wedges: FolderLibrary }, pickedDriver: Promise<SandboxDriver>) {
+async function startBackgroundWork(ctx: Ctx & { wedges: FolderLibrary }, pickedDriver: Promise<SandboxDriver | null>) {
   const driver = await pickedDriver
-  const workflows = new WorkflowRunner(ctx, driver, agentDir())
-  const programs = new WedgePrograms(driver, agentDir())
-  ctx.programStarter.start = (program, onLine) => programs.start(program, onLine)
-  let plane: SandboxPlane
   const lease = createReplicaLease(ctx)
-  const runner = new Runner(ctx, driver, agentDir(), lease, {
-    http: (request, response) => plane.http.routing(request, response),
-    lines: (...call) => plane.pipe(...call),
-  })
-  plane = openSandboxPlane(ctx, runner, workflows)
-  await plane.http.ready()
+  const execution = driver && (await openTaskExecution(ctx, driver, agentDir(), lease))
+  if (!execution) ctx.programStarter.start = refuseProgram
   await logBlueprintProblems(ctx)
-  warnAboutHiddenProgram(ctx, driver)
+  if (driver) warnAboutHiddenProgram(ctx, driver)
   const metrics = await openMetricsServer(ctx, {
     version: VERSION,
-    sandbox: driver.kind,
-    cells: () => runner.pool.listCells(),
-    workflowProcesses: () => workflows.processCount,
+    sandbox: driver?.kind ?? 'none',
+    cells: () => execution?.runner.pool.listCells() ?? [],
+    workflowProcesses: () => execution?.workflowProcesses() ?? 0,
   })
-  const checks = createAgentChecks({ ctx, driver, agentDir: agentDir(), library: ctx.wedges })
-  const loops = [...createSweeps(ctx, runner, lease), checks]
+  const agent = { ctx, agentDir: agentDir(), library: ctx.wedges }
+  const checks = driver ? [createAgentChecks({ ...agent, driver })] : []
+  const loops = [...createSweeps(ctx, execution, lease), ...checks]
   // Other replicas would end the tasks of one without a heartbeat.
   await renewReplicaLease(ctx, lease, AbortSignal.timeout(LEASE_TIMEOUT_MS))
-  for (const loop of [...loops, runner]) loop.start()
+  for (const loop of loops) loop.start()
+  execution?.runner.start()
   return {
     driver,
     loops,
@@ -161,13 +144,19 @@ async function startBackgroundWork(ctx: Ctx & { wedges: FolderLibrary }, pickedD
     /** The runs end first, so that connected clients still receive the last events of their tasks. */
     close: async (closePublicServer: () => Promise<unknown>) => {
       const { drainDelayS } = ctx.config
-      await Promise.all([runner.stop(), drainDelayS > 0 && sleep(ctx.world.clock, drainDelayS * 1000)])
-      await programs.close()
+      await Promise.all([execution?.runner.stop(), drainDelayS > 0 && sleep(ctx.world.clock, drainDelayS * 1000)])
+      await execution?.closePrograms()
       await closePublicServer()
-      await plane.http.close()
-      await workflows.close()
+      await execution?.closePlane()
     },
   }
+}
+
+function refuseProgram(): never {
+  throw new EgressError(
+    'unreachable',
+    'a replica with SVC_ROLE=api starts no servers of wedges: ask one with SVC_ROLE=all',
+  )
 }
 
 async function openCtx(config: Config, world: World) {
@@ -201,38 +190,28 @@ async function endLeftoverRuns(ctx: Ctx): Promise<void> {
   if (ctx.store.kind === 'sqlite') await endTasksOfEarlierProcess(ctx)
 }
 
-const SWEEP_MS = 1_000
-/** Half of the shortest cadence: a check as long as the cadence would sometimes skip a slot. */
-const SCHEDULE_CHECK_MS = 500
-const FOLLOWER_POLL_MS = 400
 const STORAGE_MS = 5_000
-const REPORT_MS = 60_000
-const CLOCK_SKEW_CHECK_MS = 30_000
-const STREAM_RECHECK_MS = 30_000
-const CLEANUP_MS = 10 * 60_000
-const DAY_MS = 24 * 60 * 60_000
 
-type Sweep = (stopping: AbortSignal) => Promise<unknown>
-
-/** The periodic work of every replica. Several replicas may do all of it at the same time. */
-function createSweeps(ctx: Ctx, runner: Runner, lease: ReplicaLease): Loop[] {
+/** The periodic work of this replica. Several replicas may do all of it at the same time. */
+function createSweeps(ctx: Ctx, execution: TaskExecution | null, lease: ReplicaLease): Loop[] {
   const { clock, log } = ctx.world
   const monitor = new HeartbeatMonitor()
-  const orphanedTasks = new OrphanedTasks(ctx, runner)
+  const orphanedTasks = execution && new OrphanedTasks(ctx, execution.runner)
   const changedProjects = new ChangedProjects(ctx)
   const brokenChains = new Map<string, string>()
-  const { retentionDays } = ctx.config
   // The store itself logs that it is unavailable, once.
   const logFailure = (name: string) => (err: unknown) =>
     err instanceof StoreUnavailable || log.error({ err }, `${name} failed`)
-  const sweep = (name: string, ms: number, work: Sweep) => createLoop(clock, ms, work, logFailure(name))
+  const sweep: CreateSweep = (name, ms, work) => createLoop(clock, ms, work, logFailure(name))
   const everySecond: Record<string, Sweep> = {
     lease: (stopping) => renewReplicaLease(ctx, lease, stopping),
     'expired lease': async () => endRunsIfLeaseExpired(ctx, lease),
     'dead replicas': () => endTasksOfDeadReplicas(ctx, monitor),
-    'orphaned tasks': () => orphanedTasks.handleOrphaned(),
-    'approval expiry': () => expireDueApprovals(ctx),
-    checkpoints: () => signDueCheckpoints(ctx, brokenChains),
+    ...(orphanedTasks && { 'orphaned tasks': () => orphanedTasks.handleOrphaned() }),
+    ...(servesApi(ctx.config) && {
+      'approval expiry': () => expireDueApprovals(ctx),
+      checkpoints: () => signDueCheckpoints(ctx, brokenChains),
+    }),
   }
   const works = Object.entries(everySecond).map(
     ([name, work]): Sweep =>
@@ -241,39 +220,11 @@ function createSweeps(ctx: Ctx, runner: Runner, lease: ReplicaLease): Loop[] {
   )
   return [
     createJointLoop(clock, HEARTBEAT_INTERVAL_MS, works),
-    sweep('schedules', SCHEDULE_CHECK_MS, () => fireDueSchedules(ctx)),
-    sweep('clock skew', CLOCK_SKEW_CHECK_MS, () => undoClockSkew(ctx)),
-    sweep('open streams', STREAM_RECHECK_MS, async () => ctx.notifications.publish({ topic: 'recheck-streams' })),
     sweep('new report rows', CHANGED_PROJECTS_MS, () => rollUpNewRowsOf(ctx, changedProjects.list())),
-    sweep('reports', REPORT_MS, () => rollUpReports(ctx)),
-    createWebhookDeliveryLoop(ctx),
-    createNotificationLoop(ctx),
-    createChannelPollLoop(ctx),
-    createNoticeLoop(ctx),
-    sweep('expired rows', CLEANUP_MS, () => deleteExpiredRows(ctx)),
-    sweep('unused files', DAY_MS, () => removeUnusedIncomingFiles(ctx)),
     ...(ctx.config.maxProjectMb === 0 ? [] : [sweep('storage limit', STORAGE_MS, () => refreshFullProjects(ctx))]),
-    ...(retentionDays === null ? [] : [sweep('retention', SWEEP_MS, () => pruneOldLogs(ctx, retentionDays))]),
     ...(ctx.config.otlp ? [createTraceExport(ctx, ctx.config.otlp, VERSION)] : []),
-    ...(ctx.store.kind === 'postgres' ? [sweep('followers', FOLLOWER_POLL_MS, () => catchUpAllFollowers(ctx))] : []),
+    ...(servesApi(ctx.config) ? createSharedSweeps(ctx, sweep) : []),
   ]
-}
-
-/** Deletes credentials, keys, counters and deliveries that have expired, and files that nothing needs. */
-async function deleteExpiredRows(ctx: Ctx): Promise<void> {
-  const now = ctx.world.clock.now()
-  const yesterday = toIsoTime(now - DAY_MS)
-  await deleteExpiredCredentials(ctx)
-  await removeExpiredPortalAccess(ctx)
-  await deleteOldNotificationRows(ctx)
-  await removeExpiredMcpAccess(ctx)
-  await removeUnfinishedFiles(ctx)
-  if (ctx.config.retentionDays !== null) await removeUnusedFiles(ctx, ctx.config.retentionDays)
-  await deleteInBatches(ctx, (tx) => deleteIdempotencyKeysBefore(tx.db, yesterday, ROWS_PER_BATCH))
-  await inTx(ctx, (tx) => deleteOldPolicyCounters(tx.db, yesterday.slice(0, 10)))
-  await inTx(ctx, (tx) => deleteReplicasBefore(tx.db, { before: yesterday }))
-  await inTx(ctx, (tx) => deleteCommitMarksBefore(tx.db, { before: yesterday }))
-  await deleteInBatches(ctx, (tx) => deleteDeliveriesBefore(tx.db, toIsoTime(now - 7 * DAY_MS), ROWS_PER_BATCH))
 }
 
 /**

@@ -32,8 +32,9 @@ async function serve(svc: string): Promise<void> {
     process.once('SIGINT', resolve)
   })
   printLine(`Agent Work Service listens on ${app.url}`)
+  const sandbox = app.driver?.kind ?? 'none, because SVC_ROLE=api executes no tasks'
   printLine(
-    `store: ${app.ctx.store.kind === 'sqlite' ? `SQLite in ${config.dataDir}` : 'PostgreSQL'}; sandbox: ${app.driver.kind}`,
+    `store: ${app.ctx.store.kind === 'sqlite' ? `SQLite in ${config.dataDir}` : 'PostgreSQL'}; sandbox: ${sandbox}`,
   )
   if (app.metricsUrl) printLine(`metrics: ${app.metricsUrl}`)
   if (app.ctx.wedges.all().length === 0) {

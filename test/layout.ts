@@ -15,6 +15,7 @@ const IMPORT_ORDER = [
   'mcp',
   'telemetry',
   'planes',
+  'replica',
   'app · main',
 ].flatMap((line) => line.split(' · '))
 

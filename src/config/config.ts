@@ -16,11 +16,13 @@ import {
 import { parseHttpUrl } from './http-url.ts'
 import { readModelSettings, readPriceFile, type SetPrice } from './model-settings.ts'
 import { type OtlpConfig, readOtlpConfig } from './otlp-config.ts'
+import { choiceSetting, integerSetting, parseList } from './read-setting.ts'
+import { readRoleSettings, type RoleSettings, servesApi } from './role-settings.ts'
 import { readS3Config, type S3Config } from './s3-config.ts'
 import { checkTrustedProxies } from './trusted-proxies.ts'
 
 /** The settings of the deployment, read once at start. Secrets are not here: `world.env` reads each where it is used. */
-export interface Config {
+export interface Config extends RoleSettings {
   host: string
   port: number
   /** The port that the system chose because `port` is 0; absent until the server listens. */
@@ -41,8 +43,6 @@ export interface Config {
   sandbox: 'auto' | 'bwrap' | 'process'
   founderApiKey: string | null
   openSignup: boolean
-  /** 0: this replica runs no tasks. */
-  maxConcurrentTasks: number
   /** Runs of one project that may wait for approvals in cells of their own, per replica. */
   maxWaitingRuns: number
   pool: number
@@ -105,6 +105,7 @@ export function loadConfig(given: Variables, cwd = process.cwd()): Config {
   const env: SettingsEnv = variables
   // Fail at start, not at first use, when the file of a secret cannot be read.
   for (const name of SECRET_SETTINGS) readSetting(variables, name)
+  const role = readRoleSettings(env)
   return {
     host: env.SVC_HOST ?? '127.0.0.1',
     port: integerSetting(env, 'SVC_PORT', 8787, 0, MAX_PORT),
@@ -120,9 +121,10 @@ export function loadConfig(given: Variables, cwd = process.cwd()): Config {
     sandbox: choiceSetting(env, 'SVC_SANDBOX', ['auto', 'bwrap', 'process']),
     founderApiKey: founderKeySetting(env),
     openSignup: booleanSetting(env, 'SVC_OPEN_SIGNUP'),
-    maxConcurrentTasks: integerSetting(env, 'SVC_MAX_CONCURRENT_TASKS', 8, 0),
+    ...role,
     maxWaitingRuns: integerSetting(env, 'SVC_MAX_WAITING_RUNS', 64, 1),
-    drainDelayS: integerSetting(env, 'SVC_DRAIN_DELAY_S', readDatabaseUrl(env) ? 5 : 0, 0),
+    // No load balancer sends requests to a runner.
+    drainDelayS: integerSetting(env, 'SVC_DRAIN_DELAY_S', readDatabaseUrl(env) && servesApi(role) ? 5 : 0, 0),
     parkAfterS: integerSetting(env, 'SVC_PARK_AFTER_S', 10, 0),
     pool: integerSetting(env, 'SVC_POOL', 2, 0),
     maxRuntimeS: positiveSetting(env, 'SVC_MAX_RUNTIME_S', 1800),
@@ -171,24 +173,10 @@ const MAX_PORT = 65_535
 /** An upload to S3 has at most 10,000 parts of 8 MiB. */
 const MAX_S3_FILE_MB = 80_000
 
-function integerSetting(env: SettingsEnv, name: SettingName, fallback: number, min: number, max = Infinity): number {
-  const value = env[name] ? Number(env[name]) : fallback
-  if (Number.isInteger(value) && value >= min && value <= max) return value
-  throw new Error(`${name} must be a whole number ${max === Infinity ? `of at least ${min}` : `from ${min} to ${max}`}`)
-}
-
 function positiveSetting(env: SettingsEnv, name: SettingName, fallback: number): number {
   const value = env[name] ? Number(env[name]) : fallback
   if (!Number.isFinite(value) || value <= 0) throw new Error(`${name} must be a positive number`)
   return value
-}
-
-/** The first choice is the default. */
-function choiceSetting<const T extends string>(env: SettingsEnv, name: SettingName, choices: readonly [T, ...T[]]): T {
-  const value = env[name] || choices[0]
-  const found = choices.find((choice) => choice === value)
-  if (!found) throw new Error(`${name} must be one of ${choices.join(', ')}`)
-  return found
 }
 
 /** Only 0 and 1 are allowed, because `true` would otherwise silently mean no. */
@@ -233,11 +221,4 @@ function founderKeySetting(env: SettingsEnv): string | null {
   if (!key) return null
   if (!isFounderKey(key)) throw new Error('SVC_FOUNDER_API_KEY must be svc_key_ and at least 20 letters or digits')
   return key
-}
-
-function parseList(value: string | undefined): string[] {
-  return (value ?? '')
-    .split(',')
-    .map((item) => item.trim())
-    .filter(Boolean)
 }

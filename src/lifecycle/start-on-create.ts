@@ -7,8 +7,8 @@ import { type ClaimedTask, type RunStarter, toClaimedTask } from './claimed-task
 
 /** The concurrency slots of the runner. */
 export interface RunnerSlots {
-  /** Whether a slot is free for a task of the project and no queued task waits for it. */
-  hasFreeSlot(projectId: string): boolean
+  /** Whether this replica executes the task, a slot is free for it and no queued task waits for the slot. */
+  hasFreeSlot(task: QueuedTask): boolean
   /** Reserves a slot until the transaction that creates the task ends; null: the task was not created. */
   reserveSlot(task: QueuedTask, claim: Promise<ClaimedTask | null>): void
 }
@@ -24,7 +24,7 @@ export function createTaskStarter(
   stopping: AbortSignal,
 ): StartOnCreate {
   return (tx, queued) => {
-    if (!slots.hasFreeSlot(queued.project_id) || !starter.canStart(queued)) return null
+    if (!slots.hasFreeSlot(queued) || !starter.canStart(queued)) return null
     const task = toClaimedTask(queued, tx.replica, isoNow(tx), true)
     // Nothing can have been committed before the first event was written.
     let isWritten = false

@@ -1,17 +1,14 @@
 import { createOpenApiDocument, type DescribedRoute, type OpenApiDocument } from '../http/openapi.ts'
-import type { SandboxDriver } from '../sandbox/driver.ts'
 import { portalRoutes } from '../portal/routes.ts'
 import { founderPlaneRoutes } from './founder.ts'
-import { metaRoutes, openPlaneRoutes } from './service-routes.ts'
+import { metaRoutes, openPlaneRoutes, type ReplicaState } from './service-routes.ts'
 import { VERSION } from './version.ts'
+import type { ShownSandbox } from './view.ts'
 
 /** Every route of the public server, by plane and by section of the reference. */
-export function listPublicRoutes(
-  driver: Promise<Pick<SandboxDriver, 'kind' | 'isolation'>>,
-  isDraining: () => boolean,
-) {
+export function listPublicRoutes(driver: Promise<ShownSandbox | null>, readState: () => ReplicaState) {
   return {
-    open: openPlaneRoutes(isDraining),
+    open: openPlaneRoutes(readState),
     founder: { ...founderPlaneRoutes, Service: Object.values(metaRoutes(driver)) },
     client: { Portal: Object.values(portalRoutes) },
   }

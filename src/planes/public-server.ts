@@ -13,11 +13,12 @@ import { bindRoute, createHttpServer } from '../http/server.ts'
 import { revocableStream } from '../http/revocable-stream.ts'
 import { authenticateMcpRequest, mcpAccess } from '../mcp/oauth/access.ts'
 import { MCP_PATH } from '../mcp/routes.ts'
-import type { SandboxDriver } from '../sandbox/driver.ts'
 import { createApiDocument, listPublicRoutes } from './api-document.ts'
 import { consoleRoutes } from './console-routes.ts'
 import type { FounderRoute } from './founder.ts'
 import { referenceRoutes } from './reference-routes.ts'
+import { healthRoutes, type ReplicaState } from './service-routes.ts'
+import type { ShownSandbox } from './view.ts'
 
 /** The time to receive a whole body. Responses, waits and streams begin after it and are not limited. */
 const BODY_TIMEOUT_MS = 60_000
@@ -25,15 +26,15 @@ const BODY_TIMEOUT_MS = 60_000
 /** The server on the public port: the open routes, the founder plane, the client plane and the console. */
 export function createPublicServer(
   ctx: Ctx,
-  driver: Promise<SandboxDriver>,
-  isDraining: () => boolean,
+  driver: Promise<ShownSandbox | null>,
+  readState: () => ReplicaState,
 ): FastifyInstance {
   const app = createHttpServer(ctx)
   allowOrigins(app, ctx.config.corsOrigins)
   // The widget runs on the founder's own pages.
   allowEveryOrigin(app, ['/v1/hooks/', '/v1/widgets/'])
   const connections = limitConnections(app.server, ctx)
-  const { open, founder, client } = listPublicRoutes(driver, isDraining)
+  const { open, founder, client } = listPublicRoutes(driver, readState)
   const reference = referenceRoutes(() => createApiDocument({ open, founder, client }, ctx.config.publicUrl))
   const unauthenticated = [...Object.values(open).flat(), ...reference, ...consoleRoutes()]
   for (const route of unauthenticated) bindRoute(app, ctx, route, { authenticate: async () => null })
@@ -54,6 +55,15 @@ export function createPublicServer(
   }
   // The sandbox plane is reachable only through the sockets of cells; on this port no credential opens it.
   app.all('/v1/internal/*', { onRequest: refuseCredential }, refuseCredential)
+  return app
+}
+
+/** The server of a replica that only executes tasks: whether it is alive and ready, and nothing else. */
+export function createHealthServer(ctx: Ctx, readState: () => ReplicaState): FastifyInstance {
+  const app = createHttpServer(ctx)
+  limitConnections(app.server, ctx)
+  for (const route of Object.values(healthRoutes(readState)))
+    bindRoute(app, ctx, route, { authenticate: async () => null })
   return app
 }
 

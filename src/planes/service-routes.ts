@@ -1,39 +1,60 @@
 import { authRoutes } from '../accounts/auth-routes.ts'
 import { publicBrandRoutes } from '../brand/routes.ts'
 import { hookRoutes } from '../channels/hook-routes.ts'
+import type { Ctx } from '../ctx/ctx.ts'
 import { oauthCallbackRoutes } from '../connections/auth/oauth-routes.ts'
 import { decideRoutes } from '../notifications/decide-routes.ts'
 import { defineRead, HttpResponse, nameRoutes, openRoute, type Route } from '../http/route.ts'
 import { notifierHookRoutes } from '../notifications/hook-routes.ts'
 import { mcpOauthRoutes } from '../mcp/oauth/routes.ts'
 import { portalSignInRoutes } from '../portal/access-routes.ts'
-import type { SandboxDriver } from '../sandbox/driver.ts'
 import { StoreUnavailable } from '../store/errors.ts'
 import { widgetRoutes } from '../widget/routes.ts'
-import { HealthView, MetaView, toMetaView, UnhealthyView } from './view.ts'
+import { HealthView, MetaView, type ShownSandbox, toMetaView, UnhealthyView } from './view.ts'
 
-const healthRoutes = (isDraining: () => boolean) =>
+export type ReplicaState = 'starting' | 'running' | 'stopping'
+
+/** The state of this replica and of its store. Every role has these routes. */
+export const healthRoutes = (readState: () => ReplicaState) =>
   nameRoutes({
     getHealth: openRoute('GET', '/health', {
       summary: 'Check the health of the service',
       responses: { 200: HealthView, 503: UnhealthyView },
+      handle: async ({ ctx }) => (readState() === 'stopping' ? stopping() : checkStore(ctx)),
+    }),
+
+    getLiveness: openRoute('GET', '/livez', {
+      summary: 'Check that the process responds; a process that does not must be restarted',
+      responses: { 200: HealthView },
+      handle: async () => ({ status: 'ok' }),
+    }),
+
+    getReadiness: openRoute('GET', '/readyz', {
+      summary: 'Check that the replica can work: it has started, is not stopping, and reaches its store',
+      responses: { 200: HealthView, 503: UnhealthyView },
       async handle({ ctx }) {
-        if (isDraining()) return unavailable('the service is stopping')
-        try {
-          await ctx.store.ping()
-          return { status: 'ok' }
-        } catch (error) {
-          return unavailable(error instanceof StoreUnavailable ? error.message : 'the store cannot be reached')
-        }
+        if (readState() === 'starting') return unavailable('the service is starting')
+        return readState() === 'stopping' ? stopping() : checkStore(ctx)
       },
     }),
   })
 
+async function checkStore(ctx: Ctx) {
+  try {
+    await ctx.store.ping()
+    return { status: 'ok' }
+  } catch (error) {
+    return unavailable(error instanceof StoreUnavailable ? error.message : 'the store cannot be reached')
+  }
+}
+
+const stopping = () => unavailable('the service is stopping')
+
 const unavailable = (error: string) => new HttpResponse(503, { status: 'unavailable', error })
 
 /** The routes without a credential, by section of the reference. */
-export const openPlaneRoutes = (isDraining: () => boolean): Record<string, Route<null>[]> => ({
-  Health: Object.values(healthRoutes(isDraining)),
+export const openPlaneRoutes = (readState: () => ReplicaState): Record<string, Route<null>[]> => ({
+  Health: Object.values(healthRoutes(readState)),
   'Sign-in': Object.values(authRoutes),
   Connections: Object.values(oauthCallbackRoutes),
   Channels: [...Object.values(hookRoutes), ...Object.values(widgetRoutes)],
@@ -42,7 +63,7 @@ export const openPlaneRoutes = (isDraining: () => boolean): Record<string, Route
   Portal: [...Object.values(publicBrandRoutes), ...Object.values(portalSignInRoutes)],
 })
 
-export const metaRoutes = (driver: Promise<Pick<SandboxDriver, 'kind' | 'isolation'>>) =>
+export const metaRoutes = (driver: Promise<ShownSandbox | null>) =>
   nameRoutes({
     getMeta: defineRead('/v1/meta', {
       summary: 'Read wedges, store, sandbox and model of this deployment',

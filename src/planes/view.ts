@@ -17,7 +17,10 @@ export const MetaView = z
     wedges: z.array(z.object({ wedge: z.string(), title: z.string(), task_types: z.array(z.string()) })),
     problems: z.array(z.object({ wedge: z.string(), problem: z.string() })),
     store: z.object({ kind: z.string() }),
-    sandbox: z.object({ kind: z.string(), isolation: jsonObject }),
+    role: z.enum(['all', 'api', 'runner']).meta({ description: 'What this replica does: SVC_ROLE.' }),
+    sandbox: z
+      .object({ kind: z.string(), isolation: jsonObject })
+      .meta({ description: 'The sandbox of this replica; its kind is `none` if the replica executes no tasks.' }),
     model: z.object({ provider: z.string(), name: z.string() }),
     vault: z.object({
       ephemeral: z
@@ -30,7 +33,11 @@ export const MetaView = z
   .meta({ id: 'Meta' })
   .meta({ id: 'Health' })
 
-export function toMetaView(ctx: Ctx, { kind, isolation }: Pick<SandboxDriver, 'kind' | 'isolation'>) {
+/** What the API shows of a sandbox driver. */
+export type ShownSandbox = Pick<SandboxDriver, 'kind' | 'isolation'>
+
+/** `sandbox` is null on a replica that executes no tasks. */
+export function toMetaView(ctx: Ctx, sandbox: ShownSandbox | null) {
   const { provider, name } = chooseModel(ctx.config, 'default')
   return {
     version: VERSION,
@@ -41,7 +48,8 @@ export function toMetaView(ctx: Ctx, { kind, isolation }: Pick<SandboxDriver, 'k
     })),
     problems: ctx.wedges.problems().map((problem) => ({ wedge: problem.wedge, problem: problemText(problem) })),
     store: { kind: ctx.store.kind },
-    sandbox: { kind, isolation },
+    role: ctx.config.role,
+    sandbox: { kind: sandbox?.kind ?? 'none', isolation: sandbox?.isolation ?? {} },
     model: { provider, name },
     vault: { ephemeral: ctx.vault.ephemeral },
     broker: { configured: createBroker(ctx) !== null },

@@ -9,7 +9,7 @@ import { CLAIMED_STATUSES } from '../tasks/status.ts'
  * A queued task can be claimed once its settle time is over. A thread has one run at a time, in the order of its tasks, and
  * none while a person has taken the conversation over.
  */
-const isClaimable = (eb: ExpressionBuilder<Tables, 'tasks'>, now: string) =>
+export const isClaimable = (eb: ExpressionBuilder<Tables, 'tasks'>, now: string) =>
   eb.and([
     eb.or([eb('tasks.ready_at', 'is', null), eb('tasks.ready_at', '<=', now)]),
     eb.or([
@@ -58,14 +58,15 @@ export const hasClaimableTask = prepareQuery<{ now: string }, { claimable: strin
   db.selectNoFrom((eb) => eb.fn.coalesce(firstReleasedTask(db), firstQueuedProject(db, arg('now'))).as('claimable')),
 )
 
-const firstReleasedTask = (db: Db) =>
+const firstReleasedTask = (db: Db) => releasedTasks(db).select('tasks.id').limit(1)
+
+/** Tasks that can continue and that no replica executes. */
+export const releasedTasks = (db: Db) =>
   db
     .selectFrom('tasks')
     .innerJoin('run_states', 'run_states.task_id', 'tasks.id')
-    .select('tasks.id')
     .where('tasks.status', '=', 'running')
     .where('tasks.replica', 'is', null)
-    .limit(1)
 
 const firstQueuedProject = (db: Db, now: string) =>
   db
@@ -80,19 +81,36 @@ const firstQueuedProject = (db: Db, now: string) =>
 /** The oldest tasks of a project that can be claimed. */
 export const lockQueuedTasks = (limit: number) =>
   prepareQuery<{ project_id: string; now: string }, QueuedTask>((db, arg) =>
-    db
-      .selectFrom('tasks')
-      .innerJoin('projects', 'projects.id', 'tasks.project_id')
-      .selectAll('tasks')
-      .select('projects.tier')
-      .where('tasks.status', '=', 'queued')
-      .where('tasks.project_id', '=', arg('project_id'))
-      .where((eb) => isClaimable(eb, arg('now')))
-      .orderBy('tasks.id')
-      .limit(limit)
-      // Replicas that claim at the same time get different tasks instead of waiting for each other.
-      .$if(isPostgres(db), (query) => query.forUpdate('tasks').skipLocked()),
+    oldestQueuedTasks(db, arg('project_id'), arg('now'), limit),
   )
+
+export const oldestQueuedTasks = (db: Db, projectId: string, now: string, limit: number) =>
+  db
+    .selectFrom('tasks')
+    .innerJoin('projects', 'projects.id', 'tasks.project_id')
+    .selectAll('tasks')
+    .select('projects.tier')
+    .where('tasks.status', '=', 'queued')
+    .where('tasks.project_id', '=', projectId)
+    .where((eb) => isClaimable(eb, now))
+    .orderBy('tasks.id')
+    .limit(limit)
+    // Replicas that claim at the same time get different tasks instead of waiting for each other.
+    .$if(isPostgres(db), (query) => query.forUpdate('tasks').skipLocked())
+
+/** Released tasks with what a run needs, the oldest first. */
+export const oldestReleasedTasks = (db: Db, limit: number) =>
+  releasedTasks(db)
+    .innerJoin('projects', 'projects.id', 'tasks.project_id')
+    .selectAll('tasks')
+    .select('projects.tier')
+    .orderBy('tasks.id')
+    .limit(limit)
+    .$if(isPostgres(db), (query) => query.forUpdate('tasks').skipLocked())
+
+export const lockReleasedTasks = prepareQuery<{ limit: number }, QueuedTask>((db, arg) =>
+  oldestReleasedTasks(db, arg('limit')),
+)
 
 /**
  * Makes sure that no other task of the thread starts before the commit. False if another transaction has locked the thread,

@@ -6,13 +6,15 @@ import { type ClaimedTask, type RunStarter, toClaimedTask } from '../lifecycle/c
 import { countResume } from '../lifecycle/run-state-rows.ts'
 import { retryUntilAvailable } from '../store/errors.ts'
 import type { QueuedTask } from '../store/tables.ts'
-import { findNextQueuedProject, hasClaimableTask, lockQueuedTasks, lockThreadForRun } from './claim-rows.ts'
-import { lockReleasedTasks, updateTaskToClaimed, updateTaskToResumed } from './rows.ts'
+import type { ClaimQueries, QueuedLimit } from './claim-queries.ts'
+import { lockThreadForRun } from './claim-rows.ts'
+import { updateTaskToClaimed, updateTaskToResumed } from './rows.ts'
 
 export interface Claim {
   /** The project that was served last. */
   lastProject: string
   max: number
+  queries: ClaimQueries
   starter: RunStarter
   /** Makes sure that other replicas see this one as alive. */
   renewLease: (tx: Tx) => Promise<void>
@@ -29,24 +31,24 @@ export interface Claim {
  */
 export async function claimTasks(
   ctx: Ctx,
-  { lastProject, max, starter, renewLease, canTake }: Claim,
+  { lastProject, max, queries, starter, renewLease, canTake }: Claim,
   signal: AbortSignal,
 ): Promise<{ tasks: ClaimedTask[]; lastProject: string }> {
   // An idle replica polls without a transaction.
-  const [first] = await retryUntilAvailable(() => hasClaimableTask(ctx.db, { now: isoNow(ctx) }), signal)
-  if (!first?.claimable) return { tasks: [], lastProject }
+  const hasTask = await retryUntilAvailable(() => queries.hasClaimableTask(ctx.db, isoNow(ctx)), signal)
+  if (!hasTask) return { tasks: [], lastProject }
   const claimSome = async (tx: Tx) => {
     await renewLease(tx)
     const now = isoNow(tx)
     // A person has already waited for these.
-    const tasks = await claimReleasedTasks(tx, max)
+    const tasks = await claimReleasedTasks(tx, await queries.lockReleasedTasks(tx.db, max))
     let last = lastProject
     const emptied = new Set<string>()
     while (tasks.length < max) {
-      const [next] = await findNextQueuedProject(tx.db, { after: last, now })
-      if (!next?.project_id) break
+      const next = await queries.findNextProject(tx.db, last, now)
+      if (!next) break
       last = next.project_id
-      const queued = canTake(last) ? await queuedReader(max)(tx.db, { project_id: last, now }) : []
+      const queued = canTake(last) ? await queries.lockQueuedTasks(tx.db, next, now, turnSize(max)) : []
       const claimed = await claimQueuedTasks(tx, queued.slice(0, max - tasks.length), starter)
       tasks.push(...claimed)
       // Other replicas may claim the same tasks meanwhile. After one round without a task, this replica can claim no more.
@@ -65,9 +67,9 @@ export async function claimTasks(
 
 const RESUMED: NewEvent = { type: 'progress', data: { text: 'Resumed', state: 'resumed' } }
 
-async function claimReleasedTasks(tx: Tx, max: number): Promise<ClaimedTask[]> {
+async function claimReleasedTasks(tx: Tx, released: readonly QueuedTask[]): Promise<ClaimedTask[]> {
   const claimed: ClaimedTask[] = []
-  for (const task of await lockReleasedTasks(tx.db, { limit: max })) {
+  for (const task of released) {
     const [head] = await updateTaskToResumed(tx.db, { id: task.id, replica: tx.replica })
     if (!head) continue
     await countResume(tx.db, { task_id: task.id })
@@ -101,7 +103,6 @@ const updateToRunning = updateTaskToClaimed('running')
 const updateToProvisioning = updateTaskToClaimed('provisioning')
 
 /** A project gets 8, 4, 2 or 1 tasks per turn: about a quarter of the free slots, but at least one. */
-const queuedReader = (max: number) => QUEUED_READERS.find(({ share }) => share * 4 <= max)?.read ?? lockOneQueued
+const turnSize = (max: number): QueuedLimit => TURN_SIZES.find((size) => size * 4 <= max) ?? 1
 
-const lockOneQueued = lockQueuedTasks(1)
-const QUEUED_READERS = [8, 4, 2].map((share) => ({ share, read: lockQueuedTasks(share) }))
+const TURN_SIZES = [8, 4, 2] as const

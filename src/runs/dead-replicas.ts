@@ -12,7 +12,7 @@ import type { TaskError } from '../tasks/status.ts'
 import { lockTask } from '../tasks/rows.ts'
 import type { HeartbeatMonitor } from './heartbeat-monitor.ts'
 import { tryReleaseTask } from './park-run.ts'
-import { LEASE_TIMEOUT_MS } from './replica-lease.ts'
+import { LEASE_TIMEOUT_MS } from '../tasks/status.ts'
 import { deleteReplica, listActiveTasksOfReplica, listHeartbeats, listHoldingReplicas } from './rows.ts'
 
 export const INTERRUPTED_ERROR: TaskError = { reason: 'interrupted', message: 'the run was interrupted by a restart' }

@@ -3,7 +3,8 @@ import { type Ctx, inTx } from '../ctx/ctx.ts'
 import type { ClaimedTask } from '../lifecycle/claimed-task.ts'
 import { INTERRUPTED_ENDING } from './dead-replicas.ts'
 import { tryReleaseTask } from './park-run.ts'
-import { HEARTBEAT_INTERVAL_MS, LEASE_TIMEOUT_MS } from './replica-lease.ts'
+import { HEARTBEAT_INTERVAL_MS } from './replica-lease.ts'
+import { LEASE_TIMEOUT_MS } from '../tasks/status.ts'
 import { findUnbegunTask, listActiveTasksOfReplica } from './rows.ts'
 
 /** As long as a lease, because the row of a task is written shortly before the runner knows its run. */

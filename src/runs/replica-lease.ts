@@ -1,11 +1,11 @@
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import { isoNow, sleep } from '../ctx/world.ts'
 import { resolveWithin, retryUntilAvailable, StoreUnavailable } from '../store/errors.ts'
+import type { ReplicaRow } from '../store/tables.ts'
+import { LEASE_TIMEOUT_MS } from '../tasks/status.ts'
 import { listActiveTasksOfReplica, listHeartbeats, updateHeartbeat } from './rows.ts'
 
 export const HEARTBEAT_INTERVAL_MS = 1_000
-/** A replica without a heartbeat for this long has lost its tasks; `dead-replicas.ts` ends them. */
-export const LEASE_TIMEOUT_MS = 10_000
 /** Shorter than the lease, because a claim takes time too. */
 const MAX_CLAIM_AGE_MS = LEASE_TIMEOUT_MS / 2
 const RENEW_TIMEOUT_MS = 1_500
@@ -37,7 +37,7 @@ export function renewReplicaLease(ctx: Ctx, lease: ReplicaLease, stopping: Abort
 
 async function writeHeartbeat(ctx: Ctx, lease: ReplicaLease): Promise<true> {
   const startedAt = performance.now()
-  await inTx(ctx, (tx) => updateHeartbeat(tx.db, { id: ctx.replica, started_at: lease.startedAt, seen_at: isoNow(tx) }))
+  await inTx(ctx, (tx) => updateHeartbeat(tx.db, toReplicaRow(tx, lease)))
   // An abandoned attempt may still succeed after later ones.
   lease.renewedAt = Math.max(lease.renewedAt, startedAt)
   const runs = ctx.liveRuns.all()
@@ -46,6 +46,18 @@ async function writeHeartbeat(ctx: Ctx, lease: ReplicaLease): Promise<true> {
   const epochs = new Map(tasks.map((task) => [task.id, task.epoch]))
   for (const run of runs) if (epochs.get(run.taskId) !== run.epoch) run.end('lost_lease')
   return true
+}
+
+function toReplicaRow(tx: Tx, { startedAt }: ReplicaLease): ReplicaRow {
+  const { maxConcurrentTasks, runnerProjects, runnerWedges } = tx.config
+  return {
+    id: tx.replica,
+    started_at: startedAt,
+    seen_at: isoNow(tx),
+    max_tasks: maxConcurrentTasks,
+    runner_projects: runnerProjects && JSON.stringify(runnerProjects),
+    runner_wedges: runnerWedges && JSON.stringify(runnerWedges),
+  }
 }
 
 /** A SQLite file has one replica, so its lease never expires. */
@@ -59,7 +71,7 @@ export const isLeaseRecent = (ctx: Ctx, lease: ReplicaLease): boolean =>
 export async function renewOldLease(tx: Tx, lease: ReplicaLease): Promise<void> {
   if (isLeaseRecent(tx, lease)) return
   const startedAt = performance.now()
-  await updateHeartbeat(tx.db, { id: tx.replica, started_at: lease.startedAt, seen_at: isoNow(tx) })
+  await updateHeartbeat(tx.db, toReplicaRow(tx, lease))
   tx.afterCommit(() => {
     lease.renewedAt = Math.max(lease.renewedAt, startedAt)
   })

@@ -1,22 +1,6 @@
-import { isPostgres } from '../store/dialect.ts'
 import { excluded, prepareBatchedRead, prepareQuery } from '../store/prepared-query.ts'
 import type { QueuedTask, ReplicaRow, TaskRow } from '../store/tables.ts'
 import { CLAIMED_STATUSES } from '../tasks/status.ts'
-
-/** Tasks that can continue and that no replica executes, the oldest first. */
-export const lockReleasedTasks = prepareQuery<{ limit: number }, QueuedTask>((db, arg) =>
-  db
-    .selectFrom('tasks')
-    .innerJoin('projects', 'projects.id', 'tasks.project_id')
-    .innerJoin('run_states', 'run_states.task_id', 'tasks.id')
-    .selectAll('tasks')
-    .select('projects.tier')
-    .where('tasks.status', '=', 'running')
-    .where('tasks.replica', 'is', null)
-    .orderBy('tasks.id')
-    .limit(arg('limit'))
-    .$if(isPostgres(db), (query) => query.forUpdate('tasks').skipLocked()),
-)
 
 /** Claims a released task that this transaction has locked, and reserves the number of one event. */
 export const updateTaskToResumed = prepareQuery<{ id: string; replica: string }, { last_event_id: number }>((db, arg) =>
@@ -49,7 +33,14 @@ export const updateTaskToClaimed = (status: 'running' | 'provisioning') =>
 export const updateHeartbeat = prepareQuery<ReplicaRow>((db, arg) =>
   db
     .insertInto('replicas')
-    .values({ id: arg('id'), started_at: arg('started_at'), seen_at: arg('seen_at') })
+    .values({
+      id: arg('id'),
+      started_at: arg('started_at'),
+      seen_at: arg('seen_at'),
+      max_tasks: arg('max_tasks'),
+      runner_projects: arg('runner_projects'),
+      runner_wedges: arg('runner_wedges'),
+    })
     .onConflict((conflict) => conflict.column('id').doUpdateSet({ seen_at: excluded('seen_at') }))
     .$castTo<never>(),
 )

@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http'
 import type { Socket } from 'node:net'
 import { tokenHash } from '../base/tokens.ts'
+import { takesTask } from '../config/role-settings.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
 import type { Loop } from '../ctx/loop.ts'
 import { sleep } from '../ctx/world.ts'
@@ -10,6 +11,7 @@ import type { ClaimedTask, RunStarter } from '../lifecycle/claimed-task.ts'
 import type { QueuedTask } from '../store/tables.ts'
 import { executeRun, createRunStarter, type RunEnvironment } from './execute-run.ts'
 import { CellPool } from './cell-pool.ts'
+import { type ClaimQueries, createClaimQueries } from './claim-queries.ts'
 import { claimTasks } from './claim-tasks.ts'
 import { releaseOrEndTasks, toBatches } from './dead-replicas.ts'
 import { parkAfterWaiting } from './park-run.ts'
@@ -30,6 +32,7 @@ export class Runner implements Loop, RunnerSlots {
   readonly #lease: ReplicaLease
   readonly #environment: RunEnvironment
   readonly #starter: RunStarter
+  readonly #queries: ClaimQueries
   readonly #cellIds: WeakMap<Socket, string>
   readonly #runs = new Set<TaskRun>()
   /** The executions in progress, with their task ids. */
@@ -61,6 +64,7 @@ export class Runner implements Loop, RunnerSlots {
     const environment = { ctx, pool: this.pool, sandbox: driver.kind, answerPipe: plane.lines }
     this.#environment = { ...environment, stopping: this.#stopping.signal, registerRun: (run) => this.#register(run) }
     this.#starter = createRunStarter(this.#environment)
+    this.#queries = createClaimQueries(ctx.config)
   }
 
   start(): void {
@@ -126,10 +130,10 @@ export class Runner implements Loop, RunnerSlots {
     if (!this.#stopping.signal.aborted) this.#execute(claimed.task.id, Promise.resolve(claimed))
   }
 
-  hasFreeSlot(projectId: string): boolean {
+  hasFreeSlot(task: QueuedTask): boolean {
     const hasSlot = this.#isQueueEmpty && this.#countFreeSlots() > this.#reservedSlots
     const mayClaim = !this.#stopping.signal.aborted && isLeaseRecent(this.#ctx, this.#lease)
-    return hasSlot && mayClaim && this.#canTake(projectId)
+    return hasSlot && mayClaim && takesTask(this.#ctx.config, task) && this.#canTake(task.project_id)
   }
 
   reserveSlot(task: QueuedTask, claim: Promise<ClaimedTask | null>): void {
@@ -193,6 +197,7 @@ export class Runner implements Loop, RunnerSlots {
         {
           lastProject: this.#lastProject,
           max: this.#reservedSlots,
+          queries: this.#queries,
           starter: this.#starter,
           renewLease: (tx) => renewOldLease(tx, this.#lease),
           canTake: (projectId) => this.#canTake(projectId),

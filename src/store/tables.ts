@@ -71,6 +71,11 @@ export interface ReplicaRow {
   id: string
   started_at: string
   seen_at: string
+  /** Null for a replica of an older version, which executes tasks. */
+  max_tasks: number | null
+  /** The only projects, and wedges, whose tasks it executes, as JSON lists; null: all. */
+  runner_projects: string | null
+  runner_wedges: string | null
 }
 
 /** The last transaction of a connection whose outcome may have to be looked up; only on PostgreSQL. */

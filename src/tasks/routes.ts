@@ -24,7 +24,7 @@ const artifactInScope = findInScope('artifact', findArtifact)
 export async function readTaskView(ctx: Ctx, task: TaskRow) {
   const reasons = await readQueueReasons(ctx, [task])
   const artifacts = await listArtifacts(ctx.db, [task.id])
-  return toTaskView(task, artifacts, reasons.get(task.project_id), await listTaskFiles(ctx.db, task.id))
+  return toTaskView(task, artifacts, reasons.get(task.id), await listTaskFiles(ctx.db, task.id))
 }
 
 /** A task that was just created. Most have no files, so that nothing more is read for them. */
@@ -83,7 +83,7 @@ export const taskRoutes = nameRoutes({
           toTaskView(
             row,
             artifacts.filter((a) => a.task_id === row.id),
-            reasons.get(row.project_id),
+            reasons.get(row.id),
             files.filter((file) => file.task_id === row.id),
           ),
       )

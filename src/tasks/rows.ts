@@ -5,7 +5,7 @@ import { isPostgres } from '../store/dialect.ts'
 import { listNewestPage, matchColumns, mergeNewest } from '../store/newest-page.ts'
 import { prepareBatchedRead, prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
-import type { ArtifactFileRow, ArtifactRow, TaskRow } from '../store/tables.ts'
+import type { ArtifactFileRow, ArtifactRow, ReplicaRow, TaskRow } from '../store/tables.ts'
 import { taskIdsInOrder } from './ordered-id-rows.ts'
 import type { TaskStatus } from './status.ts'
 import type { ArtifactHead } from './view.ts'
@@ -177,6 +177,18 @@ export const listWaitingTasks = prepareQuery<
     .where('status', '=', 'awaiting_approval')
     .where('project_id', '=', arg('project_id'))
     .limit(1000),
+)
+
+/** What limits the tasks of a replica. */
+export type RunnerRow = Pick<ReplicaRow, 'runner_projects' | 'runner_wedges'>
+
+/** The replicas that run tasks and whose heartbeat is recent. */
+export const listRunners = prepareBatchedRead<{ since: string }, RunnerRow>((db, arg) =>
+  db
+    .selectFrom('replicas')
+    .select(['runner_projects', 'runner_wedges'])
+    .where('seen_at', '>=', arg('since'))
+    .where((eb) => eb.or([eb('max_tasks', 'is', null), eb('max_tasks', '>', 0)])),
 )
 
 const ARTIFACT_HEAD_COLUMNS = ['id', 'task_id', 'name', 'content_type', 'size'] as const

@@ -22,6 +22,11 @@ describe('svc doctor', () => {
     expect(code).toBe(0)
   })
 
+  test('doctor checks no sandbox for a replica that executes no tasks', async () => {
+    const { lines } = await runSvc(['doctor', '--json'], { cwd: temporaryFolder(), env: { SVC_ROLE: 'api' } })
+    expect(lines.map(({ check }) => check)).toEqual(CHECKS.filter((check) => !/bubblewrap|namespaces/.test(check)))
+  })
+
   test('the exit code of doctor is 1 when a setting is wrong, and it shows no password', async () => {
     const env = { SVC_SECRET_KEY: 'short', DATABASE_URL: 'postgres://user:hunter2@127.0.0.1:1/db' }
     const { code, stdout } = await runSvc(['doctor'], { cwd: temporaryFolder(), env })

@@ -144,3 +144,28 @@ test('an unknown SVC_ variable is reported, and a model may be set for any tier'
   const env = Object.fromEntries([...KNOWN_SETTINGS, 'SVC_MODEL_GOLD', 'SVC_PROT'].map((name) => [name, '1']))
   expect(describeUnknownSettings(env)).toEqual([expect.stringContaining('SVC_PROT')])
 })
+
+const POSTGRES = { DATABASE_URL: 'postgres://svc@db/svc' }
+
+test.each([
+  [{ SVC_ROLE: 'api' }, 'SVC_ROLE=api requires PostgreSQL'],
+  [{ SVC_ROLE: 'runner' }, 'SVC_ROLE=runner requires PostgreSQL'],
+  [{ SVC_RUNNER_WEDGES: 'desk' }, 'SVC_RUNNER_WEDGES requires PostgreSQL'],
+  [{ ...POSTGRES, SVC_ROLE: 'worker' }, 'SVC_ROLE must be one of all, api, runner'],
+  [{ ...POSTGRES, SVC_ROLE: 'api', SVC_RUNNER_PROJECTS: 'prj_1' }, 'SVC_RUNNER_PROJECTS has no effect'],
+  [{ ...POSTGRES, SVC_ROLE: 'runner', SVC_MAX_CONCURRENT_TASKS: '0' }, 'SVC_MAX_CONCURRENT_TASKS must be'],
+  [{ ...POSTGRES, SVC_RUNNER_WEDGES: Array.from({ length: 201 }, (_, n) => `w${n}`).join() }, 'at most 200 pairs'],
+])('a role that cannot work stops the start: %o', (env, message) => {
+  expect(() => loadConfig(env)).toThrow(message)
+})
+
+test('an API replica runs no tasks, and only a replica with requests waits for a load balancer', () => {
+  expect(loadConfig({ ...POSTGRES, SVC_ROLE: 'api' })).toMatchObject({ maxConcurrentTasks: 0, drainDelayS: 5 })
+  const limits = { SVC_RUNNER_WEDGES: 'desk, echo,desk', SVC_RUNNER_PROJECTS: ' ' }
+  expect(loadConfig({ ...POSTGRES, SVC_ROLE: 'runner', ...limits })).toMatchObject({
+    maxConcurrentTasks: 8,
+    drainDelayS: 0,
+    runnerWedges: ['desk', 'echo'],
+    runnerProjects: null,
+  })
+})

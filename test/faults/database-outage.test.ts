@@ -76,6 +76,8 @@ async function waitForHealth(service: ServiceProcess, expected: number): Promise
 
 async function expectUnavailable(service: ServiceProcess): Promise<void> {
   expect(await waitForHealth(service, 503)).toEqual({ status: 'unavailable', error: expect.any(String) })
+  expect((await service.call('GET', '/readyz')).status).toBe(503)
+  expect((await service.call('GET', '/livez')).status).toBe(200)
   const response = await service.call('POST', '/v1/tasks', { wedge: 'echo', task_type: 'say' })
   expect(response).toMatchObject({ status: 503, body: { error: 'the store cannot be reached right now: try again' } })
   expect(response.headers.get('retry-after')).toBe('1')

@@ -16,7 +16,7 @@ interface BoundRoute {
 }
 
 const boundRoutes: BoundRoute[] = [
-  ...Object.values(openPlaneRoutes(() => false)).flat(),
+  ...Object.values(openPlaneRoutes(() => 'running')).flat(),
   ...Object.values(founderPlaneRoutes).flat(),
   ...Object.values(portalRoutes),
   { method: 'GET', path: '/v1/meta' },

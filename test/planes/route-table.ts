@@ -14,7 +14,7 @@ export const FOUNDER_ROUTES: FounderRoute[] = [
   ...Object.values(metaRoutes(Promise.resolve({ kind: 'process' as const, isolation: {} as never }))),
 ]
 export const CLIENT_ROUTES: AnyRoute[] = Object.values(portalRoutes)
-export const OPEN_ROUTES: AnyRoute[] = Object.values(openPlaneRoutes(() => false)).flat()
+export const OPEN_ROUTES: AnyRoute[] = Object.values(openPlaneRoutes(() => 'running')).flat()
 
 export const routeName = ({ method, path }: Pick<AnyRoute, 'method' | 'path'>): string => `${method} ${path}`
 

@@ -17,8 +17,10 @@ interface FakeCell extends SandboxCell {
 /** Creates a pool of fake cells without processes. The first `broken` starts fail. */
 function createFakePool(broken = 0): { pool: CellPool; started: FakeCell[] } {
   const started: FakeCell[] = []
+  const { driver: appDriver } = app().app
+  if (!appDriver) throw new Error('the app executes no tasks')
   const driver: SandboxDriver = {
-    ...app().app.driver,
+    ...appDriver,
     createSocketFolder: () => mkdtempSync(join(tmpdir(), 'svc-fake-')),
     prepareSocket: () => {},
     start() {

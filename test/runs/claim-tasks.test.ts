@@ -1,16 +1,27 @@
+import { sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
 import { type App, startApp } from '../../src/app.ts'
+import type { RunnerLimits } from '../../src/config/role-settings.ts'
 import type { Tx } from '../../src/ctx/ctx.ts'
 import type { RunStarter } from '../../src/lifecycle/claimed-task.ts'
+import { createClaimQueries } from '../../src/runs/claim-queries.ts'
 import { claimTasks } from '../../src/runs/claim-tasks.ts'
+import { findLimitedProject } from '../../src/runs/limited-claim-rows.ts'
 import { createReplicaLease, renewOldLease } from '../../src/runs/replica-lease.ts'
 import { lockTask } from '../../src/tasks/rows.ts'
 import { testApp, type TestApp } from '../app.ts'
 import { openTableLock } from '../faults/table-lock.ts'
 
 const NO_IMMEDIATE_START: RunStarter = { canStart: () => false, writeStarted: async () => {} }
-async function claimTaskIds({ ctx }: Pick<App, 'ctx'>, max = 8, lastProject = '', renewLease = async (_tx: Tx) => {}) {
-  const claim = { lastProject, max, starter: NO_IMMEDIATE_START, renewLease, canTake: () => true }
+async function claimTaskIds(
+  { ctx }: Pick<App, 'ctx'>,
+  max = 8,
+  lastProject = '',
+  renewLease = async (_tx: Tx) => {},
+  limits: Partial<RunnerLimits> = {},
+) {
+  const queries = createClaimQueries({ ...ctx.config, ...limits })
+  const claim = { lastProject, max, queries, starter: NO_IMMEDIATE_START, renewLease, canTake: () => true }
   const { tasks } = await claimTasks(ctx, claim, new AbortController().signal)
   return tasks.map(({ task }) => task.id)
 }
@@ -103,4 +114,77 @@ test('a claim after an outage writes a heartbeat, because other replicas would e
   await claimTaskIds(app, 8, '', (tx) => renewOldLease(tx, lease))
   expect(await replicas.execute()).toHaveLength(1)
   expect(performance.now() - lease.renewedAt).toBeLessThan(6_000)
+})
+
+const TWO_WEDGES = {
+  'echo/wedge.json': { wedge: 'echo', task_types: { say: {} } },
+  'desk/wedge.json': { wedge: 'desk', task_types: { say: {} } },
+}
+const NO_RENEWAL = async () => {}
+
+/** Two projects, each with a queued task of `echo`, then one of `desk`, then one of `echo`. */
+async function queueTwoWedges() {
+  const app = await testApp({ store: 'postgres', env: QUEUE_ONLY, wedges: TWO_WEDGES })
+  const projects: { id: string; echo: string[]; desk: string[] }[] = []
+  for (const name of ['first', 'second']) {
+    const key = await signUp(app, name)
+    const create = async (wedge: string) => {
+      await app.clock.advance(1)
+      return (await app.call('POST', '/v1/tasks', { wedge, task_type: 'say' }, { key })).body
+    }
+    const tasks = [await create('echo'), await create('desk'), await create('echo')]
+    const idsOf = (wedge: string) => tasks.filter((task) => task.wedge === wedge).map(({ id }) => id)
+    projects.push({ id: tasks[0].project_id, echo: idsOf('echo'), desk: idsOf('desk') })
+  }
+  const [first, second] = projects
+  if (!first || !second) throw new Error('no project')
+  const claimWithin = (limits: Partial<RunnerLimits>, max = 8) => claimTaskIds(app, max, '', NO_RENEWAL, limits)
+  return { app, first, second, claimWithin }
+}
+
+test('a replica that is limited to a wedge claims its tasks only, project after project', async () => {
+  const { first, second, claimWithin } = await queueTwoWedges()
+  expect(await claimWithin({ runnerWedges: ['absent'] })).toEqual([])
+  expect(await claimWithin({ runnerWedges: ['desk', 'absent'] })).toEqual([...first.desk, ...second.desk])
+  expect(await claimWithin({ runnerWedges: ['desk'] })).toEqual([])
+  expect(await claimWithin({ runnerWedges: ['desk', 'echo'] }, 3)).toEqual([
+    first.echo[0],
+    second.echo[0],
+    first.echo[1],
+  ])
+})
+
+test('a replica that is limited to projects claims their tasks only', async () => {
+  const { first, second, claimWithin } = await queueTwoWedges()
+  const limits = { runnerProjects: [second.id, 'prj_absent'] }
+  expect(await claimWithin({ ...limits, runnerWedges: ['desk'] })).toEqual(second.desk)
+  expect(await claimWithin(limits)).toEqual(second.echo)
+  expect(await claimWithin(limits)).toEqual([])
+  expect((await claimWithin({})).toSorted()).toEqual([...first.echo, ...first.desk].toSorted())
+})
+
+test('a task that no running replica takes says so, and is not started by one that may not take it', async () => {
+  const env = { SVC_RUNNER_WEDGES: 'desk' }
+  const app = await testApp({ store: 'postgres', env, wedges: TWO_WEDGES })
+  const { id } = await app.createTask()
+  await app.clock.advance(3_000)
+  const { body } = await app.call('GET', `/v1/tasks/${id}`)
+  expect(body).toMatchObject({ status: 'queued', queue_reason: expect.stringContaining("wedge 'echo'") })
+  const { data } = (await app.call('GET', '/v1/tasks')).body
+  expect(data[0].queue_reason).toBe(body.queue_reason)
+})
+
+test('the search of a limited replica does not read the queued tasks of other wedges', async () => {
+  const { app } = await queueTwoWedges()
+  await app.ctx.store.transact(async (db) => {
+    await sql`insert into tasks (id, project_id, wedge, task_type, status, input, actor, constraints, tools, cost_micros,
+        last_event_id, epoch, created_at)
+      select 'task_' || n, project_id, 'echo', task_type, status, input, actor, constraints, tools, 0, 0, 0, created_at
+      from tasks cross join generate_series(1, 20000) n where id = (select max(id) from tasks)`.execute(db)
+  })
+  await sql`analyze tasks`.execute(app.ctx.db)
+  const statement = findLimitedProject(app.ctx.db, { runnerProjects: null, runnerWedges: ['desk'] }, '', 'z')
+  const plan = JSON.stringify((await statement.explain('json', sql`analyze`)) satisfies unknown)
+  expect(plan).toContain('tasks_queued_wedge')
+  expect(plan).not.toMatch(/"Rows Removed by Filter":[1-9]/)
 })

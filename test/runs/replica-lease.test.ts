@@ -10,6 +10,8 @@ import type { Store } from '../../src/store/store.ts'
 import { eachStore, type TestApp, testApp } from '../app.ts'
 import { eventually, loggedLines } from './scripted-agent.ts'
 
+const UNLIMITED = { max_tasks: 8, runner_projects: null, runner_wedges: null }
+
 const NEVER = new AbortController().signal
 const INTERRUPTED = { status: 'failed', error: { reason: 'interrupted' } }
 
@@ -69,7 +71,7 @@ eachStore((store) => {
     const { ctx } = await testApp({ store, env: { SVC_MAX_CONCURRENT_TASKS: '0' } })
     const beat = (seen_at: string) =>
       ctx.store.transact((db) =>
-        updateHeartbeat(db, { id: 'rep_back', started_at: '2026-03-02T09:00:00.000Z', seen_at }),
+        updateHeartbeat(db, { id: 'rep_back', started_at: '2026-03-02T09:00:00.000Z', seen_at, ...UNLIMITED }),
       )
     await beat('2026-03-02T09:00:09.000Z')
     await beat('2026-03-02T08:00:10.000Z')
@@ -95,7 +97,7 @@ eachStore((store) => {
     }
     for (let second = 0; second < 8; second++) {
       const seen_at = toIsoTime(app.clock.now() + second * 1000)
-      await ctx.store.transact((db) => updateHeartbeat(db, { id: 'rep_other', started_at, seen_at }))
+      await ctx.store.transact((db) => updateHeartbeat(db, { id: 'rep_other', started_at, seen_at, ...UNLIMITED }))
       await endTasksOfDeadReplicas(ctxAhead, monitor)
     }
     expect(await statusNow()).toBe('running')
@@ -153,7 +155,9 @@ test('on SQLite a start ends the tasks of the previous process, also after the c
   const app = await testApp({ store: 'sqlite', env: { SVC_MAX_CONCURRENT_TASKS: '0' } })
   const orphaned = await createTaskHeldBy(app, 'rep_before')
   const ahead = toIsoTime(app.clock.now() + 3_600_000)
-  await app.ctx.store.transact((db) => updateHeartbeat(db, { id: 'rep_before', started_at: ahead, seen_at: ahead }))
+  await app.ctx.store.transact((db) =>
+    updateHeartbeat(db, { id: 'rep_before', started_at: ahead, seen_at: ahead, ...UNLIMITED }),
+  )
   await endTasksOfEarlierProcess(app.ctx)
   expect(await getTask(app, orphaned)).toMatchObject(INTERRUPTED)
 })

@@ -42,6 +42,8 @@ const listTables = (store: StoreKind, db: Db) =>
     : sql`select tablename from pg_tables where schemaname = 'public'`.execute(db)
 
 const UNDO_STORAGE_USAGE_AND_LATER = [
+  'drop index if exists tasks_queued_wedge',
+  ...['max_tasks', 'runner_projects', 'runner_wedges'].map((column) => `alter table replicas drop column ${column}`),
   ...[
     'wedge_policies',
     'mcp_tokens',
@@ -138,7 +140,14 @@ eachStore((store) => {
   test('a store that was migrated before opens again with its rows', async () => {
     const database = await emptyDatabase(store)
     const first = await database.open()
-    const row = { id: 'replica_1', started_at: 'then', seen_at: 'then' }
+    const row = {
+      id: 'replica_1',
+      started_at: 'then',
+      seen_at: 'then',
+      max_tasks: 8,
+      runner_projects: null,
+      runner_wedges: '["echo"]',
+    }
     await first.transact((db) => db.insertInto('replicas').values(row).execute())
     await first.close()
     const second = await database.open()

@@ -1112,6 +1112,9 @@ export type Meta = {
   store: {
     kind: string
   }
+  /** What this replica does: SVC_ROLE. */
+  role: 'all' | 'api' | 'runner'
+  /** The sandbox of this replica; its kind is `none` if the replica executes no tasks. */
   sandbox: {
     kind: string
     /** Any JSON object. */

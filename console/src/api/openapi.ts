@@ -1055,6 +1055,10 @@ export interface components {
             /** @constant */
             status: "ok";
         };
+        GetLivenessResponse: {
+            /** @constant */
+            status: "ok";
+        };
         GetMcpAuthorisationServerResponse: {
             authorization_endpoint: string;
             authorization_response_iss_parameter_supported: boolean;
@@ -1083,6 +1087,14 @@ export interface components {
         };
         GetMcpStreamError405: {
             error: string;
+        };
+        GetReadinessError503: {
+            error: string;
+            status: string;
+        };
+        GetReadinessResponse: {
+            /** @constant */
+            status: "ok";
         };
         Health: components["schemas"]["Meta"];
         Intake: {
@@ -1300,6 +1312,12 @@ export interface components {
                 wedge: string;
             }[];
             replica: string;
+            /**
+             * @description What this replica does: SVC_ROLE.
+             * @enum {string}
+             */
+            role: "all" | "api" | "runner";
+            /** @description The sandbox of this replica; its kind is `none` if the replica executes no tasks. */
             sandbox: {
                 /** @description Any JSON object. */
                 isolation: JsonObject;

@@ -21,8 +21,8 @@ export const doctorCommand: CliCommand = {
     const { terminal, env, programName: svc } = context
     const results = [
       checkNodeVersion(),
-      checkBubblewrap(),
-      checkUserNamespaces(),
+      // A replica with this role executes no tasks.
+      ...(env.SVC_ROLE === 'api' ? [] : [checkBubblewrap(), checkUserNamespaces()]),
       checkDisk(resolveDataDir(env)),
       ...describeUnknownSettings(env).map((message) => warnCheck('settings', message, 'correct the name, or unset it')),
       ...(await checkSettings(env, svc)),

@@ -1,4 +1,6 @@
 import { type Kysely, type Migration, Migrator, sql } from 'kysely'
+import { isPostgres } from '../dialect.ts'
+import type { Db } from '../store.ts'
 import type { Tables } from '../tables.ts'
 import { APPROVAL_PEOPLE_STATEMENTS } from './approval-people.ts'
 import { BRAND_STATEMENTS } from './brand.ts'
@@ -123,7 +125,25 @@ const MIGRATIONS: Record<string, Migration> = {
       for (const statement of TELEMETRY_STATEMENTS) await sql.raw(statement).execute(db)
     },
   },
+  '0022_replica_roles': {
+    async up(db) {
+      for (const statement of replicaRoleStatements(db)) await sql.raw(statement).execute(db)
+    },
+  },
 }
+
+/**
+ * Which tasks each replica executes. Null in `max_tasks` is an older version of the service, which executes all of them.
+ * The index finds the queued tasks of a wedge; a SQLite file has one replica, which needs no such search.
+ */
+const replicaRoleStatements = (db: Db): string[] => [
+  'alter table replicas add column max_tasks bigint',
+  'alter table replicas add column runner_projects text',
+  'alter table replicas add column runner_wedges text',
+  ...(isPostgres(db)
+    ? ["create index tasks_queued_wedge on tasks (wedge, project_id, id) where status = 'queued'"]
+    : []),
+]
 
 /** The conversation and the responsible member of a case; what waits for a person is found without reading all rows. */
 const CASE_STATEMENTS = [

@@ -1,0 +1,72 @@
+import { deleteExpiredCredentials } from '../accounts/sessions.ts'
+import { deleteOldPolicyCounters } from '../approvals/policy-counter-rows.ts'
+import { createChannelPollLoop } from '../channels/poll-channels.ts'
+import { type Ctx, inTx } from '../ctx/ctx.ts'
+import { deleteInBatches, ROWS_PER_BATCH } from '../ctx/delete-in-batches.ts'
+import type { Loop } from '../ctx/loop.ts'
+import { toIsoTime } from '../ctx/world.ts'
+import { catchUpAllFollowers } from '../events/follow-log.ts'
+import { removeUnfinishedFiles } from '../files/delete-file.ts'
+import { removeUnusedFiles, removeUnusedIncomingFiles } from '../files/retention.ts'
+import { removeExpiredMcpAccess } from '../mcp/oauth/tokens.ts'
+import { deleteOldNotificationRows } from '../notifications/delete-old-rows.ts'
+import { createNotificationLoop } from '../notifications/notification-loop.ts'
+import { createNoticeLoop } from '../portal/notices.ts'
+import { removeExpiredPortalAccess } from '../portal/session.ts'
+import { rollUpReports } from '../reports/rollup.ts'
+import { deleteCommitMarksBefore, deleteReplicasBefore } from '../runs/rows.ts'
+import { fireDueSchedules } from '../schedules/fire-schedules.ts'
+import { undoClockSkew } from '../schedules/undo-clock-skew.ts'
+import { deleteIdempotencyKeysBefore } from '../tasks/idempotency-rows.ts'
+import { pruneOldLogs } from '../tasks/retention.ts'
+import { createWebhookDeliveryLoop } from '../webhooks/delivery-loop.ts'
+import { deleteDeliveriesBefore } from '../webhooks/delivery-rows.ts'
+
+const RETENTION_MS = 1_000
+/** Half of the shortest cadence: a check as long as the cadence would sometimes skip a slot. */
+const SCHEDULE_CHECK_MS = 500
+const FOLLOWER_POLL_MS = 400
+const REPORT_MS = 60_000
+const CLOCK_SKEW_CHECK_MS = 30_000
+const STREAM_RECHECK_MS = 30_000
+const CLEANUP_MS = 10 * 60_000
+const DAY_MS = 24 * 60 * 60_000
+
+export type Sweep = (stopping: AbortSignal) => Promise<unknown>
+export type CreateSweep = (name: string, ms: number, work: Sweep) => Loop
+
+/** The work for all tasks, whichever replica executes them: the replicas that serve the API do it. */
+export function createSharedSweeps(ctx: Ctx, sweep: CreateSweep): Loop[] {
+  const { retentionDays } = ctx.config
+  return [
+    sweep('schedules', SCHEDULE_CHECK_MS, () => fireDueSchedules(ctx)),
+    sweep('clock skew', CLOCK_SKEW_CHECK_MS, () => undoClockSkew(ctx)),
+    sweep('open streams', STREAM_RECHECK_MS, async () => ctx.notifications.publish({ topic: 'recheck-streams' })),
+    sweep('reports', REPORT_MS, () => rollUpReports(ctx)),
+    createWebhookDeliveryLoop(ctx),
+    createNotificationLoop(ctx),
+    createChannelPollLoop(ctx),
+    createNoticeLoop(ctx),
+    sweep('expired rows', CLEANUP_MS, () => deleteExpiredRows(ctx)),
+    sweep('unused files', DAY_MS, () => removeUnusedIncomingFiles(ctx)),
+    ...(retentionDays === null ? [] : [sweep('retention', RETENTION_MS, () => pruneOldLogs(ctx, retentionDays))]),
+    ...(ctx.store.kind === 'postgres' ? [sweep('followers', FOLLOWER_POLL_MS, () => catchUpAllFollowers(ctx))] : []),
+  ]
+}
+
+/** Deletes credentials, keys, counters and deliveries that have expired, and files that nothing needs. */
+async function deleteExpiredRows(ctx: Ctx): Promise<void> {
+  const now = ctx.world.clock.now()
+  const yesterday = toIsoTime(now - DAY_MS)
+  await deleteExpiredCredentials(ctx)
+  await removeExpiredPortalAccess(ctx)
+  await deleteOldNotificationRows(ctx)
+  await removeExpiredMcpAccess(ctx)
+  await removeUnfinishedFiles(ctx)
+  if (ctx.config.retentionDays !== null) await removeUnusedFiles(ctx, ctx.config.retentionDays)
+  await deleteInBatches(ctx, (tx) => deleteIdempotencyKeysBefore(tx.db, yesterday, ROWS_PER_BATCH))
+  await inTx(ctx, (tx) => deleteOldPolicyCounters(tx.db, yesterday.slice(0, 10)))
+  await inTx(ctx, (tx) => deleteReplicasBefore(tx.db, { before: yesterday }))
+  await inTx(ctx, (tx) => deleteCommitMarksBefore(tx.db, { before: yesterday }))
+  await deleteInBatches(ctx, (tx) => deleteDeliveriesBefore(tx.db, toIsoTime(now - 7 * DAY_MS), ROWS_PER_BATCH))
+}

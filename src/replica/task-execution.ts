@@ -1,0 +1,48 @@
+import type { Ctx } from '../ctx/ctx.ts'
+import { openSandboxPlane, type SandboxPlane } from '../planes/sandbox-plane.ts'
+import { warnAboutHiddenPrograms } from '../runs/agent-program.ts'
+import type { ReplicaLease } from '../runs/replica-lease.ts'
+import { Runner } from '../runs/runner.ts'
+import type { SandboxDriver } from '../sandbox/driver.ts'
+import { WedgePrograms } from '../workflows/wedge-programs.ts'
+import { WorkflowRunner } from '../workflows/workflow-runner.ts'
+
+/** The parts that execute tasks: the runner with its cells, the sandbox plane, workflows and the programs of wedges. */
+export interface TaskExecution {
+  driver: SandboxDriver
+  runner: Runner
+  workflowProcesses: () => number
+  /** Call it when the runner has stopped. */
+  closePrograms(): Promise<void>
+  /** Call it when no request is open any more. */
+  closePlane(): Promise<void>
+}
+
+export async function openTaskExecution(
+  ctx: Ctx,
+  driver: SandboxDriver,
+  agentDir: string,
+  lease: ReplicaLease,
+): Promise<TaskExecution> {
+  const workflows = new WorkflowRunner(ctx, driver, agentDir)
+  const programs = new WedgePrograms(driver, agentDir)
+  ctx.programStarter.start = (program, onLine) => programs.start(program, onLine)
+  let plane: SandboxPlane
+  const runner = new Runner(ctx, driver, agentDir, lease, {
+    http: (request, response) => plane.http.routing(request, response),
+    lines: (...call) => plane.pipe(...call),
+  })
+  plane = openSandboxPlane(ctx, runner, workflows)
+  await plane.http.ready()
+  warnAboutHiddenPrograms(ctx, driver)
+  return {
+    driver,
+    runner,
+    workflowProcesses: () => workflows.processCount,
+    closePrograms: () => programs.close(),
+    async closePlane() {
+      await plane.http.close()
+      await workflows.close()
+    },
+  }
+}
