@@ -37,8 +37,6 @@ import {
   type ReplicaLease,
   renewReplicaLease,
 } from './runs/replica-lease.ts'
-import { createAgentChecks } from './runs/agent-checks.ts'
-import { warnAboutHiddenProgram } from './runs/agent-program.ts'
 import { LEASE_TIMEOUT_MS } from './tasks/status.ts'
 import { OrphanedTasks } from './runs/orphaned-tasks.ts'
 import { HeartbeatMonitor } from './runs/heartbeat-monitor.ts'
@@ -123,16 +121,13 @@ async function startBackgroundWork(ctx: Ctx & { wedges: FolderLibrary }, pickedD
   const execution = driver && (await openTaskExecution(ctx, driver, agentDir(), lease))
   if (!execution) ctx.programStarter.start = refuseProgram
   await logBlueprintProblems(ctx)
-  if (driver) warnAboutHiddenProgram(ctx, driver)
   const metrics = await openMetricsServer(ctx, {
     version: VERSION,
     sandbox: driver?.kind ?? 'none',
     cells: () => execution?.runner.pool.listCells() ?? [],
     workflowProcesses: () => execution?.workflowProcesses() ?? 0,
   })
-  const agent = { ctx, agentDir: agentDir(), library: ctx.wedges }
-  const checks = driver ? [createAgentChecks({ ...agent, driver })] : []
-  const loops = [...createSweeps(ctx, execution, lease), ...checks]
+  const loops = [...createSweeps(ctx, execution, lease), ...(execution ? [execution.checks] : [])]
   // Other replicas would end the tasks of one without a heartbeat.
   await renewReplicaLease(ctx, lease, AbortSignal.timeout(LEASE_TIMEOUT_MS))
   for (const loop of loops) loop.start()

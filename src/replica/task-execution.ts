@@ -1,9 +1,12 @@
+import type { Loop } from '../ctx/loop.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import { openSandboxPlane, type SandboxPlane } from '../planes/sandbox-plane.ts'
-import { warnAboutHiddenPrograms } from '../runs/agent-program.ts'
+import { createAgentChecks } from '../runs/agent-checks.ts'
+import { warnAboutHiddenProgram } from '../runs/agent-program.ts'
 import type { ReplicaLease } from '../runs/replica-lease.ts'
 import { Runner } from '../runs/runner.ts'
 import type { SandboxDriver } from '../sandbox/driver.ts'
+import type { FolderLibrary } from '../wedges/library.ts'
 import { WedgePrograms } from '../workflows/wedge-programs.ts'
 import { WorkflowRunner } from '../workflows/workflow-runner.ts'
 
@@ -11,6 +14,8 @@ import { WorkflowRunner } from '../workflows/workflow-runner.ts'
 export interface TaskExecution {
   driver: SandboxDriver
   runner: Runner
+  /** Checks the agents of wedges from time to time. */
+  checks: Loop
   workflowProcesses: () => number
   /** Call it when the runner has stopped. */
   closePrograms(): Promise<void>
@@ -19,7 +24,7 @@ export interface TaskExecution {
 }
 
 export async function openTaskExecution(
-  ctx: Ctx,
+  ctx: Ctx & { wedges: FolderLibrary },
   driver: SandboxDriver,
   agentDir: string,
   lease: ReplicaLease,
@@ -34,10 +39,11 @@ export async function openTaskExecution(
   })
   plane = openSandboxPlane(ctx, runner, workflows)
   await plane.http.ready()
-  warnAboutHiddenPrograms(ctx, driver)
+  warnAboutHiddenProgram(ctx, driver)
   return {
     driver,
     runner,
+    checks: createAgentChecks({ ctx, driver, agentDir, library: ctx.wedges }),
     workflowProcesses: () => workflows.processCount,
     closePrograms: () => programs.close(),
     async closePlane() {
