@@ -3,7 +3,6 @@ import { dirname } from 'node:path'
 import { CELL_AGENT_DIR, CELL_SOCKET } from '../contract/agent-protocol.ts'
 import type { CellLimits, CellSpec } from './driver.ts'
 import { dataLimitMb } from './cell-limits.ts'
-import { loopbackShm, loopbackTmp, type LoopbackPaths } from './loopback-helper.ts'
 import type { HostProgram } from './host-programs.ts'
 
 export const CELL_CUSTOM_DIR = '/custom'
@@ -20,7 +19,8 @@ export interface BwrapSetup {
   readablePath: (path: string) => string
   /** Folders below /usr that cells must not see. */
   hiddenFolders: string[]
-  loopback: LoopbackPaths
+  /** Names localhost in cells with a loopback port. */
+  hostsFile: string
 }
 
 /** The descriptors of the system call filter and of the dynamic loader, which bwrap reads. */
@@ -38,8 +38,7 @@ export function bwrapArguments(spec: CellSpec, setup: BwrapSetup, filesFolder: s
     spec.hasLoopback ? [] : ['--unshare-net'],
     NAMESPACE_ARGUMENTS,
     environmentArguments(spec.profile, setup),
-    DEVICE_ARGUMENTS,
-    spec.hasLoopback ? ['--bind', loopbackTmp(setup.loopback), '/tmp'] : tmpfsArguments('/tmp', spec.limits.tmp_mb),
+    [...DEVICE_ARGUMENTS, ...tmpfsArguments('/tmp', spec.limits.tmp_mb)],
     filesFolder === null ? [] : ['--ro-bind', filesFolder, CELL_FILES_DIR],
     spec.profile === 'workshop' ? workshopMounts(spec, setup) : [],
     programMounts(spec.profile, setup),
@@ -92,9 +91,8 @@ function workshopMounts({ hasLoopback, limits }: CellSpec, setup: BwrapSetup): s
     ...setup.hiddenFolders.flatMap((path) => ['--tmpfs', path, '--remount-ro', path]),
     '--proc',
     '/proc',
-    ...(hasLoopback
-      ? ['--bind', loopbackShm(setup.loopback), '/dev/shm', '--ro-bind', setup.loopback.hostsFile, '/etc/hosts']
-      : tmpfsArguments('/dev/shm', limits.tmp_mb)),
+    ...tmpfsArguments('/dev/shm', limits.tmp_mb),
+    ...(hasLoopback ? ['--ro-bind', setup.hostsFile, '/etc/hosts'] : []),
   ]
 }
 
