@@ -85,7 +85,7 @@ describe('the runbook', () => {
   test.each(alerts)(
     '$alert leads to its section, which says what to look at and what to do',
     ({ alert, annotations }) => {
-      expect(annotations.runbook_url).toBe(`docs/runbook.md#${alert.toLowerCase()}`)
+      expect(annotations.runbook_url).toBe(`https://example.com/docs/runbook.md#${alert.toLowerCase()}`)
       expect(annotations.summary).not.toBe('')
       const section = sections.get(alert) ?? ''
       for (const part of ['**Symptom.**', '**Look at.**', '**Do.**']) expect(section).toContain(part)
