@@ -68,3 +68,9 @@ describe('init DIR', () => {
     expect(existsSync(join(cwd, 'wedges/shop-helper/wedge.json'))).toBe(true)
   })
 })
+
+test('the help of init fits a terminal of 100 columns', async () => {
+  const { stdout } = await runSvc(['help', 'init'])
+  expect(stdout).toContain('Create a project in a new folder, or a key and examples in the current one')
+  expect(stdout.split('\n').filter((line) => line.length > 100)).toEqual([])
+})
