@@ -42,7 +42,7 @@ export function loopbackArguments(
   networkDescriptor: number,
   cellArguments: string[],
 ): string[] {
-  // Without a loopback port /tmp and /dev/shm have this size each.
+  // /tmp and /dev/shm share one file system here, so it gets the size of both.
   const megabytes = 2 * limits.tmp_mb
   // The monitor of the cell ends it at the limit with a reason; this is what can be made between two of its checks.
   const files = 2 * MAX_CELL_FILES
@@ -59,8 +59,8 @@ const OUTER_ARGUMENTS = [
 ].flat()
 
 /**
- * The cell shares the network of the outer bwrap, so a cell in the network of the service must not start. The shell compares
- * the namespaces by itself, because every program that it starts makes the start of an agent slower.
+ * The cell shares the network namespace of the outer bwrap. If that is the one of the service, the cell must not start. The
+ * shell compares the namespaces by itself, because every program that it starts makes the start of an agent slower.
  */
 const PREPARE_SCRIPT = `
 set -e
