@@ -33,12 +33,14 @@ const INLINE_ITEMS = [
   'custom_tool_call_output',
 ]
 
-/** The caller executes tools of these types; the provider executes all others. */
+/** The caller executes tools of these types; the provider executes most others. */
 const CALLER_TOOL_TYPES = /^(function|custom|(bash|text_editor|computer|memory)_\d+)$/
 
 function refuseProviderTool(tool: JsonObject): void {
   if (tool.type === undefined || CALLER_TOOL_TYPES.test(textField(tool, 'type'))) return
-  throw badRequest(`tool '${textField(tool, 'type')}' runs at the provider and is not allowed`)
+  throw badRequest(
+    `tool '${textField(tool, 'type')}' is not allowed: use function tools, or custom tools that your program executes`,
+  )
 }
 
 function refuseReferences(content: Json | undefined): void {

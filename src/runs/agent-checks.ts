@@ -11,8 +11,8 @@ const REPEAT_MS = 60_000
 
 /**
  * Finds out at the start, and after each change of a wedge, whether its agents can be started and give an output. What is
- * wrong becomes a problem of the wedge, whose other task types work all the same. Only in a sandbox a trial has no effect,
- * so nothing is checked without one.
+ * wrong becomes a problem of the wedge, whose other task types work all the same. A trial without a
+ * sandbox could have effects, so nothing is checked without one.
  */
 export function createAgentChecks(options: CheckOptions): Loop {
   const { ctx, driver } = options

@@ -11,7 +11,8 @@ async function start(): Promise<ModelProxy> {
 test('a refused request is the error of a task that fails because of it, until a call succeeds', async () => {
   const proxy = await start()
   await proxy.call({ ...helloRequest, tools: [{ type: 'web_search' }] })
-  const message = "model call refused: tool 'web_search' runs at the provider and is not allowed"
+  const message =
+    "model call refused: tool 'web_search' is not allowed: use function tools, or custom tools that your program executes"
   expect(proxy.run.failure).toEqual({ reason: 'model_failed', message })
   expect((await proxy.call()).status).toBe(200)
   expect(proxy.run.failure).toBeNull()

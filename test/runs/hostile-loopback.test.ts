@@ -75,7 +75,7 @@ end({
   })
 })
 
-test('the port is no proxy: other protocols, other hosts and upgrades lead nowhere', async () => {
+test('the port is not a proxy: other protocols, other hosts and upgrades lead nowhere', async () => {
   const { output } = await runPython(`
 upgrade = b'connection: Upgrade, HTTP2-Settings, close\\r\\nupgrade: h2c\\r\\nhttp2-settings: AAMAAABkAAQAAP__\\r\\n'
 end({
