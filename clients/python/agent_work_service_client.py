@@ -330,9 +330,9 @@ def _retry_pause(error: Exception, is_repeatable: bool, attempt: int) -> float |
     # A 429 was refused before anything happened; after an outage this is not known.
     if not isinstance(error, TooManyRequestsError) and not (is_outage and is_repeatable):
         return None
-    if isinstance(error, ServiceError) and error.retry_after_s is not None:
-        return error.retry_after_s
-    return min(_FIRST_PAUSE_S * 2.0**attempt, _MAX_PAUSE_S)
+    own_pause = min(_FIRST_PAUSE_S * 2.0**attempt, _MAX_PAUSE_S)
+    # A `retry-after` of 0, or a date that has passed, must not make a loop without pauses and without an end.
+    return max(own_pause, error.retry_after_s or 0) if isinstance(error, ServiceError) else own_pause
 
 
 def _read_events(response: httpx.Response) -> Iterator[Event]:

@@ -110,6 +110,13 @@ service.call("cancelTask", id="task_none")
       expect(error).toMatchObject({ name: 'NotFoundError' })
     })
 
+    test('a retry-after of 0 shortens no pause, so that the time for retries ends', async () => {
+      const proxy = await openFaultyProxy(shared().url)
+      proxy.refusals.push(...Array.from({ length: 10 }, () => ({ status: 503, headers: { 'retry-after': '0' } })))
+      const code = 'try:\n  service.call("getMeta")\nexcept UnavailableError:\n  show(waits)'
+      expect((await run(code, { url: proxy.url, retry_for_s: 4 })).lines).toEqual([[0.5, 1, 2]])
+    })
+
     test('each refusal has its own error class with the sentence of the service', async () => {
       const { lines } = await run(
         `
@@ -161,7 +168,7 @@ show(waits)
       expect(lines).toEqual([
         [301, expect.stringContaining('redirects to https://work.example.com/: use its final address')],
         [200, expect.stringContaining(`is ${proxy.url}/ the address of the service?`)],
-        [0, 1],
+        [0.5, 1],
       ])
     })
 

@@ -124,8 +124,9 @@ function retryPauseMs(error: Error, isRepeatable: boolean, attempt: number): num
   const isOutage = error instanceof UnavailableError || error instanceof UnreachableError
   // A 429 was refused before anything happened; after an outage this is not known.
   if (!(error instanceof TooManyRequestsError) && !(isOutage && isRepeatable)) return null
-  if (error instanceof ServiceError && error.retryAfterS !== null) return error.retryAfterS * 1000
-  return Math.min(FIRST_PAUSE_MS * 2 ** attempt, MAX_PAUSE_MS)
+  const ownPauseMs = Math.min(FIRST_PAUSE_MS * 2 ** attempt, MAX_PAUSE_MS)
+  // A `retry-after` of 0, or a date that has passed, must not make a loop without pauses and without an end.
+  return error instanceof ServiceError ? Math.max(ownPauseMs, (error.retryAfterS ?? 0) * 1000) : ownPauseMs
 }
 
 /** `fetch` hides the reason, such as ECONNREFUSED, in the cause. */
