@@ -164,7 +164,7 @@ class AgentWorkClient:
     """Calls the service for a program that holds an API key.
 
     `project` is the id or slug of a project; only a member of several projects needs it.
-    `retry_for_s` is how long one request is tried again before its error is raised.
+    `retry_for_s` is the most time that one request spends in pauses before further attempts, in seconds.
     `wait` replaces the timer between two attempts, for tests.
     """
 

@@ -8,7 +8,7 @@ export interface ClientOptions {
   key: string | undefined
   /** The id or slug of a project. Only a member of several projects needs it. */
   project?: string | undefined
-  /** How long one request is tried again before its error is thrown. Default: 60,000. */
+  /** The most time that one request spends in pauses before further attempts, in milliseconds. Default: 60,000. */
   retryForMs?: number | undefined
   /** Replaces the global `fetch`. */
   fetch?: typeof fetch | undefined
