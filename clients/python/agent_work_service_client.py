@@ -499,7 +499,7 @@ class Sandbox:
 
     def workflow(self, name: str, args: Any) -> Any:
         """Runs a workflow of the wedge and writes it to the log. Passes the gate first if its name asks for it."""
-        if any(pattern.lower() in name.lower() for pattern in self.brief["gate_patterns"]):
+        if any(pattern and pattern.lower() in name.lower() for pattern in self.brief["gate_patterns"]):
             self.gate(name, args)
         call = {"call_id": str(uuid.uuid4()), "tool": name}
         self._event("tool.called", {**call, "input": args})

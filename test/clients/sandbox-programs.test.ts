@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { AgentWorkClient, type Event } from '../../clients/typescript/src/client.ts'
 import { type Brief, Sandbox } from '../../clients/typescript/src/sandbox.ts'
 import { PYTHON_CLIENT_FILE } from '../../scripts/client-types.ts'
@@ -144,13 +144,29 @@ describe('a brief with the line separators of Unicode', () => {
   })
 })
 
-describe('SVC_BASE_URL', () => {
+describe('a program with SVC_BASE_URL', () => {
   const brief = {
     gate_patterns: [],
     service: { socket: '/nowhere.sock', base_url: 'http://service', task_token: 'task', gate_token: 'gate' },
   }
 
-  test('a program uses it in place of the socket', async () => {
+  test('passes the gate for the workflows that a pattern names, and an empty pattern names none', async () => {
+    const upstream = await openFakeUpstream()
+    upstream.respond = (_, response) => respondJson(response, 200, { decision: 'allowed', result: 1 })
+    vi.stubEnv('SVC_BASE_URL', upstream.url)
+    const output = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
+    onTestFinished(() => void vi.unstubAllEnvs())
+    onTestFinished(() => output.mockRestore())
+    const given = { ...brief, gate_patterns: ['', 'BOOK'] }
+    for (const name of ['look_up', 'book_room']) await new Sandbox(given as unknown as Brief).workflow(name, {})
+    const code = 'for name in ["look_up", "book_room"]: Sandbox(given).workflow(name, {})'
+    await runPython(code, given, { SVC_BASE_URL: upstream.url })
+    const expected = ['workflows/look_up', 'gate', 'workflows/book_room'].map((path) => `/v1/internal/${path}`)
+    expect(upstream.received.map(({ url }) => url)).toEqual([...expected, ...expected])
+    await upstream.close()
+  })
+
+  test('uses it in place of the socket', async () => {
     const upstream = await openFakeUpstream()
     upstream.respond = (_, response) => respondJson(response, 200, { decision: 'allowed', value: { a: 1 } })
     vi.stubEnv('SVC_BASE_URL', upstream.url)

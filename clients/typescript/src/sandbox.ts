@@ -126,9 +126,10 @@ export class Sandbox<Input = unknown, Output = unknown> {
 
   /** Runs a workflow of the wedge and writes it to the log. Passes the gate first if the name of the workflow asks for it. */
   async workflow<Result = unknown>(name: string, args: object): Promise<Result> {
-    if (this.brief.gate_patterns.some((pattern) => name.toLowerCase().includes(pattern.toLowerCase()))) {
+    const lower = name.toLowerCase()
+    const { gate_patterns } = this.brief
+    if (gate_patterns.some((pattern) => pattern !== '' && lower.includes(pattern.toLowerCase())))
       await this.gate(name, args)
-    }
     const call = { call_id: crypto.randomUUID(), tool: name }
     this.#event('tool.called', { ...call, input: args })
     try {
