@@ -125,8 +125,14 @@ def _read_json(response: httpx.Response) -> Any:
     try:
         return response.json()
     except ValueError:
-        message = f"the response is not JSON: is {response.url.copy_with(path='/', query=None)} the address of the service?"
-        raise ServiceError(message, response.status_code, response.text, response.headers) from None
+        raise _foreign_response("JSON", response) from None
+
+
+def _foreign_response(expected: str, response: httpx.Response) -> ServiceError:
+    """The error of a success that the service did not send, such as the login page of a proxy."""
+    address = response.url.copy_with(path="/", query=None)
+    message = f"the response is not {expected}: is {address} the address of the service?"
+    return ServiceError(message, response.status_code, response.text, response.headers)
 
 
 def _parse_retry_after(text: str | None) -> float | None:
@@ -310,6 +316,9 @@ class AgentWorkClient:
             try:
                 response = self._http.send(self._http.build_request(method, path, **request), stream=is_stream)
                 if response.is_success:
+                    if is_stream and not _is_event_stream(response):
+                        response.read()
+                        raise _foreign_response("an event stream", response)
                     return response
                 error: Exception = _to_service_error(response)
                 response.close()
@@ -333,6 +342,11 @@ def _retry_pause(error: Exception, is_repeatable: bool, attempt: int) -> float |
     own_pause = min(_FIRST_PAUSE_S * 2.0**attempt, _MAX_PAUSE_S)
     # A `retry-after` of 0, or a date that has passed, must not make a loop without pauses and without an end.
     return max(own_pause, error.retry_after_s or 0) if isinstance(error, ServiceError) else own_pause
+
+
+def _is_event_stream(response: httpx.Response) -> bool:
+    # 204: there are no events.
+    return response.status_code == 204 or response.headers.get("content-type", "").lower().startswith("text/event-stream")
 
 
 def _read_events(response: httpx.Response) -> Iterator[Event]:

@@ -63,6 +63,19 @@ show([event["id"] for event in service.follow(given["id"], after=event["id"])])
       expect(streams.map(({ headers }) => Number(headers['last-event-id']))).toEqual(events.map((_, index) => index))
     })
 
+    test('follow raises an error if a proxy responds with a page in place of the events', async () => {
+      const proxy = await openFaultyProxy(shared().url)
+      proxy.refusals.push({ status: 200, headers: { 'content-type': 'text/html' }, body: '<h1>Log in</h1>' })
+      const code = `
+try:
+  next(service.follow("task_1"))
+except ServiceError as error:
+  show([str(error), error.status, error.body, waits])
+`
+      const message = `the response is not an event stream: is ${proxy.url}/ the address of the service?`
+      expect((await run(code, { url: proxy.url })).lines).toEqual([[message, 200, '<h1>Log in</h1>', []]])
+    })
+
     test('a create is repeated as retry-after says, and a lost response creates no second task', async () => {
       const proxy = await openFaultyProxy(shared().url)
       proxy.refusals.push({ status: 429, headers: { 'retry-after': '7' } })

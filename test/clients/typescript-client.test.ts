@@ -98,6 +98,17 @@ eachStore((store) => {
       expect(waits).toEqual([7000, 1000])
     })
 
+    test('follow throws an error if a proxy responds with a page in place of the events', async () => {
+      const proxy = await openFaultyProxy(shared().url)
+      const { client, waits } = createClient({ url: proxy.url })
+      proxy.refusals.push({ status: 200, headers: { 'content-type': 'text/html' }, body: '<h1>Log in</h1>' })
+      const error = await collect(client.follow('task_1')).catch((reason: unknown) => reason)
+      expect(error).toBeInstanceOf(ServiceError)
+      const message = `the response is not an event stream: is ${proxy.url} the address of the service?`
+      expect(error).toMatchObject({ message, status: 200, body: '<h1>Log in</h1>' })
+      expect(waits).toEqual([])
+    })
+
     test('follow begins after a given event, and ends at once if there is none', async () => {
       const { client } = createClient()
       const { id } = await client.run({ wedge: 'echo', task_type: 'say' })

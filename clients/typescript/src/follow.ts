@@ -23,14 +23,14 @@ export async function* followTask(
   let last = after
   for (;;) {
     const before = last
-    const response = await transport.open('GET', `/v1/tasks/${encodePathPart('taskId', taskId)}/events`, {
+    const stream = await transport.openEvents(`/v1/tasks/${encodePathPart('taskId', taskId)}/events`, {
       headers: { accept: 'text/event-stream', 'last-event-id': String(last) },
       signal,
       isRepeatable: true,
     })
-    // 204: the task has ended, and there are no events after the last one.
-    if (response.status === 204 || !response.body) return
-    for await (const event of readEvents(response.body, signal)) {
+    // The task has ended, and there are no events after the last one.
+    if (!stream) return
+    for await (const event of readEvents(stream, signal)) {
       if (event.id <= last) continue
       last = event.id
       yield event

@@ -58,12 +58,27 @@ export class Transport {
     if (text === '') return undefined
     const value = parseJson(text)
     if (value !== undefined) return value
-    const message = `the response is not JSON: is ${this.#url} the address of the service?`
-    throw new ServiceError(message, { status: response.status, body: text, retryAfterS: null, requestId: null })
+    throw this.#foreignResponse('JSON', response.status, text)
+  }
+
+  /** Resolves with an event stream that is not read yet, or null if there are no events (204). */
+  async openEvents(path: string, options: RequestOptions): Promise<ReadableStream<Uint8Array> | null> {
+    const [response, page] = await this.#retry('GET', path, options, async (response) => {
+      const isStream = /^text\/event-stream\b/i.test(response.headers.get('content-type') ?? '')
+      return [response, isStream || response.status === 204 ? null : await response.text()] as const
+    })
+    if (page !== null) throw this.#foreignResponse('an event stream', response.status, page)
+    return response.status === 204 ? null : response.body
   }
 
   async wait(ms: number, signal?: AbortSignal): Promise<void> {
     await (this.#options.wait ?? waitFor)(ms, signal)
+  }
+
+  /** The error of a success that the service did not send, such as the login page of a proxy. */
+  #foreignResponse(expected: string, status: number, body: string): ServiceError {
+    const message = `the response is not ${expected}: is ${this.#url} the address of the service?`
+    return new ServiceError(message, { status, body, retryAfterS: null, requestId: null })
   }
 
   async #retry<Result>(
