@@ -16,6 +16,11 @@ with AgentWorkClient(given["url"], given["key"]) as service:
   show([event["id"] for event in service.follow(given["id"])])
 `
 
+const FOLLOW_TEXTS = `
+with AgentWorkClient(given["url"], given["key"]) as service:
+  show([event["data"]["text"] for event in service.follow(given["id"]) if event["type"] == "progress"])
+`
+
 /** Reads no second event before the task has ended, so that the service closes its stream. */
 const FOLLOW_SLOWLY = `
 import time
@@ -94,6 +99,19 @@ eachStore((store) => {
     expect(followed).toEqual([ids, ids])
     await outside.close()
   })
+})
+
+test('follow: an event may contain the line separators of Unicode', async () => {
+  const app = await testApp({ store: 'sqlite', env: SCRIPTED_AGENT })
+  const id = await startScriptedTask(app)
+  const text = 'a\u2028b\u2029c'
+  await appendAsRun(app, id, [{ type: 'progress', data: { text } }])
+  await cancelTask(app, id)
+  const texts: string[] = []
+  const onEvent = (event: Event) => event.type === 'progress' && texts.push(event.data.text)
+  await followInTypeScript(app.url, id, { onEvent })
+  expect(texts).toEqual([text])
+  expect((await runPython(FOLLOW_TEXTS, { url: app.url, key: FOUNDER_KEY, id })).lines).toEqual([[text]])
 })
 
 test('follow: a reader that is too slow for the stream gets each event once', async () => {
