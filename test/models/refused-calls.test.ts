@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { parseRefusal } from '../../src/models/provider-error.ts'
 import { fakeProvider, providerStreams, responsesStream } from './fake-provider.ts'
 import { helloRequest, type ModelProxy, openModelProxy } from './model-proxy.ts'
 
@@ -40,4 +41,12 @@ test('a failure inside a stream is in the log of the service, without the key', 
   expect(proxy.logged()).not.toContain('canary')
   // The agent already has a part of the answer, so no other model makes it again.
   expect(provider.seen).toHaveLength(1)
+})
+
+test('a refusal that repeats a long word of the agent takes the service almost no time', () => {
+  const message = `Invalid value: ${'a'.repeat(100_000)}`
+  const { user: before } = process.cpuUsage()
+  const { reason } = parseRefusal(400, JSON.stringify({ error: { message } }), 'canary-key-of-the-service')
+  expect(reason).toBe(`: ${message.slice(0, 500)}`)
+  expect(process.cpuUsage().user - before).toBeLessThan(3_000_000)
 })
