@@ -50,3 +50,9 @@ test('a refusal that repeats a long word of the agent takes the service almost n
   expect(reason).toBe(`: ${message.slice(0, 500)}`)
   expect(process.cpuUsage().user - before).toBeLessThan(3_000_000)
 })
+
+test('a file by id is refused, also beside its content', async () => {
+  const proxy = await start()
+  const content = [{ type: 'file', file: { file_data: 'data:application/pdf;base64,aGk=', file_id: 'file-abc' } }]
+  expect(await proxy.call({ ...helloRequest, messages: [{ role: 'user', content }] })).toMatchObject({ status: 400 })
+})
