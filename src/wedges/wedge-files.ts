@@ -7,7 +7,7 @@ import { realpathInside } from '../base/real-path.ts'
 import { parseStrictJson } from '../base/strict-json.ts'
 import { listSkillFolders } from '../contract/skill-folder.ts'
 import type { FileProblem } from '../contract/wedge-manifest.ts'
-import { listOwnFiles } from './digest-folder.ts'
+import { isNotOwnSource, listOwnFiles } from './digest-folder.ts'
 
 export const MAX_LOADED_FILE_BYTES = 1024 * 1024
 const WEDGE_PARTS = ['skills', 'knowledge', 'rehearsals', 'workflows'] as const
@@ -77,7 +77,7 @@ export async function fingerprintWedge(
   const below = (await listCodeFiles(dir)).filter((name) => name.includes('/')).map((name) => `workflows/${name}`)
   const inParts = parts.flatMap(({ part, names }) => (names ?? []).map((name) => `${part}/${name}`))
   const ownDirs = [...agentDirs, ...(await listSkillFolders(dir)).map(({ name }) => join(dir, 'skills', name))]
-  const inOwnDirs = await Promise.all(ownDirs.map((folder) => listOwnFiles(folder).catch(() => null)))
+  const inOwnDirs = await Promise.all(ownDirs.map((folder) => listOwnFiles(folder, isNotOwnSource).catch(() => null)))
   const ownFiles = inOwnDirs.flatMap((files) => (files ?? []).map(({ path }) => relative(dir, path)))
   const files = ['wedge.json', ...inParts, ...below.sort(), ...ownFiles]
   const fingerprints = await Promise.all(files.map((file) => fingerprintFile(dir, file)))
