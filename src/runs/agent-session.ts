@@ -82,10 +82,9 @@ function finishSession(run: TaskRun, cell: AgentCell, output: Json): boolean {
   return true
 }
 
-/** A program that has given its output by `finish` exits without writing one, or is ended. */
+/** An output that `finish` has accepted counts, whatever ends the program afterwards, unless the run itself is over. */
 function withFinishedOutput({ finishedWith }: TaskRun, end: RunEnd): RunEnd {
-  const isProgramEnd = end.kind === 'output' || end.kind === 'error' || end.kind === 'crashed'
-  return finishedWith && isProgramEnd ? { kind: 'output', ...finishedWith } : end
+  return finishedWith && end.kind !== 'ended' ? { kind: 'output', ...finishedWith } : end
 }
 
 /**
