@@ -56,3 +56,19 @@ test('a file by id is refused, also beside its content', async () => {
   const content = [{ type: 'file', file: { file_data: 'data:application/pdf;base64,aGk=', file_id: 'file-abc' } }]
   expect(await proxy.call({ ...helloRequest, messages: [{ role: 'user', content }] })).toMatchObject({ status: 400 })
 })
+
+test('a run counts tokens 1,000 times and four times at once, so that it cannot use up the rate limit of the key', async () => {
+  const provider = await fakeProvider({ chunks: [], ending: 'stay' })
+  const env = { SVC_MODEL: 'anthropic/claude-opus-5', ANTHROPIC_API_KEY: 'k', ANTHROPIC_BASE_URL: provider.url }
+  const proxy = await openModelProxy(env)
+  const count = () => proxy.call(helloRequest, { path: 'v1/messages/count_tokens' })
+  const open = [count(), count(), count(), count()]
+  await expect.poll(() => provider.seen.length).toBe(4)
+  expect(await count()).toMatchObject({ status: 429, body: { error: expect.stringContaining('at once') } })
+  proxy.abort()
+  await Promise.all(open)
+  expect(proxy.run.tokenCounts).toEqual({ asked: 4, open: 0 })
+  proxy.run.tokenCounts.asked = 1000
+  expect(await count()).toMatchObject({ status: 429, body: { error: 'a run may count tokens 1000 times' } })
+  expect(provider.seen).toHaveLength(4)
+})
