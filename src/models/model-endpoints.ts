@@ -39,7 +39,7 @@ export async function postToModel(
 
 const COUNT_PATHS = PROVIDER_FORMATS.anthropic.paths.map((path) => `${path}/count_tokens`)
 
-const API_NAMES: ModelApi[] = ['anthropic', 'openai', 'responses']
+const API_NAMES = Object.keys(PROVIDER_FORMATS) as ModelApi[]
 
 const apisOf = (provider: ModelProvider): ModelApi[] =>
   API_NAMES.filter((name) => PROVIDER_FORMATS[name].provider === provider)

@@ -1,6 +1,6 @@
 import { countRunBytes } from '../accounts/storage-usage.ts'
 import type { Json } from '../base/json.ts'
-import { type Brief, MAX_ARTIFACT_MB } from '../contract/agent-protocol.ts'
+import { type Brief, EXIT_GRACE_MS, MAX_ARTIFACT_MB } from '../contract/agent-protocol.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { CellExit } from '../sandbox/driver.ts'
 import { RunEndedError } from '../events/append-events.ts'
@@ -71,10 +71,10 @@ export async function runAgentSession(
   return { end: withFinishedOutput(run, runEnd), artifacts, unwritten }
 }
 
-/** Like a program that has written its output, one that has called `finish` gets a moment to exit by itself. */
-const EXIT_GRACE_MS = 2000
-
-/** The harness ends the program at the abort, and then delivers its files. */
+/**
+ * Like a program that has written its output, one that has called `finish` gets a moment to exit by itself. The harness ends
+ * it at the abort, and then delivers its files.
+ */
 function finishSession(run: TaskRun, cell: AgentCell, output: Json): boolean {
   if (run.finishedWith) return false
   run.finishedWith = { output }

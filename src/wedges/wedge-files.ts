@@ -1,6 +1,7 @@
 import { lstat, readdir, readFile, stat } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import type { Json } from '../base/json.ts'
+import { errorCode, isOutOfFileHandles } from '../base/error-code.ts'
 import { errorMessage } from '../base/error-message.ts'
 import { JsonSyntaxError, parseJsonWithLines } from '../base/json-with-lines.ts'
 import { realpathInside } from '../base/real-path.ts'
@@ -138,7 +139,7 @@ async function loadWedgeBytes(dir: string, part: string, name: string): Promise<
     return await readFile(path)
   } catch (error) {
     if (isOutOfFileHandles(error)) throw error
-    throw wedgeFileError(join(part, name), `cannot be read: ${errorCode(error)}`)
+    throw wedgeFileError(join(part, name), `cannot be read: ${errorCode(error) || String(error)}`)
   }
 }
 
@@ -169,7 +170,3 @@ async function listNames(folder: string): Promise<string[] | null> {
 async function statOrNull(path: string) {
   return stat(path).catch(() => null)
 }
-
-/** The process has no free file handles, which is not a problem of the wedge. */
-const isOutOfFileHandles = (error: unknown) => ['EMFILE', 'ENFILE'].includes(errorCode(error))
-const errorCode = (error: unknown) => (error instanceof Error && 'code' in error ? String(error.code) : String(error))
