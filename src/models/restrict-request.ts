@@ -12,6 +12,8 @@ export function refuseOutsideContent(api: ModelApi, body: JsonObject): void {
   for (const tool of objectListField(body, 'tools')) refuseProviderTool(tool)
   for (const message of objectListField(body, PROVIDER_FORMATS[api].messagesField)) refuseMessage(api, message)
   refuseReferences(body.system)
+  if (typeof (body.instructions ?? '') !== 'string')
+    throw badRequest("field 'instructions' must be a text: send messages as `input`")
 }
 
 function refuseMessage(api: ModelApi, message: JsonObject): void {
@@ -66,15 +68,21 @@ function refersOutside(type: string, block: JsonObject): boolean {
     case 'image_url':
       return !textField(objectField(block, 'image_url'), 'url').startsWith('data:')
     case 'input_image':
-      return !textField(block, 'image_url').startsWith('data:')
+      return hasReference(block) || !textField(block, 'image_url').startsWith('data:')
     case 'input_file':
-      return textField(block, 'file_data') === ''
+      return isOutsideFile(block)
     case 'file':
-      return textField(objectField(block, 'file'), 'file_data') === ''
+      return isOutsideFile(objectField(block, 'file'))
     default:
       return !INLINE_BLOCKS.includes(type)
   }
 }
+
+const isOutsideFile = (file: JsonObject): boolean => hasReference(file) || textField(file, 'file_data') === ''
+
+/** A provider may use a reference although the content is included too. */
+const hasReference = (part: JsonObject): boolean =>
+  ['file_id', 'file_url'].some((field) => (part[field] ?? null) !== null)
 
 const INLINE_BLOCKS = [
   FILE_BLOCK_TYPE,

@@ -13,6 +13,8 @@ export async function switchModel(ctx: Ctx, run: ModelRun, failed: ModelChoice):
   const next = run.fallbacks.shift()
   if (!next) return false
   run.model = next
+  // The next model may take the files that this one refused.
+  run.refusesFiles = false
   const [before, model] = [modelId(failed), modelId(next)]
   ctx.world.log.warn({ task: run.taskId, from: before, to: model }, 'model switched')
   await run.flushLog()

@@ -1,6 +1,7 @@
 import { existsSync, lstatSync, readlinkSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { CELL_AGENT_DIR, CELL_SOCKET } from '../contract/agent-protocol.ts'
+import { SHELL_FOLDERS, SHOWN_FOLDERS } from '../contract/declared-agents.ts'
 import type { CellLimits, CellSpec } from './driver.ts'
 import { dataLimitMb } from './cell-limits.ts'
 import type { HostProgram } from './host-programs.ts'
@@ -68,7 +69,7 @@ const NAMESPACE_ARGUMENTS = [
 const DEVICE_ARGUMENTS = ['--dev', '/dev', '--dev-bind', '/dev/full', '/dev/zero']
 
 function environmentArguments(profile: CellSpec['profile'], setup: BwrapSetup): string[] {
-  const path = ['--setenv', 'PATH', `${dirname(setup.node.path)}:/usr/local/bin:/usr/bin:/bin`]
+  const path = ['--setenv', 'PATH', [dirname(setup.node.path), ...SHELL_FOLDERS].join(':')]
   const base = ['--clearenv', '--setenv', 'HOME', '/tmp', '--setenv', 'LANG', 'C.UTF-8', '--setenv', 'TZ', 'UTC']
   return profile === 'workshop' ? [...base, ...path] : base
 }
@@ -79,12 +80,8 @@ function tmpfsArguments(path: string, megabytes: number): string[] {
 
 /** The programs of the host, without its settings, accounts and keys. */
 function workshopMounts({ hasLoopback, limits }: CellSpec, setup: BwrapSetup): string[] {
-  const top = ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'].filter((path) => existsSync(path))
   return [
-    '--ro-bind',
-    '/usr',
-    '/usr',
-    ...top.flatMap((path) =>
+    ...SHOWN_FOLDERS.filter((path) => existsSync(path)).flatMap((path) =>
       lstatSync(path).isSymbolicLink() ? ['--symlink', readlinkSync(path), path] : ['--ro-bind', path, path],
     ),
     ...['/etc/ld.so.cache', '/etc/alternatives'].flatMap((path) => ['--ro-bind-try', path, path]),

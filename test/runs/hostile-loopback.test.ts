@@ -19,8 +19,10 @@ def send(*parts):
     received = b''
     try:
         for part in parts: connection.sendall(part)
-        connection.settimeout(3)
-        while part := connection.recv(65536): received += part
+        # A busy machine may need long for the first response, but not for what follows it.
+        while part := connection.recv(65536):
+            received += part
+            connection.settimeout(3)
     except OSError: pass
     return [int(code) for code in re.findall(rb'HTTP/1.1 (\\d+)', received)]
 def request(more=b'', path=b'/v1/internal/records/notes', method=b'GET'):
