@@ -118,7 +118,10 @@ test('follow: a reader that is too slow for the stream gets each event once', as
   const app = await testApp({ store: 'sqlite', env: SCRIPTED_AGENT })
   const id = await startScriptedTask(app)
   const python = runPython(FOLLOW_SLOWLY, { url: app.url, key: FOUNDER_KEY, id })
-  const ended = app.events(id)
+  let end = () => {}
+  const ended = new Promise<void>((resolve) => {
+    end = resolve
+  })
   let streams = 0
   const send: typeof fetch = (url, init) => {
     streams++
@@ -129,7 +132,8 @@ test('follow: a reader that is too slow for the stream gets each event once', as
   for (let i = 0; i < 10; i++) await appendAsRun(app, id, progressEvents(100, 'x'.repeat(16_000)))
   for (let i = 0; i < 7; i++) await appendAsRun(app, id, progressEvents(1000))
   await cancelTask(app, id)
-  const log = (await ended).map((event) => Number(event.id))
+  end()
+  const log = (await app.events(id)).map((event) => Number(event.id))
   expect(log.length).toBeGreaterThan(8000)
   expect(await typescript).toEqual(log)
   expect(streams).toBe(2)
