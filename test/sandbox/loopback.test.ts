@@ -134,7 +134,7 @@ say('routes', open('/proc/net/route').read().count('\\n') - 1)`)
   ])
 })
 
-test('the buffers of a connection that nobody reads are small', async () => {
+test('the buffers of a connection without a reader are small', async () => {
   const lines = await runLoopbackPython(`
 server = socket.create_server(('127.0.0.1', 0))
 client = socket.create_connection(server.getsockname())
