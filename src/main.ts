@@ -177,7 +177,7 @@ const flushed = (stream: NodeJS.WriteStream) => new Promise<void>((resolve) => s
 
 const envFile = readEnvFile(process.env)
 Object.assign(process.env, envFile.settings)
-if (envFile.warning !== null) process.stderr.write(`svc: ${envFile.warning}\n`)
+for (const warning of envFile.warnings) process.stderr.write(`svc: ${warning}\n`)
 
 void runCommandLine({
   args: process.argv.slice(2),

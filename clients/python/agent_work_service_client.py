@@ -125,8 +125,14 @@ def _read_json(response: httpx.Response) -> Any:
     try:
         return response.json()
     except ValueError:
-        message = f"the response is not JSON: is {response.url.copy_with(path='/', query=None)} the address of the service?"
-        raise ServiceError(message, response.status_code, response.text, response.headers) from None
+        raise _foreign_response("JSON", response) from None
+
+
+def _foreign_response(expected: str, response: httpx.Response) -> ServiceError:
+    """The error of a success that the service did not send, such as the login page of a proxy."""
+    address = response.url.copy_with(path="/", query=None)
+    message = f"the response is not {expected}: is {address} the address of the service?"
+    return ServiceError(message, response.status_code, response.text, response.headers)
 
 
 def _parse_retry_after(text: str | None) -> float | None:
@@ -164,7 +170,7 @@ class AgentWorkClient:
     """Calls the service for a program that holds an API key.
 
     `project` is the id or slug of a project; only a member of several projects needs it.
-    `retry_for_s` is how long one request is tried again before its error is raised.
+    `retry_for_s` is the most time that one request spends in pauses before further attempts, in seconds.
     `wait` replaces the timer between two attempts, for tests.
     """
 
@@ -310,6 +316,9 @@ class AgentWorkClient:
             try:
                 response = self._http.send(self._http.build_request(method, path, **request), stream=is_stream)
                 if response.is_success:
+                    if is_stream and not _is_event_stream(response):
+                        response.read()
+                        raise _foreign_response("an event stream", response)
                     return response
                 error: Exception = _to_service_error(response)
                 response.close()
@@ -330,9 +339,14 @@ def _retry_pause(error: Exception, is_repeatable: bool, attempt: int) -> float |
     # A 429 was refused before anything happened; after an outage this is not known.
     if not isinstance(error, TooManyRequestsError) and not (is_outage and is_repeatable):
         return None
-    if isinstance(error, ServiceError) and error.retry_after_s is not None:
-        return error.retry_after_s
-    return min(_FIRST_PAUSE_S * 2.0**attempt, _MAX_PAUSE_S)
+    own_pause = min(_FIRST_PAUSE_S * 2.0**attempt, _MAX_PAUSE_S)
+    # A `retry-after` of 0, or a date that has passed, must not make a loop without pauses and without an end.
+    return max(own_pause, error.retry_after_s or 0) if isinstance(error, ServiceError) else own_pause
+
+
+def _is_event_stream(response: httpx.Response) -> bool:
+    # 204: there are no events.
+    return response.status_code == 204 or response.headers.get("content-type", "").lower().startswith("text/event-stream")
 
 
 def _read_events(response: httpx.Response) -> Iterator[Event]:
@@ -499,7 +513,7 @@ class Sandbox:
 
     def workflow(self, name: str, args: Any) -> Any:
         """Runs a workflow of the wedge and writes it to the log. Passes the gate first if its name asks for it."""
-        if any(pattern.lower() in name.lower() for pattern in self.brief["gate_patterns"]):
+        if any(pattern and pattern.lower() in name.lower() for pattern in self.brief["gate_patterns"]):
             self.gate(name, args)
         call = {"call_id": str(uuid.uuid4()), "tool": name}
         self._event("tool.called", {**call, "input": args})

@@ -39,6 +39,9 @@ export interface Brief {
   resume?: BriefResume | undefined
 }
 
+/** How long a program may run after its output, and its children after its exit. */
+export const EXIT_GRACE_MS = 2000
+
 /** The largest file of a run, in MiB: in the database, and in an object store, where the lines of an agent limit it. */
 export const MAX_ARTIFACT_MB = { database: 10, s3: 20 }
 

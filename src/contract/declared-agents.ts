@@ -52,8 +52,8 @@ export function findMissingFile(agentDir: string, command: string): string | nul
   return exists(join(agentDir, named)) ? null : `there is no file '${named}' in the folder of the agent`
 }
 
-/** What a sandbox shows of the machine. */
-const SHOWN_FOLDERS = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32']
+/** What a sandbox shows of the machine, if it exists. */
+export const SHOWN_FOLDERS = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32']
 
 /**
  * A sentence if the sandbox does not show the program of the command. `agentDir` is null if the agent has no folder. Node
@@ -104,8 +104,8 @@ function readStart(path: string): string {
   }
 }
 
-/** The search path inside a sandbox. */
-const SHELL_FOLDERS = ['/usr/local/bin', '/usr/bin', '/bin']
+/** The search path inside a sandbox, after the folder of Node. */
+export const SHELL_FOLDERS = ['/usr/local/bin', '/usr/bin', '/bin']
 
 /** Without a path, the sandbox looks for programs in its own search path only. */
 function isShown(path: string, agentDir: string | null, isPath: boolean): boolean {

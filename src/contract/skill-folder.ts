@@ -1,5 +1,6 @@
 import { lstat, readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { errorCode, isOutOfFileHandles } from '../base/error-code.ts'
 import { errorMessage } from '../base/error-message.ts'
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
 import { textField } from '../base/json-fields.ts'
@@ -170,9 +171,6 @@ function toSkillProblem(path: string, error: unknown): unknown {
   if (code === '' || isOutOfFileHandles(error)) return error
   return new SkillProblem(path, code === 'ENOENT' ? 'is missing' : `cannot be read: ${code}`)
 }
-
-const errorCode = (error: unknown) => (error instanceof Error && 'code' in error ? String(error.code) : '')
-const isOutOfFileHandles = (error: unknown) => ['EMFILE', 'ENFILE'].includes(errorCode(error))
 
 const FRONT_MATTER = /^---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/
 

@@ -5,7 +5,7 @@ import type { Readable, Writable } from 'node:stream'
 import { tryParseJsonObject } from '../base/json-fields.ts'
 import type { JsonObject } from '../base/json.ts'
 import { createLineSplitter, type LineSplitter } from '../base/lines.ts'
-import type { AgentLine, Brief } from '../contract/agent-protocol.ts'
+import { type AgentLine, type Brief, EXIT_GRACE_MS } from '../contract/agent-protocol.ts'
 import { exitMessage } from '../contract/exit-message.ts'
 import { emitArtifacts } from './artifacts.ts'
 import { parseCellInput } from './harness-cell.ts'
@@ -19,8 +19,6 @@ import { openLoopbackPort, serviceEnvironment } from './loopback-port.ts'
  */
 export type CustomAgent = { program: string; args: string[]; dir: string; out: string; socket: string | null }
 
-/** How long a program may run after its last line, and its children after its exit. */
-const EXIT_GRACE_MS = 2000
 /** Enough for an artifact of 10 MiB in base64; a longer line would fill the memory of the cell. */
 const MAX_LINE_BYTES = 32 * 1024 * 1024
 /** The last part of stderr is kept for the error message. */

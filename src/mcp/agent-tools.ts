@@ -85,7 +85,7 @@ function connectionTool(brief: ToolBrief, tool: NamedTool): AgentTool {
   }
 }
 
-/** The arguments of the tool are those of the workflow. If they are no object, they are the field `args`. */
+/** The arguments of the tool are those of the workflow. If they are not an object, they are the field `args`. */
 function workflowTool(brief: ToolBrief, { name, description, input_schema }: WorkflowDeclaration): AgentTool {
   const schema = input_schema ?? {}
   const isObject = schema.type === undefined || schema.type === 'object'

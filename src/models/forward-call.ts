@@ -69,7 +69,7 @@ async function forwardToModel(
 ): Promise<HttpResponse | StreamResponse<Writable>> {
   const startedAt = ctx.world.clock.now()
   const request = toModelRequest(model.name, api, requested, ctx.config.modelMaxTokens)
-  const price = priceOfModel(model.name, ctx.config.modelPrices)
+  const price = priceOfModel(model, ctx.config.modelPrices)
   const shown = chooseShownFiles(run, price, request, await readRequestFiles(ctx, run, request))
   const reserved = reserveCost(run, price, request, shown.tokens)
   const { body, streams } = request

@@ -39,7 +39,8 @@ export async function postToModel(
 
 const COUNT_PATHS = PROVIDER_FORMATS.anthropic.paths.map((path) => `${path}/count_tokens`)
 
-const API_NAMES: ModelApi[] = ['anthropic', 'openai', 'responses']
+const isModelApi = (name: string): name is ModelApi => Object.hasOwn(PROVIDER_FORMATS, name)
+const API_NAMES = Object.keys(PROVIDER_FORMATS).filter(isModelApi)
 
 const apisOf = (provider: ModelProvider): ModelApi[] =>
   API_NAMES.filter((name) => PROVIDER_FORMATS[name].provider === provider)

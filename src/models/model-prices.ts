@@ -1,4 +1,5 @@
 import type { Config } from '../config/config.ts'
+import type { ModelChoice } from './choose-model.ts'
 import type { TokenUsage } from '../contract/providers/provider-format.ts'
 
 /** US dollars per million tokens, which is the same as micro-dollars per token. */
@@ -59,10 +60,15 @@ const SNAPSHOT_SUFFIX = /-(\d{8}|\d{4}-\d{2}-\d{2}|latest)$/
 
 export type PricedModel = ModelPrice & { priced: boolean }
 
-/** The price that the operator set (`SVC_PRICES`), else the list price. */
-export function priceOfModel(model: string, set: Config['modelPrices']): PricedModel {
-  const family = model.replace(SNAPSHOT_SUFFIX, '')
-  const known = findOwn(set, model) ?? findOwn(set, family) ?? findOwn(MODEL_PRICES, family)
+/** The price that the operator set (`SVC_PRICES`) for the name, or for the name as in `SVC_MODEL`; else the list price. */
+export function priceOfModel(
+  { provider, name }: Pick<ModelChoice, 'provider' | 'name'>,
+  set: Config['modelPrices'],
+): PricedModel {
+  const family = name.replace(SNAPSHOT_SUFFIX, '')
+  const names = [name, family].flatMap((one) => [one, `${provider}/${one}`])
+  const setName = names.find((one) => Object.hasOwn(set, one))
+  const known = setName === undefined ? findOwn(MODEL_PRICES, family) : set[setName]
   return known ? { ...known, priced: true } : { ...ASSUMED_PRICE, priced: false }
 }
 

@@ -32,6 +32,8 @@ export interface ModelRun {
   reservedMicros: number
   /** The number of calls in progress. */
   openCalls: number
+  /** Counts of tokens: so far, and in progress. */
+  tokenCounts: { asked: number; open: number }
   /** Called when no call is in progress any more and all usage is charged. */
   onIdle?: () => void
   /** Stores all events of the agent so far. */
@@ -50,6 +52,7 @@ export const newModelState = () => ({
   spentMicros: 0,
   reservedMicros: 0,
   openCalls: 0,
+  tokenCounts: { asked: 0, open: 0 },
   flushLog: async () => {},
   failure: null,
 })

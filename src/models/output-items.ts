@@ -47,6 +47,9 @@ export class OutputItems {
   }
 }
 
-/** A reference may have an id only, without a type. */
-const isReference = (item: Json): item is JsonObject =>
-  isJsonObject(item) && (item.type === 'item_reference' || (Object.keys(item).length === 1 && 'id' in item))
+/** A reference may have no type, and so may a message, which has a role. */
+function isReference(item: Json): item is JsonObject {
+  if (!isJsonObject(item)) return false
+  const type = textField(item, 'type')
+  return type === 'item_reference' || (type === '' && textField(item, 'role') === '')
+}

@@ -12,6 +12,8 @@ export function refuseOutsideContent(api: ModelApi, body: JsonObject): void {
   for (const tool of objectListField(body, 'tools')) refuseProviderTool(tool)
   for (const message of objectListField(body, PROVIDER_FORMATS[api].messagesField)) refuseMessage(api, message)
   refuseReferences(body.system)
+  if (typeof (body.instructions ?? '') !== 'string')
+    throw badRequest("field 'instructions' must be a text: send messages as `input`")
 }
 
 function refuseMessage(api: ModelApi, message: JsonObject): void {
@@ -33,12 +35,14 @@ const INLINE_ITEMS = [
   'custom_tool_call_output',
 ]
 
-/** The caller executes tools of these types; the provider executes all others. */
+/** The caller executes tools of these types; the provider executes most others. */
 const CALLER_TOOL_TYPES = /^(function|custom|(bash|text_editor|computer|memory)_\d+)$/
 
 function refuseProviderTool(tool: JsonObject): void {
   if (tool.type === undefined || CALLER_TOOL_TYPES.test(textField(tool, 'type'))) return
-  throw badRequest(`tool '${textField(tool, 'type')}' runs at the provider and is not allowed`)
+  throw badRequest(
+    `tool '${textField(tool, 'type')}' is not allowed: use function tools, or custom tools that your program executes`,
+  )
 }
 
 function refuseReferences(content: Json | undefined): void {
@@ -64,15 +68,21 @@ function refersOutside(type: string, block: JsonObject): boolean {
     case 'image_url':
       return !textField(objectField(block, 'image_url'), 'url').startsWith('data:')
     case 'input_image':
-      return !textField(block, 'image_url').startsWith('data:')
+      return hasReference(block) || !textField(block, 'image_url').startsWith('data:')
     case 'input_file':
-      return textField(block, 'file_data') === ''
+      return isOutsideFile(block)
     case 'file':
-      return textField(objectField(block, 'file'), 'file_data') === ''
+      return isOutsideFile(objectField(block, 'file'))
     default:
       return !INLINE_BLOCKS.includes(type)
   }
 }
+
+const isOutsideFile = (file: JsonObject): boolean => hasReference(file) || textField(file, 'file_data') === ''
+
+/** A provider may use a reference although the content is included too. */
+const hasReference = (part: JsonObject): boolean =>
+  ['file_id', 'file_url'].some((field) => (part[field] ?? null) !== null)
 
 const INLINE_BLOCKS = [
   FILE_BLOCK_TYPE,

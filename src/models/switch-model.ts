@@ -4,7 +4,7 @@ import type { ModelChoice } from './choose-model.ts'
 import type { ModelRun } from './model-run.ts'
 
 /**
- * Continues the run with its next model and tells so in the log. The run keeps that model: a provider that failed often
+ * Continues the run with its next model and says so in the log. The run keeps that model: a provider that failed often
  * fails again, and each attempt takes time. False if there is no other model.
  */
 export async function switchModel(ctx: Ctx, run: ModelRun, failed: ModelChoice): Promise<boolean> {
@@ -13,6 +13,8 @@ export async function switchModel(ctx: Ctx, run: ModelRun, failed: ModelChoice):
   const next = run.fallbacks.shift()
   if (!next) return false
   run.model = next
+  // The next model may take the files that this one refused.
+  run.refusesFiles = false
   const [before, model] = [modelId(failed), modelId(next)]
   ctx.world.log.warn({ task: run.taskId, from: before, to: model }, 'model switched')
   await run.flushLog()

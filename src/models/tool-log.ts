@@ -5,7 +5,7 @@ import type { ToolResult } from '../contract/providers/provider-format.ts'
 import { truncateText, truncateValue } from '../contract/truncate-value.ts'
 import type { NewEvent } from '../events/event-types.ts'
 
-/** A run that calls more tools has its later calls in no event. */
+/** Later calls of a run are not recorded. */
 const MAX_RECORDED_CALLS = 2000
 const MAX_NAME_CHARS = 200
 

@@ -63,7 +63,7 @@ export async function openAgentCell(
   const socket = kind === 'custom' ? await openCellSocket(options, driver, ctx.config.dataDir, id) : NO_CELL_SOCKET
   let folder: StagedFolder | null = null
   try {
-    // A copy for this cell alone, because the files of a wedge may change.
+    // The folder itself, so a change reaches a running program; a copy if the user of the cell cannot read it.
     folder = program?.dir && program.isInWedge ? driver.stageFolder(program.dir) : null
     const staged = program && folder ? { ...program, dir: folder.path } : program
     const cell = driver.start(toCellSpec(options, kind, socket.path, staged))

@@ -11,8 +11,8 @@ const REPEAT_MS = 60_000
 
 /**
  * Finds out at the start, and after each change of a wedge, whether its agents can be started and give an output. What is
- * wrong becomes a problem of the wedge, whose other task types work all the same. Only in a sandbox a trial has no effect,
- * so nothing is checked without one.
+ * wrong becomes a problem of the wedge, whose other task types work all the same. A trial without a
+ * sandbox could have effects, so nothing is checked without one.
  */
 export function createAgentChecks(options: CheckOptions): Loop {
   const { ctx, driver } = options
@@ -48,6 +48,8 @@ interface CheckedAgent {
   dir: string
   taskType: string
   program: AgentProgram
+  /** It was started once. */
+  isTried: boolean
   problem: string | null
 }
 
@@ -61,7 +63,8 @@ function listAgents({ config }: Ctx, wedge: Wedge): CheckedAgent[] {
     const { agent } = type.harness
     const program = agent && findAgentProgram(config, wedge, type)
     const key = JSON.stringify(agent)
-    if (program && !agents.has(key)) agents.set(key, { dir: agent.dir, taskType, program, problem: null })
+    if (program && !agents.has(key))
+      agents.set(key, { dir: agent.dir, taskType, program, isTried: false, problem: null })
   }
   return [...agents.values()]
 }
@@ -84,11 +87,15 @@ async function reportTrials(
 ): Promise<void> {
   const { ctx } = options
   for (const agent of check.agents) {
+    // Only agents with a problem are started again, because each start takes memory and time.
+    if (agent.isTried && agent.problem === null) continue
     const { dir, command } = agent.program
     const isCurrent = ctx.wedges.get(wedge.slug) === wedge
     if (stopping.aborted || !isCurrent || findHiddenProgram(dir, command, ctx.world.env('PATH') ?? '')) continue
     const problem = await tryAgent(options, wedge, agent.taskType, agent.program, stopping)
-    if (!stopping.aborted) report(options, wedge, check, agent, problem)
+    if (stopping.aborted) return
+    agent.isTried = true
+    report(options, wedge, check, agent, problem)
   }
 }
 

@@ -16,21 +16,21 @@ export interface AgentProgram {
 
 /** The program that does the tasks of a type: that of the type, or that of the deployment. Null: the bundled agent. */
 export function findAgentProgram(config: Config, wedge: Wedge, { harness }: TaskType): AgentProgram | null {
-  const { agent, memory_mb: memoryMb = DEFAULT_AGENT_MEMORY_MB } = harness
+  const { agent, memory_mb: memoryMb = usualMemoryMb(config) } = harness
   if (!agent) return findDeploymentProgram(config, memoryMb)
   return { dir: wedge.agents[agent.dir]?.path ?? null, command: agent.command, memoryMb, isInWedge: true }
 }
 
-export function findDeploymentProgram(
-  { agentCommand, agentDir }: Config,
-  memoryMb = DEFAULT_AGENT_MEMORY_MB,
-): AgentProgram | null {
+export function findDeploymentProgram(config: Config, memoryMb = usualMemoryMb(config)): AgentProgram | null {
+  const { agentCommand, agentDir } = config
   return agentCommand === null ? null : { dir: agentDir, command: agentCommand, memoryMb, isInWedge: false }
 }
 
-/** Whether a warm cell fits: it has the deployment's agent with the usual memory. */
-export const isUsualProgram = ({ isInWedge, memoryMb }: AgentProgram): boolean =>
-  !isInWedge && memoryMb === DEFAULT_AGENT_MEMORY_MB
+const usualMemoryMb = ({ agentMaxMemoryMb }: Config): number => Math.min(DEFAULT_AGENT_MEMORY_MB, agentMaxMemoryMb)
+
+/** A warm cell has the deployment's agent with the usual memory. */
+export const fitsWarmCell = (config: Config, { isInWedge, memoryMb }: AgentProgram): boolean =>
+  !isInWedge && memoryMb === usualMemoryMb(config)
 
 /** Logs why the agent of the deployment cannot be started in the sandbox. A cell of the process driver sees all programs. */
 export function warnAboutHiddenProgram({ config, world }: Ctx, driver: SandboxDriver): void {

@@ -1,6 +1,6 @@
 import { countRunBytes } from '../accounts/storage-usage.ts'
 import type { Json } from '../base/json.ts'
-import { type Brief, MAX_ARTIFACT_MB } from '../contract/agent-protocol.ts'
+import { type Brief, EXIT_GRACE_MS, MAX_ARTIFACT_MB } from '../contract/agent-protocol.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { CellExit } from '../sandbox/driver.ts'
 import { RunEndedError } from '../events/append-events.ts'
@@ -71,10 +71,10 @@ export async function runAgentSession(
   return { end: withFinishedOutput(run, runEnd), artifacts, unwritten }
 }
 
-/** Like a program that has written its output, one that has called `finish` gets a moment to exit by itself. */
-const EXIT_GRACE_MS = 2000
-
-/** The harness ends the program at the abort, and then delivers its files. */
+/**
+ * Like a program that has written its output, one that has called `finish` gets a moment to exit by itself. The harness ends
+ * it at the abort, and then delivers its files.
+ */
 function finishSession(run: TaskRun, cell: AgentCell, output: Json): boolean {
   if (run.finishedWith) return false
   run.finishedWith = { output }
@@ -82,10 +82,9 @@ function finishSession(run: TaskRun, cell: AgentCell, output: Json): boolean {
   return true
 }
 
-/** A program that has given its output by `finish` exits without writing one, or is ended. */
+/** An output that `finish` has accepted counts, whatever ends the program afterwards, unless the run itself is over. */
 function withFinishedOutput({ finishedWith }: TaskRun, end: RunEnd): RunEnd {
-  const isProgramEnd = end.kind === 'output' || end.kind === 'error' || end.kind === 'crashed'
-  return finishedWith && isProgramEnd ? { kind: 'output', ...finishedWith } : end
+  return finishedWith && end.kind !== 'ended' ? { kind: 'output', ...finishedWith } : end
 }
 
 /**

@@ -1,4 +1,4 @@
-import { type AgentProgram, findDeploymentProgram, isUsualProgram } from './agent-program.ts'
+import { type AgentProgram, findDeploymentProgram, fitsWarmCell } from './agent-program.ts'
 import { type CellKind, type AgentCellOptions, type AgentCell, openAgentCell } from './agent-cell.ts'
 
 /** A shared cell is replaced after this many runs, so that leaks do not add up. */
@@ -40,7 +40,7 @@ export class CellPool {
 
   /** A cell for a single run. A custom agent that is not the usual one of the deployment has no warm cells. */
   async acquireOwn(kind: CellKind, program: AgentProgram | null = null): Promise<AgentCell> {
-    const isWarm = program === null || isUsualProgram(program)
+    const isWarm = program === null || fitsWarmCell(this.#options.ctx.config, program)
     return this.#use(await (isWarm ? this.#take(kind) : this.#openCell(kind, program)))
   }
 

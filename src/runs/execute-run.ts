@@ -16,7 +16,7 @@ import { updateTaskRunning } from '../lifecycle/rows.ts'
 import type { TaskError } from '../tasks/status.ts'
 import { needsOwnCell } from '../tasks/queue-reason.ts'
 import { findTaskType } from '../wedges/task-type.ts'
-import { findAgentProgram, isUsualProgram } from './agent-program.ts'
+import { findAgentProgram, fitsWarmCell } from './agent-program.ts'
 import { createOrContinueBrief } from './create-brief.ts'
 import type { CellPool } from './cell-pool.ts'
 import type { AgentCell } from './agent-cell.ts'
@@ -169,7 +169,7 @@ export function createRunStarter({ ctx, pool, sandbox }: RunEnvironment): RunSta
       // A resumable task stores its brief when it starts, and the brief is made when the cell is there.
       if (!wedge || !type || type.harness.needs_connections || type.harness.resume) return false
       const program = findAgentProgram(ctx.config, wedge, type)
-      if (program) return isUsualProgram(program) && pool.hasWarmCell('custom')
+      if (program) return fitsWarmCell(ctx.config, program) && pool.hasWarmCell('custom')
       return needsOwnCell(ctx, task) ? pool.hasWarmCell('workshop') : pool.hasSharedCell(task.project_id)
     },
     writeStarted: (tx, tasks) => writeTaskCreated(tx, tasks, sandbox),

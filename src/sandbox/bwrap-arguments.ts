@@ -1,9 +1,9 @@
 import { existsSync, lstatSync, readlinkSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { CELL_AGENT_DIR, CELL_SOCKET } from '../contract/agent-protocol.ts'
+import { SHELL_FOLDERS, SHOWN_FOLDERS } from '../contract/declared-agents.ts'
 import type { CellLimits, CellSpec } from './driver.ts'
 import { dataLimitMb } from './cell-limits.ts'
-import { loopbackShm, loopbackTmp, type LoopbackPaths } from './loopback-helper.ts'
 import type { HostProgram } from './host-programs.ts'
 
 export const CELL_CUSTOM_DIR = '/custom'
@@ -20,7 +20,8 @@ export interface BwrapSetup {
   readablePath: (path: string) => string
   /** Folders below /usr that cells must not see. */
   hiddenFolders: string[]
-  loopback: LoopbackPaths
+  /** Names localhost in cells with a loopback port. */
+  hostsFile: string
 }
 
 /** The descriptors of the system call filter and of the dynamic loader, which bwrap reads. */
@@ -38,8 +39,7 @@ export function bwrapArguments(spec: CellSpec, setup: BwrapSetup, filesFolder: s
     spec.hasLoopback ? [] : ['--unshare-net'],
     NAMESPACE_ARGUMENTS,
     environmentArguments(spec.profile, setup),
-    DEVICE_ARGUMENTS,
-    spec.hasLoopback ? ['--bind', loopbackTmp(setup.loopback), '/tmp'] : tmpfsArguments('/tmp', spec.limits.tmp_mb),
+    [...DEVICE_ARGUMENTS, ...tmpfsArguments('/tmp', spec.limits.tmp_mb)],
     filesFolder === null ? [] : ['--ro-bind', filesFolder, CELL_FILES_DIR],
     spec.profile === 'workshop' ? workshopMounts(spec, setup) : [],
     programMounts(spec.profile, setup),
@@ -69,7 +69,7 @@ const NAMESPACE_ARGUMENTS = [
 const DEVICE_ARGUMENTS = ['--dev', '/dev', '--dev-bind', '/dev/full', '/dev/zero']
 
 function environmentArguments(profile: CellSpec['profile'], setup: BwrapSetup): string[] {
-  const path = ['--setenv', 'PATH', `${dirname(setup.node.path)}:/usr/local/bin:/usr/bin:/bin`]
+  const path = ['--setenv', 'PATH', [dirname(setup.node.path), ...SHELL_FOLDERS].join(':')]
   const base = ['--clearenv', '--setenv', 'HOME', '/tmp', '--setenv', 'LANG', 'C.UTF-8', '--setenv', 'TZ', 'UTC']
   return profile === 'workshop' ? [...base, ...path] : base
 }
@@ -80,21 +80,16 @@ function tmpfsArguments(path: string, megabytes: number): string[] {
 
 /** The programs of the host, without its settings, accounts and keys. */
 function workshopMounts({ hasLoopback, limits }: CellSpec, setup: BwrapSetup): string[] {
-  const top = ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'].filter((path) => existsSync(path))
   return [
-    '--ro-bind',
-    '/usr',
-    '/usr',
-    ...top.flatMap((path) =>
+    ...SHOWN_FOLDERS.filter((path) => existsSync(path)).flatMap((path) =>
       lstatSync(path).isSymbolicLink() ? ['--symlink', readlinkSync(path), path] : ['--ro-bind', path, path],
     ),
     ...['/etc/ld.so.cache', '/etc/alternatives'].flatMap((path) => ['--ro-bind-try', path, path]),
     ...setup.hiddenFolders.flatMap((path) => ['--tmpfs', path, '--remount-ro', path]),
     '--proc',
     '/proc',
-    ...(hasLoopback
-      ? ['--bind', loopbackShm(setup.loopback), '/dev/shm', '--ro-bind', setup.loopback.hostsFile, '/etc/hosts']
-      : tmpfsArguments('/dev/shm', limits.tmp_mb)),
+    ...tmpfsArguments('/dev/shm', limits.tmp_mb),
+    ...(hasLoopback ? ['--ro-bind', setup.hostsFile, '/etc/hosts'] : []),
   ]
 }
 

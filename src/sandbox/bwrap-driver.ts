@@ -15,7 +15,7 @@ import {
   inspectProgram,
   withDescriptorsCovered,
 } from './host-programs.ts'
-import { createLoopbackPaths, loopbackArguments, SERVICE_NETWORK } from './loopback-helper.ts'
+import { createHostsFile, loopbackArguments, SERVICE_NETWORK } from './loopback-helper.ts'
 import { parseCpuArchitecture, buildSeccompFilter, type FilterProfile } from './seccomp-filter.ts'
 import { createFilesFolder, removeFilesFolder, removeOrphanedFilesFolders } from './files-folder.ts'
 import { giveSocketToCellUser, createSocketFolder, cellUserOfSocket } from './socket-folder.ts'
@@ -49,7 +49,7 @@ export function bwrapDriver(hide: string[]): SandboxDriver {
       const given = [`/proc/self/fd/${filter}`, ...(usesLoader(spec, setup) ? [setup.loader ?? ''] : [])]
       const inner = bwrapArguments(spec, setup, filesFolder)
       const network = FIRST_DESCRIPTOR + given.length
-      const args = spec.hasLoopback ? loopbackArguments(bwrap, setup.loopback, spec.limits, network, inner) : inner
+      const args = spec.hasLoopback ? loopbackArguments(bwrap, network, inner) : inner
       if (spec.hasLoopback) given.push(SERVICE_NETWORK)
       const child = withOpenFiles(given, (descriptors) => spawnBwrap(bwrap, args, user, descriptors, inherited))
       const termination = { ...BWRAP_TERMINATION, afterExit: () => filesFolder && removeFilesFolder(filesFolder) }
@@ -81,7 +81,7 @@ function createBwrapSetup(hide: string[], staging: Staging): BwrapSetup {
     prlimit: inspectProgram(prlimit),
     readablePath: staging.readablePath,
     hiddenFolders: hide.filter((path) => path.startsWith('/usr/')),
-    loopback: createLoopbackPaths(),
+    hostsFile: createHostsFile(),
   }
 }
 

@@ -24,26 +24,20 @@ function findExceededLimit(pid: number, maxMemoryMb: number | null): string | nu
   if (maxMemoryMb !== null && exceedsMemory(pid, maxMemoryMb * 1024))
     return `the processes of the sandbox used more than ${maxMemoryMb} MB of memory`
   const first = findFirstProcess(pid)
-  const files = first === undefined ? 0 : countFiles(first)
+  const files = first === undefined ? 0 : countFiles(first, '/tmp') + countFiles(first, '/dev/shm')
   return files > MAX_CELL_FILES ? `the sandbox contained more than ${MAX_CELL_FILES.toLocaleString('en')} files` : null
 }
 
-/** The files of the cell, from outside. Zero while the cell still sees the folders of the host. */
-function countFiles(pid: number): number {
-  const counts = new Map<number, number>()
-  for (const folder of ['/tmp', '/dev/shm']) {
-    const inside = `/proc/${pid}/root${folder}`
-    try {
-      const { dev } = statSync(inside)
-      if (dev === statSync(folder, { throwIfNoEntry: false })?.dev) continue
-      const { files, ffree } = statfsSync(inside)
-      // The two folders of a cell with a loopback port are in one file system.
-      counts.set(dev, files - ffree)
-    } catch {
-      // The process has ended in the meantime, or the cell has no such folder.
-    }
+/** The files in the file system of a folder of the cell, from outside. Zero while the cell still sees that of the host. */
+function countFiles(pid: number, folder: string): number {
+  const inside = `/proc/${pid}/root${folder}`
+  try {
+    if (statSync(inside).dev === statSync(folder, { throwIfNoEntry: false })?.dev) return 0
+    const { files, ffree } = statfsSync(inside)
+    return files - ffree
+  } catch {
+    return 0 // The process has ended in the meantime.
   }
-  return [...counts.values()].reduce((all, count) => all + count, 0)
 }
 
 /** The quick sum counts pages that forked processes share once per process; the exact sum is slow and rarely needed. */

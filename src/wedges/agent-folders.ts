@@ -1,6 +1,6 @@
 import { findAgentFolder, findMissingFile } from '../contract/declared-agents.ts'
 import type { WedgeAgentFolder, WedgeManifest } from '../contract/wedge-manifest.ts'
-import { digestFolder, MAX_HASHED_BYTES, MAX_HASHED_FILES } from './digest-folder.ts'
+import { digestFolder, isNotOwnSource, MAX_HASHED_BYTES, MAX_HASHED_FILES } from './digest-folder.ts'
 import { wedgeFileError } from './wedge-files.ts'
 
 /** The folders of the agents that the task types name, by their path in the manifest. */
@@ -22,7 +22,7 @@ export async function readAgentFolders(
 async function readAgentFolder(dir: string, name: string): Promise<WedgeAgentFolder> {
   const found = await findAgentFolder(dir, name)
   if ('problem' in found) throw wedgeFileError(name, found.problem)
-  const digest = await digestFolder(found.path)
+  const digest = await digestFolder(found.path, isNotOwnSource)
   if (digest !== null) return { path: found.path, digest }
   const limits = `${MAX_HASHED_FILES.toLocaleString('en')} files or ${MAX_HASHED_BYTES / 1024 / 1024} MB`
   throw wedgeFileError(name, `has more than ${limits} besides node_modules and virtual environments`)

@@ -1,18 +1,23 @@
 import { hash } from 'node:crypto'
 import { lstat, readdir, readFile, readlink } from 'node:fs/promises'
-import { join, relative } from 'node:path'
+import { basename, join, relative } from 'node:path'
 
 export const MAX_HASHED_FILES = 1_000
 export const MAX_HASHED_BYTES = 32 * 1024 * 1024
 
-/** Installed packages, which a lock file names, and what programs write beside their source. */
-const SKIPPED_FOLDERS = ['node_modules', '__pycache__', '.git']
-/** Marks the folder of a virtual environment of Python, whatever its name. */
-const VIRTUAL_ENVIRONMENT_MARK = 'pyvenv.cfg'
+/** Whether a folder with this name and these entries is left out. */
+type SkipRule = (name: string, entries: string[]) => boolean
 
-/** Changes with the files of a folder, but not with installed packages. Null: too many or too large files. */
-export async function digestFolder(folder: string): Promise<string | null> {
-  const files = await listOwnFiles(folder)
+/** Packages of Node, which a lock file names. */
+export const isNodePackages: SkipRule = (name) => name === 'node_modules'
+
+/** Installed packages of Node and Python, whatever the name of their folder, and what programs write beside their source. */
+export const isNotOwnSource: SkipRule = (name, entries) =>
+  ['node_modules', '__pycache__', '.git'].includes(name) || entries.includes('pyvenv.cfg')
+
+/** Changes with the files of a folder, but not with those that are left out. Null: too many or too large files. */
+export async function digestFolder(folder: string, isSkipped: SkipRule): Promise<string | null> {
+  const files = await listOwnFiles(folder, isSkipped)
   if (files === null) return null
   const parts: [string, string][] = []
   let bytes = 0
@@ -25,16 +30,20 @@ export async function digestFolder(folder: string): Promise<string | null> {
   return hash('sha256', JSON.stringify(parts))
 }
 
-/** Files and links below the folder, without installed packages; null if there are too many. */
-export async function listOwnFiles(folder: string): Promise<{ path: string; isLink: boolean }[] | null> {
+/** Files and links below the folder, without those that are left out; null if there are too many. */
+export async function listOwnFiles(
+  folder: string,
+  isSkipped: SkipRule,
+): Promise<{ path: string; isLink: boolean }[] | null> {
   const files: { path: string; isLink: boolean }[] = []
   const folders = [folder]
   for (let next = folders.pop(); next !== undefined; next = folders.pop()) {
     const entries = await readdir(next, { withFileTypes: true })
-    if (next !== folder && entries.some(({ name }) => name === VIRTUAL_ENVIRONMENT_MARK)) continue
+    const names = entries.map(({ name }) => name)
+    if (next !== folder && isSkipped(basename(next), names)) continue
     for (const entry of entries) {
       const path = join(next, entry.name)
-      if (entry.isDirectory() && !SKIPPED_FOLDERS.includes(entry.name)) folders.push(path)
+      if (entry.isDirectory()) folders.push(path)
       if (entry.isFile() || entry.isSymbolicLink()) files.push({ path, isLink: entry.isSymbolicLink() })
     }
     if (files.length > MAX_HASHED_FILES) return null

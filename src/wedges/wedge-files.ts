@@ -1,13 +1,14 @@
 import { lstat, readdir, readFile, stat } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import type { Json } from '../base/json.ts'
+import { errorCode, isOutOfFileHandles } from '../base/error-code.ts'
 import { errorMessage } from '../base/error-message.ts'
 import { JsonSyntaxError, parseJsonWithLines } from '../base/json-with-lines.ts'
 import { realpathInside } from '../base/real-path.ts'
 import { parseStrictJson } from '../base/strict-json.ts'
 import { listSkillFolders } from '../contract/skill-folder.ts'
 import type { FileProblem } from '../contract/wedge-manifest.ts'
-import { listOwnFiles } from './digest-folder.ts'
+import { isNotOwnSource, listOwnFiles } from './digest-folder.ts'
 
 export const MAX_LOADED_FILE_BYTES = 1024 * 1024
 const WEDGE_PARTS = ['skills', 'knowledge', 'rehearsals', 'workflows'] as const
@@ -77,7 +78,7 @@ export async function fingerprintWedge(
   const below = (await listCodeFiles(dir)).filter((name) => name.includes('/')).map((name) => `workflows/${name}`)
   const inParts = parts.flatMap(({ part, names }) => (names ?? []).map((name) => `${part}/${name}`))
   const ownDirs = [...agentDirs, ...(await listSkillFolders(dir)).map(({ name }) => join(dir, 'skills', name))]
-  const inOwnDirs = await Promise.all(ownDirs.map((folder) => listOwnFiles(folder).catch(() => null)))
+  const inOwnDirs = await Promise.all(ownDirs.map((folder) => listOwnFiles(folder, isNotOwnSource).catch(() => null)))
   const ownFiles = inOwnDirs.flatMap((files) => (files ?? []).map(({ path }) => relative(dir, path)))
   const files = ['wedge.json', ...inParts, ...below.sort(), ...ownFiles]
   const fingerprints = await Promise.all(files.map((file) => fingerprintFile(dir, file)))
@@ -138,7 +139,7 @@ async function loadWedgeBytes(dir: string, part: string, name: string): Promise<
     return await readFile(path)
   } catch (error) {
     if (isOutOfFileHandles(error)) throw error
-    throw wedgeFileError(join(part, name), `cannot be read: ${errorCode(error)}`)
+    throw wedgeFileError(join(part, name), `cannot be read: ${errorCode(error) || String(error)}`)
   }
 }
 
@@ -169,7 +170,3 @@ async function listNames(folder: string): Promise<string[] | null> {
 async function statOrNull(path: string) {
   return stat(path).catch(() => null)
 }
-
-/** The process has no free file handles, which is not a problem of the wedge. */
-const isOutOfFileHandles = (error: unknown) => ['EMFILE', 'ENFILE'].includes(errorCode(error))
-const errorCode = (error: unknown) => (error instanceof Error && 'code' in error ? String(error.code) : String(error))

@@ -1,7 +1,6 @@
-import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { readEnvFile } from '../../src/cli/shell/env-file.ts'
 import { ROOT } from '../docs/pages.ts'
 import { runSvc, temporaryFolder } from './run-svc.ts'
 
@@ -70,42 +69,8 @@ describe('init DIR', () => {
   })
 })
 
-describe('.env', () => {
-  test('has settings for those that the environment does not have', async () => {
-    const cwd = temporaryFolder()
-    writeFileSync(
-      join(cwd, '.env'),
-      'SVC_PORT=9000\nSVC_DATA_DIR="my data"\nSVC_PROT=1\nSVC_MODEL_PRO=openai/x\n# SVC_POOL=1\n',
-    )
-    expect(readEnvFile({ SVC_PORT: '7000', SVC_DATA_DIR: undefined }, cwd)).toEqual({
-      settings: { SVC_DATA_DIR: 'my data', SVC_PROT: '1', SVC_MODEL_PRO: 'openai/x' },
-      warning: null,
-    })
-    const { stdout } = await runSvc(['doctor'], { cwd, env: { SVC_SANDBOX: 'process' } })
-    expect(stdout).toContain('unknown setting SVC_PROT')
-    expect(stdout).toContain(join(cwd, 'my data'))
-  })
-
-  test('cannot choose the server to which the key is sent, nor programs', () => {
-    const cwd = temporaryFolder()
-    const text =
-      'SVC_URL=http://evil.example\nEDITOR=evil\nNODE_OPTIONS=--require=evil\nPATH=/evil\nLD_PRELOAD=evil\nSVC_KEY=k'
-    writeFileSync(join(cwd, '.env'), text)
-    expect(readEnvFile({}, cwd)).toEqual({ settings: { SVC_KEY: 'k' }, warning: null })
-  })
-
-  test('is optional, and a folder with that name is ignored', () => {
-    const cwd = temporaryFolder()
-    expect(readEnvFile({}, cwd)).toEqual({ settings: {}, warning: null })
-    mkdirSync(join(cwd, '.env'))
-    expect(readEnvFile({}, cwd)).toEqual({ settings: {}, warning: null })
-  })
-
-  test.runIf(process.getuid?.() === 0)('of another user is not read', () => {
-    const cwd = temporaryFolder()
-    writeFileSync(join(cwd, '.env'), 'SVC_PORT=9000\n')
-    chownSync(join(cwd, '.env'), 1234, 1234)
-    const warning = '.env was not read, because it belongs to another user'
-    expect(readEnvFile({}, cwd)).toEqual({ settings: {}, warning })
-  })
+test('the help of init fits a terminal of 100 columns', async () => {
+  const { stdout } = await runSvc(['help', 'init'])
+  expect(stdout).toContain('Create a project in a new folder, or a key and examples in the current one')
+  expect(stdout.split('\n').filter((line) => line.length > 100)).toEqual([])
 })

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { chmodSync, copyFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, copyFileSync, cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -8,7 +8,7 @@ import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { PYTHON_CLIENT_FILE } from '../../scripts/client-types.ts'
 import { webhookSignatureHeaders } from '../../src/connections/executors/webhook.ts'
 import { FOUNDER_KEY, type TestApp, testApp, writeFiles } from '../app.ts'
-import { ROOT } from '../docs/pages.ts'
+import { blocks, page, ROOT } from '../docs/pages.ts'
 import { CLIENT_GUIDE, documentedPrograms, refundDeskTypes } from './documented-programs.ts'
 import { compile, createClientProject } from './packed-client.ts'
 import { PYTHON } from './run-python.ts'
@@ -101,6 +101,28 @@ describe.each(Object.entries(LANGUAGES))('the documented %s code', (_, { languag
     expect((await asking.call('POST', path, { edited: { answer: 'no' } })).status).toBe(200)
     expect(await asking.finished(task.id)).toMatchObject({ status: 'succeeded', output: { decision: 'decline' } })
   })
+})
+
+test('the documented commands install the TypeScript client', async () => {
+  const parent = mkdtempSync(join(tmpdir(), 'svc-client-'))
+  onTestFinished(() => rmSync(parent, { recursive: true, force: true }))
+  // A copy of what the commands need, because other tests pack the client at the same time.
+  const clone = join(parent, 'agent-work-service')
+  const isSource = (path: string) => !path.startsWith(join(ROOT, 'clients/typescript/dist'))
+  for (const path of ['clients/typescript', 'package.json', 'tsconfig.json'])
+    cpSync(join(ROOT, path), join(clone, path), { recursive: true, filter: isSource })
+  symlinkSync(join(ROOT, 'node_modules'), join(clone, 'node_modules'))
+  writeFiles(parent, {
+    'project/package.json': { private: true },
+    'project/use.mjs':
+      "import { AgentWorkClient } from 'agent-work-service-client'\nconsole.log(typeof AgentWorkClient)",
+  })
+  const [inClone, inProject] = blocks(page('clients/typescript/README.md'), '')
+  const [install, ...pack] = (inClone ?? '').trim().split('\n')
+  expect(install).toBe('npm install')
+  for (const command of pack) await run('sh', ['-c', command], clone)
+  await run('sh', ['-c', inProject ?? 'exit 1'], join(parent, 'project'))
+  expect(await run(process.execPath, ['use.mjs'], join(parent, 'project'))).toBe('function\n')
 })
 
 test('the documented receivers of webhooks accept calls of the service and no others', async () => {

@@ -16,6 +16,11 @@ with AgentWorkClient(given["url"], given["key"]) as service:
   show([event["id"] for event in service.follow(given["id"])])
 `
 
+const FOLLOW_TEXTS = `
+with AgentWorkClient(given["url"], given["key"]) as service:
+  show([event["data"]["text"] for event in service.follow(given["id"]) if event["type"] == "progress"])
+`
+
 /** Reads no second event before the task has ended, so that the service closes its stream. */
 const FOLLOW_SLOWLY = `
 import time
@@ -96,11 +101,27 @@ eachStore((store) => {
   })
 })
 
+test('follow: an event may contain the line separators of Unicode', async () => {
+  const app = await testApp({ store: 'sqlite', env: SCRIPTED_AGENT })
+  const id = await startScriptedTask(app)
+  const text = 'a\u2028b\u2029c'
+  await appendAsRun(app, id, [{ type: 'progress', data: { text } }])
+  await cancelTask(app, id)
+  const texts: string[] = []
+  const onEvent = (event: Event) => event.type === 'progress' && texts.push(event.data.text)
+  await followInTypeScript(app.url, id, { onEvent })
+  expect(texts).toEqual([text])
+  expect((await runPython(FOLLOW_TEXTS, { url: app.url, key: FOUNDER_KEY, id })).lines).toEqual([[text]])
+})
+
 test('follow: a reader that is too slow for the stream gets each event once', async () => {
   const app = await testApp({ store: 'sqlite', env: SCRIPTED_AGENT })
   const id = await startScriptedTask(app)
   const python = runPython(FOLLOW_SLOWLY, { url: app.url, key: FOUNDER_KEY, id })
-  const ended = app.events(id)
+  let end = () => {}
+  const ended = new Promise<void>((resolve) => {
+    end = resolve
+  })
   let streams = 0
   const send: typeof fetch = (url, init) => {
     streams++
@@ -111,7 +132,8 @@ test('follow: a reader that is too slow for the stream gets each event once', as
   for (let i = 0; i < 10; i++) await appendAsRun(app, id, progressEvents(100, 'x'.repeat(16_000)))
   for (let i = 0; i < 7; i++) await appendAsRun(app, id, progressEvents(1000))
   await cancelTask(app, id)
-  const log = (await ended).map((event) => Number(event.id))
+  end()
+  const log = (await app.events(id)).map((event) => Number(event.id))
   expect(log.length).toBeGreaterThan(8000)
   expect(await typescript).toEqual(log)
   expect(streams).toBe(2)

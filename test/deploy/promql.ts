@@ -7,7 +7,7 @@ export interface PromqlParts {
   matchedBy: string[]
 }
 
-const FUNCTIONS = ['absent', 'histogram_quantile', 'increase', 'max', 'rate', 'sum']
+const FUNCTIONS = ['absent', 'clamp_max', 'histogram_quantile', 'increase', 'max', 'rate', 'sum']
 const OPERATORS = ['and', 'or', 'unless']
 const TOKEN = /"[^"]*"|\d+(?:\.\d+)?[smhd]?|[a-zA-Z_:][\w:]*|[=!]~|[=!<>]=|\S/g
 

@@ -1,13 +1,11 @@
 import { existsSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { page, pages, pagesIn, ROOT } from './pages.ts'
+import { page, pages, pagesIn, relativeLinks, ROOT } from './pages.ts'
 
 describe.each(pages())('%s', (path) => {
   test('every relative link has a target', () => {
-    const links = [...page(path).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target)
-    const relative = links.filter((target) => !/^[a-z]+:/.test(target))
-    expect(relative.filter((target) => !hasTarget(path, target))).toEqual([])
+    expect(relativeLinks(path).filter((target) => !hasTarget(path, target))).toEqual([])
   })
 })
 

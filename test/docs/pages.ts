@@ -25,6 +25,17 @@ export const pagesIn = (folder: string): string[] =>
     .filter((name) => name.endsWith('.md'))
     .map((name) => `${folder}/${name}`)
 
+/** The relative links of a page, with the headings after `#`. */
+export const relativeLinks = (path: string): string[] =>
+  [...page(path).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target).filter((to) => !/^[a-z]+:/.test(to))
+
+/** The paths of the files to which a page links. */
+export const linkedFiles = (path: string): string[] =>
+  relativeLinks(path)
+    .map((target) => target.split('#')[0] ?? '')
+    .filter((file) => file !== '')
+    .map((file) => join(dirname(path), file))
+
 /** The fenced blocks of a language, in order. */
 export function blocks(text: string, language: string): string[] {
   return [...text.matchAll(/^ *```(\w*)\n([\s\S]*?)^ *```$/gm)]

@@ -1,4 +1,4 @@
-import { beforeAll, describe, test } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { installPythonPackages, linkPythonPackages } from './python-packages.ts'
 import { expectRefund, type GuideOptions, runGuide } from './run-guide.ts'
 
@@ -23,4 +23,14 @@ describe.each<[string, Variant[]]>([
       expectRefund(await runGuide({ guide, ...variant, installPackages: linkPythonPackages }))
     },
   )
+})
+
+test('packages that cannot be installed are an error, except for guides whose packages may be missing', async () => {
+  vi.stubEnv('PIP_NO_INDEX', '1')
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const missing = 'agent-work-missing==1'
+  expect(await installPythonPackages('langgraph-python', missing)).toMatch(
+    /^pip cannot install agent-work-missing==1: /,
+  )
+  await expect(installPythonPackages('openai-python', missing)).rejects.toThrow('pip cannot install')
 })

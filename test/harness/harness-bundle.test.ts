@@ -153,13 +153,17 @@ test.each([
   [
     'throws an error with many fields',
     `node -e "throw Object.assign(new TypeError('first\\nsecond'), { fields: Array.from({ length: 200 }, () => 'field') })"`,
-    expect.stringMatching(/\(exit code 1\): TypeError: first\nsecond\n {2}fields: \[/),
+    expect.stringMatching(/\(exit code 1\): TypeError: first\nsecond\n(?: +at \[eval\].*\n)* {2}fields: \[/),
   ],
   ['is killed', 'kill -9 $$', 'the agent ended without an output (SIGKILL)'],
-  ['gives an error', `echo '{"error":"no luck"}'`, 'no luck'],
 ])('a custom agent that %s fails its run', async (_what, command, error) => {
   const { lines } = await runAsCustomAgent(plane.folder, 'sh', '-c', command).ended
-  expect(lines.at(-1)).toEqual({ run: 'r9', error })
+  expect(lines.at(-1)).toEqual({ run: 'r9', error, ended: true })
+})
+
+test('a custom agent that gives an error fails its run with it', async () => {
+  const { lines } = await runAsCustomAgent(plane.folder, 'sh', '-c', `echo '{"error":"no luck"}'`).ended
+  expect(lines.at(-1)).toEqual({ run: 'r9', error: 'no luck' })
 })
 
 test('a custom agent whose program does not exist fails its run', async () => {

@@ -3,7 +3,7 @@ import { build } from 'esbuild'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { requestedApprovalId, sharedGatedApp } from '../approvals/gated-app.ts'
 import { addShop, shopWedgeFiles } from '../connections/operations-app.ts'
-import { scriptedAgentFolder, startScript } from '../runs/scripted-agent.ts'
+import { scriptedAgentFolder, startScript, waitForEvent } from '../runs/scripted-agent.ts'
 
 const agents = scriptedAgentFolder()
 
@@ -154,6 +154,15 @@ describe.each(['bwrap', 'process'])('the MCP server of a run (%s)', (sandbox) =>
     )
     expect(task).toMatchObject({ status: 'succeeded', output: { said: [true, expect.stringContaining('said')] } })
     expect((task.artifacts as { name: string }[]).map(({ name }) => name)).toEqual(['output.json', 'note.txt'])
+  })
+
+  test('an output that finish accepted counts, although the time limit ends the program', async () => {
+    const js = `await call('finish', { output: 'kept' }); say({ event: 'progress', data: { text: 'finished' } }); setInterval(() => {}, 1000)`
+    const constraints = { max_runtime_s: 1 }
+    const id = await startScript(app(), CONNECT + js, { wedge: 'gate', task_type: 'free', constraints })
+    await waitForEvent(app(), id, 'progress')
+    await app().clock.advance(1000)
+    expect(await app().finished(id)).toMatchObject({ status: 'succeeded', output: 'kept' })
   })
 
   test('needs the token of the run, and has no stream and no session', async () => {

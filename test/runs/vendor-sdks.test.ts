@@ -117,7 +117,7 @@ describe('the OpenAI library', () => {
         400,
         "field 'conversation' must not be set: nothing is stored at the provider, so send the whole conversation as `input`",
       ],
-      [400, "tool 'web_search' runs at the provider and is not allowed"],
+      [400, "tool 'web_search' is not allowed: use function tools, or custom tools that your program executes"],
       [400, "item 'msg_unknown' must be included in the input: nothing is stored at the provider"],
       [400, "content of type 'input_image' must be included in the request, not referenced"],
     ])

@@ -73,6 +73,14 @@ test('an agent in a wedge replaces that of the deployment for its type', async (
   expect(await app.finished(other.id)).toMatchObject({ output: 'deployment' })
 })
 
+test('an agent that declares no memory gets no more than the deployment allows', async () => {
+  const wedges = structuredClone(WEDGES)
+  delete (wedges['desk/wedge.json'].task_types as Record<string, unknown>)['large']
+  const app = await testApp({ store: 'sqlite', wedges, env: { SVC_SANDBOX: 'bwrap', SVC_AGENT_MAX_MEMORY_MB: '512' } })
+  const { id } = await app.createTask({ wedge: 'desk', task_type: 'own' })
+  expect(await app.finished(id)).toMatchObject({ output: { data: dataLimitMb({ memory_mb: 512 }) } })
+})
+
 test('the start of the service warns of an interpreter that the sandbox does not show', async () => {
   const files = { ...WEDGES, 'desk/agent/run': '#!/bin/sh\n' }
   const manifest = structuredClone(WEDGES['desk/wedge.json'])
@@ -97,6 +105,7 @@ const CRASHES = `require('not-installed')`
 test('an agent that gives no output is a problem of its wedge until it works; other task types are not affected', async () => {
   const task_types = {
     plain: {},
+    works: { harness: { agent: { dir: 'agent', command: 'node works.cjs' } } },
     crashes: { harness: { agent: { dir: 'agent', command: 'node crashes.cjs' } } },
     silent: { harness: { agent: { dir: 'agent', command: 'echo hello' } } },
     asks: { harness: { agent: { dir: 'agent', command: 'node asks.cjs' } } },
@@ -109,6 +118,8 @@ test('an agent that gives no output is a problem of its wedge until it works; ot
       ...WEDGES,
       'desk/wedge.json': { wedge: 'desk', task_types },
       'desk/agent/crashes.cjs': CRASHES,
+      'desk/agent/works.cjs': `require('installed'); console.log('{"output":1}')`,
+      'desk/agent/node_modules/installed/index.js': '',
       'desk/agent/asks.cjs': `fetch(process.env.SVC_BASE_URL + '/v1/internal/case').catch(() => process.exit(1))`,
       'desk/agent/reads.cjs': `
         const { task } = JSON.parse(require('node:fs').readFileSync(0, 'utf8'))
@@ -128,7 +139,7 @@ test('an agent that gives no output is a problem of its wedge until it works; ot
   await expect.poll(problems).toHaveLength(3)
   const [crashes, silent, hidden] = (await problems()) as string[]
   expect(crashes).toMatch(
-    /^agent does not work with 'node crashes\.cjs': the agent ended without an output \(exit code 1\).*Node\.js/s,
+    /^agent does not work with 'node crashes\.cjs': the agent ended without an output \(exit code 1\): Error: Cannot find module 'not-installed'/,
   )
   expect(silent).toBe("agent does not work with 'echo hello': the agent ended without an output (exit code 0)")
   expect(hidden).toBe(
@@ -139,8 +150,11 @@ test('an agent that gives no output is a problem of its wedge until it works; ot
   const { id } = await app.createTask({ wedge: 'desk', task_type: 'plain' })
   expect(await app.finished(id)).toMatchObject({ status: 'succeeded', output: 'bundled' })
 
-  // Installed packages are no part of the wedge, so the check is repeated.
-  writeFiles(app.dir, { 'wedges/desk/agent/node_modules/not-installed/index.js': `console.log('{"output":1}')` })
+  // Installed packages are no part of the wedge, so the check is repeated, but an agent that worked is not started again.
+  writeFiles(app.dir, {
+    'wedges/desk/agent/node_modules/not-installed/index.js': `console.log('{"output":1}')`,
+    'wedges/desk/agent/node_modules/installed/index.js': 'process.exit(1)',
+  })
   await expect.poll(worksLater).toBe(true)
   expect(await problems()).toEqual([silent, hidden])
 })

@@ -134,7 +134,7 @@ say('routes', open('/proc/net/route').read().count('\\n') - 1)`)
   ])
 })
 
-test('the buffers of a connection that nobody reads are small', async () => {
+test('the buffers of a connection without a reader are small', async () => {
   const lines = await runLoopbackPython(`
 server = socket.create_server(('127.0.0.1', 0))
 client = socket.create_connection(server.getsockname())
@@ -147,7 +147,7 @@ say('small', 0 < sent < 200_000)`)
   expect(lines).toEqual(['small True'])
 })
 
-test('a cell with a loopback port ends when it contains more than 100,000 files, in either folder', async () => {
+test('a cell with a loopback port ends when it contains more than 100,000 files', async () => {
   const program = `
 import os, time
 for count in range(110_000): os.symlink('x', ('/tmp/' if count % 2 else '/dev/shm/') + str(count))
@@ -158,15 +158,6 @@ time.sleep(60)`
     command: ['python3', '-c', program],
   })
   expect(exit.stderr).toContain('contained more than 100,000 files')
-})
-
-test('a cell with a loopback port has no room for more than 200,000 files', async () => {
-  const { lines } = await runCell(driver, {
-    profile: 'workshop',
-    hasLoopback: true,
-    command: ['python3', '-c', "import os; s = os.statvfs('/tmp'); print(s.f_files, flush=True)"],
-  })
-  expect(lines).toEqual(['200000'])
 })
 
 test('a cell with a loopback port gets nothing of the helper that prepared it', async () => {

@@ -9,6 +9,7 @@ export interface FollowOptions {
 }
 
 const PAUSE_AFTER_EMPTY_STREAM_MS = 1000
+const DATA = 'data: '
 
 /**
  * The events of a task, each once and in order, until the task ends. A lost connection continues after the last event
@@ -22,14 +23,14 @@ export async function* followTask(
   let last = after
   for (;;) {
     const before = last
-    const response = await transport.open('GET', `/v1/tasks/${encodePathPart('taskId', taskId)}/events`, {
+    const stream = await transport.openEvents(`/v1/tasks/${encodePathPart('taskId', taskId)}/events`, {
       headers: { accept: 'text/event-stream', 'last-event-id': String(last) },
       signal,
       isRepeatable: true,
     })
-    // 204: the task has ended, and there are no events after the last one.
-    if (response.status === 204 || !response.body) return
-    for await (const event of readEvents(response.body, signal)) {
+    // The task has ended, and there are no events after the last one.
+    if (!stream) return
+    for await (const event of readEvents(stream, signal)) {
       if (event.id <= last) continue
       last = event.id
       yield event
@@ -64,7 +65,8 @@ async function* readEvents(body: ReadableStream<Uint8Array>, signal?: AbortSigna
 }
 
 function parseFrame(frame: string): Event | null {
-  const data = /^data: (.*)$/m.exec(frame)?.[1]
-  const event = data === undefined ? null : (JSON.parse(data) as Partial<Event>)
+  // Not a regular expression with `.` or `$`: for them U+2028 and U+2029, which JSON strings may contain, end a line.
+  const line = frame.split('\n').find((one) => one.startsWith(DATA))
+  const event = line === undefined ? null : (JSON.parse(line.slice(DATA.length)) as Partial<Event>)
   return event && typeof event.id === 'number' ? (event as Event) : null
 }

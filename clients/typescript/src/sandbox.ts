@@ -1,5 +1,4 @@
 import { request } from 'node:http'
-import { createInterface } from 'node:readline'
 import { UnreachableError } from './errors.ts'
 import { encodePathPart } from './path-part.ts'
 import { toServiceError } from './response-error.ts'
@@ -81,9 +80,15 @@ export interface StoredRecord {
  * `openSandbox<HandleRequest['input'], HandleRequest['output']>()`.
  */
 export async function openSandbox<Input = unknown, Output = unknown>(): Promise<Sandbox<Input, Output>> {
-  for await (const line of createInterface({ input: process.stdin }))
-    return new Sandbox(JSON.parse(line) as Brief<Input>)
-  throw new Error('there is no brief on stdin: the service must start this program')
+  // Not readline: newer versions of Node also split at U+2028 and U+2029, which JSON strings may contain.
+  let text = ''
+  for await (const chunk of process.stdin.setEncoding('utf8')) {
+    text += String(chunk)
+    if (text.includes('\n')) break
+  }
+  const [line = ''] = text.split('\n', 1)
+  if (line === '') throw new Error('there is no brief on stdin: the service must start this program')
+  return new Sandbox(JSON.parse(line) as Brief<Input>)
 }
 
 /** The service as a program inside the sandbox sees it. Requests that need a person wait as long as the person takes. */
@@ -121,9 +126,10 @@ export class Sandbox<Input = unknown, Output = unknown> {
 
   /** Runs a workflow of the wedge and writes it to the log. Passes the gate first if the name of the workflow asks for it. */
   async workflow<Result = unknown>(name: string, args: object): Promise<Result> {
-    if (this.brief.gate_patterns.some((pattern) => name.toLowerCase().includes(pattern.toLowerCase()))) {
+    const lower = name.toLowerCase()
+    const { gate_patterns } = this.brief
+    if (gate_patterns.some((pattern) => pattern !== '' && lower.includes(pattern.toLowerCase())))
       await this.gate(name, args)
-    }
     const call = { call_id: crypto.randomUUID(), tool: name }
     this.#event('tool.called', { ...call, input: args })
     try {

@@ -8,7 +8,7 @@ export interface ClientOptions {
   key: string | undefined
   /** The id or slug of a project. Only a member of several projects needs it. */
   project?: string | undefined
-  /** How long one request is tried again before its error is thrown. Default: 60,000. */
+  /** The most time that one request spends in pauses before further attempts, in milliseconds. Default: 60,000. */
   retryForMs?: number | undefined
   /** Replaces the global `fetch`. */
   fetch?: typeof fetch | undefined
@@ -58,12 +58,27 @@ export class Transport {
     if (text === '') return undefined
     const value = parseJson(text)
     if (value !== undefined) return value
-    const message = `the response is not JSON: is ${this.#url} the address of the service?`
-    throw new ServiceError(message, { status: response.status, body: text, retryAfterS: null, requestId: null })
+    throw this.#foreignResponse('JSON', response.status, text)
+  }
+
+  /** Resolves with an event stream that is not read yet, or null if there are no events (204). */
+  async openEvents(path: string, options: RequestOptions): Promise<ReadableStream<Uint8Array> | null> {
+    const [response, page] = await this.#retry('GET', path, options, async (response) => {
+      const isStream = /^text\/event-stream\b/i.test(response.headers.get('content-type') ?? '')
+      return [response, isStream || response.status === 204 ? null : await response.text()] as const
+    })
+    if (page !== null) throw this.#foreignResponse('an event stream', response.status, page)
+    return response.status === 204 ? null : response.body
   }
 
   async wait(ms: number, signal?: AbortSignal): Promise<void> {
     await (this.#options.wait ?? waitFor)(ms, signal)
+  }
+
+  /** The error of a success that the service did not send, such as the login page of a proxy. */
+  #foreignResponse(expected: string, status: number, body: string): ServiceError {
+    const message = `the response is not ${expected}: is ${this.#url} the address of the service?`
+    return new ServiceError(message, { status, body, retryAfterS: null, requestId: null })
   }
 
   async #retry<Result>(
@@ -124,8 +139,9 @@ function retryPauseMs(error: Error, isRepeatable: boolean, attempt: number): num
   const isOutage = error instanceof UnavailableError || error instanceof UnreachableError
   // A 429 was refused before anything happened; after an outage this is not known.
   if (!(error instanceof TooManyRequestsError) && !(isOutage && isRepeatable)) return null
-  if (error instanceof ServiceError && error.retryAfterS !== null) return error.retryAfterS * 1000
-  return Math.min(FIRST_PAUSE_MS * 2 ** attempt, MAX_PAUSE_MS)
+  const ownPauseMs = Math.min(FIRST_PAUSE_MS * 2 ** attempt, MAX_PAUSE_MS)
+  // A `retry-after` of 0, or a date that has passed, must not make a loop without pauses and without an end.
+  return error instanceof ServiceError ? Math.max(ownPauseMs, (error.retryAfterS ?? 0) * 1000) : ownPauseMs
 }
 
 /** `fetch` hides the reason, such as ECONNREFUSED, in the cause. */

@@ -17,14 +17,15 @@ import { createProjectFolder } from './project-folder.ts'
 export const initCommand: CliCommand = {
   name: 'init',
   usage: '[DIR]',
-  summary: 'create a project in a new folder, or prepare the current one: a key for stored secrets, and examples',
-  details: `With DIR, a new or empty folder gets an example wedge, a package.json, and a .env with a new SVC_SECRET_KEY that only its
-owner can read. Then: cd DIR, npm install, npx svc serve.
+  summary: 'create a project in a new folder, or a key and examples in the current one',
+  details: `With DIR, a new or empty folder gets an example wedge, a package.json, and a .env with a
+new SVC_SECRET_KEY that only its owner can read. Then: cd DIR, npm install, npx svc serve.
 
-Without DIR, the current folder is prepared. If SVC_WEDGES_DIR (default: ./wedges) does not exist, it gets the example wedges, and SVC_BLUEPRINTS_DIR the example
-blueprints. Writes a new key to secret.key in SVC_DATA_DIR, readable only by its owner. The service uses it when SVC_SECRET_KEY and
-SVC_SECRET_KEY_FILE are not set. An existing key is kept. Keep a copy of the file in another place
-than the backups: without the key, stored secrets cannot be decrypted.`,
+Without DIR, the current folder is prepared. If SVC_WEDGES_DIR (default: ./wedges) does not
+exist, it gets the example wedges, and SVC_BLUEPRINTS_DIR the example blueprints. Writes a new
+key to secret.key in SVC_DATA_DIR, readable only by its owner. The service uses it when
+SVC_SECRET_KEY and SVC_SECRET_KEY_FILE are not set. An existing key is kept. Keep a copy of the
+file in another place than the backups: without the key, stored secrets cannot be decrypted.`,
   argCount: [0, 1],
   async run(call) {
     const { env, terminal, packageRoot, programName: svc } = call.context

@@ -7,7 +7,7 @@ import { realpathInside } from '../../base/real-path.ts'
 import { isSlug } from '../../base/slug.ts'
 import type { Ctx } from '../../ctx/ctx.ts'
 import type { WedgeProgram } from '../../ctx/program-starter.ts'
-import { digestFolder, MAX_HASHED_BYTES, MAX_HASHED_FILES } from '../../wedges/digest-folder.ts'
+import { digestFolder, isNodePackages, MAX_HASHED_BYTES, MAX_HASHED_FILES } from '../../wedges/digest-folder.ts'
 import { requireWedge } from '../../wedges/enabled-wedges.ts'
 import type { Connection } from '../rows.ts'
 
@@ -77,5 +77,5 @@ export async function findServerProgram(
 async function digestServer(dir: string, path: string): Promise<string | null> {
   const folder = dirname(path)
   if (folder === dir) return hash('sha256', await readFile(path))
-  return digestFolder(folder)
+  return digestFolder(folder, isNodePackages)
 }

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { eachStore, type TestApp } from '../../app.ts'
+import { eachStore, type TestApp, writeFiles } from '../../app.ts'
 import { approveAndFinish, pendingApproval, startCall } from './mcp-app.ts'
 import {
   bundleFilesystemServer,
@@ -101,6 +101,13 @@ eachStore((store) => {
       expect(JSON.stringify(await output())).toContain('has changed since it was confirmed')
       await app.call('PUT', `${path}/tools/echo`, { class: 'read' })
       expect(await output()).toMatchObject({ ok: true, body: 'new' })
+      // Nothing but `node_modules` is left out: an empty file must not hide the code beside it.
+      const changed = "export const onCall = 'new'"
+      for (const name of ['lib/pyvenv.cfg', '__pycache__/a.mjs', '.git/a.mjs', 'lib/a.mjs']) {
+        writeFiles(join(app.dir, 'wedges/desk/servers'), { [name]: changed })
+        expect(JSON.stringify(await output())).toContain('has changed since it was confirmed')
+        await app.call('PUT', `${path}/tools/echo`, { class: 'read' })
+      }
     })
   })
 })
