@@ -36,9 +36,9 @@ export async function updateReadableViews(client: pg.ClientBase): Promise<void> 
   if ((await readVersions(client)).isUpToDate) return
   await client.query('begin')
   try {
+    await client.query('select pg_advisory_xact_lock($1)', [LOCK_ID])
     // A query of a SQL tool may hold a lock on a view for hours. The service must not wait for it.
     await client.query(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`)
-    await client.query('select pg_advisory_xact_lock($1)', [LOCK_ID])
     const { expected, isUpToDate } = await readVersions(client)
     if (!isUpToDate) await replaceViews(client, expected)
     await client.query('commit')
