@@ -7,7 +7,7 @@ import { chooseModel } from '../models/choose-model.ts'
 import type { SandboxDriver } from '../sandbox/driver.ts'
 import { VERSION } from './version.ts'
 
-export const HealthView = z.object({ status: z.literal('ok') })
+export const HealthView = z.object({ status: z.literal('ok') }).meta({ id: 'Health' })
 export const UnhealthyView = z.object({ status: z.string(), error: z.string() })
 
 /** The deployment: its wedges, store, sandbox, model, vault and broker, and the problems of wedges. */
@@ -31,7 +31,6 @@ export const MetaView = z
     replica: z.string(),
   })
   .meta({ id: 'Meta' })
-  .meta({ id: 'Health' })
 
 /** What the API shows of a sandbox driver. */
 export type ShownSandbox = Pick<SandboxDriver, 'kind' | 'isolation'>
