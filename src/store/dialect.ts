@@ -1,10 +1,18 @@
-import { CompiledQuery, type Dialect, type DialectAdapter, Kysely, PostgresAdapter, SqliteAdapter } from 'kysely'
+import { CompiledQuery, type Dialect, type DialectAdapter, Kysely, PostgresAdapter, SqliteAdapter, sql } from 'kysely'
 import type { Db } from './store.ts'
 import type { Tables } from './tables.ts'
 
 /** Outside this folder, only for code whose SQL differs between the stores. */
 export function isPostgres(db: Db): boolean {
   return db.getExecutor().adapter instanceof PostgresAdapter
+}
+
+/** Lets one replica at a time do some work, until its transaction ends. False: another replica does it. */
+export async function tryExclusiveWork(db: Db, name: string): Promise<boolean> {
+  if (!isPostgres(db)) return true
+  const { rows } = await sql<{ is_locked: boolean }>`
+    select pg_try_advisory_xact_lock(hashtext('svc'), hashtext(${name})) as is_locked`.execute(db)
+  return rows[0]?.is_locked ?? false
 }
 
 /**

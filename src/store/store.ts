@@ -45,6 +45,11 @@ export interface Store {
   readonly commitMs: () => number
   /** How the pool of connections is used now; null on SQLite, which has none. */
   readonly poolUse: () => PoolUse | null
+  /**
+   * Gives some of the freed space back to the disk, in one short step, and returns whether more is free. Null where the
+   * database does this by itself or cannot do it.
+   */
+  readonly releaseSpace: (() => Promise<boolean>) | null
   /** Rejects while the store cannot be reached or written. */
   ping(): Promise<void>
   /** Sends topics to the other replicas. A lost notification costs them one poll interval. */

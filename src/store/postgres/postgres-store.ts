@@ -67,6 +67,7 @@ export async function openPostgresStore(
     // The server groups commits by itself.
     commitMs: () => 0,
     poolUse: () => connections.use(),
+    releaseSpace: null,
     async ping() {
       if (!(await resolveWithin(PING_TIMEOUT_MS, pool.query('select 1'))))
         throw new StoreUnavailable(`no response within ${PING_TIMEOUT_MS} ms`)
