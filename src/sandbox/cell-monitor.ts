@@ -1,5 +1,5 @@
 import { readdirSync, statfsSync, statSync } from 'node:fs'
-import { MAX_CELL_FILES } from './cell-limits.ts'
+import { MAX_CELL_FILES, memoryExceeded } from './cell-limits.ts'
 import type { SandboxCell } from './driver.ts'
 import { readProcFile } from './proc-file.ts'
 
@@ -9,7 +9,8 @@ const CHECK_INTERVAL_MS = 500
 /**
  * Kills a cell that exceeds a limit which the kernel does not enforce. It limits the memory of each process, and only its
  * writable mappings: a cell may have many processes, and a process may make filled pages read-only and map new ones.
- * Every file costs memory of the kernel, whatever its size. `maxMemoryMb` is null for a cell of a single process.
+ * Every file costs memory of the kernel, whatever its size. `maxMemoryMb` is null for a cell of a single process,
+ * and for a cell with a cgroup, in which the kernel counts all memory.
  */
 export function monitorCell(cell: SandboxCell, maxMemoryMb: number | null): void {
   const timer = setInterval(() => {
@@ -21,8 +22,7 @@ export function monitorCell(cell: SandboxCell, maxMemoryMb: number | null): void
 }
 
 function findExceededLimit(pid: number, maxMemoryMb: number | null): string | null {
-  if (maxMemoryMb !== null && exceedsMemory(pid, maxMemoryMb * 1024))
-    return `the processes of the sandbox used more than ${maxMemoryMb} MB of memory`
+  if (maxMemoryMb !== null && exceedsMemory(pid, maxMemoryMb * 1024)) return memoryExceeded(maxMemoryMb)
   const first = findFirstProcess(pid)
   const files = first === undefined ? 0 : countFiles(first, '/tmp') + countFiles(first, '/dev/shm')
   return files > MAX_CELL_FILES ? `the sandbox contained more than ${MAX_CELL_FILES.toLocaleString('en')} files` : null

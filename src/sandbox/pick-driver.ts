@@ -2,6 +2,7 @@ import { realpathSync } from 'node:fs'
 import { errorMessage } from '../base/error-message.ts'
 import { bwrapDriver } from './bwrap-driver.ts'
 import type { SandboxDriver, SandboxLog } from './driver.ts'
+import { findGroupSupport } from './grouped-start.ts'
 import { probeDriver } from './probe-driver.ts'
 import { processDriver } from './process-driver.ts'
 
@@ -16,9 +17,10 @@ export async function pickSandboxDriver(
 ): Promise<SandboxDriver> {
   // Outside the try block: a folder that cannot be hidden is an error, not a reason to run without a sandbox.
   const hidden = hide.map((path) => realpathSync(path))
-  if (choice === 'process') return announceDriver(processDriver(log), log)
+  const support = findGroupSupport()
+  if (choice === 'process') return announceDriver(processDriver(log, support), log)
   try {
-    const driver = bwrapDriver(hidden)
+    const driver = bwrapDriver(hidden, support)
     const { warnings, canLoopback } = await probeDriver(driver)
     driver.isolation.warnings.push(...warnings)
     driver.canLoopback = canLoopback
@@ -27,7 +29,7 @@ export async function pickSandboxDriver(
     const reason = errorMessage(cause)
     if (choice === 'bwrap') throw new Error(`the sandbox does not work: ${reason}. ${sandboxRemedy()}`, { cause })
     log(`WARNING: agents run WITHOUT a sandbox: ${reason}. ${sandboxRemedy()}`, 'warn')
-    return announceDriver(processDriver(log), log)
+    return announceDriver(processDriver(log, support), log)
   }
 }
 
