@@ -1,12 +1,12 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
-import { constants, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { CELL_AGENT_DIR, CELL_SOCKET } from '../contract/agent-protocol.ts'
 import { bwrapArguments, type BwrapSetup } from './bwrap-arguments.ts'
-import { CELL_CUSTOM_DIR, CELL_FILES_DIR, createCellSetup, usesLoader } from './cell-view.ts'
+import { CELL_FILES_DIR, CELL_PATHS, createCellSetup, usesLoader } from './cell-view.ts'
 import { type CellProcess, wrapCellProcess, type CellTermination, hasStdioPipes } from './cell-process.ts'
-import type { SandboxDriver, SandboxIsolation } from './driver.ts'
+import { fullIsolation, type SandboxDriver } from './driver.ts'
+import { killProcess, parseShellExit } from './exit-status.ts'
 import { workshopMemoryMb } from './cell-limits.ts'
 import { findFirstProcess, monitorCell } from './cell-monitor.ts'
 import { findProgram, listInheritedDescriptors, inspectProgram, withDescriptorsCovered } from './host-programs.ts'
@@ -29,12 +29,10 @@ export function bwrapDriver(hide: string[], { groups, limiting }: GroupSupport):
   removeOrphanedFilesFolders()
   return {
     kind: 'bwrap',
-    isolation: bwrapIsolation(),
+    isolation: fullIsolation(),
     canLoopback: true,
     limiting,
-    socketPathInside: () => CELL_SOCKET,
-    agentDirInside: () => CELL_AGENT_DIR,
-    customDirInside: () => CELL_CUSTOM_DIR,
+    ...CELL_PATHS,
     stageFolder: staging.stageFolder,
     createSocketFolder: (parent) => createSocketFolder(parent, users()),
     prepareSocket: giveSocketToCellUser,
@@ -144,23 +142,5 @@ const BWRAP_TERMINATION: Omit<CellTermination, 'afterExit'> = {
   kill(pid) {
     killProcess(findFirstProcess(pid) ?? pid)
   },
-  /** Like a shell, bwrap exits with 128 + n for a program that signal n ended. */
-  parseExit(code, signal) {
-    const programSignal = code === null ? undefined : SIGNAL_NAMES.get(code - 128)
-    return programSignal === undefined ? { code, signal } : { code: null, signal: programSignal }
-  },
-}
-
-const SIGNAL_NAMES = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name] as const))
-
-function killProcess(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL')
-  } catch {
-    // The process has ended in the meantime.
-  }
-}
-
-function bwrapIsolation(): SandboxIsolation {
-  return { network: true, files: true, processes: true, environment: true, syscalls: true, warnings: [] }
+  parseExit: parseShellExit,
 }

@@ -13,6 +13,13 @@ export const CELL_CUSTOM_DIR = '/custom'
 export const CELL_FILES_DIR = '/tmp/in'
 export const CELL_LOADER = '/loader'
 
+/** Where every cell with a root of its own sees its socket and its folders. */
+export const CELL_PATHS = {
+  socketPathInside: () => CELL_SOCKET,
+  agentDirInside: () => CELL_AGENT_DIR,
+  customDirInside: () => CELL_CUSTOM_DIR,
+}
+
 /** What all cells of a driver share, looked up once. */
 export interface CellSetup {
   node: HostProgram

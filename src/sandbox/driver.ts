@@ -71,6 +71,15 @@ export interface SandboxIsolation {
   warnings: string[]
 }
 
+export const fullIsolation = (): SandboxIsolation => ({
+  network: true,
+  files: true,
+  processes: true,
+  environment: true,
+  syscalls: true,
+  warnings: [],
+})
+
 export type SandboxKind = 'bwrap' | 'process' | 'runsc' | 'podman'
 
 /**
