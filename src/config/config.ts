@@ -40,7 +40,7 @@ export interface Config extends RoleSettings {
   sqliteSync: 'full' | 'normal'
   wedgesDir: string
   blueprintsDir: string
-  sandbox: 'auto' | 'bwrap' | 'process'
+  sandbox: 'auto' | 'bwrap' | 'runsc' | 'podman' | 'process'
   founderApiKey: string | null
   openSignup: boolean
   /** Runs of one project that may wait for approvals in cells of their own, per replica. */
@@ -120,7 +120,7 @@ export function loadConfig(given: Variables, cwd = process.cwd()): Config {
     sqliteSync: choiceSetting(env, 'SVC_SQLITE_SYNC', ['full', 'normal']),
     wedgesDir: resolveWedgesDir(env, cwd),
     blueprintsDir: resolveBlueprintsDir(env, cwd),
-    sandbox: choiceSetting(env, 'SVC_SANDBOX', ['auto', 'bwrap', 'process']),
+    sandbox: choiceSetting(env, 'SVC_SANDBOX', ['auto', 'bwrap', 'runsc', 'podman', 'process']),
     founderApiKey: founderKeySetting(env),
     openSignup: booleanSetting(env, 'SVC_OPEN_SIGNUP'),
     ...role,
