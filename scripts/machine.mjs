@@ -12,6 +12,7 @@ const DOVECOT_IMAP = '/usr/lib/dovecot/imap'
 
 const TOOLS = [
   { name: 'a PostgreSQL server', package: 'postgresql', isInstalled: () => postgresFolder() !== null },
+  { name: 'PgBouncer', package: 'pgbouncer', isInstalled: () => pgbouncer() !== null },
   {
     name: 'bubblewrap',
     package: 'bubblewrap',
@@ -64,6 +65,12 @@ export function postgresFolder() {
       ['initdb', 'postgres'].every((program) => isExecutable(join(bin, program))),
     ) ?? null
   )
+}
+
+/** The path of PgBouncer. On Debian it is in a folder that only root has in the PATH. */
+export function pgbouncer() {
+  const programs = [...searchPath(), '/usr/sbin'].map((folder) => join(folder, 'pgbouncer'))
+  return programs.find(isExecutable) ?? null
 }
 
 /** Why the tests cannot start a mail server here, or null. */

@@ -179,8 +179,8 @@ const FAST_SETTINGS = {
   max_wal_senders: '0',
 }
 
-/** PostgreSQL refuses to run as root, so root starts it as the user `postgres` or `nobody`. */
-function serverUser(): ServerUser {
+/** PostgreSQL and PgBouncer refuse to run as root, so root starts them as the user `postgres` or `nobody`. */
+export function serverUser(): ServerUser {
   if (process.getuid?.() !== 0) return {}
   for (const name of ['postgres', 'nobody']) {
     try {

@@ -24,6 +24,11 @@ const IDLE_TRANSACTION_TIMEOUT_MS = 5_000
 /** The driver waits longer than the server's own limit, because the server reports why it cancelled a statement. */
 const GRACE_MS = 5_000
 
+/** Not sent as start options, which a pooler refuses. Compiling a statement (`jit`) takes longer than running it. */
+const sessionSettings = (statementMs: number) =>
+  `set jit = off; set statement_timeout = ${statementMs};
+    set idle_in_transaction_session_timeout = ${IDLE_TRANSACTION_TIMEOUT_MS}`
+
 /** The connections of a replica. */
 export class ConnectionPool implements ConnectionOwner {
   readonly pool: pg.Pool
@@ -42,13 +47,10 @@ export class ConnectionPool implements ConnectionOwner {
       connectionString: url,
       application_name: sessionName,
       max: connections,
-      statement_timeout: statementMs,
       query_timeout: statementMs + GRACE_MS,
-      idle_in_transaction_session_timeout: IDLE_TRANSACTION_TIMEOUT_MS,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-      // Compiling a statement takes longer than running it. Set here, because a pooler refuses it as a start option.
       // oxlint-disable-next-line no-misused-promises -- the pool awaits it, but its types do not declare that
-      onConnect: (client) => client.query('set jit = off'),
+      onConnect: (client) => client.query(sessionSettings(statementMs)),
       pipeline: true,
       keepAlive: true,
       keepAliveInitialDelayMillis: CONNECT_TIMEOUT_MS,

@@ -6,8 +6,9 @@ import { LOOK_UP_COMMIT_MARK } from './commit-mark.ts'
 import { NotifyListener } from './notify-listener.ts'
 import { migrateStore } from '../schema/migrations.ts'
 import { ConnectionPool, type PoolLimits } from './connection-pool.ts'
+import { refuseTransactionPooler } from './refuse-transaction-pooler.ts'
 import { runTransaction } from './transaction.ts'
-import type { Db, Store, TransactionWork } from '../store.ts'
+import type { Store, TransactionWork } from '../store.ts'
 import { StoreClock, SELECT_DATABASE_TIME } from './store-clock.ts'
 import type { Tables } from '../tables.ts'
 
@@ -92,15 +93,22 @@ const PEER_TIMEOUT_MS = 10_000
 const CLOSE_TIMEOUT_MS = 3_000
 
 /** Uses a connection without a statement timeout, because building an index on a large table takes long. */
-async function migrateOnce(url: string, application_name: string): Promise<void> {
-  const db: Db = new Kysely<Tables>({
-    dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString: url, application_name, max: 1 }) }),
-  })
+async function migrateOnce(connectionString: string, application_name: string): Promise<void> {
+  const config = { connectionString, application_name }
+  const pool = new pg.Pool({ ...config, max: 1 })
+  // The next statement fails if the connection is lost; without a listener the process would end.
+  pool.on('error', () => {})
   try {
-    await migrateStore(db)
+    await useClient(pool, (client) => refuseTransactionPooler(client, config))
+    await migrateStore(new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }))
   } finally {
-    await db.destroy()
+    await pool.end()
   }
+}
+
+async function useClient(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<void>): Promise<void> {
+  const client = await pool.connect()
+  await work(client).finally(() => client.release())
 }
 
 async function syncClock(pool: pg.Pool, clock: StoreClock): Promise<void> {
