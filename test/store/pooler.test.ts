@@ -53,12 +53,12 @@ describe('PgBouncer in another mode is refused at the start', () => {
   test('transaction mode that other clients use at the same time', async () => {
     const url = await startPgbouncer(await createMigratedDatabase(), { pool_mode: 'transaction' })
     const pool = new pg.Pool({ connectionString: url, max: 8 })
-    let isStopped = false
+    const stop = new AbortController()
     const clients = Array.from({ length: 8 }, async () => {
-      while (!isStopped) await pool.query('select pg_sleep(random() / 1000)')
+      while (!stop.signal.aborted) await pool.query('select pg_sleep(random() / 1000)')
     })
     onTestFinished(async () => {
-      isStopped = true
+      stop.abort()
       await Promise.all(clients)
       await pool.end()
     })

@@ -6,6 +6,7 @@ import { LOOK_UP_COMMIT_MARK } from './commit-mark.ts'
 import { NotifyListener } from './notify-listener.ts'
 import { migrateStore } from '../schema/migrations.ts'
 import { ConnectionPool, type PoolLimits } from './connection-pool.ts'
+import { updateReadableViews } from './readable-views.ts'
 import { refuseTransactionPooler } from './refuse-transaction-pooler.ts'
 import { runTransaction } from './transaction.ts'
 import type { Store, TransactionWork } from '../store.ts'
@@ -29,7 +30,7 @@ export async function openPostgresStore(
   { limits = POOL_LIMITS, replica = 'tool' }: PostgresStoreOptions = {},
 ): Promise<Store> {
   pg.types.setTypeParser(pg.types.builtins.INT8, Number)
-  await migrateOnce(url, `svc/${replica} migration`)
+  await migrateOnce(url, `svc/${replica} migration`, warn)
   const connections = new ConnectionPool(url, `svc/${replica} pool`, limits, warn)
   const { pool, db } = connections
   const commits = new GroupCommit({
@@ -93,7 +94,7 @@ const PEER_TIMEOUT_MS = 10_000
 const CLOSE_TIMEOUT_MS = 3_000
 
 /** Uses a connection without a statement timeout, because building an index on a large table takes long. */
-async function migrateOnce(connectionString: string, application_name: string): Promise<void> {
+async function migrateOnce(connectionString: string, application_name: string, warn: Warn): Promise<void> {
   const config = { connectionString, application_name }
   const pool = new pg.Pool({ ...config, max: 1 })
   // The next statement fails if the connection is lost; without a listener the process would end.
@@ -101,6 +102,9 @@ async function migrateOnce(connectionString: string, application_name: string): 
   try {
     await useClient(pool, (client) => refuseTransactionPooler(client, config))
     await migrateStore(new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }))
+    await useClient(pool, updateReadableViews).catch((error) =>
+      warn('the views for SQL tools could not be updated', error),
+    )
   } finally {
     await pool.end()
   }
