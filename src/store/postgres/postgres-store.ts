@@ -5,7 +5,9 @@ import { type CommitMark, GroupCommit, type InterruptedCommit, type OnInterrupte
 import { LOOK_UP_COMMIT_MARK } from './commit-mark.ts'
 import { NotifyListener } from './notify-listener.ts'
 import { migrateStore } from '../schema/migrations.ts'
+import { prepareEventPartitions } from '../schema/partition-events.ts'
 import { ConnectionPool, type PoolLimits } from './connection-pool.ts'
+import { PostgresEventPartitions } from './event-partitions.ts'
 import { runTransaction } from './transaction.ts'
 import type { Db, Store, TransactionWork } from '../store.ts'
 import { StoreClock, SELECT_DATABASE_TIME } from './store-clock.ts'
@@ -29,7 +31,9 @@ export async function openPostgresStore(
 ): Promise<Store> {
   pg.types.setTypeParser(pg.types.builtins.INT8, Number)
   await migrateOnce(url, `svc/${replica} migration`)
-  const connections = new ConnectionPool(url, `svc/${replica} pool`, limits, warn)
+  const eventPartitions = new PostgresEventPartitions(url, `svc/${replica} partitions`)
+  const eventTableOf = (taskId: string) => eventPartitions.tableOf(taskId)
+  const connections = new ConnectionPool(url, `svc/${replica} pool`, limits, warn, eventTableOf)
   const { pool, db } = connections
   const commits = new GroupCommit({
     maxBatch: MAX_BATCH,
@@ -43,6 +47,7 @@ export async function openPostgresStore(
   const clock = new StoreClock()
   // Waits for the database, because the migrations have just reached it.
   await retryUntilAvailable(() => syncClock(pool, clock))
+  await retryUntilAvailable(() => eventPartitions.load(db))
   const notifications = new NotifyListener({
     url,
     sessionName: `svc/${replica} listener`,
@@ -67,6 +72,7 @@ export async function openPostgresStore(
     // The server groups commits by itself.
     commitMs: () => 0,
     poolUse: () => connections.use(),
+    eventPartitions,
     releaseSpace: null,
     async ping() {
       if (!(await resolveWithin(PING_TIMEOUT_MS, pool.query('select 1'))))
@@ -97,6 +103,7 @@ async function migrateOnce(url: string, application_name: string): Promise<void>
     dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString: url, application_name, max: 1 }) }),
   })
   try {
+    await prepareEventPartitions(db)
     await migrateStore(db)
   } finally {
     await db.destroy()
