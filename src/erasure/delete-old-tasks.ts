@@ -6,6 +6,7 @@ import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import { SYSTEM_ACTOR } from '../ctx/scope.ts'
 import { toIsoTime } from '../ctx/world.ts'
 import { tryExclusiveWork } from '../store/dialect.ts'
+import { partitionsOf } from '../tasks/retention.ts'
 import { lockTask } from '../tasks/rows.ts'
 import { deleteTasks, listDeletableTasks, listTasksInOrder, type OldTask } from './old-task-rows.ts'
 
@@ -29,7 +30,10 @@ export async function deleteOldTasks(ctx: Ctx, days: number, after = ''): Promis
     const tasks = await listTasksInOrder(ctx.db, { after: last, before_id: beforeId, limit: TASKS_PER_BATCH })
     for (const [projectId, ids] of groupByProject(tasks.filter((task) => isPastRetention(task, before))))
       await inTx(ctx, (tx) => deleteBatch(tx, projectId, ids, before))
-    if (tasks.length < TASKS_PER_BATCH) return ''
+    if (tasks.length < TASKS_PER_BATCH) {
+      await ctx.store.eventPartitions?.dropEmpty(beforeMs)
+      return ''
+    }
     last = tasks.at(-1)?.id ?? ''
     // Other requests get their turn.
     await setImmediate()
@@ -48,9 +52,12 @@ function groupByProject(tasks: readonly OldTask[]): Map<string, string[]> {
 
 async function deleteBatch(tx: Tx, projectId: string, ids: readonly string[], before: string): Promise<void> {
   if (!(await tryExclusiveWork(tx.db, 'task retention'))) return
+  // The events of a whole week go at once, before its tasks are deleted.
+  const isWaiting = await partitionsOf(tx, tx.config.retentionDays ?? 0)?.lockWaiting(tx.db)
   // Feedback and decisions lock the task too, so that nothing is added to a task that is being deleted.
   for (const id of ids) await lockTask(tx.db, { id })
-  const tasks = await listDeletableTasks(tx.db, ids)
+  const deletable = await listDeletableTasks(tx.db, ids)
+  const tasks = deletable.filter((id) => !isWaiting?.(id))
   if (tasks.length === 0) return
   const { eventBytes } = await deleteTasks(tx.db, tasks)
   countStoredBytes(tx, projectId, -eventBytes)

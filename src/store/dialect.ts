@@ -47,10 +47,19 @@ export type StatementMode = 'awaited' | 'batched' | 'deferred'
 /** The same for PostgreSQL, where Kysely costs as much as the driver. */
 export class DirectPostgresAdapter extends PostgresAdapter {
   readonly run: (text: string, parameters: readonly unknown[], mode: StatementMode) => Promise<unknown[]>
-  constructor(run: DirectPostgresAdapter['run']) {
+  /** The partition of `events` that has the log of a task. */
+  readonly eventTableOf: (taskId: string) => string
+  constructor(run: DirectPostgresAdapter['run'], eventTableOf: DirectPostgresAdapter['eventTableOf']) {
     super()
     this.run = run
+    this.eventTableOf = eventTableOf
   }
+}
+
+/** The table that has the log of a task: a partition, or `events`, which works for every task. */
+export function eventTableOf(db: Db, taskId: string): string {
+  const { adapter } = db.getExecutor()
+  return adapter instanceof DirectPostgresAdapter && !db.isTransaction ? adapter.eventTableOf(taskId) : 'events'
 }
 
 /** Kysely for queries that are built when they run; the adapter runs those that were compiled before. */

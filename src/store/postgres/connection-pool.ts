@@ -35,14 +35,17 @@ export class ConnectionPool implements ConnectionOwner {
   readonly #connections = new Map<pg.PoolClient, PostgresConnection>()
   readonly #names = new Map<string, string>()
   readonly warn: (message: string, error: unknown) => void
+  readonly eventTableOf: (taskId: string) => string
 
   constructor(
     url: string,
     sessionName: string,
     { connections, statementMs }: PoolLimits,
     warn: (message: string, error: unknown) => void,
+    eventTableOf: (taskId: string) => string = () => 'events',
   ) {
     this.warn = warn
+    this.eventTableOf = eventTableOf
     this.pool = new pg.Pool({
       connectionString: url,
       application_name: sessionName,
@@ -102,6 +105,7 @@ export class ConnectionPool implements ConnectionOwner {
   /** For statements outside of a transaction: each takes a connection of its own, or shares one with others. */
   readonly db: Db = createPostgresKysely(
     (text, values, mode) => (mode === 'batched' ? this.#batcher.read(text, values) : this.#queryAlone(text, values)),
+    (taskId) => this.eventTableOf(taskId),
     async () => {
       const connection = await this.acquire()
       return {

@@ -26,6 +26,7 @@ export interface ReadRequest {
 export interface ConnectionOwner {
   /** The name under which the server keeps a statement prepared. */
   statementName(text: string): string
+  eventTableOf: (taskId: string) => string
   /** Called when a prepared statement no longer fits the tables. */
   onStalePlan(): void
   warn(message: string, error: unknown): void
@@ -55,6 +56,7 @@ export class PostgresConnection implements TransactionSession {
     this.#owner = owner
     this.db = createPostgresKysely(
       (text, values, mode) => (mode === 'deferred' ? this.#defer(text, values) : this.queryPrepared(text, values)),
+      owner.eventTableOf,
       async () => ({ query: (text, values) => this.query({ text, values }), release: () => {} }),
     )
   }
@@ -151,8 +153,12 @@ interface KyselyClient {
   release(): void
 }
 
-export function createPostgresKysely(run: DirectPostgresAdapter['run'], connect: () => Promise<KyselyClient>): Db {
+export function createPostgresKysely(
+  run: DirectPostgresAdapter['run'],
+  eventTableOf: DirectPostgresAdapter['eventTableOf'],
+  connect: () => Promise<KyselyClient>,
+): Db {
   // Kysely must not end the pool: the store does.
   const dialect = new PostgresDialect({ pool: { connect, end: async () => {} } as unknown as PostgresPool })
-  return createKysely(dialect, new DirectPostgresAdapter(run))
+  return createKysely(dialect, new DirectPostgresAdapter(run, eventTableOf))
 }

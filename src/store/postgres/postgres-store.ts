@@ -5,7 +5,9 @@ import { type CommitMark, GroupCommit, type InterruptedCommit, type OnInterrupte
 import { LOOK_UP_COMMIT_MARK } from './commit-mark.ts'
 import { NotifyListener } from './notify-listener.ts'
 import { migrateStore } from '../schema/migrations.ts'
+import { prepareEventPartitions } from '../schema/partition-events.ts'
 import { ConnectionPool, type PoolLimits } from './connection-pool.ts'
+import { PostgresEventPartitions } from './event-partitions.ts'
 import { updateReadableViews } from './readable-views.ts'
 import { refuseTransactionPooler } from './refuse-transaction-pooler.ts'
 import { runTransaction } from './transaction.ts'
@@ -31,7 +33,9 @@ export async function openPostgresStore(
 ): Promise<Store> {
   pg.types.setTypeParser(pg.types.builtins.INT8, Number)
   await migrateOnce(url, `svc/${replica} migration`, warn)
-  const connections = new ConnectionPool(url, `svc/${replica} pool`, limits, warn)
+  const eventPartitions = new PostgresEventPartitions(url, `svc/${replica} partitions`)
+  const eventTableOf = (taskId: string) => eventPartitions.tableOf(taskId)
+  const connections = new ConnectionPool(url, `svc/${replica} pool`, limits, warn, eventTableOf)
   const { pool, db } = connections
   const commits = new GroupCommit({
     maxBatch: MAX_BATCH,
@@ -45,6 +49,7 @@ export async function openPostgresStore(
   const clock = new StoreClock()
   // Waits for the database, because the migrations have just reached it.
   await retryUntilAvailable(() => syncClock(pool, clock))
+  await retryUntilAvailable(() => eventPartitions.load(db))
   const notifications = new NotifyListener({
     url,
     sessionName: `svc/${replica} listener`,
@@ -69,6 +74,7 @@ export async function openPostgresStore(
     // The server groups commits by itself.
     commitMs: () => 0,
     poolUse: () => connections.use(),
+    eventPartitions,
     releaseSpace: null,
     async ping() {
       if (!(await resolveWithin(PING_TIMEOUT_MS, pool.query('select 1'))))
@@ -101,7 +107,9 @@ async function migrateOnce(connectionString: string, application_name: string, w
   pool.on('error', () => {})
   try {
     await useClient(pool, (client) => refuseTransactionPooler(client, config))
-    await migrateStore(new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }))
+    const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+    await prepareEventPartitions(db)
+    await migrateStore(db)
     await useClient(pool, updateReadableViews).catch((error) =>
       warn('the views for SQL tools could not be updated', error),
     )
