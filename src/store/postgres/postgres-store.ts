@@ -1,13 +1,13 @@
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
-import { classifyStoreError, isUnreachable, resolveWithin, retryUntilAvailable, StoreUnavailable } from '../errors.ts'
-import { type CommitMark, GroupCommit, type InterruptedCommit, type OnInterruptedCommit } from '../group-commit.ts'
-import { LOOK_UP_COMMIT_MARK } from './commit-mark.ts'
+import { classifyStoreError, resolveWithin, retryUntilAvailable, StoreUnavailable } from '../errors.ts'
 import { NotifyListener } from './notify-listener.ts'
 import { migrateStore } from '../schema/migrations.ts'
-import { ConnectionPool, type PoolLimits } from './connection-pool.ts'
+import { ConnectionPool, type PoolLimits, runOnce } from './connection-pool.ts'
+import { createRequestRetry, Transactions } from './transactions.ts'
+import { DatabaseServers } from './primary-client.ts'
 import { runTransaction } from './transaction.ts'
-import type { Db, Store, TransactionWork } from '../store.ts'
+import type { Db, Store } from '../store.ts'
 import { StoreClock, SELECT_DATABASE_TIME } from './store-clock.ts'
 import type { Tables } from '../tables.ts'
 
@@ -28,23 +28,17 @@ export async function openPostgresStore(
   { limits = POOL_LIMITS, replica = 'tool' }: PostgresStoreOptions = {},
 ): Promise<Store> {
   pg.types.setTypeParser(pg.types.builtins.INT8, Number)
-  await migrateOnce(url, `svc/${replica} migration`)
-  const connections = new ConnectionPool(url, `svc/${replica} pool`, limits, warn)
-  const { pool, db } = connections
-  const commits = new GroupCommit({
-    maxBatch: MAX_BATCH,
-    runTransaction: (work, onInterrupted) => runTransaction(connections, work, onInterrupted),
-    canRetry: (error) => !isUnreachable(error),
-  })
-  const transact = <T>(work: TransactionWork<T>, group?: string, onInterrupted?: OnInterruptedCommit<T>) =>
-    group === undefined
-      ? runTransaction(connections, ({ db }, state) => work(db, state), onInterrupted)
-      : commits.transact(group, work, onInterrupted)
+  const servers = new DatabaseServers(url)
+  await servers.findPrimary()
+  await migrateOnce(servers, `svc/${replica} migration`)
+  const connections = new ConnectionPool(servers, `svc/${replica} pool`, limits, warn)
+  const { pool } = connections
+  const transactions = new Transactions(connections)
   const clock = new StoreClock()
   // Waits for the database, because the migrations have just reached it.
   await retryUntilAvailable(() => syncClock(pool, clock))
   const notifications = new NotifyListener({
-    url,
+    servers,
     sessionName: `svc/${replica} listener`,
     pool,
     clock,
@@ -52,17 +46,23 @@ export async function openPostgresStore(
     onTimeout: () => connections.destroyAll(),
     peerTimeoutMs: PEER_TIMEOUT_MS,
   })
-  return {
+  const store: Store = {
     kind: 'postgres',
-    db,
-    readSnapshot: (work) =>
-      runTransaction(connections, async ({ db }) => {
-        await sql`set transaction isolation level repeatable read, read only`.execute(db)
-        return work(db)
-      }),
-    transact,
+    db: connections.createDb(runOnce),
+    readSnapshot: (work) => runReadOnly(connections, work),
+    transact: (work, group) => transactions.run(work, group),
     transactDurably: (work, signal, group) =>
-      runDurably(pool, (onInterrupted) => transact(work, group, onInterrupted), signal),
+      transactions.runDurably((attempt) => retryUntilAvailable(attempt, signal), work, group),
+    forRequests(waitMs) {
+      if (waitMs === 0) return store
+      const retry = createRequestRetry(connections, waitMs)
+      return {
+        ...store,
+        db: connections.createDb(retry),
+        readSnapshot: (work) => retry(() => store.readSnapshot(work)),
+        transact: (work, group) => transactions.runDurably(retry, work, group),
+      }
+    },
     now: () => clock.now(),
     // The server groups commits by itself.
     commitMs: () => 0,
@@ -75,15 +75,21 @@ export async function openPostgresStore(
     subscribe: (listener) => void notifications.listen(listener),
     async close() {
       notifications.close()
-      await db.destroy()
+      await store.db.destroy()
       const ended = pool.end().then(() => true)
       if (!(await resolveWithin(CLOSE_TIMEOUT_MS, ended))) connections.destroyAll()
     },
   }
+  return store
 }
 
-/** The first transaction of a batch waits for the last. */
-const MAX_BATCH = 32
+function runReadOnly<T>(connections: ConnectionPool, work: (db: Db) => Promise<T>): Promise<T> {
+  return runTransaction(connections, async ({ db }) => {
+    await sql`set transaction isolation level repeatable read, read only`.execute(db)
+    return work(db)
+  })
+}
+
 const PING_TIMEOUT_MS = 3_000
 /** Longer than several heartbeats of the other replica. */
 const PEER_TIMEOUT_MS = 10_000
@@ -91,9 +97,9 @@ const PEER_TIMEOUT_MS = 10_000
 const CLOSE_TIMEOUT_MS = 3_000
 
 /** Uses a connection without a statement timeout, because building an index on a large table takes long. */
-async function migrateOnce(url: string, application_name: string): Promise<void> {
+async function migrateOnce({ Client }: DatabaseServers, application_name: string): Promise<void> {
   const db: Db = new Kysely<Tables>({
-    dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString: url, application_name, max: 1 }) }),
+    dialect: new PostgresDialect({ pool: new pg.Pool({ Client, application_name, max: 1 }) }),
   })
   try {
     await migrateStore(db)
@@ -111,32 +117,4 @@ async function syncClock(pool: pg.Pool, clock: StoreClock): Promise<void> {
   } catch (error) {
     throw classifyStoreError(error)
   }
-}
-
-/**
- * Retries the transaction while the store is unavailable, but commits it once: after a connection broke during the
- * commit, it looks up the mark that the transaction wrote, and repeats only a transaction that was not committed.
- */
-function runDurably<T>(
-  pool: pg.Pool,
-  transact: (onInterrupted: OnInterruptedCommit<T>) => Promise<T>,
-  signal?: AbortSignal,
-): Promise<T> {
-  let interrupted: InterruptedCommit<T> | null = null
-  return retryUntilAvailable(async () => {
-    if (interrupted && (await isCommitted(pool, interrupted.mark))) return interrupted.value
-    interrupted = null
-    return transact((commit) => {
-      interrupted = commit
-    })
-  }, signal)
-}
-
-async function isCommitted(pool: pg.Pool, { connection, number }: CommitMark): Promise<boolean> {
-  const values = [connection, number + 1, new Date().toISOString()]
-  const query = pool.query<{ number: number }>(LOOK_UP_COMMIT_MARK, values)
-  const { rows } = await query.catch((error) => {
-    throw classifyStoreError(error)
-  })
-  return rows[0]?.number === number
 }

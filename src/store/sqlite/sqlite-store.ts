@@ -34,12 +34,14 @@ export async function openSqliteStore(
     createTableVersions(writer, connection),
   )
   const snapshots = new SnapshotReader(path, sync)
-  return {
+  const store: Store = {
     kind: 'sqlite',
     db: readDb,
     readSnapshot: (work) => snapshots.read(work),
     transact,
     transactDurably: (work, signal) => retryUntilAvailable(() => transact(work), signal),
+    // A file is not away for a moment: what fails is its disk.
+    forRequests: () => store,
     now: null,
     commitMs: () => writer.commitMs,
     poolUse: () => null,
@@ -56,6 +58,7 @@ export async function openSqliteStore(
       await writeDb.destroy()
     },
   }
+  return store
 }
 
 /** More than a usual commit writes. Before the disk is full, the health check has to say that writes are about to fail. */
