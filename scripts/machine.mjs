@@ -22,6 +22,7 @@ const TOOLS = [
   { name: 'Python 3', package: 'python3', isInstalled: () => findOnPath('python3') !== null },
   { name: 'httpx for Python 3', package: 'python3-httpx', isInstalled: () => pythonWithHttpx() !== null },
   { name: 'venv for Python 3', package: 'python3-venv', isInstalled: () => pythonWithVenv() !== null },
+  { name: 'HAProxy', package: 'haproxy', isInstalled: () => haproxyProgram() !== null },
   { name: 'promtool', package: 'prometheus', isInstalled: () => findOnPath('promtool') !== null },
   {
     name: 'an emulator for Helm',
@@ -100,6 +101,11 @@ function findPythonWith(module) {
   return (
     candidates.find((python) => spawnSync(python, ['-c', `import ${module}`], { stdio: 'ignore' }).status === 0) ?? null
   )
+}
+
+/** The load balancer of the tests. Debian installs it in a folder that only root has in the PATH. */
+export function haproxyProgram() {
+  return [...searchPath(), '/usr/sbin'].map((folder) => join(folder, 'haproxy')).find(isExecutable) ?? null
 }
 
 /** The browser that the console is tested in. The headless shell needs a third less CPU time than the whole browser. */

@@ -37,6 +37,8 @@ export interface Config extends RoleSettings {
   maxConnectionsPerAddress: number
   dataDir: string
   databaseUrl: string | null
+  /** How long requests wait and runs go on while PostgreSQL does not respond. */
+  databaseWaitS: number
   sqliteSync: 'full' | 'normal'
   wedgesDir: string
   blueprintsDir: string
@@ -117,6 +119,7 @@ export function loadConfig(given: Variables, cwd = process.cwd()): Config {
     maxConnectionsPerAddress: integerSetting(env, 'SVC_MAX_CONNECTIONS_PER_ADDRESS', 1000, 0),
     dataDir: resolveDataDir(env, cwd),
     databaseUrl: readDatabaseUrl(env),
+    databaseWaitS: integerSetting(env, 'SVC_DATABASE_WAIT_S', 30, 0),
     sqliteSync: choiceSetting(env, 'SVC_SQLITE_SYNC', ['full', 'normal']),
     wedgesDir: resolveWedgesDir(env, cwd),
     blueprintsDir: resolveBlueprintsDir(env, cwd),
