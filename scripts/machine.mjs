@@ -22,8 +22,15 @@ const TOOLS = [
   { name: 'Python 3', package: 'python3', isInstalled: () => findOnPath('python3') !== null },
   { name: 'httpx for Python 3', package: 'python3-httpx', isInstalled: () => pythonWithHttpx() !== null },
   { name: 'venv for Python 3', package: 'python3-venv', isInstalled: () => pythonWithVenv() !== null },
+  { name: 'HAProxy', package: 'haproxy', isInstalled: () => haproxyProgram() !== null },
   { name: 'promtool', package: 'prometheus', isInstalled: () => findOnPath('promtool') !== null },
-  { name: 'Chromium', package: 'chromium', isInstalled: () => chromium() !== null },
+  {
+    name: 'an emulator for Helm',
+    package: 'qemu-user',
+    // Helm comes from npm and is built for x64 only; without an emulator the tests of the Helm chart are skipped.
+    isInstalled: () => process.platform !== 'linux' || process.arch === 'x64' || findOnPath('qemu-x86_64') !== null,
+  },
+  { name: 'Chromium', package: 'chromium-headless-shell', isInstalled: () => chromium() !== null },
   // The tests start a mail server of their own, which needs root; other users skip those tests.
   { name: 'Postfix', package: 'postfix', isInstalled: () => !canRunMailServer() || existsSync(POSTFIX) },
   { name: 'Dovecot', package: 'dovecot-imapd', isInstalled: () => !canRunMailServer() || existsSync(DOVECOT_IMAP) },
@@ -96,9 +103,14 @@ function findPythonWith(module) {
   )
 }
 
-/** The browser that the console is tested in. */
+/** The load balancer of the tests. Debian installs it in a folder that only root has in the PATH. */
+export function haproxyProgram() {
+  return [...searchPath(), '/usr/sbin'].map((folder) => join(folder, 'haproxy')).find(isExecutable) ?? null
+}
+
+/** The browser that the console is tested in. The headless shell needs a third less CPU time than the whole browser. */
 export function chromium() {
-  const names = ['chromium', 'chromium-browser', 'google-chrome']
+  const names = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome']
   const candidates = searchPath().flatMap((folder) => names.map((name) => join(folder, name)))
   return [...candidates, ...MAC_CHROMES].find(isExecutable) ?? null
 }

@@ -158,6 +158,17 @@ async function backupSqlite(file: string): Promise<void> {
   copySqliteStore(loadConfig(process.env).dataDir, file)
 }
 
+async function vacuumSqlite() {
+  const config = loadConfig(process.env)
+  const release = await lockDataFolder(config)
+  try {
+    const { vacuumSqliteStore } = await import('./store/sqlite/sqlite-store.ts')
+    return vacuumSqliteStore(config.dataDir)
+  } finally {
+    release()
+  }
+}
+
 /** The parent of `dist`, in a clone and in the package. */
 const PACKAGE_ROOT = fileURLToPath(new URL('..', import.meta.url))
 
@@ -185,7 +196,7 @@ void runCommandLine({
   streams: process,
   programPath: process.argv[1] ?? '',
   packageRoot: PACKAGE_ROOT,
-  server: { serve, rotateVault, adoptChains, backupSqlite },
+  server: { serve, rotateVault, adoptChains, backupSqlite, vacuumSqlite },
 }).then(async (code) => {
   await Promise.all([flushed(process.stdout), flushed(process.stderr)])
   process.exit(code)

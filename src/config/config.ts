@@ -37,10 +37,12 @@ export interface Config extends RoleSettings {
   maxConnectionsPerAddress: number
   dataDir: string
   databaseUrl: string | null
+  /** How long requests wait and runs go on while PostgreSQL does not respond. */
+  databaseWaitS: number
   sqliteSync: 'full' | 'normal'
   wedgesDir: string
   blueprintsDir: string
-  sandbox: 'auto' | 'bwrap' | 'process'
+  sandbox: 'auto' | 'bwrap' | 'runsc' | 'podman' | 'process'
   founderApiKey: string | null
   openSignup: boolean
   /** Runs of one project that may wait for approvals in cells of their own, per replica. */
@@ -90,6 +92,8 @@ export interface Config extends RoleSettings {
   recordRehearsal: boolean
   /** Logs and files of tasks that ended longer ago are deleted; null: they are kept. */
   retentionDays: number | null
+  /** Tasks that ended longer ago are deleted; null: they are kept. */
+  taskRetentionDays: number | null
   logLevel: string
   /** The port of the Prometheus metrics; null: there is none. */
   metricsPort: number | null
@@ -115,10 +119,11 @@ export function loadConfig(given: Variables, cwd = process.cwd()): Config {
     maxConnectionsPerAddress: integerSetting(env, 'SVC_MAX_CONNECTIONS_PER_ADDRESS', 1000, 0),
     dataDir: resolveDataDir(env, cwd),
     databaseUrl: readDatabaseUrl(env),
+    databaseWaitS: integerSetting(env, 'SVC_DATABASE_WAIT_S', 30, 0),
     sqliteSync: choiceSetting(env, 'SVC_SQLITE_SYNC', ['full', 'normal']),
     wedgesDir: resolveWedgesDir(env, cwd),
     blueprintsDir: resolveBlueprintsDir(env, cwd),
-    sandbox: choiceSetting(env, 'SVC_SANDBOX', ['auto', 'bwrap', 'process']),
+    sandbox: choiceSetting(env, 'SVC_SANDBOX', ['auto', 'bwrap', 'runsc', 'podman', 'process']),
     founderApiKey: founderKeySetting(env),
     openSignup: booleanSetting(env, 'SVC_OPEN_SIGNUP'),
     ...role,
@@ -153,7 +158,7 @@ export function loadConfig(given: Variables, cwd = process.cwd()): Config {
     // An empty list allows no name, whereas an absent setting allows all of them.
     envSecrets: given.SVC_ENV_SECRETS === undefined ? null : parseList(given.SVC_ENV_SECRETS),
     recordRehearsal: booleanSetting(env, 'SVC_RECORD_REHEARSAL'),
-    retentionDays: env.SVC_RETENTION_DAYS ? positiveSetting(env, 'SVC_RETENTION_DAYS', 0) : null,
+    ...retentionSettings(env),
     logLevel: choiceSetting(env, 'SVC_LOG_LEVEL', ['info', 'debug', 'warn', 'error', 'silent']),
     metricsPort: env.SVC_METRICS_PORT ? integerSetting(env, 'SVC_METRICS_PORT', 0, 0, MAX_PORT) : null,
     metricsHost: env.SVC_METRICS_HOST ?? '127.0.0.1',
@@ -197,6 +202,17 @@ function originSettings(env: SettingsEnv): string[] {
       throw new Error(`SVC_CORS_ORIGINS must list origins such as https://app.example.com, not '${origin}'`)
   }
   return origins
+}
+
+/** The log of a task goes no later than the task. */
+function retentionSettings(env: SettingsEnv): Pick<Config, 'retentionDays' | 'taskRetentionDays'> {
+  const logDays = env.SVC_RETENTION_DAYS ? positiveSetting(env, 'SVC_RETENTION_DAYS', 0) : null
+  // An idempotency key refers to its task for a day.
+  const taskDays = env.SVC_TASK_RETENTION_DAYS ? integerSetting(env, 'SVC_TASK_RETENTION_DAYS', 0, 1) : null
+  return {
+    retentionDays: taskDays === null ? logDays : Math.min(logDays ?? taskDays, taskDays),
+    taskRetentionDays: taskDays,
+  }
 }
 
 function approvalTtlSettings(env: SettingsEnv): Pick<Config, 'approvalTtlS' | 'replyTtlS' | 'approvalTtlMaxS'> {

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { createBulkInsert } from '../store/dialect.ts'
-import { prepareQuery } from '../store/prepared-query.ts'
+import { prepareLogQuery, prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
 import type { EventRow, TaskRow } from '../store/tables.ts'
 
@@ -94,7 +94,7 @@ const TOO_LONG = ''
 
 const EVENT_COLUMNS = ['task_id', 'seq', 'type', 'ts'] as const
 
-const listShortEvents = prepareQuery<{ task_id: string; after: number }, EventRow>((db, arg) =>
+const listShortEvents = prepareLogQuery<{ task_id: string; after: number }, EventRow>('task_id', (db, arg) =>
   db
     .selectFrom('events')
     .select(EVENT_COLUMNS)
@@ -107,7 +107,7 @@ const listShortEvents = prepareQuery<{ task_id: string; after: number }, EventRo
     .limit(EVENT_PAGE_SIZE),
 )
 
-const listLongEvents = prepareQuery<{ task_id: string; after: number }, EventRow>((db, arg) =>
+const listLongEvents = prepareLogQuery<{ task_id: string; after: number }, EventRow>('task_id', (db, arg) =>
   db
     .selectFrom('events')
     .select(EVENT_COLUMNS)

@@ -1,7 +1,7 @@
 import { type ExpressionBuilder, sql } from 'kysely'
 import { WRITABLE_STATUSES } from '../events/rows.ts'
 import { hasSubscribedWebhook } from '../events/webhook-event-rows.ts'
-import { prepareBatchedRead, prepareQuery } from '../store/prepared-query.ts'
+import { prepareBatchedRead, prepareLogQuery, prepareQuery } from '../store/prepared-query.ts'
 import type { ApprovalRow, Tables, TaskRow } from '../store/tables.ts'
 import type { TerminalStatus } from '../tasks/status.ts'
 import { statusesBefore } from './states.ts'
@@ -111,7 +111,7 @@ const ENDED_TASK_COLUMNS = [
  * one more event number, for the `task.created` event that opens its log.
  */
 export const updateTaskEnded = (status: TerminalStatus) =>
-  prepareQuery<
+  prepareLogQuery<
     {
       id: string
       epoch: number | null
@@ -121,7 +121,7 @@ export const updateTaskEnded = (status: TerminalStatus) =>
       finished_at: string
     },
     EndedTask
-  >((db, arg) =>
+  >('id', (db, arg) =>
     db
       .updateTable('tasks')
       .set({
@@ -140,7 +140,7 @@ export const updateTaskEnded = (status: TerminalStatus) =>
         eb
           .selectFrom('events')
           .select(sql<number>`coalesce(sum(octet_length(data)), 0)`.as('bytes'))
-          .whereRef('events.task_id', '=', 'tasks.id')
+          .where('events.task_id', '=', arg('id'))
           .whereRef('events.seq', '>', 'tasks.counted_events')
           .as('event_bytes'),
       )

@@ -5,6 +5,7 @@ import { type Ctx, inTx } from '../ctx/ctx.ts'
 import { deleteInBatches, ROWS_PER_BATCH } from '../ctx/delete-in-batches.ts'
 import type { Loop } from '../ctx/loop.ts'
 import { toIsoTime } from '../ctx/world.ts'
+import { deleteOldTasks } from '../erasure/delete-old-tasks.ts'
 import { catchUpAllFollowers } from '../events/follow-log.ts'
 import { removeUnfinishedFiles } from '../files/delete-file.ts'
 import { removeUnusedFiles, removeUnusedIncomingFiles } from '../files/retention.ts'
@@ -29,6 +30,7 @@ const FOLLOWER_POLL_MS = 400
 const REPORT_MS = 60_000
 const CLOCK_SKEW_CHECK_MS = 30_000
 const STREAM_RECHECK_MS = 30_000
+const PARTITION_MS = 60 * 60_000
 const CLEANUP_MS = 10 * 60_000
 const DAY_MS = 24 * 60 * 60_000
 
@@ -37,7 +39,8 @@ export type CreateSweep = (name: string, ms: number, work: Sweep) => Loop
 
 /** The work for all tasks, whichever replica executes them: the replicas that serve the API do it. */
 export function createSharedSweeps(ctx: Ctx, sweep: CreateSweep): Loop[] {
-  const { retentionDays } = ctx.config
+  const { retentionDays, taskRetentionDays } = ctx.config
+  const { releaseSpace, eventPartitions } = ctx.store
   return [
     sweep('schedules', SCHEDULE_CHECK_MS, () => fireDueSchedules(ctx)),
     sweep('clock skew', CLOCK_SKEW_CHECK_MS, () => undoClockSkew(ctx)),
@@ -50,9 +53,29 @@ export function createSharedSweeps(ctx: Ctx, sweep: CreateSweep): Loop[] {
     sweep('expired rows', CLEANUP_MS, () => deleteExpiredRows(ctx)),
     sweep('unused files', DAY_MS, () => removeUnusedIncomingFiles(ctx)),
     ...(retentionDays === null ? [] : [sweep('retention', RETENTION_MS, () => pruneOldLogs(ctx, retentionDays))]),
+    ...(taskRetentionDays === null ? [] : [createTaskRetention(ctx, taskRetentionDays, sweep)]),
+    ...(eventPartitions
+      ? [sweep('event partitions', PARTITION_MS, () => eventPartitions.createAhead(ctx.world.clock.now()))]
+      : []),
+    ...(releaseSpace ? [sweep('free space', RETENTION_MS, (stopping) => releaseInSteps(releaseSpace, stopping))] : []),
     ...(ctx.store.kind === 'postgres' ? [sweep('followers', FOLLOWER_POLL_MS, () => catchUpAllFollowers(ctx))] : []),
   ]
 }
+
+/** Continues where the previous round ended. */
+function createTaskRetention(ctx: Ctx, days: number, sweep: CreateSweep): Loop {
+  let after = ''
+  return sweep('task retention', RETENTION_MS, async () => {
+    after = await deleteOldTasks(ctx, days, after)
+  })
+}
+
+/** At most 5 MiB each time, so that the write-ahead log stays short and other transactions have their turn. */
+async function releaseInSteps(releaseSpace: () => Promise<boolean>, stopping: AbortSignal): Promise<void> {
+  for (let step = 0; step < MAX_RELEASE_STEPS && !stopping.aborted && (await releaseSpace()); step++);
+}
+
+const MAX_RELEASE_STEPS = 20
 
 /** Deletes credentials, keys, counters and deliveries that have expired, and files that nothing needs. */
 async function deleteExpiredRows(ctx: Ctx): Promise<void> {

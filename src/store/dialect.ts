@@ -1,10 +1,18 @@
-import { CompiledQuery, type Dialect, type DialectAdapter, Kysely, PostgresAdapter, SqliteAdapter } from 'kysely'
+import { CompiledQuery, type Dialect, type DialectAdapter, Kysely, PostgresAdapter, SqliteAdapter, sql } from 'kysely'
 import type { Db } from './store.ts'
 import type { Tables } from './tables.ts'
 
 /** Outside this folder, only for code whose SQL differs between the stores. */
 export function isPostgres(db: Db): boolean {
   return db.getExecutor().adapter instanceof PostgresAdapter
+}
+
+/** Lets one replica at a time do some work, until its transaction ends. False: another replica does it. */
+export async function tryExclusiveWork(db: Db, name: string): Promise<boolean> {
+  if (!isPostgres(db)) return true
+  const { rows } = await sql<{ is_locked: boolean }>`
+    select pg_try_advisory_xact_lock(hashtext('svc'), hashtext(${name})) as is_locked`.execute(db)
+  return rows[0]?.is_locked ?? false
 }
 
 /**
@@ -39,10 +47,19 @@ export type StatementMode = 'awaited' | 'batched' | 'deferred'
 /** The same for PostgreSQL, where Kysely costs as much as the driver. */
 export class DirectPostgresAdapter extends PostgresAdapter {
   readonly run: (text: string, parameters: readonly unknown[], mode: StatementMode) => Promise<unknown[]>
-  constructor(run: DirectPostgresAdapter['run']) {
+  /** The partition of `events` that has the log of a task. */
+  readonly eventTableOf: (taskId: string) => string
+  constructor(run: DirectPostgresAdapter['run'], eventTableOf: DirectPostgresAdapter['eventTableOf']) {
     super()
     this.run = run
+    this.eventTableOf = eventTableOf
   }
+}
+
+/** The table that has the log of a task: a partition, or `events`, which works for every task. */
+export function eventTableOf(db: Db, taskId: string): string {
+  const { adapter } = db.getExecutor()
+  return adapter instanceof DirectPostgresAdapter && !db.isTransaction ? adapter.eventTableOf(taskId) : 'events'
 }
 
 /** Kysely for queries that are built when they run; the adapter runs those that were compiled before. */

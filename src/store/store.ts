@@ -16,6 +16,23 @@ export interface PoolUse {
   waiting: number
 }
 
+/** The event table of PostgreSQL has a partition for each week, so that old logs go without deleting row by row. */
+export interface EventPartitions {
+  /** Creates the partitions of the next weeks. */
+  createAhead(now: number): Promise<void>
+  /** The end of the last whole week before a time. */
+  cutoff(before: number): number
+  /**
+   * Says which tasks are in partitions whose logs are removed all at once, by `prune`. Until the transaction ends, `prune`
+   * waits.
+   */
+  lockWaiting(db: Db): Promise<(taskId: string) => boolean>
+  /** Removes the logs that retention has removed from a partition that ended before a time: at most one, the oldest. */
+  prune(before: number): Promise<void>
+  /** Drops the oldest partition that ended before a time, if all of its tasks are deleted. */
+  dropEmpty(before: number): Promise<void>
+}
+
 /** What SQLite and PostgreSQL both provide. Code outside this folder is the same for both. */
 export interface Store {
   readonly kind: 'sqlite' | 'postgres'
@@ -39,12 +56,24 @@ export interface Store {
    * the connection broke. The signal ends the retries, not a running transaction.
    */
   transactDurably<T>(work: TransactionWork<T>, signal?: AbortSignal, group?: string): Promise<T>
+  /**
+   * The same store for requests. Their reads and transactions wait while the database cannot be reached, until it has not
+   * responded for `waitMs`, and never repeat a transaction that was committed when the connection broke.
+   */
+  forRequests(waitMs: number): Store
   /** The clock of the database, which all replicas share; null on SQLite, which has one replica. */
   readonly now: (() => number) | null
   /** The recent duration of a commit in milliseconds: waiting that long for other transactions pays off. */
   readonly commitMs: () => number
   /** How the pool of connections is used now; null on SQLite, which has none. */
   readonly poolUse: () => PoolUse | null
+  /** Null on SQLite. */
+  readonly eventPartitions: EventPartitions | null
+  /**
+   * Gives some of the freed space back to the disk, in one short step, and returns whether more is free. Null where the
+   * database does this by itself or cannot do it.
+   */
+  readonly releaseSpace: (() => Promise<boolean>) | null
   /** Rejects while the store cannot be reached or written. */
   ping(): Promise<void>
   /** Sends topics to the other replicas. A lost notification costs them one poll interval. */

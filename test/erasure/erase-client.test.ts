@@ -1,23 +1,12 @@
-import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { eachStore, type TestApp } from '../app.ts'
+import { eachStore } from '../app.ts'
 import { createAndGetId, openChannelApp, openPortal, otherOrganisationSession } from '../channels/channel-app.ts'
 import { openMcpApp, pendingApproval, startCall } from '../connections/mcp/mcp-app.ts'
 import { methodsOf, type ToolCall } from '../connections/mcp/mcp-server.ts'
+import { findInDatabase } from './find-in-database.ts'
 import { openGatedApp, gatedWedgeFiles, requestedApprovalId, startAction } from '../approvals/gated-app.ts'
 
 const CANARY = 'canary-7f3a'
-
-/** Every text that the database holds, by table. */
-async function findInDatabase({ ctx }: TestApp, text: string): Promise<string[]> {
-  const tables = await ctx.db.introspection.getTables()
-  const found: string[] = []
-  for (const { name } of tables) {
-    const rows = await sql`select * from ${sql.table(name)}`.execute(ctx.db)
-    if (JSON.stringify(rows.rows).toLowerCase().includes(text)) found.push(name)
-  }
-  return found
-}
 
 eachStore((store) => {
   test('nothing of an erased client is left: messages, tasks, logs, access', async () => {

@@ -42,6 +42,9 @@ const listTables = (store: StoreKind, db: Db) =>
     : sql`select tablename from pg_tables where schemaname = 'public'`.execute(db)
 
 const UNDO_STORAGE_USAGE_AND_LATER = [
+  'drop table events',
+  `create table events (task_id text not null, seq bigint not null, type text not null, ts text not null,
+    data text not null, primary key (task_id, seq))`,
   'drop index if exists tasks_queued_wedge',
   ...['max_tasks', 'runner_projects', 'runner_wedges'].map((column) => `alter table replicas drop column ${column}`),
   ...[

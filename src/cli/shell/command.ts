@@ -51,6 +51,8 @@ export interface ServerCommands {
   }>
   /** Copies the SQLite store. The copy is consistent even while the service runs. */
   backupSqlite(file: string): Promise<void>
+  /** Rewrites the SQLite store without free pages. Fails while the service runs. */
+  vacuumSqlite(): Promise<{ bytesBefore: number; bytesAfter: number }>
 }
 
 /** The options of every command. They are also accepted before the command. */

@@ -26,6 +26,9 @@ export interface ReadRequest {
 export interface ConnectionOwner {
   /** The name under which the server keeps a statement prepared. */
   statementName(text: string): string
+  eventTableOf: (taskId: string) => string
+  /** When the database last responded to a statement. */
+  respondedAt: number
   /** Called when a prepared statement no longer fits the tables. */
   onStalePlan(): void
   warn(message: string, error: unknown): void
@@ -55,6 +58,7 @@ export class PostgresConnection implements TransactionSession {
     this.#owner = owner
     this.db = createPostgresKysely(
       (text, values, mode) => (mode === 'deferred' ? this.#defer(text, values) : this.queryPrepared(text, values)),
+      owner.eventTableOf,
       async () => ({ query: (text, values) => this.query({ text, values }), release: () => {} }),
     )
   }
@@ -99,6 +103,7 @@ export class PostgresConnection implements TransactionSession {
     const preparedBefore = this.#prepared.size
     try {
       const [result] = await sendPipeline(this.#client, statements, statements.length - 1, this.#prepared)
+      this.#owner.respondedAt = performance.now()
       if (!result) throw new Error(`no result of ${statement.text}`)
       if (result.command !== 'SELECT' && result.rowCount) this.writeCount++
       return result
@@ -113,6 +118,7 @@ export class PostgresConnection implements TransactionSession {
     const preparedBefore = this.#prepared.size
     try {
       const results = await sendPipeline(this.#client, statements, 0, this.#prepared)
+      this.#owner.respondedAt = performance.now()
       return results.map(({ rows }) => rows)
     } catch (error) {
       throw this.#classify(error, this.#prepared.size > preparedBefore)
@@ -151,8 +157,12 @@ interface KyselyClient {
   release(): void
 }
 
-export function createPostgresKysely(run: DirectPostgresAdapter['run'], connect: () => Promise<KyselyClient>): Db {
+export function createPostgresKysely(
+  run: DirectPostgresAdapter['run'],
+  eventTableOf: DirectPostgresAdapter['eventTableOf'],
+  connect: () => Promise<KyselyClient>,
+): Db {
   // Kysely must not end the pool: the store does.
   const dialect = new PostgresDialect({ pool: { connect, end: async () => {} } as unknown as PostgresPool })
-  return createKysely(dialect, new DirectPostgresAdapter(run))
+  return createKysely(dialect, new DirectPostgresAdapter(run, eventTableOf))
 }

@@ -12,10 +12,9 @@ const ROUNDS = 5
  * client a process id of its own making, so a direct connection is recognised by one query. Behind a pooler in session
  * mode, a client keeps its session, and no other client has it.
  */
-export async function refuseTransactionPooler(client: pg.PoolClient, config: pg.ClientConfig): Promise<void> {
+export async function refuseTransactionPooler(client: pg.PoolClient, other: pg.Client): Promise<void> {
   const session = await readSessionId(client)
   if (session === announcedId(client)) return
-  const other = new pg.Client(config)
   // A lost connection fails the query below; without a listener it would end the process.
   other.on('error', () => {})
   await other.connect()

@@ -8,6 +8,7 @@ import { conversationStatements } from './conversations.ts'
 import { FILE_STATEMENTS } from './files.ts'
 import { initialSchema } from './initial-schema.ts'
 import { MCP_OAUTH_STATEMENTS } from './mcp-oauth.ts'
+import { partitionEvents } from './partition-events.ts'
 import { runStateStatements } from './run-states.ts'
 import { STORAGE_USAGE_STATEMENTS } from './storage-usage.ts'
 
@@ -130,6 +131,7 @@ export const MIGRATIONS: Record<string, Migration> = {
       for (const statement of replicaRoleStatements(db)) await sql.raw(statement).execute(db)
     },
   },
+  '0024_event_partitions': { up: partitionEvents },
 }
 
 /**

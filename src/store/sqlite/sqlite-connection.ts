@@ -29,7 +29,8 @@ export function openSqliteConnection(path: string, sync: 'full' | 'normal'): Sql
   const { DatabaseSync } = loadSqlite()
   const database = new DatabaseSync(path)
   // On macOS a plain fsync ends in the cache of the disk, which a power cut empties; elsewhere `fullfsync` has no effect.
-  database.exec(`pragma busy_timeout = 5000; pragma journal_mode = wal; pragma synchronous = ${sync};
+  // `auto_vacuum` has to come before anything that writes to a new file; it does not change a file that has tables.
+  database.exec(`pragma busy_timeout = 5000; pragma auto_vacuum = incremental; pragma journal_mode = wal; pragma synchronous = ${sync};
     pragma fullfsync = on; pragma foreign_keys = on; pragma cache_size = -65536; pragma temp_store = memory;
     pragma journal_size_limit = ${MAX_EMPTY_LOG_BYTES}`)
   const statements = new Map<string, SqliteStatement>()

@@ -1,9 +1,10 @@
-import { chmodSync, closeSync, existsSync, fsyncSync, mkdirSync, openSync, rmSync } from 'node:fs'
+import { chmodSync, closeSync, existsSync, fsyncSync, mkdirSync, openSync, rmSync, statSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DISK_FULL, retryUntilAvailable, StoreUnavailable } from '../errors.ts'
 import { GroupCommit } from '../group-commit.ts'
 import { migrateStore } from '../schema/migrations.ts'
+import { canReleasePages, PAGES_PER_STEP, releasePages } from './free-pages.ts'
 import { loadSqlite } from './load-sqlite/load-sqlite.ts'
 import { createSqliteKysely, openSqliteConnection, type SqliteConnection } from './sqlite-connection.ts'
 import type { Db, Store, TransactionWork } from '../store.ts'
@@ -34,15 +35,19 @@ export async function openSqliteStore(
     createTableVersions(writer, connection),
   )
   const snapshots = new SnapshotReader(path, sync)
-  return {
+  const store: Store = {
     kind: 'sqlite',
     db: readDb,
     readSnapshot: (work) => snapshots.read(work),
     transact,
     transactDurably: (work, signal) => retryUntilAvailable(() => transact(work), signal),
+    // A file is not away for a moment: what fails is its disk.
+    forRequests: () => store,
     now: null,
     commitMs: () => writer.commitMs,
     poolUse: () => null,
+    eventPartitions: null,
+    releaseSpace: canReleasePages(connection) ? () => releaseSpace(writer, connection, transact) : null,
     async ping() {
       await requireFreeSpace(dataDir)
       await writer.ping(transact)
@@ -56,6 +61,19 @@ export async function openSqliteStore(
       await writeDb.destroy()
     },
   }
+  return store
+}
+
+/** One step. After the last one it copies the write-ahead log into the file, which only then gets shorter. */
+async function releaseSpace(
+  writer: SqliteWriter,
+  connection: SqliteConnection,
+  transact: <T>(work: TransactionWork<T>) => Promise<T>,
+): Promise<boolean> {
+  const pages = await transact(async () => releasePages(connection))
+  if (pages === PAGES_PER_STEP) return true
+  if (pages > 0 && !writer.isOpen) connection.exec('pragma wal_checkpoint(passive)')
+  return false
 }
 
 /** More than a usual commit writes. Before the disk is full, the health check has to say that writes are about to fail. */
@@ -134,6 +152,25 @@ export function copySqliteStore(dataDir: string, to: string): void {
   const copy = openSync(to, 'r')
   fsyncSync(copy)
   closeSync(copy)
+}
+
+/**
+ * Rewrites the file without free pages, so that the service can give space back from then on. The caller holds the lock on
+ * the folder. Needs as much free disk space as the file has.
+ */
+export function vacuumSqliteStore(dataDir: string): { bytesBefore: number; bytesAfter: number } {
+  const path = join(dataDir, 'svc.db')
+  if (!existsSync(path)) throw new Error(`the file ${path} does not exist`)
+  const connection = openSqliteConnection(path, 'full')
+  try {
+    connection.exec('pragma wal_checkpoint(truncate)')
+    const bytesBefore = statSync(path).size
+    connection.exec('vacuum')
+    connection.exec('pragma wal_checkpoint(truncate)')
+    return { bytesBefore, bytesAfter: statSync(path).size }
+  } finally {
+    connection.close()
+  }
 }
 
 /**

@@ -1,0 +1,95 @@
+import { sql } from 'kysely'
+import { isPostgres } from '../dialect.ts'
+import type { Db } from '../store.ts'
+import {
+  createWeekPartitions,
+  dayText,
+  parseDayText,
+  sortsIdsByBytes,
+  taskIdPrefixAt,
+  WEEK_MS,
+  weekStart,
+} from './event-weeks.ts'
+
+const DAY_MS = 24 * 60 * 60_000
+const PREPARED = 'events_before_'
+
+/**
+ * Partitions `events` by week. The existing table becomes the first partition as it is: `prepareEventPartitions` has proved
+ * that it has no event of a later week, so this reads no rows and takes milliseconds.
+ */
+export async function partitionEvents(db: Db): Promise<void> {
+  if (!isPostgres(db)) return
+  const now = await readDatabaseTime(db)
+  const newest = await findNewestTaskId(db)
+  const first = (await findPreparedWeek(db)) ?? weekStart(now)
+  const isDivided = (newest === null || newest < taskIdPrefixAt(first)) && (await sortsIdsByBytes(db))
+  const existing = isDivided ? `${PREPARED}${dayText(first)}` : 'events_default'
+  const bounds = isDivided ? `for values from (minvalue) to ('${taskIdPrefixAt(first)}')` : 'default'
+  for (const statement of [
+    `alter table events rename to ${existing}`,
+    `alter index events_pkey rename to ${existing}_pkey`,
+    `create table events (like ${existing}) partition by range (task_id)`,
+    'alter table events add primary key (task_id, seq)',
+    `alter table events attach partition ${existing} ${bounds}`,
+    `alter table ${existing} drop constraint if exists ${PREPARED}${dayText(first)}`,
+  ])
+    await sql.raw(statement).execute(db)
+  if (!isDivided) return
+  await sql`create table events_default (like events including all)`.execute(db)
+  await sql`alter table events attach partition events_default default`.execute(db)
+  await createWeekPartitions(db, first, now)
+}
+
+/**
+ * Before the migrations, and outside of their transaction: proves that the events of an existing installation belong to
+ * tasks from before a Monday in one to two weeks. Reading all rows takes minutes for a large table, while other replicas
+ * read and write it. An attempt that was interrupted is continued, or undone if its Monday is near.
+ */
+export async function prepareEventPartitions(db: Db): Promise<void> {
+  await sql`select pg_advisory_lock(hashtext('svc'), hashtext('prepare event partitions'))`.execute(db)
+  const newest = (await hasPlainEvents(db)) ? await findNewestTaskId(db) : null
+  if (newest === null) return
+  const now = await readDatabaseTime(db)
+  const prepared = await findPreparedWeek(db)
+  if (prepared !== null && prepared < now + DAY_MS) await dropPreparedWeek(db, prepared)
+  const week = prepared !== null && prepared >= now + DAY_MS ? prepared : weekStart(now) + 2 * WEEK_MS
+  if (newest >= taskIdPrefixAt(week)) return
+  const name = `${PREPARED}${dayText(week)}`
+  if (week !== prepared) {
+    const check = `add constraint ${name} check (task_id < '${taskIdPrefixAt(week)}') not valid`
+    await sql.raw(`alter table events ${check}`).execute(db)
+  }
+  try {
+    await sql.raw(`alter table events validate constraint ${name}`).execute(db)
+  } catch (error) {
+    await dropPreparedWeek(db, week)
+    throw error
+  }
+}
+
+const dropPreparedWeek = (db: Db, week: number) =>
+  sql.raw(`alter table events drop constraint ${PREPARED}${dayText(week)}`).execute(db)
+
+/** The Monday for which an existing installation was prepared. */
+async function findPreparedWeek(db: Db): Promise<number | null> {
+  const { rows } = await sql<{ conname: string }>`
+    select conname from pg_constraint
+    where conrelid = to_regclass('events') and conname like ${`${PREPARED}%`}`.execute(db)
+  return rows[0] ? parseDayText(rows[0].conname.slice(PREPARED.length)) : null
+}
+
+async function hasPlainEvents(db: Db): Promise<boolean> {
+  const { rows } = await sql`select 1 from pg_class where oid = to_regclass('events') and relkind = 'r'`.execute(db)
+  return rows.length > 0
+}
+
+async function findNewestTaskId(db: Db): Promise<string | null> {
+  const { rows } = await sql<{ task_id: string }>`select task_id from events order by task_id desc limit 1`.execute(db)
+  return rows[0]?.task_id ?? null
+}
+
+async function readDatabaseTime(db: Db): Promise<number> {
+  const { rows } = await sql<{ ms: number }>`select extract(epoch from now())::float8 * 1000 as ms`.execute(db)
+  return rows[0]?.ms ?? 0
+}
