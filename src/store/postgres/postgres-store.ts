@@ -11,7 +11,7 @@ import { refuseTransactionPooler } from './refuse-transaction-pooler.ts'
 import { createRequestRetry, Transactions } from './transactions.ts'
 import { DatabaseServers } from './primary-client.ts'
 import { runTransaction } from './transaction.ts'
-import type { Db, Store } from '../store.ts'
+import type { Db, Store, TransactionWork } from '../store.ts'
 import { StoreClock, SELECT_DATABASE_TIME } from './store-clock.ts'
 import type { Tables } from '../tables.ts'
 
@@ -61,16 +61,7 @@ export async function openPostgresStore(
     transact: (work, group) => transactions.run(work, group),
     transactDurably: (work, signal, group) =>
       transactions.runDurably((attempt) => retryUntilAvailable(attempt, signal), work, group),
-    forRequests(waitMs) {
-      if (waitMs === 0) return store
-      const retry = createRequestRetry(connections, waitMs)
-      return {
-        ...store,
-        db: connections.createDb(retry),
-        readSnapshot: (work) => retry(() => store.readSnapshot(work)),
-        transact: (work, group) => transactions.runDurably(retry, work, group),
-      }
-    },
+    forRequests: (waitMs) => (waitMs === 0 ? store : createRequestStore(store, connections, transactions, waitMs)),
     now: () => clock.now(),
     // The server groups commits by itself.
     commitMs: () => 0,
@@ -91,6 +82,17 @@ export async function openPostgresStore(
     },
   }
   return store
+}
+
+/** The store of requests, which wait for an unavailable database. */
+function createRequestStore(store: Store, connections: ConnectionPool, transactions: Transactions, waitMs: number) {
+  const retry = createRequestRetry(connections, waitMs)
+  return {
+    ...store,
+    db: connections.createDb(retry),
+    readSnapshot: <T>(work: (db: Db) => Promise<T>) => retry(() => store.readSnapshot(work)),
+    transact: <T>(work: TransactionWork<T>, group?: string) => transactions.runDurably(retry, work, group),
+  }
 }
 
 function runReadOnly<T>(connections: ConnectionPool, work: (db: Db) => Promise<T>): Promise<T> {
