@@ -87,7 +87,11 @@ test.each([
     `select * from tasks where project_id = 'prj_1' and wedge = 'rare' and status = 'failed'`,
     /Index Scan using tasks_\w+ .*Index Cond: \(\(project_id = 'prj_1'/,
   ],
-  ['events by task', `select * from events where task_id = '${seededTaskId(7)}'`, /Index Scan using events_pkey/],
+  [
+    'events by task, in one partition',
+    `select * from events where task_id = '${seededTaskId(7)}'`,
+    /^Index Scan using events_\w+_pkey on [^>]*$/,
+  ],
   [
     'a join on the task',
     `select * from approvals a join tasks t on t.id = a.task_id where a.id = 'apr_waiting'`,
