@@ -80,7 +80,7 @@ async function findPreparedWeek(db: Db): Promise<number | null> {
 }
 
 async function hasPlainEvents(db: Db): Promise<boolean> {
-  const { rows } = await sql`select 1 from pg_class where oid = to_regclass('events') and relkind = 'r'`.execute(db)
+  const { rows } = await sql`select oid from pg_class where oid = to_regclass('events') and relkind = 'r'`.execute(db)
   return rows.length > 0
 }
 
