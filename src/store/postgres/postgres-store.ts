@@ -32,8 +32,7 @@ export async function openPostgresStore(
   pg.types.setTypeParser(pg.types.builtins.INT8, Number)
   await migrateOnce(url, `svc/${replica} migration`)
   const eventPartitions = new PostgresEventPartitions(url, `svc/${replica} partitions`)
-  const eventTableOf = (taskId: string) => eventPartitions.tableOf(taskId)
-  const connections = new ConnectionPool(url, `svc/${replica} pool`, limits, warn, eventTableOf)
+  const connections = new ConnectionPool(url, `svc/${replica} pool`, limits, warn, eventPartitions.tableOf)
   const { pool, db } = connections
   const commits = new GroupCommit({
     maxBatch: MAX_BATCH,
@@ -46,8 +45,7 @@ export async function openPostgresStore(
       : commits.transact(group, work, onInterrupted)
   const clock = new StoreClock()
   // Waits for the database, because the migrations have just reached it.
-  await retryUntilAvailable(() => syncClock(pool, clock))
-  await retryUntilAvailable(() => eventPartitions.load(db))
+  await retryUntilAvailable(() => Promise.all([syncClock(pool, clock), eventPartitions.load(db)]))
   const notifications = new NotifyListener({
     url,
     sessionName: `svc/${replica} listener`,
