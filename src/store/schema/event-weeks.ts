@@ -42,8 +42,8 @@ export async function createWeekPartitions(db: Db, from: number, now: number): P
 }
 
 /**
- * Whether the database sorts ids like JavaScript does. All languages sort single characters of ids so, but some treat a
- * pair of letters as one.
+ * Whether the database sorts ids like JavaScript does. Some languages have another order of letters, and some treat a pair
+ * of letters as one.
  */
 export async function sortsIdsByBytes(db: Db): Promise<boolean> {
   const { rows } = await sql<{ is_ordered: boolean }>`
