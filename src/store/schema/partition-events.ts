@@ -91,7 +91,7 @@ async function findPreparedWeek(db: Db): Promise<number | null> {
 
 /** Null if the table is empty, does not exist yet, or is partitioned already. */
 async function findNewestPlainTaskId(db: Db): Promise<string | null> {
-  const { rows } = await sql`select 1 from pg_class where oid = to_regclass('events') and relkind = 'r'`.execute(db)
+  const { rows } = await sql`select oid from pg_class where oid = to_regclass('events') and relkind = 'r'`.execute(db)
   return rows.length > 0 ? findNewestTaskId(db) : null
 }
 
