@@ -189,6 +189,13 @@ async function endLeftoverRuns(ctx: Ctx): Promise<void> {
 }
 
 const STORAGE_MS = 5_000
+const PARTITION_MS = 60 * 60_000
+
+/** On every replica, because each has a list of the partitions. */
+function createPartitionSweep({ store: { eventPartitions }, world: { clock } }: Ctx, sweep: CreateSweep): Loop[] {
+  if (!eventPartitions) return []
+  return [sweep('event partitions', PARTITION_MS, () => eventPartitions.createAhead(clock.now()))]
+}
 
 /** The periodic work of this replica. Several replicas may do all of it at the same time. */
 function createSweeps(ctx: Ctx, execution: TaskExecution | null, lease: ReplicaLease): Loop[] {
@@ -220,6 +227,7 @@ function createSweeps(ctx: Ctx, execution: TaskExecution | null, lease: ReplicaL
     createJointLoop(clock, HEARTBEAT_INTERVAL_MS, works),
     sweep('new report rows', CHANGED_PROJECTS_MS, () => rollUpNewRowsOf(ctx, changedProjects.list())),
     ...(ctx.config.maxProjectMb === 0 ? [] : [sweep('storage limit', STORAGE_MS, () => refreshFullProjects(ctx))]),
+    ...createPartitionSweep(ctx, sweep),
     ...(ctx.config.otlp ? [createTraceExport(ctx, ctx.config.otlp, VERSION)] : []),
     ...(servesApi(ctx.config) ? createSharedSweeps(ctx, sweep) : []),
   ]

@@ -30,7 +30,6 @@ const FOLLOWER_POLL_MS = 400
 const REPORT_MS = 60_000
 const CLOCK_SKEW_CHECK_MS = 30_000
 const STREAM_RECHECK_MS = 30_000
-const PARTITION_MS = 60 * 60_000
 const CLEANUP_MS = 10 * 60_000
 const DAY_MS = 24 * 60 * 60_000
 
@@ -40,7 +39,7 @@ export type CreateSweep = (name: string, ms: number, work: Sweep) => Loop
 /** The work for all tasks, whichever replica executes them: the replicas that serve the API do it. */
 export function createSharedSweeps(ctx: Ctx, sweep: CreateSweep): Loop[] {
   const { retentionDays, taskRetentionDays } = ctx.config
-  const { releaseSpace, eventPartitions } = ctx.store
+  const { releaseSpace } = ctx.store
   return [
     sweep('schedules', SCHEDULE_CHECK_MS, () => fireDueSchedules(ctx)),
     sweep('clock skew', CLOCK_SKEW_CHECK_MS, () => undoClockSkew(ctx)),
@@ -54,9 +53,6 @@ export function createSharedSweeps(ctx: Ctx, sweep: CreateSweep): Loop[] {
     sweep('unused files', DAY_MS, () => removeUnusedIncomingFiles(ctx)),
     ...(retentionDays === null ? [] : [sweep('retention', RETENTION_MS, () => pruneOldLogs(ctx, retentionDays))]),
     ...(taskRetentionDays === null ? [] : [createTaskRetention(ctx, taskRetentionDays, sweep)]),
-    ...(eventPartitions
-      ? [sweep('event partitions', PARTITION_MS, () => eventPartitions.createAhead(ctx.world.clock.now()))]
-      : []),
     ...(releaseSpace ? [sweep('free space', RETENTION_MS, (stopping) => releaseInSteps(releaseSpace, stopping))] : []),
     ...(ctx.store.kind === 'postgres' ? [sweep('followers', FOLLOWER_POLL_MS, () => catchUpAllFollowers(ctx))] : []),
   ]

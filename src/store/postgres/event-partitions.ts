@@ -20,6 +20,7 @@ interface Partition {
   to: string
   /** When its week ends. */
   endMs: number
+  isWeek: boolean
   /** Whether it is for one week, and retention has not removed its logs yet. */
   isWaiting: boolean
 }
@@ -29,6 +30,7 @@ const WORK = 'event partitions'
 const PRUNED = 'retention has removed the logs of this week'
 /** Other statements on the table wait behind the one that waits for the lock. */
 const LOCK_TIMEOUT_MS = 200
+const MIN_WEEKS_AHEAD = 3
 const LOCK_PAUSE_MS = 60_000
 const LOCK_NOT_AVAILABLE = '55P03'
 
@@ -49,7 +51,7 @@ export class PostgresEventPartitions implements EventPartitions {
     this.#sessionName = sessionName
   }
 
-  tableOf(taskId: string): string {
+  readonly tableOf = (taskId: string): string => {
     for (const { table, from, to } of this.#partitions) if (taskId >= from && taskId < to) return table
     return 'events'
   }
@@ -59,6 +61,8 @@ export class PostgresEventPartitions implements EventPartitions {
   }
 
   async createAhead(now: number): Promise<void> {
+    const endMs = this.#partitions[0]?.endMs ?? Infinity
+    if (endMs >= now + MIN_WEEKS_AHEAD * WEEK_MS) return
     await this.#maintain(async (db) => {
       const [newest] = await listPartitions(db)
       if (newest) await createWeekPartitions(db, Math.max(newest.endMs, weekStart(now)), now)
@@ -85,7 +89,7 @@ export class PostgresEventPartitions implements EventPartitions {
   }
 
   async dropEmpty(before: number): Promise<void> {
-    const isDue = ({ table, endMs }: Partition) => table.startsWith('events_2') && endMs <= before
+    const isDue = ({ isWeek, endMs }: Partition) => isWeek && endMs <= before
     if (!this.#partitions.some(isDue)) return
     await this.#maintain(async (db) => {
       const oldest = (await listPartitions(db)).findLast(isDue)
@@ -125,10 +129,10 @@ function toPartition(table: string, comment: string | null): Partition[] {
   const [, before, day = ''] = /^events_(before_)?(\d{8})$/.exec(table) ?? []
   const start = parseDayText(day)
   if (Number.isNaN(start)) return []
-  if (before) return [{ table, from: '', to: taskIdPrefixAt(start), endMs: start, isWaiting: false }]
+  if (before) return [{ table, from: '', to: taskIdPrefixAt(start), endMs: start, isWeek: false, isWaiting: false }]
   const endMs = start + WEEK_MS
   const isWaiting = comment !== PRUNED
-  return [{ table, from: taskIdPrefixAt(start), to: taskIdPrefixAt(endMs), endMs, isWaiting }]
+  return [{ table, from: taskIdPrefixAt(start), to: taskIdPrefixAt(endMs), endMs, isWeek: true, isWaiting }]
 }
 
 /**

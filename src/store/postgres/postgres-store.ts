@@ -36,15 +36,13 @@ export async function openPostgresStore(
   await servers.findPrimary()
   await migrateOnce(servers, `svc/${replica} migration`, warn)
   const eventPartitions = new PostgresEventPartitions(servers, `svc/${replica} partitions`)
-  const eventTableOf = (taskId: string) => eventPartitions.tableOf(taskId)
-  const connections = new ConnectionPool(servers, `svc/${replica} pool`, limits, warn, eventTableOf)
+  const connections = new ConnectionPool(servers, `svc/${replica} pool`, limits, warn, eventPartitions.tableOf)
   const { pool } = connections
   const db = connections.createDb(runOnce)
   const transactions = new Transactions(connections)
   const clock = new StoreClock()
   // Waits for the database, because the migrations have just reached it.
-  await retryUntilAvailable(() => syncClock(pool, clock))
-  await retryUntilAvailable(() => eventPartitions.load(db))
+  await retryUntilAvailable(() => Promise.all([syncClock(pool, clock), eventPartitions.load(db)]))
   const notifications = new NotifyListener({
     servers,
     sessionName: `svc/${replica} listener`,

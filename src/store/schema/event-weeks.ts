@@ -24,19 +24,26 @@ export const dayText = (ms: number): string => new Date(ms).toISOString().slice(
 export const parseDayText = (text: string): number =>
   Date.parse(`${text.slice(0, 4)}-${text.slice(4, 6)}-${text.slice(6, 8)}`)
 
-/** Creates the partitions from a week on, up to some weeks after now. Attaching them lets others read and write. */
+/**
+ * Creates the partitions from a week on, up to some weeks after now. Attaching them lets others read and write. A week of
+ * which the default partition has events stays there: a clock may have been wrong.
+ */
 export async function createWeekPartitions(db: Db, from: number, now: number): Promise<void> {
   for (let week = from; week < now + WEEKS_AHEAD * WEEK_MS; week += WEEK_MS) {
     const table = `events_${dayText(week)}`
-    const bounds = `from ('${taskIdPrefixAt(week)}') to ('${taskIdPrefixAt(week + WEEK_MS)}')`
+    const [from, to] = [taskIdPrefixAt(week), taskIdPrefixAt(week + WEEK_MS)]
+    const { rows } = await sql`
+      select 1 from events_default where task_id >= ${from} and task_id < ${to} limit 1`.execute(db)
+    if (rows.length > 0) continue
+    const bounds = `from ('${from}') to ('${to}')`
     await sql.raw(`create table ${table} (like events including all)`).execute(db)
     await sql.raw(`alter table events attach partition ${table} for values ${bounds}`).execute(db)
   }
 }
 
 /**
- * Whether the database sorts ids like JavaScript does. All languages sort single characters of ids so, but some treat a
- * pair of letters as one.
+ * Whether the database sorts ids like JavaScript does. Some languages have another order of letters, and some treat a pair
+ * of letters as one.
  */
 export async function sortsIdsByBytes(db: Db): Promise<boolean> {
   const { rows } = await sql<{ is_ordered: boolean }>`

@@ -47,16 +47,26 @@ export async function partitionEvents(db: Db): Promise<void> {
  * read and write it. An attempt that was interrupted is continued, or undone if its Monday is near.
  */
 export async function prepareEventPartitions(db: Db): Promise<void> {
+  if ((await findNewestPlainTaskId(db)) === null) return
+  // One replica at a time; the others find the table partitioned when they have the lock.
   await sql`select pg_advisory_lock(hashtext('svc'), hashtext('prepare event partitions'))`.execute(db)
-  const newest = (await hasPlainEvents(db)) ? await findNewestTaskId(db) : null
-  if (newest === null) return
+  try {
+    const newest = await findNewestPlainTaskId(db)
+    if (newest !== null) await proveEarlierEvents(db, newest)
+  } finally {
+    await sql`select pg_advisory_unlock(hashtext('svc'), hashtext('prepare event partitions'))`.execute(db)
+  }
+}
+
+async function proveEarlierEvents(db: Db, newest: string): Promise<void> {
   const now = await readDatabaseTime(db)
   const prepared = await findPreparedWeek(db)
-  if (prepared !== null && prepared < now + DAY_MS) await dropPreparedWeek(db, prepared)
-  const week = prepared !== null && prepared >= now + DAY_MS ? prepared : weekStart(now) + 2 * WEEK_MS
+  const isUsable = prepared !== null && prepared >= now + DAY_MS
+  if (prepared !== null && !isUsable) await dropPreparedWeek(db, prepared)
+  const week = isUsable ? prepared : weekStart(now) + 2 * WEEK_MS
   if (newest >= taskIdPrefixAt(week)) return
   const name = `${PREPARED}${dayText(week)}`
-  if (week !== prepared) {
+  if (!isUsable) {
     const check = `add constraint ${name} check (task_id < '${taskIdPrefixAt(week)}') not valid`
     await sql.raw(`alter table events ${check}`).execute(db)
   }
@@ -79,9 +89,10 @@ async function findPreparedWeek(db: Db): Promise<number | null> {
   return rows[0] ? parseDayText(rows[0].conname.slice(PREPARED.length)) : null
 }
 
-async function hasPlainEvents(db: Db): Promise<boolean> {
+/** Null if the table is empty, does not exist yet, or is partitioned already. */
+async function findNewestPlainTaskId(db: Db): Promise<string | null> {
   const { rows } = await sql`select oid from pg_class where oid = to_regclass('events') and relkind = 'r'`.execute(db)
-  return rows.length > 0
+  return rows.length > 0 ? findNewestTaskId(db) : null
 }
 
 async function findNewestTaskId(db: Db): Promise<string | null> {

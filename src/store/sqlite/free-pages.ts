@@ -1,6 +1,6 @@
 import type { SqliteConnection } from './sqlite-connection.ts'
 
-/** One step takes about 2 ms; the event loop and other transactions wait for it. */
+/** Half of the steps take less than 1 ms; the event loop and other transactions wait for them. */
 export const PAGES_PER_STEP = 64
 /** 4 MiB stay free for the next rows, so that the file does not shrink and grow again with every task. */
 const RESERVED_PAGES = 1024

@@ -1,0 +1,151 @@
+import { sql } from 'kysely'
+import { expect, onTestFinished, test } from 'vitest'
+import { createId } from '../../src/base/ids.ts'
+import type { Ctx } from '../../src/ctx/ctx.ts'
+import { deleteOldTasks } from '../../src/erasure/delete-old-tasks.ts'
+import { rollUpReports } from '../../src/reports/rollup.ts'
+import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts'
+import type { Db, Store } from '../../src/store/store.ts'
+import { pruneOldLogs } from '../../src/tasks/retention.ts'
+import { type TestApp, testApp } from '../app.ts'
+import type { ApiResponse } from '../http.ts'
+import { createDatabase } from '../postgres.ts'
+import {
+  appendAsRun,
+  cancelTask,
+  NO_RATE_LIMIT,
+  progressEvents,
+  SCRIPTED_AGENT,
+  startScriptedTask,
+} from '../tasks/scripted-agent.ts'
+import { numbersUpTo } from './stream-reader.ts'
+
+const DAY_MS = 24 * 60 * 60_000
+const LINES = [{ event: 'progress', data: { text: 'on it' } }, { output: { a: 1 } }]
+
+async function countByPartition(db: Db): Promise<Record<string, number>> {
+  const { rows } = await sql<{ name: string; count: number }>`
+    select tableoid::regclass::text as name, count(*)::int as count from events group by 1`.execute(db)
+  return Object.fromEntries(rows.map(({ name, count }) => [name, count]))
+}
+
+async function listTables(db: Db): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`
+    select inhrelid::regclass::text as name from pg_inherits where inhparent = 'events'::regclass order by 1`.execute(
+    db,
+  )
+  return rows.map(({ name }) => name)
+}
+
+/** A service whose clock shows a time of next week, for which there is a partition. */
+async function openApp(): Promise<TestApp> {
+  const env = { ...SCRIPTED_AGENT, ...NO_RATE_LIMIT, SVC_RETENTION_DAYS: '30', SVC_TASK_RETENTION_DAYS: '60' }
+  const app = await testApp({ store: 'postgres', env })
+  app.clock.set(Date.now() + 7 * DAY_MS)
+  return app
+}
+
+const ctxLater = (app: TestApp, days: number): Ctx => {
+  const now = app.clock.now() + days * DAY_MS
+  return { ...app.ctx, world: { ...app.ctx.world, clock: { now: () => now, after: () => () => {} } } }
+}
+
+test('the logs of a week are removed at once when the week is past retention; ends and logs of open tasks stay', async () => {
+  const app = await openApp()
+  const running = await startScriptedTask(app)
+  await appendAsRun(app, running, progressEvents(3))
+  const { id, last_event_id }: ApiResponse['body'] = await app.finished((await app.createTask({ input: LINES })).id)
+  const [table = '', ...others] = Object.keys(await countByPartition(app.ctx.db))
+  expect(table).toMatch(/^events_\d{8}$/)
+  expect(others).toEqual([])
+
+  await pruneOldLogs(ctxLater(app, 29), 30)
+  expect((await app.events(id)).map((frame) => Number(frame.id))).toEqual(numbersUpTo(last_event_id))
+  for (let sweep = 0; sweep < 2; sweep++) await pruneOldLogs(ctxLater(app, 38), 30)
+  expect((await app.events(id)).map((frame) => frame.event)).toEqual(['log.pruned', 'task.finished'])
+  // One end, and `task.created` with three events of the open task.
+  expect(await countByPartition(app.ctx.db)).toEqual({ [table]: 5 })
+  expect((await app.call('POST', `/v1/tasks/${id}/feedback`, { rating: 5 })).status).toBe(201)
+
+  // The task that was open then loses its log later, row by row.
+  await appendAsRun(app, running, progressEvents(1))
+  await cancelTask(app, running)
+  const ended: ApiResponse['body'] = await app.finished(running)
+  expect((await app.events(running)).map((frame) => Number(frame.id))).toEqual(numbersUpTo(ended.last_event_id))
+  await pruneOldLogs(ctxLater(app, 90), 30)
+  expect((await app.events(running)).map((frame) => frame.event)).toEqual(['log.pruned', 'task.finished'])
+  expect((await app.call('GET', '/v1/audit/verify')).body).toMatchObject({ ok: true })
+})
+
+test('a partition is dropped when all of its tasks are deleted, and tasks wait until its logs are removed', async () => {
+  const app = await openApp()
+  const { id }: ApiResponse['body'] = await app.finished((await app.createTask({ input: LINES })).id)
+  const [table = ''] = Object.keys(await countByPartition(app.ctx.db))
+  const later = ctxLater(app, 90)
+  await rollUpReports(later)
+  await pruneOldLogs(ctxLater(app, 38), 30)
+  await app.ctx.store.transact(async (db) => void (await sql`comment on table ${sql.table(table)} is null`.execute(db)))
+  await deleteOldTasks(later, 60)
+  expect((await app.call('GET', `/v1/tasks/${id}`)).status).toBe(200)
+  for (let sweep = 0; sweep < 2; sweep++) await pruneOldLogs(later, 30)
+  await deleteOldTasks(later, 60)
+  expect((await app.call('GET', `/v1/tasks/${id}`)).status).toBe(404)
+  expect(await listTables(app.ctx.db)).not.toContain(table)
+  // The week is past, and a task that an incorrect clock puts there is still stored.
+  const { id: next }: ApiResponse['body'] = await app.finished((await app.createTask({ input: LINES })).id)
+  expect(await countByPartition(app.ctx.db)).toEqual({ events_default: (await app.events(next)).length })
+})
+
+test('replicas create the partitions of the next weeks once, and skip a week that the default partition has', async () => {
+  const url = await createDatabase()
+  const stores = await Promise.all([1, 2, 3].map(() => openPostgresStore(url, () => {})))
+  onTestFinished(async () => void (await Promise.all(stores.map((store) => store.close()))))
+  const [store] = stores as [Store]
+  const before = await listTables(store.db)
+  const farAhead = Date.now() + 40 * DAY_MS
+  const insert = (task_id: string) =>
+    store.transact(async (db) => {
+      await db.insertInto('events').values({ task_id, seq: 1, type: 'progress', ts: 'then', data: '{}' }).execute()
+    })
+  await insert(createId('task', farAhead, (bytes) => new Uint8Array(bytes)))
+  expect(await countByPartition(store.db)).toEqual({ events_default: 1 })
+  await Promise.all(stores.map(async (each) => each.eventPartitions?.createAhead(Date.now() + 35 * DAY_MS)))
+  const created = (await listTables(store.db)).filter((table) => !before.includes(table))
+  expect(created.length).toBeGreaterThanOrEqual(4)
+  await expect(insert(createId('task', farAhead, (bytes) => new Uint8Array(bytes)))).rejects.toThrow(/duplicate key/)
+})
+
+test('the event table of an earlier version becomes the first partition as it is', async () => {
+  const url = await createDatabase()
+  const earlier = await openPostgresStore(url, () => {})
+  const now = Date.now()
+  const id = createId('task', now, (bytes) => new Uint8Array(bytes))
+  const fileOf = async (db: Db, table: string) =>
+    (await sql<{ file: number }>`select pg_relation_filenode(${table}) as file`.execute(db)).rows[0]?.file
+  await earlier.transact(async (db) => {
+    await sql`drop table events`.execute(db)
+    await sql`create table events (task_id text not null, seq bigint not null, type text not null, ts text not null,
+      data text not null, primary key (task_id, seq))`.execute(db)
+    await sql`insert into events select ${id}, n, 'progress', 'then', '{}' from generate_series(1, 5) as n`.execute(db)
+    await sql`delete from kysely_migration where name >= '0024'`.execute(db)
+  })
+  const file = await fileOf(earlier.db, 'events')
+  const stores = await Promise.all([1, 2].map(() => openPostgresStore(url, () => {})))
+  onTestFinished(async () => void (await Promise.all([earlier, ...stores].map((store) => store.close()))))
+  const [store] = stores as [Store]
+  const [first = ''] = Object.keys(await countByPartition(store.db))
+  expect(first).toMatch(/^events_before_\d{8}$/)
+  expect(await fileOf(store.db, first)).toBe(file)
+  // A replica of the earlier version goes on writing.
+  await earlier.transact(async (db) => {
+    await sql`insert into events values (${id}, 6, 'progress', 'then', '{}')`.execute(db)
+  })
+  const nextMonth = createId('task', now + 20 * DAY_MS, (bytes) => new Uint8Array(bytes))
+  await earlier.transact(async (db) => {
+    await sql`insert into events values (${nextMonth}, 1, 'progress', 'then', '{}')`.execute(db)
+  })
+  const { [first]: count, ...later } = await countByPartition(store.db)
+  expect(count).toBe(6)
+  expect(later).toEqual({ [Object.keys(later)[0] ?? '']: 1 })
+  expect(Object.keys(later)[0]).toMatch(/^events_\d{8}$/)
+})
