@@ -19,7 +19,7 @@ import { requireTaskType } from '../wedges/task-type.ts'
 import { clampConstraints } from './constraints.ts'
 import { bindIdempotencyKey, type IdempotencyKey, taskIdOfIdempotencyKey } from './idempotency.ts'
 import { insertReportRowIfLate } from './late-report-rows.ts'
-import { enforceRateLimit } from './rate-limit.ts'
+import { lockRateLimit } from './rate-limit.ts'
 import { findTaskUnscoped, insertTask } from './rows.ts'
 import { checkToolNames } from './tools.ts'
 
@@ -65,15 +65,18 @@ export async function createTask(
   const plan = await planTask(ctx, scope, request, { trace }).catch((error) => replayOrThrow(error, ctx, scope, key))
   if ('replayed' in plan) return plan
   const create = async (tx: Tx) => {
+    // Before the key: otherwise a commit of another replica could hold the counter and wait for this key.
+    const turn = await lockRateLimit(tx, scope.projectId, ctx.config.taskRatePerMin, 'tasks')
+    // Nothing is written before a refusal, because that would undo the other creations of the commit.
+    if (turn.refusal) return replayOrThrow(turn.refusal, tx, scope, key)
     const bound = key ? await bindIdempotencyKey(tx, scope.projectId, key, plan.id) : plan.id
     if (bound !== plan.id) return { task: await requireBoundTask(tx, bound), replayed: true }
-    await enforceRateLimit(tx, scope.projectId, ctx.config.taskRatePerMin, 'tasks')
+    await turn.take()
     await queueTask(tx, plan, scope.actor, { files: request.files })
     return { task: plan, replayed: false }
   }
-  // All creations of a project wait for its rate counter and its audit chain, so they share commits. Creations with an
-  // idempotency key do not: another replica may have locked the key while it waits for the rate counter.
-  return inTx(ctx, create, key ? undefined : `create:${scope.projectId}`)
+  // All creations of a project wait for its rate counter and its audit chain, so they share commits.
+  return inTx(ctx, create, `create:${scope.projectId}`)
 }
 
 /**

@@ -1,18 +1,9 @@
-import { prepareQuery } from '../store/prepared-query.ts'
+import { excluded, prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
 
-export const deleteExpiredIdempotencyKey = prepareQuery<{ project_id: string; key: string; before: string }>(
-  (db, arg) =>
-    db
-      .deleteFrom('idempotency_keys')
-      .where('project_id', '=', arg('project_id'))
-      .where('key', '=', arg('key'))
-      .where('created_at', '<', arg('before'))
-      .$castTo<never>(),
-)
-
+/** Returns nothing if the key was bound since `since`. An older key is bound again. */
 export const insertIdempotencyKey = prepareQuery<
-  { project_id: string; key: string; body_hash: string; task_id: string; created_at: string },
+  { project_id: string; key: string; body_hash: string; task_id: string; created_at: string; since: string },
   { task_id: string }
 >((db, arg) =>
   db
@@ -24,7 +15,16 @@ export const insertIdempotencyKey = prepareQuery<
       task_id: arg('task_id'),
       created_at: arg('created_at'),
     })
-    .onConflict((conflict) => conflict.doNothing())
+    .onConflict((conflict) =>
+      conflict
+        .columns(['project_id', 'key'])
+        .doUpdateSet({
+          body_hash: excluded('body_hash'),
+          task_id: excluded('task_id'),
+          created_at: excluded('created_at'),
+        })
+        .where('idempotency_keys.created_at', '<', arg('since')),
+    )
     .returning('task_id'),
 )
 

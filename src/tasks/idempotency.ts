@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import { badRequest, conflict } from '../base/problem.ts'
 import type { Ctx, Tx } from '../ctx/ctx.ts'
 import { toIsoTime } from '../ctx/world.ts'
-import { deleteExpiredIdempotencyKey, findIdempotencyKey, insertIdempotencyKey } from './idempotency-rows.ts'
+import { findIdempotencyKey, insertIdempotencyKey } from './idempotency-rows.ts'
 
 const KEY_LIFETIME_MS = 24 * 60 * 60 * 1000
 
@@ -37,13 +37,13 @@ export async function bindIdempotencyKey(
 ): Promise<string> {
   const now = tx.world.clock.now()
   const since = toIsoTime(now - KEY_LIFETIME_MS)
-  await deleteExpiredIdempotencyKey(tx.db, { project_id: projectId, key, before: since })
   const [inserted] = await insertIdempotencyKey(tx.db, {
     project_id: projectId,
     key,
     body_hash: bodyHash,
     task_id: taskId,
     created_at: toIsoTime(now),
+    since,
   })
   if (inserted) return taskId
   const [bound] = await findIdempotencyKey(tx.db, { project_id: projectId, key, since })

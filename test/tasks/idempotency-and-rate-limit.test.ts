@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { sql } from 'kysely'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { toIsoTime } from '../../src/ctx/world.ts'
 import { eachStore, sharedApp, startTestApp, type TestApp, testApp } from '../app.ts'
@@ -176,6 +177,25 @@ test('the rate limit and idempotency keys hold across two replicas on PostgreSQL
   const same = await Promise.all([one, two, one, two].map((app) => create(app, IDLE, 'once')))
   expect(new Set(same.map(({ body }) => body.id)).size).toBe(1)
   expect(countByStatus(await createMany(129, one, two))).toEqual({ 201: 119, 429: 10 })
+})
+
+test('three replicas get each idempotency key twice: exactly 120 tasks are created, in shared commits', async () => {
+  const one = await testApp({ store: 'postgres', wedges: DESK_WEDGES })
+  const env = { DATABASE_URL: one.ctx.config.databaseUrl ?? '' }
+  const others = await Promise.all([1, 2].map(() => startTestApp({ store: 'postgres', wedges: DESK_WEDGES, env })))
+  for (const other of others) onTestFinished(() => other.stop())
+  const replicas = [one, ...others]
+  const responses = await Promise.all(
+    Array.from({ length: 300 }, (_, i) => create(replicas[i % 3] as TestApp, IDLE, `key ${i % 150}`)),
+  )
+  // The second request of a created task is a replay, which does not count; both requests of the other keys are refused.
+  expect(countByStatus(responses)).toEqual({ 201: 240, 429: 60 })
+  const created = responses.flatMap(({ status, body }) => (status === 201 ? [body.id] : []))
+  expect(new Set(created)).toEqual(new Set(await listTaskIds(one)))
+  const { rows } = await sql<{ keys: number; commits: number }>`
+    select count(*) as keys, count(distinct xmin::text) as commits from idempotency_keys`.execute(one.ctx.db)
+  expect(rows[0]?.keys).toBe(120)
+  expect(rows[0]?.commits).toBeLessThan(60)
 })
 
 test('a rate limit of one allows one of thirty concurrent creations on two replicas', async () => {
