@@ -28,17 +28,19 @@ export const workshopMemoryMb = ({ memory_mb }: Pick<CellLimits, 'memory_mb'>): 
 export const cellMemoryMb = ({ profile, limits }: Pick<CellSpec, 'profile' | 'limits'>): number =>
   profile === 'workshop' ? workshopMemoryMb(limits) : limits.memory_mb
 
+/** What the programs of a driver need beside the cell. */
+export interface DriverNeeds {
+  memoryMb: number
+  processes: number
+}
+
 /**
- * The limits of the cgroup of a cell. The kernel counts files in /tmp as memory: in a workshop they are part of its
- * memory, and a sealed cell may use the whole of its heap and of its /tmp. `ownMb` is what the driver's programs need.
+ * The limits of a cell together with the programs of its driver. The kernel counts files in /tmp as memory: in a workshop
+ * they are part of its memory, and a sealed cell may use the whole of its heap and of its /tmp.
  */
-export function groupLimits(
-  spec: Pick<CellSpec, 'profile' | 'limits'>,
-  ownMb: number,
-  ownProcesses: number,
-): GroupLimits {
-  const files = spec.profile === 'sealed' ? spec.limits.tmp_mb : 0
-  return { memoryMb: cellMemoryMb(spec) + files + ownMb, processes: spec.limits.processes + ownProcesses }
+export function groupLimits({ profile, limits }: Pick<CellSpec, 'profile' | 'limits'>, own: DriverNeeds): GroupLimits {
+  const memoryMb = cellMemoryMb({ profile, limits }) + (profile === 'sealed' ? limits.tmp_mb : 0)
+  return { memoryMb: memoryMb + own.memoryMb, processes: limits.processes + own.processes }
 }
 
 export const memoryExceeded = (megabytes: number): string =>

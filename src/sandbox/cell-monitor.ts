@@ -23,14 +23,8 @@ export function monitorCell(
   })
 }
 
-/** The same for a cell whose files are memory of its processes; the programs of its driver use `ownMb` beside them. */
-export function monitorMemory(cell: SandboxCell, maxMemoryMb: number, ownMb: number): void {
-  checkRepeatedly(cell, () =>
-    exceedsMemory(listDescendants(cell.pid), (maxMemoryMb + ownMb) * 1024) ? memoryExceeded(maxMemoryMb) : null,
-  )
-}
-
-function checkRepeatedly(cell: SandboxCell, findProblem: () => string | null): void {
+/** Kills the cell with the sentence that `findProblem` returns. */
+export function checkRepeatedly(cell: SandboxCell, findProblem: () => string | null): void {
   const timer = setInterval(() => {
     const problem = findProblem()
     if (problem !== null) void cell.kill(problem)

@@ -13,7 +13,7 @@ export interface FilesFolder {
 
 const PREFIX = 'svc-files-'
 /** Names the process, also if its id is used again after a restart, as in a container. */
-const PROCESS_NAME = `${process.pid}-${Math.round(performance.timeOrigin)}-`
+export const PROCESS_NAME = `${process.pid}-${Math.round(performance.timeOrigin)}-`
 
 /** Creates the folder on the host. Only the service may write to it, and only the user of the cell may read it. */
 export function createFilesFolder(user: CellUser | null): string {
@@ -31,14 +31,14 @@ export const removeFilesFolder = (folder: string): void => rmSync(folder, { recu
 export const linkFilesFolder = (folder: string, home: string): void => symlinkSync(folder, join(home, 'in'))
 
 /**
- * Removes what a process left behind that was killed: the files of clients must not stay on the disk. A folder that cannot be
+ * Removes what a process left behind that was killed: the files of clients must not stay on the disk. The same for the roots of cells. A folder that cannot be
  * removed must not stop the start: it may belong to another user, or another service may be removing it now.
  */
 export function removeOrphanedFilesFolders(): void {
   const parent = cellTemporaryFolder()
   for (const name of readdirSync(parent)) {
-    const [, pid] = /^svc-files-(\d+)-\d+-/.exec(name) ?? []
-    if (pid === undefined || name.startsWith(PREFIX + PROCESS_NAME)) continue
+    const [, owner, pid] = /^svc-(?:files|oci)-((\d+)-\d+-)/.exec(name) ?? []
+    if (pid === undefined || owner === PROCESS_NAME) continue
     if (Number(pid) === process.pid || !isRunning(Number(pid))) tryToRemove(join(parent, name))
   }
 }

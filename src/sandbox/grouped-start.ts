@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { errorMessage } from '../base/error-message.ts'
 import { type CellGroup, type CellGroups, openCellGroups } from './cell-groups.ts'
-import { cellMemoryMb, groupLimits, memoryExceeded } from './cell-limits.ts'
+import { cellMemoryMb, type DriverNeeds, groupLimits, memoryExceeded } from './cell-limits.ts'
 import type { CellTermination } from './cell-process.ts'
 import type { CellLimiting, CellSpec } from './driver.ts'
 
@@ -31,9 +31,8 @@ export interface GroupedStart {
   release(): void
 }
 
-/** `own`: what the programs of the driver itself need in the cgroup, beside the cell. */
 export function prepareGroup(groups: CellGroups | null, spec: CellSpec, own: DriverNeeds): GroupedStart {
-  const group = groups?.create(groupLimits(spec, own.memoryMb, own.processes)) ?? null
+  const group = groups?.create(groupLimits(spec, own)) ?? null
   if (group === null) return { group, gate: [], admit: () => {}, termination: {}, release: () => {} }
   return {
     group,
@@ -42,11 +41,6 @@ export function prepareGroup(groups: CellGroups | null, spec: CellSpec, own: Dri
     termination: { explainExit: () => (group.exceededMemory() ? memoryExceeded(cellMemoryMb(spec)) : null) },
     release: () => void group.remove(),
   }
-}
-
-export interface DriverNeeds {
-  memoryMb: number
-  processes: number
 }
 
 /** The part of a shell program that waits for the pipe `descriptor` to end. */
@@ -58,6 +52,7 @@ function admitToGroup(child: ChildProcess, gateDescriptor: number, group: CellGr
     group.add(child.pid)
   } catch (cause) {
     child.kill('SIGKILL')
+    void group.remove()
     throw new Error(`a cell could not enter its cgroup: ${errorMessage(cause)}`, { cause })
   } finally {
     child.stdio[gateDescriptor]?.destroy()

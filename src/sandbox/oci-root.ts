@@ -2,11 +2,12 @@ import { mkdirSync, mkdtempSync, chmodSync, chownSync, rmSync, statSync, symlink
 import { dirname, join } from 'node:path'
 import type { CellUser } from './cell-users.ts'
 import type { CellMount } from './cell-view.ts'
+import { PROCESS_NAME } from './files-folder.ts'
 import { cellTemporaryFolder } from './staging.ts'
 
 /** A folder for the root and the state of one cell. Only the user of the cell may enter it. */
 export function createCellFolder(user: CellUser | null, parent = cellTemporaryFolder()): string {
-  const folder = mkdtempSync(join(parent, 'svc-oci-'))
+  const folder = mkdtempSync(join(parent, `svc-oci-${PROCESS_NAME}`))
   if (user) chownSync(folder, user.uid, user.gid)
   return folder
 }
@@ -29,7 +30,7 @@ export function createRootFolder(root: string, mounts: CellMount[]): void {
   for (const folder of ['.', 'dev', 'etc', 'run', 'tmp']) chmodSync(join(root, folder), 0o755)
 }
 
-/** The runtime finds these places in what is mounted above them. */
+/** Such a place exists in the folder of the host. */
 function isBelowAnother(target: string, mounts: CellMount[]): boolean {
-  return mounts.some((mount) => mount.kind !== 'link' && target.startsWith(`${mount.target}/`))
+  return mounts.some((mount) => mount.kind === 'bind' && target.startsWith(`${mount.target}/`))
 }

@@ -44,6 +44,9 @@ export function podmanRunArguments(
       '--security-opt=no-new-privileges',
       '--cgroups=disabled',
     ],
+    spec.hasLoopback
+      ? Object.entries(LOOPBACK_SETTINGS).flatMap(([key, value]) => ['--sysctl', `${key}=${value}`])
+      : [],
     ['--annotation', `run.oci.seccomp_bpf_data=${filter}`],
     spec.profile === 'sealed' ? ['--security-opt', 'mask=/proc:/sys'] : ['--security-opt', 'mask=/sys'],
     ['--user', `${uid}:${gid}`, '--workdir', cellWorkingDir(spec), '--http-proxy=false', '--unsetenv-all'],
@@ -52,6 +55,13 @@ export function podmanRunArguments(
     mounts.flatMap(mountArguments),
     ['--entrypoint=', '--rootfs', root, ...cellCommand(spec, setup)],
   ].flat()
+}
+
+/** As the loopback helper of bwrap sets them: no limit of the cell counts the memory of TCP buffers. */
+const LOOPBACK_SETTINGS = {
+  'net.ipv4.tcp_rmem': '4096 16384 65536',
+  'net.ipv4.tcp_wmem': '4096 16384 65536',
+  'net.core.somaxconn': '256',
 }
 
 function mountArguments(mount: CellMount): string[] {

@@ -1,17 +1,18 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { chmodSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { cellMemoryMb } from './cell-limits.ts'
-import { listDescendants, monitorMemory } from './cell-monitor.ts'
+import { cellMemoryMb, groupLimits, memoryExceeded } from './cell-limits.ts'
+import { checkRepeatedly, listDescendants } from './cell-monitor.ts'
 import { type CellProcess, hasStdioPipes, wrapCellProcess } from './cell-process.ts'
 import { type CellUser, createCellUserAllocator } from './cell-users.ts'
 import { CELL_FILES_DIR, CELL_PATHS, createCellSetup } from './cell-view.ts'
-import { fullIsolation, type SandboxDriver } from './driver.ts'
+import { type CellSpec, fullIsolation, type SandboxCell, type SandboxDriver } from './driver.ts'
 import { killProcess, parseShellExit } from './exit-status.ts'
 import { createFilesFolder, removeFilesFolder, removeOrphanedFilesFolders } from './files-folder.ts'
 import { type GroupSupport, prepareGroup, waitForGate } from './grouped-start.ts'
 import { findProgram, listInheritedDescriptors, withDescriptorsCovered } from './host-programs.ts'
 import { runscConfig } from './runsc-config.ts'
+import { runscMemoryMb } from './runsc-memory.ts'
 import { cellUserOfSocket, createSocketFolder, giveSocketToCellUser } from './socket-folder.ts'
 import { createCellFolder, createRootFolder, removeCellFolder } from './oci-root.ts'
 import { createStaging } from './staging.ts'
@@ -66,14 +67,22 @@ export function runscDriver(hide: string[], { groups, limiting }: GroupSupport):
       }
       const files = filesFolder === null ? null : { host: filesFolder, inside: CELL_FILES_DIR }
       const cell = wrapCellProcess(child, spec.limits, termination, files)
-      if (grouped.group === null) monitorMemory(cell, cellMemoryMb(spec) + 2 * spec.limits.tmp_mb, RUNSC_NEEDS.memoryMb)
+      if (grouped.group === null) monitorRunsc(cell, spec)
       return cell
     },
   }
 }
 
 /** The heaps of gVisor and of the process that opens files for it, and their threads. */
-const RUNSC_NEEDS = { memoryMb: 192, processes: 128 }
+const RUNSC_NEEDS = { memoryMb: 64, processes: 128 }
+
+function monitorRunsc(cell: SandboxCell, spec: CellSpec): void {
+  const { memoryMb } = groupLimits(spec, RUNSC_NEEDS)
+  checkRepeatedly(cell, () => {
+    const processes = listDescendants(cell.pid)
+    return runscMemoryMb(processes) > memoryMb ? memoryExceeded(cellMemoryMb(spec)) : null
+  })
+}
 
 /** After the standard streams. */
 const GATE = 3
