@@ -839,6 +839,20 @@ export interface AuditHeadRow {
   seal: string | null
 }
 
+/** A block of 128 entries of a chain that has an action or a subject. */
+export interface AuditBlockRow {
+  chain: string
+  /** `action task.created` or `subject task_…`. */
+  term: string
+  block: number
+}
+
+/** How far the entries of a chain are in `audit_blocks`. */
+export interface AuditIndexRow {
+  chain: string
+  next_block: number
+}
+
 export interface AuditCheckpointRow {
   chain: string
   seq: number
@@ -1031,6 +1045,8 @@ export interface Tables {
   audit_entries: AuditEntryRow
   audit_heads: AuditHeadRow
   audit_checkpoints: AuditCheckpointRow
+  audit_blocks: AuditBlockRow
+  audit_indexes: AuditIndexRow
   webhooks: WebhookRow
   webhook_deliveries: WebhookDeliveryRow
   report_marks: ReportMarkRow

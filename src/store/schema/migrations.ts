@@ -6,6 +6,7 @@ import { APPROVAL_PEOPLE_STATEMENTS } from './approval-people.ts'
 import { BRAND_STATEMENTS } from './brand.ts'
 import { conversationStatements } from './conversations.ts'
 import { FILE_STATEMENTS } from './files.ts'
+import { filterIndexStatements } from './filter-indexes.ts'
 import { initialSchema } from './initial-schema.ts'
 import { MCP_OAUTH_STATEMENTS } from './mcp-oauth.ts'
 import { runStateStatements } from './run-states.ts'
@@ -128,6 +129,11 @@ const MIGRATIONS: Record<string, Migration> = {
   '0022_replica_roles': {
     async up(db) {
       for (const statement of replicaRoleStatements(db)) await sql.raw(statement).execute(db)
+    },
+  },
+  '0026_filter_indexes': {
+    async up(db) {
+      for (const statement of filterIndexStatements(db)) await sql.raw(statement).execute(db)
     },
   },
 }
