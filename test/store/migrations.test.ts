@@ -42,6 +42,11 @@ const listTables = (store: StoreKind, db: Db) =>
     : sql`select tablename from pg_tables where schemaname = 'public'`.execute(db)
 
 const UNDO_STORAGE_USAGE_AND_LATER = [
+  ...['audit_blocks', 'audit_indexes'].map((table) => `drop table ${table}`),
+  ...['tasks_expired', 'approvals_assignee', 'cases_project', 'threads_held', 'webhook_deliveries_failed'].map(
+    (index) => `drop index ${index}`,
+  ),
+  'create index cases_project on cases (project_id, id)',
   'drop index if exists tasks_queued_wedge',
   ...['max_tasks', 'runner_projects', 'runner_wedges'].map((column) => `alter table replicas drop column ${column}`),
   ...[
