@@ -10,14 +10,12 @@ import { fileURLToPath } from 'node:url'
 import { findNode24 } from './fetch-node.mjs'
 import { installTools } from './machine.mjs'
 
-/** The contract over HTTP, tasks and approvals, the sandbox, and a service that is killed. */
+/** The contract, tasks and their events over HTTP, the sandbox, and a service that is killed. */
 const FILES = [
   'test/contract',
   'test/tasks',
-  'test/approvals',
   'test/events',
   'test/sandbox',
-  'test/store',
   'test/http',
   'test/faults/kill.test.ts',
 ]
