@@ -4,8 +4,10 @@ import { measureBoot } from './parts/boot.ts'
 import { measureCreate, measureRead } from './parts/create.ts'
 import { measureFilters } from './parts/filters.ts'
 import { measureDecision, measureWorkflow } from './parts/approvals.ts'
+import { measureManyTasks } from './parts/many-tasks.ts'
 import { measureNotices } from './parts/notify.ts'
 import { measureParked } from './parts/parked.ts'
+import { measurePeerShape } from './parts/peers.ts'
 import {
   measureLiveStreams,
   measureReplicaDecision,
@@ -35,6 +37,7 @@ const PARTS: Record<string, (rig: Rig) => Promise<ResultRow[]>> = {
   boot: measureBoot,
   provisioning: measureProvisioning,
   tasks: measureTasks,
+  peers: measurePeerShape,
   'own-cell': measureOwnCell,
   decision: measureDecision,
   notify: measureNotices,
@@ -42,6 +45,7 @@ const PARTS: Record<string, (rig: Rig) => Promise<ResultRow[]>> = {
   workflow: measureWorkflow,
   surface: measureReports,
   filters: measureFilters,
+  'many-tasks': measureManyTasks,
   'pg-delivery': measureReplicaDelivery,
   'pg-decision': measureReplicaDecision,
   'pg-tasks': measureReplicaTasks,
@@ -53,8 +57,10 @@ const TIMEOUTS_MS: Record<string, number> = {
   append: 120_000,
   throughput: 120_000,
   parked: 300_000,
+  peers: 300_000,
   surface: 300_000,
   filters: 300_000,
+  'many-tasks': 3_600_000,
   'pg-delivery': 120_000,
   'pg-decision': 150_000,
   'pg-tasks': 120_000,

@@ -6,7 +6,7 @@ import type { Target } from './load/statistics.ts'
 import type { MixResult } from './load/mixed-calls.ts'
 import { alignColumns, formatNumber } from './results.ts'
 import { cpuOf, type Rig, type Server } from './rig.ts'
-import { seededTaskId, seedTasks } from './seed-tasks.ts'
+import { seededTaskId, seedStore } from './seed/seed-store.ts'
 
 /** The options of the command line. */
 export interface MixedLoadOptions {
@@ -81,7 +81,7 @@ async function measureOwnServices(rig: Rig, options: MixedLoadOptions): Promise<
     const openedStore = location.database
       ? await openPostgresStore(location.database, () => {})
       : await openSqliteStore(location.dir, 'normal')
-    await seedTasks(openedStore, seeded, stored)
+    await seedStore(openedStore, seeded, stored)
     await openedStore.close()
     seeded = stored
     const title = `${stored.toLocaleString('en-US')} tasks in ${store}, ${replicas} replica(s), ${clients} clients`

@@ -1,4 +1,5 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -28,12 +29,16 @@ export interface BenchFolders {
 export class Rig {
   readonly folders: BenchFolders
   readonly dir: string
+  /** The program of Node that runs the servers. */
+  readonly node: string
   readonly #started: ChildProcess[] = []
   #load: ChildProcess | null = null
   #postgres: Promise<PostgresServer> | null = null
+  #postgresPid: number | null = null
 
-  constructor(folders: BenchFolders) {
+  constructor(folders: BenchFolders, node = process.execPath) {
     this.folders = folders
+    this.node = node
     this.dir = mkdtempSync(join(tmpdir(), 'svc-bench-'))
     // Cells run as another user if the service runs as root.
     chmodSync(this.dir, 0o755)
@@ -44,6 +49,7 @@ export class Rig {
     const settings = {
       SVC_DATA_DIR: dataDir,
       SVC_WEDGES_DIR: join(this.folders.root, 'bench/wedges'),
+      SVC_BLUEPRINTS_DIR: join(this.folders.root, 'blueprints'),
       SVC_TASK_RATE_PER_MIN: '100000000',
       SVC_FOUNDER_API_KEY: KEY,
       SVC_LOG_LEVEL: 'warn',
@@ -51,20 +57,32 @@ export class Rig {
       ...env,
     }
     const flags = process.env['BENCH_NODE_FLAGS']?.split(' ') ?? []
-    const program = [...flags, join(this.folders.root, 'dist/svc.mjs'), 'serve']
+    const program = [...flags, '--import', this.program('loop-probe'), join(this.folders.root, 'dist/svc.mjs'), 'serve']
     return this.#serve(program, (port) => ({ ...settings, SVC_PORT: String(port) }))
   }
 
   /** An empty database on a PostgreSQL server that flushes every commit to the disk, as in production. */
   async database(): Promise<string> {
     this.#postgres ??= createPostgres(DURABLE_SETTINGS)
-    return createDatabaseOn((await this.#postgres).url)
+    const { url, child } = await this.#postgres
+    this.#postgresPid = child?.pid ?? null
+    return createDatabaseOn(url)
   }
 
   /** The processor time of the PostgreSQL server in milliseconds; 0 while there is none. */
   async databaseCpu(): Promise<number> {
     const pid = (await this.#postgres)?.child?.pid
     return pid === undefined ? 0 : cpuOf(pid)
+  }
+
+  /** The processor time of the service and the database, and how long they and the client waited for a processor. */
+  requestTimes(server: Server): { workedMs: number; waitedMs: number } {
+    const database = this.#postgresPid === null ? [] : childrenOf(this.#postgresPid)
+    const servers = [server.pid, ...database].map(threadTimes)
+    const waited = [threadTimes(process.pid), ...servers].map(({ waitedMs }) => waitedMs)
+    const worked = servers.map(({ ranMs }) => ranMs)
+    const sum = (numbers: number[]) => numbers.reduce((total, n) => total + n, 0)
+    return { workedMs: sum(worked), waitedMs: sum(waited) }
   }
 
   /** The baseline server, on SQLite or on the given database. */
@@ -100,6 +118,16 @@ export class Rig {
     return measured as ReturnType<LoadKinds[Name]>
   }
 
+  /** The longest time in milliseconds in which the event loop of a service did nothing else, since the last call. */
+  async longestDelay(server: Server): Promise<number> {
+    const child = this.#started.find(({ pid }) => pid === server.pid)
+    if (!child) throw new Error('the server is not running')
+    const answer = once(child, 'message')
+    child.send('delays')
+    const [{ maxMs }] = (await answer) as [{ maxMs: number }]
+    return maxMs
+  }
+
   async stop(server: Server): Promise<void> {
     const child = this.#started.find(({ pid }) => pid === server.pid)
     if (child) await endProcess(child)
@@ -118,10 +146,10 @@ export class Rig {
     const start = performance.now()
     const base = { PATH: process.env['PATH'] ?? '', HOME: this.dir, TMPDIR: this.dir }
     const child = this.#keep(
-      spawn(process.execPath, program, {
+      spawn(this.node, program, {
         cwd: this.dir,
         env: { ...base, ...env(port) },
-        stdio: ['ignore', 'ignore', 'inherit'],
+        stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
       }),
     )
     await waitUntilHealthy(port, child)
@@ -224,6 +252,16 @@ function residentMb(pid: number): number {
     return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024
   } catch {
     return 0
+  }
+}
+
+/** How long the main thread of a process ran, and how long it was ready to run while others had the processors. */
+export function threadTimes(pid: number): { ranMs: number; waitedMs: number } {
+  try {
+    const [ran = 0, waited = 0] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ').map(Number)
+    return { ranMs: ran / 1e6, waitedMs: waited / 1e6 }
+  } catch {
+    return { ranMs: 0, waitedMs: 0 }
   }
 }
 

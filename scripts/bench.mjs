@@ -1,7 +1,8 @@
 // `npm run bench`: builds the service and the benchmark, measures, and removes its files.
-//   npm run bench                    all parts (about eight minutes)
+//   npm run bench                    all parts (about twenty minutes)
 //   npm run bench -- create tasks    these parts only
 //   npm run bench -- --json          the report as JSON
+//   npm run bench -- many-tasks --stored=1000000 --details     lists and reports on that many tasks; each of them by name
 //   npm run bench -- load            a mix of calls on growing stores: --postgres --replicas=2 --stored=10000,1000000
 //                                    --clients=32 --seconds=15; on a running service: --url=… (repeatable) with SVC_KEY
 import { spawn, spawnSync } from 'node:child_process'
@@ -26,6 +27,7 @@ try {
     entryPoints: {
       main: join(root, 'bench/main.ts'),
       load: join(root, 'bench/load/main.ts'),
+      'loop-probe': join(root, 'bench/loop-probe.ts'),
       'bare-server': join(root, 'bench/bare/server.ts'),
       'bare-worker': join(root, 'bench/bare/worker.ts'),
       pace: join(root, 'bench/agents/pace.ts'),

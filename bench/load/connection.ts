@@ -11,8 +11,9 @@ export class Connection {
   #receive: (chunk: Buffer) => void = () => {}
   #fail: (error: Error) => void = () => {}
 
-  constructor({ host = '127.0.0.1', port, key }: Target) {
-    this.#head = ` HTTP/1.1\r\nhost: ${host}:${port}\r\nauthorization: Bearer ${key}\r\n`
+  constructor({ host = '127.0.0.1', port, key, project }: Target) {
+    const inProject = project === undefined ? '' : `x-svc-project: ${project}\r\n`
+    this.#head = ` HTTP/1.1\r\nhost: ${host}:${port}\r\nauthorization: Bearer ${key}\r\n${inProject}`
     this.#socket = connect({ port, host, noDelay: true })
     this.#socket.on('data', (chunk) => this.#receive(chunk))
     this.#socket.on('error', (error) => this.#fail(error))

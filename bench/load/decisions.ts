@@ -10,29 +10,37 @@ interface WaitingRun {
 }
 
 /**
- * Starts runs until `waiting` of them wait, approves some one after another, and measures the time until each run ends.
- * The approvals are sent to `at`, if given.
+ * Starts runs until `waiting` of them wait, approves some of them, `clients` at a time, and measures the time until each
+ * run ends. The approvals are sent to `at`, if given.
  */
 export async function decideApprovals(
   target: Target,
   waiting: WaitingRun[],
-  options: { waiting: number; decisions: number; body: unknown; at?: Target },
-): Promise<{ p50: number; p99: number }> {
-  const connection = new Connection(options.at ?? target)
+  options: { waiting: number; decisions: number; body: unknown; at?: Target; clients?: number },
+): Promise<{ p50: number; p99: number; rate: number }> {
   while (waiting.length < options.waiting) {
     const count = Math.min(8, options.waiting - waiting.length)
     waiting.push(...(await Promise.all(Array.from({ length: count }, () => startWaitingRun(target, options.body)))))
   }
   const times: number[] = []
-  for (const { approvalId, finished } of waiting.splice(0, options.decisions)) {
-    const sent = performance.now()
-    const { status, body } = await connection.request('POST', `/v1/approvals/${approvalId}/approve`, '{}')
-    if (status !== 200) throw new Error(`approving returned status ${status}: ${body}`)
-    await finished
-    times.push(performance.now() - sent)
+  const decided = waiting.splice(0, options.decisions)
+  const start = performance.now()
+  const client = async () => {
+    const connection = new Connection(options.at ?? target)
+    for (let run = decided.shift(); run; run = decided.shift()) times.push(await timeApproval(connection, run))
+    connection.close()
   }
-  connection.close()
-  return { p50: median(times), p99: percentile(times, 0.99) }
+  await Promise.all(Array.from({ length: options.clients ?? 1 }, client))
+  const rate = times.length / ((performance.now() - start) / 1000)
+  return { p50: median(times), p99: percentile(times, 0.99), rate }
+}
+
+async function timeApproval(connection: Connection, { approvalId, finished }: WaitingRun): Promise<number> {
+  const sent = performance.now()
+  const { status, body } = await connection.request('POST', `/v1/approvals/${approvalId}/approve`, '{}')
+  if (status !== 200) throw new Error(`approving returned status ${status}: ${body}`)
+  await finished
+  return performance.now() - sent
 }
 
 async function startWaitingRun(target: Target, body: unknown): Promise<WaitingRun> {

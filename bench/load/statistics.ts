@@ -3,6 +3,8 @@ export interface Target {
   host?: string
   port: number
   key: string
+  /** Of a member who calls in one project. */
+  project?: string | undefined
 }
 
 export function median(values: readonly number[]): number {

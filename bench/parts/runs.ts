@@ -7,7 +7,7 @@ import { CpuCost, cpuNote, type Rig, type Server } from '../rig.ts'
 const BODY = { wedge: 'bench', task_type: 'say', input: { text: 'hello' } }
 const OWN_CELL = { ...BODY, wedge: 'workshop' }
 
-const bareWorkerCommand = (rig: Rig) => [process.execPath, rig.program('bare-worker')]
+const bareWorkerCommand = (rig: Rig) => [rig.node, rig.program('bare-worker')]
 
 /** Whole tasks with the rehearsal model in a shared cell: created over HTTP and followed until they finish. */
 export async function measureTasks(rig: Rig): Promise<ResultRow[]> {

@@ -1,5 +1,5 @@
 import type { PageQuery } from '../http/page.ts'
-import { listNewestPage, matchColumns, mergeNewest } from '../store/newest-page.ts'
+import { isInProjects, listNewestPage, matchColumns, mergeNewest } from '../store/newest-page.ts'
 import { prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
 import type { ApprovalRow, NotifierRow, TaskRow } from '../store/tables.ts'
@@ -100,23 +100,25 @@ export interface ApprovalFilter extends PageQuery {
 }
 
 export function listApprovals(db: Db, projectIds: readonly string[], filter: ApprovalFilter): Promise<ApprovalRow[]> {
-  return mergeNewest(projectIds, filter, (projectId) => listProjectApprovals(db, projectId, filter))
-}
-
-function listProjectApprovals(db: Db, project_id: string, filter: ApprovalFilter): Promise<ApprovalRow[]> {
   const { status, task_id, wedge, path, assignee_id } = filter
   const approvals = db.selectFrom('approvals').selectAll()
-  if (task_id !== undefined)
-    return listNewestPage(
-      approvals.where('task_id', '=', task_id),
-      filter,
-      matchColumns({ project_id, status, wedge, path, assignee_id }),
-    )
-  const ofProject = approvals.where('project_id', '=', project_id)
+  if (task_id === undefined && assignee_id === undefined)
+    return mergeNewest(projectIds, filter, (projectId) => listProjectApprovals(db, projectId, filter))
+  const owned =
+    task_id === undefined
+      ? approvals.where('assignee_id', '=', assignee_id ?? '')
+      : approvals.where('task_id', '=', task_id)
+  const columns = matchColumns({ status, wedge, path, assignee_id: task_id === undefined ? undefined : assignee_id })
+  return listNewestPage(owned, filter, [isInProjects(projectIds), ...columns])
+}
+
+function listProjectApprovals(db: Db, projectId: string, filter: ApprovalFilter): Promise<ApprovalRow[]> {
+  const { status, wedge, path } = filter
+  const ofProject = db.selectFrom('approvals').selectAll().where('project_id', '=', projectId)
   if (status !== undefined)
-    return listNewestPage(ofProject.where('status', '=', status), filter, matchColumns({ wedge, path, assignee_id }))
+    return listNewestPage(ofProject.where('status', '=', status), filter, matchColumns({ wedge, path }))
   const ofWedge = wedge === undefined ? ofProject : ofProject.where('wedge', '=', wedge)
-  return listNewestPage(ofWedge, filter, matchColumns({ path, assignee_id }))
+  return listNewestPage(ofWedge, filter, matchColumns({ path }))
 }
 
 /** Actions have no index, so only this many approvals of the wedge are searched for earlier decisions. */

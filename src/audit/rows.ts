@@ -1,8 +1,10 @@
+import { setImmediate } from 'node:timers/promises'
 import type { ChainHead } from '../contract/audit-chain.ts'
 import { isPostgres } from '../store/dialect.ts'
 import { listNewestPage, matchColumns } from '../store/newest-page.ts'
 import { prepareBatchedRead, prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
+import { ENTRIES_PER_BLOCK, findNextBlock, listBlocksWithTerm, termOf } from './index-rows.ts'
 import type { AuditCheckpointRow, AuditEntryRow } from '../store/tables.ts'
 import type { SealedHead } from './seal.ts'
 
@@ -97,13 +99,52 @@ export interface AuditEntryFilter {
   limit: number
 }
 
-/** Newest first, with one row more than the page. */
-export function listAuditEntries(db: Db, chain: string, filter: AuditEntryFilter): Promise<AuditEntryRow[]> {
+/** Newest first, with one row more than the page: the newest entries one by one, the others by the index of blocks. */
+export async function listAuditEntries(db: Db, chain: string, filter: AuditEntryFilter): Promise<AuditEntryRow[]> {
   const { action, subject, from, to, limit } = filter
+  const term = subject === undefined ? action !== undefined && termOf('action', action) : termOf('subject', subject)
+  const nextBlock = term ? await findNextBlock(db, chain) : 0
+  const indexedTo = nextBlock * ENTRIES_PER_BLOCK - 1
+  const newest = await listRange(db, chain, { ...filter, from: Math.max(from, indexedTo + 1) })
+  if (!term || newest.length > limit || from > indexedTo) return newest
+  const blocks = {
+    chain,
+    term,
+    from: Math.floor(from / ENTRIES_PER_BLOCK),
+    to: Math.floor(Math.min(to, indexedTo) / ENTRIES_PER_BLOCK),
+  }
+  return [...newest, ...(await listByBlocks(db, blocks, { ...filter, limit: limit - newest.length }))]
+}
+
+function listRange(db: Db, chain: string, { action, subject, from, to, limit }: AuditEntryFilter) {
   const ofChain = db.selectFrom('audit_entries').selectAll().where('chain', '=', chain)
   const inRange = ofChain.where('seq', '>=', from).where('seq', '<=', to)
   return listNewestPage(inRange, { limit }, matchColumns({ action, subject }), 'seq')
 }
+
+/** Reads block after block, newest first. A block has at most 128 entries, so each step is short. */
+async function listByBlocks(
+  db: Db,
+  range: { chain: string; term: string; from: number; to: number },
+  filter: AuditEntryFilter,
+): Promise<AuditEntryRow[]> {
+  const found: AuditEntryRow[] = []
+  for (let to = range.to; ; ) {
+    const blocks = await listBlocksWithTerm(db, { ...range, to }, BLOCKS_PER_STEP)
+    for (const block of blocks) {
+      const first = block * ENTRIES_PER_BLOCK
+      const part = { from: Math.max(filter.from, first), to: Math.min(filter.to, first + ENTRIES_PER_BLOCK - 1) }
+      found.push(...(await listRange(db, range.chain, { ...filter, ...part, limit: filter.limit - found.length })))
+      if (found.length > filter.limit) return found
+    }
+    const last = blocks.at(-1)
+    if (last === undefined || blocks.length < BLOCKS_PER_STEP) return found
+    to = last - 1
+    await setImmediate()
+  }
+}
+
+const BLOCKS_PER_STEP = 8
 
 /**
  * Chains with `minNewEntries` entries since their last checkpoint, and chains with any new entry whose checkpoint is

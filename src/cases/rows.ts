@@ -1,6 +1,6 @@
 import type { SelectQueryBuilder } from 'kysely'
 import type { PageQuery } from '../http/page.ts'
-import { listNewestPage, matchColumns, mergeNewest } from '../store/newest-page.ts'
+import { isInProjects, listNewestPage, matchColumns, mergeNewest } from '../store/newest-page.ts'
 import type { Db } from '../store/store.ts'
 import type { CaseHistoryRow, CaseRow, FileRow, Tables } from '../store/tables.ts'
 
@@ -33,19 +33,16 @@ export interface CaseFilter extends PageQuery {
 
 export function listCases(db: Db, projectIds: readonly string[], filter: CaseFilter): Promise<CaseRow[]> {
   const { wedge, status, stage, client_id, thread_id, assignee_id } = filter
-  return mergeNewest(projectIds, filter, (project_id) => {
-    const cases = db.selectFrom('cases').selectAll()
-    const others = { wedge, status, stage, assignee_id }
-    if (thread_id !== undefined)
-      return listNewestPage(
-        cases.where('thread_id', '=', thread_id),
-        filter,
-        matchColumns({ project_id, client_id, ...others }),
-      )
-    return client_id === undefined
-      ? listNewestPage(cases.where('project_id', '=', project_id), filter, matchColumns(others))
-      : listNewestPage(cases.where('client_id', '=', client_id), filter, matchColumns({ project_id, ...others }))
-  })
+  const cases = db.selectFrom('cases').selectAll()
+  const columns = { wedge, status, stage, assignee_id }
+  if (thread_id === undefined && client_id === undefined)
+    return mergeNewest(projectIds, filter, (projectId) =>
+      listNewestPage(cases.where('project_id', '=', projectId), filter, matchColumns(columns)),
+    )
+  const owned =
+    thread_id === undefined ? cases.where('client_id', '=', client_id ?? '') : cases.where('thread_id', '=', thread_id)
+  const others = { ...columns, client_id: thread_id === undefined ? undefined : client_id }
+  return listNewestPage(owned, filter, [isInProjects(projectIds), ...matchColumns(others)])
 }
 
 /** The client of a thread of the project, for a case about that thread. */

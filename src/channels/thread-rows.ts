@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { PageQuery } from '../http/page.ts'
-import { listNewestPage, matchColumns, mergeNewest } from '../store/newest-page.ts'
+import { listNewestPage, matchColumns } from '../store/newest-page.ts'
 import { prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
 import type { MessageRow, ThreadRow } from '../store/tables.ts'
@@ -20,24 +20,14 @@ export async function hasThreads(db: Db, channelId: string): Promise<boolean> {
   return (await query.executeTakeFirst()) !== undefined
 }
 
-export interface ThreadFilter extends PageQuery {
-  client_id?: string | undefined
-  channel_id?: string | undefined
-  status?: string | undefined
-}
-
-export function listThreads(db: Db, projectIds: readonly string[], filter: ThreadFilter): Promise<ThreadRow[]> {
-  const { client_id, channel_id, status } = filter
-  return mergeNewest(projectIds, filter, (project_id) => {
-    const threads = db.selectFrom('threads').selectAll()
-    return client_id === undefined
-      ? listNewestPage(threads.where('project_id', '=', project_id), filter, matchColumns({ channel_id, status }))
-      : listNewestPage(
-          threads.where('client_id', '=', client_id),
-          filter,
-          matchColumns({ project_id, channel_id, status }),
-        )
-  })
+/** The threads of a client, newest first, one more than a page. */
+export function listClientThreads(
+  db: Db,
+  { projectId, clientId }: { projectId: string; clientId: string },
+  page: PageQuery,
+): Promise<ThreadRow[]> {
+  const ofClient = db.selectFrom('threads').selectAll().where('client_id', '=', clientId)
+  return listNewestPage(ofClient, page, matchColumns({ project_id: projectId }))
 }
 
 export type NewThread = Pick<

@@ -4,11 +4,11 @@ import { badRequest } from '../base/problem.ts'
 import { findThread } from '../channels/thread-rows.ts'
 import { readThreadMessages, THREAD_STATUSES } from '../channels/threads.ts'
 import { fileIds } from '../files/usable-files.ts'
-import { filterParam, pageQuery, pageSchema, toPage } from '../http/page.ts'
+import { filterParam, pageQuery, pageSchema } from '../http/page.ts'
 import { createdResponse, defineRead, defineWrite, findInScope, nameRoutes } from '../http/route.ts'
 import { answerThread } from './answer-thread.ts'
 import { changeThread, ThreadChange } from './change-thread.ts'
-import { activityCursor, listActiveConversations, listConversations } from './rows.ts'
+import { listThreadPage, MAX_SEARCHED_THREADS } from './list-threads.ts'
 import {
   MessageView,
   readMessageViews,
@@ -42,22 +42,26 @@ export const threadRoutes = nameRoutes({
         description: 'Only threads whose client waits for an answer that no run will give.',
       }),
       held_by: z.literal('me').optional().meta({ description: 'Only threads that the caller has taken over.' }),
-      q: z.string().trim().min(1).max(200).optional().meta({ description: 'Text in the subject, client or messages.' }),
+      q: z
+        .string()
+        .trim()
+        .min(1)
+        .max(200)
+        .optional()
+        .meta({
+          description: `Text in the subject, client or messages. A page compares at most ${MAX_SEARCHED_THREADS.toLocaleString('en-US')} threads: it can be short or empty and still have a next one.`,
+        }),
       ...pageQuery(new RegExp(`^(?:${ID_CURSOR}|${ACTIVITY_CURSOR})$`)),
     }),
     responses: { 200: pageSchema(ThreadSummaryView) },
     async handle({ ctx, scope, query }) {
-      const { order, unread, unanswered, held_by, ...rest } = query
-      const isByActivity = order === 'activity'
-      if (rest.cursor !== undefined && rest.cursor.includes('~') !== isByActivity)
+      const { unread, unanswered, held_by, ...rest } = query
+      if (rest.cursor !== undefined && rest.cursor.includes('~') !== (rest.order === 'activity'))
         throw badRequest("field 'cursor' must be a next_cursor of this list")
       const flags = { unread: unread === 'true', unanswered: unanswered === 'true' }
       const filter = { ...rest, ...flags, ...(held_by && { held_by: scope.actor }) }
-      const list = isByActivity ? listActiveConversations : listConversations
-      const rows = await list(ctx.db, scope.projectIds, filter)
-      const views = await readThreadSummaries(ctx.db, rows)
-      const page = toPage(rows, query.limit, isByActivity ? activityCursor : (row) => row.id, (row) => row.id)
-      return { data: views.slice(0, page.data.length), next_cursor: page.next_cursor }
+      const { rows, next_cursor } = await listThreadPage(ctx.db, scope.projectIds, filter)
+      return { data: await readThreadSummaries(ctx.db, rows), next_cursor }
     },
   }),
 

@@ -2,7 +2,15 @@ import { setImmediate } from 'node:timers/promises'
 import { type Expression, type SelectQueryBuilder, type SqlBool, sql } from 'kysely'
 import { DECIDABLE_COLUMNS, type DecidableApproval } from '../approvals/rows.ts'
 import type { PageQuery } from '../http/page.ts'
-import { listNewestPage, MAX_ROWS_PER_STEP, matchColumns, mergeNewest } from '../store/newest-page.ts'
+import {
+  inTurns,
+  isInProjects,
+  listNewestPage,
+  MAX_ROWS_PER_STEP,
+  matchColumns,
+  mergeNewest,
+  nextStepSize,
+} from '../store/newest-page.ts'
 import { prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
 import type { ApprovalRow, ChannelRow, MessageRow, Tables, TaskRow, ThreadRow } from '../store/tables.ts'
@@ -15,30 +23,33 @@ export interface ConversationFilter extends PageQuery {
   held_by?: { kind: string; id: string } | undefined
   unread?: boolean | undefined
   unanswered?: boolean | undefined
-  q?: string | undefined
 }
 
 /** Newest first by id, one more than a page. */
 export function listConversations(db: Db, projectIds: readonly string[], filter: ConversationFilter) {
-  return mergeNewest(projectIds, filter, (projectId) => {
-    const { query, filters } = filterThreads(db, projectId, filter)
+  const listIn = (ids: readonly string[]) => {
+    const { query, filters } = filterThreads(db, ids, filter)
     return listNewestPage(query, filter, filters, 'threads.id')
-  })
+  }
+  return isOfOneOwner(filter) ? listIn(projectIds) : mergeNewest(projectIds, filter, (projectId) => listIn([projectId]))
 }
 
 /** Newest activity first, one more than a page. The cursor is the time and the id of the last row. */
 export async function listActiveConversations(db: Db, projectIds: readonly string[], filter: ConversationFilter) {
-  const pages = await Promise.all(
-    projectIds.map((projectId) => {
-      const { query, filters } = filterThreads(db, projectId, filter)
-      return listActivePage(query, filter, filters)
-    }),
-  )
+  const listIn = (ids: readonly string[]) => {
+    const { query, filters } = filterThreads(db, ids, filter)
+    return listActivePage(query, filter, filters)
+  }
+  if (isOfOneOwner(filter)) return listIn(projectIds)
+  const pages = await inTurns(projectIds, (projectId) => listIn([projectId]))
   return pages
     .flat()
     .toSorted(newestFirst)
     .slice(0, filter.limit + 1)
 }
+
+/** The threads of a client or of a member have an index of their own, for all projects together. */
+const isOfOneOwner = ({ client_id, held_by }: ConversationFilter) => client_id !== undefined || held_by !== undefined
 
 const newestFirst = (a: ThreadRow, b: ThreadRow) => (activityCursor(a) < activityCursor(b) ? 1 : -1)
 
@@ -47,40 +58,33 @@ export const activityCursor = ({ updated_at, id }: ThreadRow): string => `${upda
 
 type ThreadQuery = SelectQueryBuilder<Tables, 'threads', ThreadRow>
 
-function filterThreads(db: Db, project_id: string, filter: ConversationFilter) {
-  const { client_id, channel_id, status, held_by, unread, unanswered, q } = filter
-  const threads = db.selectFrom('threads').selectAll('threads')
-  const ofClient = client_id !== undefined
-  const owned: ThreadQuery = ofClient
-    ? threads.where('threads.client_id', '=', client_id)
-    : threads.where('threads.project_id', '=', project_id)
+function filterThreads(db: Db, projectIds: readonly string[], filter: ConversationFilter) {
+  const { client_id, channel_id, status, held_by, unread, unanswered } = filter
+  const threads: ThreadQuery = db.selectFrom('threads').selectAll('threads')
+  const owned = isOfOneOwner(filter)
+    ? client_id === undefined
+      ? threads.where('threads.held_by_id', '=', held_by?.id ?? '')
+      : threads.where('threads.client_id', '=', client_id)
+    : threads.where('threads.project_id', '=', projectIds[0] ?? '')
   // Without an expression around the column, so that the index of unanswered threads can be used.
   const query = unanswered ? owned.where('threads.unanswered_at', 'is not', null) : owned
   const columns = {
-    ...(ofClient && { 'threads.project_id': project_id }),
     'threads.channel_id': channel_id,
     'threads.status': status,
     'threads.held_by_kind': held_by?.kind,
-    'threads.held_by_id': held_by?.id,
+    'threads.held_by_id': client_id === undefined ? undefined : held_by?.id,
   }
-  const filters = [...matchColumns(columns), ...(unread ? [HAS_UNREAD] : []), ...(q ? [containsText(q)] : [])]
+  const filters = [
+    ...(isOfOneOwner(filter) ? [isInProjects(projectIds, 'threads.project_id')] : []),
+    ...matchColumns(columns),
+    ...(unread ? [HAS_UNREAD] : []),
+  ]
   return { query, filters }
 }
 
 const HAS_UNREAD = sql<SqlBool>`threads.message_count > threads.read_count and exists (
   select 1 from messages where messages.thread_id = threads.id and messages.n > threads.read_count
   and messages.direction = 'inbound')`
-
-/** In the subject, in the names and handles of the client, and in the messages. */
-function containsText(text: string): Expression<SqlBool> {
-  const pattern = `%${text.toLowerCase().replaceAll(/[\\%_]/g, '\\$&')}%`
-  const matches = (column: string) => sql<SqlBool>`lower(${sql.ref(column)}) like ${pattern} escape '\\'`
-  return sql<SqlBool>`(${matches('threads.subject')}
-    or exists (select 1 from clients where clients.id = threads.client_id and ${matches('clients.display_name')})
-    or exists (select 1 from client_handles where client_handles.client_id = threads.client_id
-      and ${matches('client_handles.handle')})
-    or exists (select 1 from messages where messages.thread_id = threads.id and ${matches('messages.body')}))`
-}
 
 /** Like `listNewestPage`, in the order of the last activity. */
 async function listActivePage(
@@ -90,19 +94,27 @@ async function listActivePage(
 ): Promise<ThreadRow[]> {
   const newest = query.orderBy('threads.updated_at', 'desc').orderBy('threads.id', 'desc')
   const [at = '', id = ''] = cursor?.split(CURSOR_SEPARATOR) ?? []
-  const found: ThreadRow[] = []
-  for (let rest = cursor === undefined ? newest : newest.where(isBefore({ updated_at: at, id })); ; ) {
+  const after = cursor === undefined ? newest : newest.where(isBefore({ updated_at: at, id }))
+  if (filters.length === 0) return after.limit(limit + 1).execute()
+  const found: string[] = []
+  let size = MAX_ROWS_PER_STEP
+  for (let rest = after.clearSelect().select(['threads.id', 'threads.updated_at']); ; ) {
+    const start = performance.now()
     const last = await rest
-      .offset(MAX_ROWS_PER_STEP - 1)
+      .offset(size - 1)
       .limit(1)
       .executeTakeFirst()
-    const step = last ? rest.where(sql<SqlBool>`not ${isBefore(last)}`) : rest
+    const step = last
+      ? rest.where(sql<SqlBool>`(threads.updated_at, threads.id) >= (${last.updated_at}, ${last.id})`)
+      : rest
     const matching = filters.reduce((rows, filter) => rows.where(filter), step)
-    found.push(...(await matching.limit(limit + 1 - found.length).execute()))
-    if (!last || found.length > limit) return found
-    rest = newest.where(isBefore(last))
+    found.push(...(await matching.limit(limit + 1 - found.length).execute()).map((row) => row.id))
+    if (!last || found.length > limit) break
+    rest = newest.clearSelect().select(['threads.id', 'threads.updated_at']).where(isBefore(last))
+    size = nextStepSize(size, performance.now() - start)
     await setImmediate()
   }
+  return found.length === 0 ? [] : newest.where('threads.id', 'in', found).execute()
 }
 
 const isBefore = ({ updated_at, id }: Pick<ThreadRow, 'updated_at' | 'id'>) =>

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { PageQuery } from '../http/page.ts'
-import { listNewestPage, matchColumns, mergeNewest } from '../store/newest-page.ts'
+import { isInProjects, listNewestPage, matchColumns, mergeNewest } from '../store/newest-page.ts'
 import { prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
 import type { FileChunkRow, FileRow } from '../store/tables.ts'
@@ -90,16 +90,13 @@ interface FileFilter extends PageQuery {
 /** Newest first, one more than a page. */
 export function listFiles(db: Db, projectIds: readonly string[], filter: FileFilter): Promise<FileRow[]> {
   const { client_id } = filter
-  return mergeNewest(projectIds, filter, (project_id) => {
-    const files = db.selectFrom('files').selectAll()
-    if (client_id === undefined)
-      return listNewestPage(files.where('project_id', '=', project_id), filter, matchColumns({ state: 'stored' }))
-    return listNewestPage(
-      files.where('client_id', '=', client_id),
-      filter,
-      matchColumns({ project_id, state: 'stored' }),
-    )
-  })
+  const files = db.selectFrom('files').selectAll()
+  const stored = matchColumns({ state: 'stored' })
+  if (client_id !== undefined)
+    return listNewestPage(files.where('client_id', '=', client_id), filter, [isInProjects(projectIds), ...stored])
+  return mergeNewest(projectIds, filter, (projectId) =>
+    listNewestPage(files.where('project_id', '=', projectId), filter, stored),
+  )
 }
 
 /** The files of a task that still exist, in their order. */

@@ -3,7 +3,7 @@ import { nameActors } from '../accounts/actor-name-rows.ts'
 import { appendAuditEntry } from '../audit/append.ts'
 import { notFound } from '../base/problem.ts'
 import { isVisibleToClient } from '../channels/messages.ts'
-import { findThread, listThreads } from '../channels/thread-rows.ts'
+import { findThread, listClientThreads } from '../channels/thread-rows.ts'
 import { readThreadMessages } from '../channels/threads.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
 import type { ClientScope } from '../ctx/scope.ts'
@@ -41,7 +41,7 @@ export const portalThreadRoutes = {
     responses: { 200: pageSchema(PortalThreadSummaryView) },
     async handle({ ctx, scope, query }) {
       const { handles } = await requireOwnClient(ctx, scope)
-      const rows = await listThreads(ctx.db, [scope.projectId], { ...query, client_id: scope.clientId })
+      const rows = await listClientThreads(ctx.db, scope, query)
       const details = await listClientThreadDetails(
         ctx.db,
         rows.map(({ id }) => id),

@@ -1,3 +1,4 @@
+import { indexAuditEntries } from '../audit/index-entries.ts'
 import { deleteExpiredCredentials } from '../accounts/sessions.ts'
 import { deleteOldPolicyCounters } from '../approvals/policy-counter-rows.ts'
 import { createChannelPollLoop } from '../channels/poll-channels.ts'
@@ -27,6 +28,7 @@ const RETENTION_MS = 1_000
 /** Half of the shortest cadence: a check as long as the cadence would sometimes skip a slot. */
 const SCHEDULE_CHECK_MS = 500
 const FOLLOWER_POLL_MS = 400
+const AUDIT_INDEX_MS = 5_000
 const REPORT_MS = 60_000
 const CLOCK_SKEW_CHECK_MS = 30_000
 const STREAM_RECHECK_MS = 30_000
@@ -44,6 +46,7 @@ export function createSharedSweeps(ctx: Ctx, sweep: CreateSweep): Loop[] {
     sweep('schedules', SCHEDULE_CHECK_MS, () => fireDueSchedules(ctx)),
     sweep('clock skew', CLOCK_SKEW_CHECK_MS, () => undoClockSkew(ctx)),
     sweep('open streams', STREAM_RECHECK_MS, async () => ctx.notifications.publish({ topic: 'recheck-streams' })),
+    sweep('audit index', AUDIT_INDEX_MS, () => indexAuditEntries(ctx)),
     sweep('reports', REPORT_MS, () => rollUpReports(ctx)),
     createWebhookDeliveryLoop(ctx),
     createNotificationLoop(ctx),

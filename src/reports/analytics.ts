@@ -1,4 +1,5 @@
 import type { Ctx } from '../ctx/ctx.ts'
+import type { Db } from '../store/store.ts'
 import { TERMINAL_STATUSES } from '../events/event-types.ts'
 import { medianOfCounts, NO_WAIT } from './approval-wait.ts'
 import { countLiveApprovals, sumLiveTasks } from './live-rows.ts'
@@ -7,8 +8,9 @@ import {
   type ClientSum,
   listApprovalSums,
   listRunSums,
-  readClientSums,
+  listClientSums,
   type ReportRange,
+  readTopClientSums,
   type RunSum,
 } from './rows.ts'
 
@@ -28,7 +30,7 @@ export function readReportSums(ctx: Ctx, ranges: readonly ReportRange[]): Promis
       const live = await sumLiveTasks(db, range)
       sums.push({
         runs: [...(await listRunSums(db, range)), ...live.runs],
-        clients: await findTopClients(readClientSums(db, range), live.clients),
+        clients: await findTopClients(db, range, live.clients),
         approvals: [...(await listApprovalSums(db, range)), ...(await countLiveApprovals(db, range))],
       })
     }
@@ -40,19 +42,16 @@ export function readReportSums(ctx: Ctx, ranges: readonly ReportRange[]): Promis
   })
 }
 
-/** The clients with the highest costs; `live` is added to what is rolled up. */
-async function findTopClients(
-  pages: AsyncIterable<readonly ClientSum[]>,
-  live: Map<string, ClientSum>,
-): Promise<ClientSum[]> {
-  const left = new Map(live)
-  let top: ClientSum[] = []
-  for await (const page of pages) {
-    const sums = page.map((sum) => addClientSum(sum, left.get(sum.client_id)))
-    for (const { client_id } of page) left.delete(client_id)
-    top = takeTopClients([...top, ...sums])
-  }
-  return takeTopClients([...top, ...left.values()])
+/**
+ * The clients with the highest costs. A client without live runs that is not among the first of its range has as many
+ * clients before it, so it is not among the first of all.
+ */
+async function findTopClients(db: Db, range: ReportRange, live: Map<string, ClientSum>): Promise<ClientSum[]> {
+  const rolledUp = await listClientSums(db, range, [...live.keys()])
+  let top = takeTopClients([...live.values()].map((sum) => addClientSum(sum, rolledUp.get(sum.client_id))))
+  for await (const page of readTopClientSums(db, range, MAX_CLIENTS_SHOWN))
+    top = takeTopClients([...top, ...page.filter(({ client_id }) => !live.has(client_id))])
+  return top
 }
 
 const addClientSum = ({ client_id, runs, cost_micros }: ClientSum, other: ClientSum | undefined): ClientSum => ({

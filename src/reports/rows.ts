@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { type SqlBool, sql } from 'kysely'
+import { type Expression, type SqlBool, sql } from 'kysely'
 import type { Db } from '../store/store.ts'
 import type { PeriodSum } from './periods.ts'
 
@@ -52,25 +52,51 @@ export interface ClientSum {
 }
 
 /**
- * The sums of the clients that are rolled up, in ranges of ids so that many clients do not block a store that reads
- * synchronously. Clients without runs in the range are left out: their periods add and subtract to zero.
+ * The `limit` clients with the highest costs in each range of ids, of what is rolled up. They are read in ranges so that
+ * many clients do not block a store that reads synchronously. Clients without runs in the report are left out: their
+ * periods add and subtract to zero.
  */
-export async function* readClientSums(db: Db, range: ReportRange): AsyncGenerator<ClientSum[]> {
+export async function* readTopClientSums(db: Db, range: ReportRange, limit: number): AsyncGenerator<ClientSum[]> {
   for (let after: string | null = ''; after !== null; ) {
     const upTo: string | null = await findClientRangeEnd(db, range, after)
-    yield await listClientRangeSums(db, range, { after, upTo })
+    yield await sumClients(db, range, isInClientRange({ after, upTo }))
+      .orderBy('cost_micros', 'desc')
+      .orderBy('client_id')
+      .limit(limit)
+      .execute()
     after = upTo
     await setImmediate()
   }
 }
 
-function listClientRangeSums(db: Db, range: ReportRange, clients: ClientRange): Promise<ClientSum[]> {
+/** The sums of some clients, of what is rolled up. */
+export async function listClientSums(
+  db: Db,
+  range: ReportRange,
+  clientIds: readonly string[],
+): Promise<Map<string, ClientSum>> {
+  const sums = new Map<string, ClientSum>()
+  for (let at = 0; at < clientIds.length; at += MAX_CLIENTS_PER_RANGE) {
+    const ids = clientIds.slice(at, at + MAX_CLIENTS_PER_RANGE)
+    const rows = await sumClients(db, range, sql<SqlBool>`client_id in (${sql.join(ids)})`).execute()
+    for (const row of rows) sums.set(row.client_id, row)
+    await setImmediate()
+  }
+  return sums
+}
+
+function sumClients(db: Db, { projectId, periods }: ReportRange, isSelected: Expression<SqlBool>) {
+  const signed = (column: 'runs' | 'cost_micros') =>
+    sql<number>`cast(sum(case when span in (${sql.join(nonEmptyList(periods.minus))})
+      then -${sql.ref(column)} else ${sql.ref(column)} end) as bigint)`
   return db
-    .selectFrom(rolledUpClients(db, range, clients).as('of_periods'))
-    .select(['client_id', sumOf('runs').as('runs'), sumOf('cost_micros').as('cost_micros')])
+    .selectFrom('report_clients')
+    .select(['client_id', signed('runs').as('runs'), signed('cost_micros').as('cost_micros')])
+    .where('project_id', '=', projectId)
+    .where('span', 'in', [...periods.plus, ...periods.minus])
+    .where(isSelected)
     .groupBy('client_id')
-    .having(sumOf('runs'), '>', 0)
-    .execute()
+    .having(signed('runs'), '>', 0)
 }
 
 /** A range of client ids; null: up to the last. */
@@ -80,9 +106,14 @@ interface ClientRange {
 }
 
 const MAX_CLIENTS_PER_RANGE = 500
+/** About 4 ms on SQLite. A client has one sum for each period of the report. */
+const MAX_SUMS_PER_RANGE = 8_000
 
-/** At most 500 clients of each year lie before the end. A client with runs has one sum for each year. */
-async function findClientRangeEnd(db: Db, { projectId, from, to }: ReportRange, after: string): Promise<string | null> {
+/** A limited number of clients of each year lie before the end. A client with runs has one sum for each year. */
+async function findClientRangeEnd(db: Db, range: ReportRange, after: string): Promise<string | null> {
+  const { projectId, from, to, periods } = range
+  const periodCount = periods.plus.length + periods.minus.length
+  const size = Math.max(MAX_CLIENTS_PER_RANGE, Math.floor(MAX_SUMS_PER_RANGE / periodCount))
   const ends: string[] = []
   for (const year of new Set([from.slice(0, 4), to.slice(0, 4)])) {
     const end = await db
@@ -92,7 +123,7 @@ async function findClientRangeEnd(db: Db, { projectId, from, to }: ReportRange, 
       .where('span', '=', year)
       .where('client_id', '>', after)
       .orderBy('client_id')
-      .offset(MAX_CLIENTS_PER_RANGE - 1)
+      .offset(size - 1)
       .limit(1)
       .executeTakeFirst()
     if (end) ends.push(end.client_id)
@@ -102,18 +133,6 @@ async function findClientRangeEnd(db: Db, { projectId, from, to }: ReportRange, 
 
 const isInClientRange = ({ after, upTo }: ClientRange) =>
   upTo === null ? sql<SqlBool>`client_id > ${after}` : sql<SqlBool>`client_id > ${after} and client_id <= ${upTo}`
-
-function rolledUpClients(db: Db, { projectId, periods }: ReportRange, clients: ClientRange) {
-  const sums = db.selectFrom('report_clients').where('project_id', '=', projectId).where(isInClientRange(clients))
-  return sums
-    .select(['client_id', 'runs', 'cost_micros'])
-    .where('span', 'in', periods.plus)
-    .unionAll(
-      sums
-        .select(['client_id', negative('runs').as('runs'), negative('cost_micros').as('cost_micros')])
-        .where('span', 'in', nonEmptyList(periods.minus)),
-    )
-}
 
 export interface ApprovalSum {
   status: string

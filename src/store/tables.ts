@@ -1052,6 +1052,24 @@ export interface AuditHeadRow {
   seal: SecretText | null
 }
 
+/** A block of 128 entries of a chain that has an action or a subject. */
+export interface AuditBlockRow {
+  /** The id of a project or an organisation. */
+  chain: string
+  /** `action task.created` or `subject task_…`. */
+  term: string
+  /** The number of the block. */
+  block: number
+}
+
+/** How far the entries of a chain are in `audit_blocks`. */
+export interface AuditIndexRow {
+  /** The id of a project or an organisation. */
+  chain: string
+  /** The number of the first block that is not in `audit_blocks` yet. */
+  next_block: number
+}
+
 /** A signed checkpoint of an audit log. */
 export interface AuditCheckpointRow {
   /** The id of a project or an organisation. */
@@ -1275,6 +1293,8 @@ export interface Tables {
   audit_entries: AuditEntryRow
   audit_heads: AuditHeadRow
   audit_checkpoints: AuditCheckpointRow
+  audit_blocks: AuditBlockRow
+  audit_indexes: AuditIndexRow
   webhooks: WebhookRow
   webhook_deliveries: WebhookDeliveryRow
   report_marks: ReportMarkRow

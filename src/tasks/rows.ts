@@ -2,7 +2,7 @@ import { type Expression, sql, type SqlBool } from 'kysely'
 import { WRITABLE_STATUSES } from '../events/rows.ts'
 import type { PageQuery } from '../http/page.ts'
 import { isPostgres } from '../store/dialect.ts'
-import { listNewestPage, matchColumns, mergeNewest } from '../store/newest-page.ts'
+import { isInProjects, listNewestPage, matchColumns, mergeNewest } from '../store/newest-page.ts'
 import { prepareBatchedRead, prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
 import type { ArtifactFileRow, ArtifactRow, ReplicaRow, TaskRow } from '../store/tables.ts'
@@ -133,27 +133,40 @@ export interface TaskFilter extends PageQuery {
 
 /** Newest first, one more than a page: the extra row shows that there is a next page. */
 export function listTasks(db: Db, projectIds: readonly string[], filter: TaskFilter): Promise<TaskRow[]> {
-  return mergeNewest(projectIds, filter, (projectId) => listProjectTasks(db, projectId, filter))
+  const { status, wedge, client_id, case_id, expired_since } = filter
+  if (case_id === undefined && client_id === undefined)
+    return mergeNewest(projectIds, filter, (projectId) => listProjectTasks(db, projectId, filter))
+  const tasks = db.selectFrom('tasks').selectAll()
+  const owned =
+    case_id === undefined ? tasks.where('client_id', '=', client_id ?? '') : tasks.where('case_id', '=', case_id)
+  const columns = matchColumns({ status, wedge, client_id: case_id === undefined ? undefined : client_id })
+  return listNewestPage(owned, filter, [isInProjects(projectIds), ...columns, ...expiredFilters(expired_since)])
 }
 
-function listProjectTasks(db: Db, project_id: string, filter: TaskFilter): Promise<TaskRow[]> {
-  const { status, wedge, client_id, case_id, cursor, expired_since } = filter
+async function listProjectTasks(db: Db, project_id: string, filter: TaskFilter): Promise<TaskRow[]> {
+  const { status, wedge, cursor, expired_since } = filter
   const tasks = db.selectFrom('tasks').selectAll()
-  const expired = expiredFilters(expired_since)
-  if (case_id !== undefined) {
-    const filters = matchColumns({ project_id, status, wedge, client_id })
-    return listNewestPage(tasks.where('case_id', '=', case_id), filter, [...filters, ...expired])
+  if (expired_since === undefined) {
+    const range = { projectId: project_id, status, wedge, before: cursor }
+    const newest = taskIdsInOrder(db, range, 'desc', filter.limit + 1)
+    return tasks.where('id', 'in', newest).orderBy('id', 'desc').execute()
   }
-  if (client_id !== undefined) {
-    const filters = matchColumns({ project_id, status, wedge })
-    return listNewestPage(tasks.where('client_id', '=', client_id), filter, [...filters, ...expired])
-  }
-  if (expired_since !== undefined) {
-    const ofStatus = tasks.where('status', '=', sql.lit('expired')).where('project_id', '=', project_id)
-    return listNewestPage(ofStatus, filter, [...matchColumns({ status, wedge }), ...expired])
-  }
-  const newest = taskIdsInOrder(db, { projectId: project_id, status, wedge, before: cursor }, 'desc', filter.limit + 1)
-  return tasks.where('id', 'in', newest).orderBy('id', 'desc').execute()
+  const expired = tasks.where('status', '=', sql.lit('expired')).where('project_id', '=', project_id)
+  const oldest = await findOldestExpired(db, project_id, expired_since)
+  if (oldest === null) return []
+  const filters = [...matchColumns({ status, wedge }), ...expiredFilters(expired_since)]
+  return listNewestPage(expired.where('id', '>=', oldest), filter, filters)
+}
+
+/** The lowest id of the tasks that expired at this time or later: a list need not search before it. */
+async function findOldestExpired(db: Db, projectId: string, since: string): Promise<string | null> {
+  const query = db
+    .selectFrom('tasks')
+    .select((eb) => eb.fn.min('id').as('id'))
+    .where('status', '=', sql.lit('expired'))
+    .where('project_id', '=', projectId)
+    .where('finished_at', '>=', since)
+  return (await query.executeTakeFirst())?.id ?? null
 }
 
 /** Tasks that expired at this time or later and were not run again. No filter without a time. */

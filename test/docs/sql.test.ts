@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { listViews } from '../../scripts/table-comments.mjs'
-import { seededTaskId, seedTasks } from '../../bench/seed-tasks.ts'
+import { seededTaskId, seedStore } from '../../bench/seed/seed-store.ts'
 import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts'
 import { TABLE_DESCRIPTIONS, TABLES_WITHOUT_VIEW } from '../../src/store/postgres/readable-views.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -150,5 +150,5 @@ async function seed({ db }: Store): Promise<void> {
       updated_at) values ('thr_1', 'prj_1', 'c', 'cli_1', 'open', '${at}', 'failed', '${at}', '${at}')`,
   ])
     await sql.raw(statement).execute(db)
-  await seedTasks(store, 0, 3_000)
+  await seedStore(store, 0, 3_000)
 }

@@ -3,21 +3,16 @@ import { once } from 'node:events'
 import { cpSync, mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
+import { NODE_HASHES } from '../../scripts/fetch-node.mjs'
 import { runSvc } from '../cli/run-svc.ts'
 import { fetchNode } from './fetch-node.ts'
 import { packAndInstall, readUntil } from './installed-package.ts'
-
-/** Recommended versions of Node that the npm registry has, with their expected hashes. */
-const NODES = {
-  '22.23.3': 'sha512-qHnz5tFsHoj/WM+uRENVjWONi5hVvmwrgq8A4V76KpuVNAc4+jwK8x4gwbobE9BtHNg/AKR2583eYorLF/c7ng==',
-  '24.9.0': 'sha512-mN4aPMj4cOJv937Bu7ge7EBGmb3dkQ+04jcVWRiowd7+PmQ++TpLQXQh6I1madra65CiCYNfDWu3To51tq5xuA==',
-}
 
 const packed = packAndInstall()
 cpSync(join(packed.installed, 'wedges'), join(packed.folder, 'wedges'), { recursive: true })
 afterAll(packed.remove)
 
-test.for(Object.entries(NODES))(
+test.for(Object.entries(NODE_HASHES))(
   'the package works on Node %s, with and without bubblewrap',
   async ([version, hash], { skip }) => {
     if (`${process.platform}-${process.arch}` !== 'linux-x64')

@@ -4,7 +4,7 @@ import { MAX_ROWS_PER_STEP } from '../../src/store/newest-page.ts'
 import { loadSqlite } from '../../src/store/sqlite/load-sqlite/load-sqlite.ts'
 import type { Db } from '../../src/store/store.ts'
 import { listTasks } from '../../src/tasks/rows.ts'
-import { seedTasks } from '../../bench/seed-tasks.ts'
+import { seedStore } from '../../bench/seed/seed-store.ts'
 import { eachStore, testApp } from '../app.ts'
 
 /** Every list with its filters. A filter that no row matches is the one that could read all rows. */
@@ -16,7 +16,7 @@ const LISTS = {
     case_id: 'case_none',
     expired_since: '2026-01-01T00:00:00Z',
   },
-  approvals: { status: 'expired', wedge: 'none', task_id: 'task_none' },
+  approvals: { status: 'expired', wedge: 'none', task_id: 'task_none', path: 'action', assignee: 'mem_none' },
   cases: {
     wedge: 'none',
     status: 'closed',
@@ -26,7 +26,7 @@ const LISTS = {
     assignee_id: 'mem_none',
   },
   clients: { handle: 'none' },
-  threads: { client_id: 'cli_none', channel_id: 'chan_none', status: 'closed' },
+  threads: { client_id: 'cli_none', channel_id: 'chan_none', status: 'closed', held_by: 'me' },
   connections: { kind: 'webhook', client_id: 'cli_none' },
   records: { wedge: 'none', collection: 'none', key: 'none' },
   schedules: { wedge: 'none' },
@@ -90,9 +90,14 @@ function recordStatements(db: Db): Set<string> {
 eachStore((store) => {
   test('a filter without an index finds its rows in steps, and other requests get their turn in between', async () => {
     const app = await testApp({ store, env: { SVC_MAX_CONCURRENT_TASKS: '0' } })
-    await seedTasks(app.ctx.store, 0, 3 * MAX_ROWS_PER_STEP)
+    await seedStore(app.ctx.store, 0, 3 * MAX_ROWS_PER_STEP)
     const { db } = app.ctx
-    await db.updateTable('tasks').set({ client_id: 'cli_1' }).execute()
+    const { id: projectId } = await db
+      .selectFrom('projects')
+      .select('id')
+      .orderBy('created_at')
+      .executeTakeFirstOrThrow()
+    await db.updateTable('tasks').set({ client_id: 'cli_1', project_id: projectId }).execute()
     const failed = await db.selectFrom('tasks').select('id').where('status', '=', 'failed').execute()
     const found: string[] = []
     for (let cursor: string | null = ''; cursor !== null; ) {
@@ -112,9 +117,8 @@ eachStore((store) => {
       turns++
       setImmediate(countTurn)
     })
-    const { id: projectId } = await db.selectFrom('projects').select('id').executeTakeFirstOrThrow()
     turns = 0
-    expect(await listTasks(db, [projectId], { client_id: 'cli_1', status: 'expired', limit: 50 })).toEqual([])
+    expect(await listTasks(db, [projectId], { client_id: 'cli_1', status: 'queued', limit: 50 })).toEqual([])
     expect(turns).toBeGreaterThanOrEqual(2)
     clearImmediate(timer)
   })

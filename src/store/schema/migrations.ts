@@ -6,6 +6,7 @@ import { APPROVAL_PEOPLE_STATEMENTS } from './approval-people.ts'
 import { BRAND_STATEMENTS } from './brand.ts'
 import { conversationStatements } from './conversations.ts'
 import { FILE_STATEMENTS } from './files.ts'
+import { filterIndexStatements } from './filter-indexes.ts'
 import { initialSchema } from './initial-schema.ts'
 import { MCP_OAUTH_STATEMENTS } from './mcp-oauth.ts'
 import { partitionEvents } from './partition-events.ts'
@@ -131,7 +132,12 @@ export const MIGRATIONS: Record<string, Migration> = {
       for (const statement of replicaRoleStatements(db)) await sql.raw(statement).execute(db)
     },
   },
-  '0024_event_partitions': { up: partitionEvents },
+  '0023_event_partitions': { up: partitionEvents },
+  '0024_filter_indexes': {
+    async up(db) {
+      for (const statement of filterIndexStatements(db)) await sql.raw(statement).execute(db)
+    },
+  },
 }
 
 /**

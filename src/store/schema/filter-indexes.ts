@@ -1,0 +1,32 @@
+import { isPostgres } from '../dialect.ts'
+import type { Db } from '../store.ts'
+
+/**
+ * A filter that few or no rows match must not read all rows of a project. The lists keep the indexes that they had, with the
+ * columns of their filters at the end: a search then reads the index alone, and a new row writes no further index. Rare
+ * rows have partial indexes, which cost nothing for the others.
+ */
+export const filterIndexStatements = (db: Db): string[] => [
+  // Which blocks of an audit chain have an action or a subject, and how far that is known.
+  `create table audit_blocks (
+    chain text not null, term text not null, block bigint not null, primary key (chain, term, block))${isPostgres(db) ? '' : ' without rowid'}`,
+  'create table audit_indexes (chain text primary key, next_block bigint not null)',
+  'drop index approvals_project',
+  'create index approvals_project on approvals (project_id, id, path)',
+  'drop index approvals_project_wedge',
+  'create index approvals_project_wedge on approvals (project_id, wedge, id, path)',
+  'drop index approvals_project_status',
+  'create index approvals_project_status on approvals (project_id, status, id, wedge, path)',
+  'create index approvals_assignee on approvals (assignee_id, id) where assignee_id is not null',
+  "create index tasks_expired on tasks (project_id, finished_at, id) where status = 'expired'",
+  'drop index cases_project',
+  'create index cases_project on cases (project_id, id, wedge, status, stage, assignee_id)',
+  'drop index records_project',
+  'create index records_project on records (project_id, id, wedge, collection, key)',
+  'drop index threads_project',
+  'create index threads_project on threads (project_id, id, channel_id, status)',
+  'drop index threads_activity',
+  'create index threads_activity on threads (project_id, updated_at, id, channel_id, status)',
+  'create index threads_held on threads (held_by_id, id) where held_by_id is not null',
+  "create index webhook_deliveries_failed on webhook_deliveries (webhook_id, id) where status = 'failed'",
+]
