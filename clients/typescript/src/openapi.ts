@@ -1119,6 +1119,11 @@ export type Meta = {
     kind: string
     /** Any JSON object. */
     isolation: { [key: string]: unknown }
+    /** How the memory and the processes of a cell are limited together: by its `cgroup`, or (`process`) per process and by the service, which watches their sum. `reason` says why there is no cgroup. */
+    limiting: {
+      kind: 'cgroup' | 'process' | 'none'
+      reason: string | null
+    }
   }
   model: {
     provider: string

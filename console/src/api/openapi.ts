@@ -1322,6 +1322,12 @@ export interface components {
                 /** @description Any JSON object. */
                 isolation: JsonObject;
                 kind: string;
+                /** @description How the memory and the processes of a cell are limited together: by its `cgroup`, or (`process`) per process and by the service, which watches their sum. `reason` says why there is no cgroup. */
+                limiting: {
+                    /** @enum {string} */
+                    kind: "cgroup" | "process" | "none";
+                    reason: string | null;
+                };
             };
             store: {
                 kind: string;
