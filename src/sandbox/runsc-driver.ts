@@ -12,7 +12,7 @@ import { createFilesFolder, removeFilesFolder, removeOrphanedFilesFolders } from
 import { type GroupSupport, prepareGroup, waitForGate } from './grouped-start.ts'
 import { findProgram, listInheritedDescriptors, withDescriptorsCovered } from './host-programs.ts'
 import { runscConfig } from './runsc-config.ts'
-import { runscMemoryMb } from './runsc-memory.ts'
+import { cpuSeconds, runscMemoryMb } from './runsc-usage.ts'
 import { cellUserOfSocket, createSocketFolder, giveSocketToCellUser } from './socket-folder.ts'
 import { createCellFolder, createRootFolder, removeCellFolder } from './oci-root.ts'
 import { createStaging } from './staging.ts'
@@ -52,10 +52,11 @@ export function runscDriver(hide: string[], { groups, limiting }: GroupSupport):
       let killed = false
       const termination = {
         ...grouped.termination,
-        // The first process waits for the others, and exits when they have ended.
+        // The first child waits for gVisor and for the process that opens files, so it is killed only if they do not exist.
         kill(pid: number) {
           killed = true
-          for (const inside of listDescendants(pid)) killProcess(inside)
+          const [first = pid, ...inside] = listDescendants(pid)
+          for (const target of inside.length > 0 ? inside : [first]) killProcess(target)
         },
         parseExit: (code: number | null, signal: string | null) =>
           killed ? { code: null, signal: 'SIGKILL' } : parseShellExit(code, signal),
@@ -67,7 +68,7 @@ export function runscDriver(hide: string[], { groups, limiting }: GroupSupport):
       }
       const files = filesFolder === null ? null : { host: filesFolder, inside: CELL_FILES_DIR }
       const cell = wrapCellProcess(child, spec.limits, termination, files)
-      if (grouped.group === null) monitorRunsc(cell, spec)
+      monitorRunsc(cell, spec, grouped.group === null)
       return cell
     },
   }
@@ -76,11 +77,14 @@ export function runscDriver(hide: string[], { groups, limiting }: GroupSupport):
 /** The heaps of gVisor and of the process that opens files for it, and their threads. */
 const RUNSC_NEEDS = { memoryMb: 64, processes: 128 }
 
-function monitorRunsc(cell: SandboxCell, spec: CellSpec): void {
+/** gVisor does not end a program that has used its CPU seconds, so all processes of the cell together have them. */
+function monitorRunsc(cell: SandboxCell, spec: CellSpec, countsMemory: boolean): void {
   const { memoryMb } = groupLimits(spec, RUNSC_NEEDS)
+  const { cpu_s } = spec.limits
   checkRepeatedly(cell, () => {
     const processes = listDescendants(cell.pid)
-    return runscMemoryMb(processes) > memoryMb ? memoryExceeded(cellMemoryMb(spec)) : null
+    if (countsMemory && runscMemoryMb(processes) > memoryMb) return memoryExceeded(cellMemoryMb(spec))
+    return cpu_s > 0 && cpuSeconds(processes) > cpu_s ? `the sandbox used more than ${cpu_s} seconds of CPU` : null
   })
 }
 

@@ -14,6 +14,22 @@ export function runscMemoryMb(processes: number[]): number {
   return Math.round(sum(heapsKb) / 1024 + sum([...files.values()]) / 2048)
 }
 
+/** CPU seconds of these processes and of their children that have ended. */
+export function cpuSeconds(processes: number[]): number {
+  return sum(processes.map((pid) => sum(cpuTicks(readProcFile(`/proc/${pid}/stat`))))) / TICKS_PER_SECOND
+}
+
+/** The fields after the name of the program, which may contain spaces: utime, stime, cutime and cstime. */
+const cpuTicks = (stat: string): number[] =>
+  stat
+    .slice(stat.lastIndexOf(')') + 2)
+    .split(' ')
+    .slice(11, 15)
+    .map(Number)
+
+/** The same on all systems with Linux that Node supports. */
+const TICKS_PER_SECOND = 100
+
 const sum = (numbers: number[]) => numbers.reduce((all, number) => all + number, 0)
 
 /** The inode of each file with the size in blocks of 512 bytes. */
