@@ -11,14 +11,7 @@ import { findNode24 } from './fetch-node.mjs'
 import { installTools } from './machine.mjs'
 
 /** The contract, tasks and their events over HTTP, the sandbox, and a service that is killed. */
-const FILES = [
-  'test/contract',
-  'test/tasks',
-  'test/events',
-  'test/sandbox',
-  'test/http',
-  'test/faults/kill.test.ts',
-]
+const FILES = ['test/contract', 'test/tasks', 'test/events', 'test/sandbox', 'test/http', 'test/faults/kill.test.ts']
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'svc-node-'))
