@@ -106,8 +106,8 @@ interface ClientRange {
 }
 
 const MAX_CLIENTS_PER_RANGE = 500
-/** About 4 ms on SQLite. A client has one sum for each period of the report. */
-const MAX_SUMS_PER_RANGE = 8_000
+/** About 8 ms on SQLite. A client has one sum for each period of the report. */
+const MAX_SUMS_PER_RANGE = 1_500
 
 /** A limited number of clients of each year lie before the end. A client with runs has one sum for each year. */
 async function findClientRangeEnd(db: Db, range: ReportRange, after: string): Promise<string | null> {
