@@ -6,7 +6,7 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { cachedDataVersionTag } from 'node:v8'
+import { cachedDataVersionTag, setFlagsFromString } from 'node:v8'
 import { Script } from 'node:vm'
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
@@ -16,6 +16,10 @@ if (major < 20 || (major === 20 && minor < 19)) {
   )
   process.exit(1)
 }
+
+// A task runs through thousands of functions, each of them a few times, so with V8's own limits most of them stay slow for
+// thousands of tasks (see "Earlier optimization" in docs/decisions.md). Newer versions of V8 have another name for the limit.
+const EARLY_OPTIMIZATION = major < 22 ? '--interrupt-budget=8000' : '--invocation-count-for-turbofan=1000'
 
 const program = fileURLToPath(new URL('service.cjs', import.meta.url))
 const source = readFileSync(program, 'utf8')
@@ -31,8 +35,16 @@ const script = new Script(`(function (require, __filename) {${source}\n})`, {
   cachedData: readCodeCache(),
 })
 script.runInThisContext()(createRequire(program), program)
-// Two seconds after the start, V8 has compiled the code that a start needs. The cache saves a quarter of the start time.
-if (process.argv[2] === 'serve' && script.cachedDataRejected !== false) setTimeout(writeCodeCache, 2000).unref()
+if (process.argv[2] === 'serve') setTimeout(tuneCompiler, 2000).unref()
+
+/**
+ * Two seconds after the start, V8 has compiled the code that a start needs. The cache saves a quarter of the start time.
+ * It is written before the flags change, because V8 rejects a cache that was made with other flags.
+ */
+function tuneCompiler() {
+  if (script.cachedDataRejected !== false) writeCodeCache()
+  setFlagsFromString(EARLY_OPTIMIZATION)
+}
 
 function readCodeCache() {
   try {

@@ -12,6 +12,7 @@ const DOVECOT_IMAP = '/usr/lib/dovecot/imap'
 
 const TOOLS = [
   { name: 'a PostgreSQL server', package: 'postgresql', isInstalled: () => postgresFolder() !== null },
+  { name: 'PgBouncer', package: 'pgbouncer', isInstalled: () => pgbouncer() !== null },
   {
     name: 'bubblewrap',
     package: 'bubblewrap',
@@ -21,8 +22,15 @@ const TOOLS = [
   { name: 'Python 3', package: 'python3', isInstalled: () => findOnPath('python3') !== null },
   { name: 'httpx for Python 3', package: 'python3-httpx', isInstalled: () => pythonWithHttpx() !== null },
   { name: 'venv for Python 3', package: 'python3-venv', isInstalled: () => pythonWithVenv() !== null },
+  { name: 'HAProxy', package: 'haproxy', isInstalled: () => haproxyProgram() !== null },
   { name: 'promtool', package: 'prometheus', isInstalled: () => findOnPath('promtool') !== null },
-  { name: 'Chromium', package: 'chromium', isInstalled: () => chromium() !== null },
+  {
+    name: 'an emulator for Helm',
+    package: 'qemu-user',
+    // Helm comes from npm and is built for x64 only; without an emulator the tests of the Helm chart are skipped.
+    isInstalled: () => process.platform !== 'linux' || process.arch === 'x64' || findOnPath('qemu-x86_64') !== null,
+  },
+  { name: 'Chromium', package: 'chromium-headless-shell', isInstalled: () => chromium() !== null },
   // The tests start a mail server of their own, which needs root; other users skip those tests.
   { name: 'Postfix', package: 'postfix', isInstalled: () => !canRunMailServer() || existsSync(POSTFIX) },
   { name: 'Dovecot', package: 'dovecot-imapd', isInstalled: () => !canRunMailServer() || existsSync(DOVECOT_IMAP) },
@@ -60,6 +68,12 @@ export function postgresFolder() {
   )
 }
 
+/** The path of PgBouncer. On Debian it is in a folder that only root has in the PATH. */
+export function pgbouncer() {
+  const programs = [...searchPath(), '/usr/sbin'].map((folder) => join(folder, 'pgbouncer'))
+  return programs.find(isExecutable) ?? null
+}
+
 /** Why the tests cannot start a mail server here, or null. */
 export function mailServerProblem() {
   if (process.platform !== 'linux') return 'Postfix and Dovecot are started on Linux only'
@@ -89,9 +103,14 @@ function findPythonWith(module) {
   )
 }
 
-/** The browser that the console is tested in. */
+/** The load balancer of the tests. Debian installs it in a folder that only root has in the PATH. */
+export function haproxyProgram() {
+  return [...searchPath(), '/usr/sbin'].map((folder) => join(folder, 'haproxy')).find(isExecutable) ?? null
+}
+
+/** The browser that the console is tested in. The headless shell needs a third less CPU time than the whole browser. */
 export function chromium() {
-  const names = ['chromium', 'chromium-browser', 'google-chrome']
+  const names = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome']
   const candidates = searchPath().flatMap((folder) => names.map((name) => join(folder, name)))
   return [...candidates, ...MAC_CHROMES].find(isExecutable) ?? null
 }

@@ -14,7 +14,7 @@ import { parseAllowedHosts } from './egress/address-rules.ts'
 import { EgressError } from './egress/http-client.ts'
 import { warnAboutUnreadableSecrets } from './vault/secrets.ts'
 import { openVault } from './vault/vault.ts'
-import type { Ctx } from './ctx/ctx.ts'
+import { type Ctx, withPatientStore } from './ctx/ctx.ts'
 import { createJointLoop, createLoop, type Loop } from './ctx/loop.ts'
 import { createMemoryState } from './ctx/memory.ts'
 import { decodeNotification } from './ctx/topics.ts'
@@ -85,10 +85,12 @@ export async function startApp(
   await endLeftoverRuns(ctx)
   let state: ReplicaState = 'starting'
   const readState = () => state
-  const http = servesApi(config) ? createPublicServer(ctx, pickedDriver, readState) : createHealthServer(ctx, readState)
+  const http = servesApi(config)
+    ? createPublicServer(withPatientStore(ctx), pickedDriver, readState)
+    : createHealthServer(ctx, readState)
   const closeHttp = closeWithoutResets(http, () => state === 'stopping')
   const url = await http.listen({ host: config.host, port: config.port })
-  if (config.port === 0) ctx.config = { ...config, chosenPort: Number(new URL(url).port) }
+  if (config.port === 0) ctx.config.chosenPort = Number(new URL(url).port)
   const { driver, loops, metrics, close } = await startBackgroundWork(ctx, pickedDriver).catch(async (error) => {
     await http.close()
     await ctx.store.close()
@@ -160,7 +162,8 @@ async function openCtx(config: Config, world: World) {
   if (store.now) world.clock.follow?.(store.now)
   const wedges = await openWedgeLibrary(config.wedgesDir, world.log, config)
   const ctx = {
-    config,
+    // A copy, because the port may be added.
+    config: { ...config },
     store,
     db: store.db,
     world,

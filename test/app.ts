@@ -139,6 +139,7 @@ export const testSettings = (dir: string): Record<string, string> => ({
   SVC_SANDBOX: 'process',
   SVC_POOL: '0',
   SVC_DRAIN_DELAY_S: '0',
+  SVC_DATABASE_WAIT_S: '0',
   SVC_FOUNDER_API_KEY: FOUNDER_KEY,
 })
 

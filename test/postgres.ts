@@ -36,18 +36,33 @@ type ServerUser = { uid?: number; gid?: number }
 
 /** Starts a new server without databases. The caller calls `removePostgres` at the end. */
 export async function createPostgres(settings: Record<string, string> = {}): Promise<PostgresServer> {
+  const args = ['-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-locale', '--no-sync']
+  return openPostgres('initdb', args, { ...FAST_SETTINGS, ...settings })
+}
+
+/**
+ * Starts a standby of a server with `REPLICATION_SETTINGS`, and lets every commit wait until the standby has it. It
+ * becomes the primary server by `pg_promote`.
+ */
+export async function createStandby(primary: PostgresServer): Promise<PostgresServer> {
+  const args = ['-h', primary.folder, '-U', 'postgres', '--write-recovery-conf', '--checkpoint=fast', '--no-sync']
+  const standby = await openPostgres('pg_basebackup', args, primary.settings)
+  await runAdminStatement(primary.url, `alter system set synchronous_standby_names = '*'`)
+  await runAdminStatement(primary.url, 'select pg_reload_conf()')
+  return standby
+}
+
+/** `program` creates the data folder. */
+async function openPostgres(
+  program: string,
+  args: readonly string[],
+  settings: Record<string, string>,
+): Promise<PostgresServer> {
   const user = serverUser()
   const folder = await mkdtemp(join(tmpdir(), 'svc-pg-'))
   if (user.uid !== undefined && user.gid !== undefined) await chown(folder, user.uid, user.gid)
-  const args = ['-D', join(folder, 'data'), '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-locale', '--no-sync']
-  await promisify(execFile)(postgresProgram('initdb'), args, { cwd: folder, ...user })
-  const server = {
-    folder,
-    url: urlOf(folder, 'postgres'),
-    user,
-    settings: { ...FAST_SETTINGS, ...settings },
-    child: null,
-  }
+  await promisify(execFile)(postgresProgram(program), [...args, '-D', join(folder, 'data')], { cwd: folder, ...user })
+  const server = { folder, url: urlOf(folder, 'postgres'), user, settings, child: null }
   await startPostgres(server)
   return server
 }
@@ -143,7 +158,7 @@ const DATABASE_STATE = `
   from pg_attribute join pg_class on pg_class.oid = attrelid
   where relnamespace = 'public'::regnamespace and attnum > 0`
 
-async function runAdminStatement(url: string, statement: string): Promise<void> {
+export async function runAdminStatement(url: string, statement: string): Promise<void> {
   await withClient(url, (client) => client.query(statement))
 }
 
@@ -179,8 +194,11 @@ const FAST_SETTINGS = {
   max_wal_senders: '0',
 }
 
-/** PostgreSQL refuses to run as root, so root starts it as the user `postgres` or `nobody`. */
-function serverUser(): ServerUser {
+/** For a server that gets a standby. */
+export const REPLICATION_SETTINGS = { wal_level: 'replica', max_wal_senders: '4', hot_standby: 'on' }
+
+/** PostgreSQL and PgBouncer refuse to run as root, so root starts them as the user `postgres` or `nobody`. */
+export function serverUser(): ServerUser {
   if (process.getuid?.() !== 0) return {}
   for (const name of ['postgres', 'nobody']) {
     try {
@@ -200,7 +218,7 @@ async function waitUntilReady(child: ChildProcess): Promise<void> {
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       // The rest of the log is read and dropped, because a full pipe would block the server.
       if (log.length < 65_536) log += text
-      if (log.includes('ready to accept connections')) resolve()
+      if (/ready to accept (read-only )?connections/.test(log)) resolve()
     })
     child.once('error', reject)
     child.once('exit', () => reject(new Error(`PostgreSQL did not start:\n${log}`)))

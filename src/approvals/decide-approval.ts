@@ -14,6 +14,7 @@ import { endTask } from '../lifecycle/end-task.ts'
 import { resumeTask } from '../lifecycle/wait-and-resume.ts'
 import type { TaskEnding } from '../lifecycle/task-ending.ts'
 import { findApprovalDecision } from '../lifecycle/rows.ts'
+import type { ApprovalRow } from '../store/tables.ts'
 import { findTaskUnscoped, type LockedTask, lockTask } from '../tasks/rows.ts'
 import { type Decider, requireApprover } from './approvers.ts'
 import { alreadyDecided, castVote } from './cast-vote.ts'
@@ -62,7 +63,7 @@ async function writeApproval(
   { row, payload, note }: { row: DecidableApproval; payload: Json; note: string | undefined },
   alsoWrite: AlsoWrite,
 ): Promise<void> {
-  const comment = { note: note ?? null, reason: null, revise: 0 }
+  const comment = { note: note ?? null, reason: null, revise: 0 } as const
   const payload_sha256 = await decidePendingApproval(tx, row, 'approved', actor, comment)
   // An answer is not a correction of the question.
   const isCorrection = row.edited !== null && row.path === 'action' && isJsonObject(payload)
@@ -152,7 +153,7 @@ async function decidePendingApproval(
   row: DecidableApproval,
   status: 'approved' | 'rejected',
   actor: Actor,
-  comment: { reason: string | null; revise: number; note: string | null },
+  comment: Pick<ApprovalRow, 'reason' | 'revise' | 'note'>,
 ): Promise<string> {
   const payload_sha256 = hashPayload(approvedPayload(row))
   const [decided] = await updateApprovalDecision(tx.db, {

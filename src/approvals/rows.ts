@@ -192,7 +192,7 @@ export const updateApprovalDecision = prepareQuery<
     edited: string | null
     payload_sha256: string
     reason: string | null
-    revise: number
+    revise: ApprovalRow['revise']
     note: string | null
     decided_at: string
     decided_by_kind: string

@@ -37,10 +37,12 @@ export interface Config extends RoleSettings {
   maxConnectionsPerAddress: number
   dataDir: string
   databaseUrl: string | null
+  /** How long requests wait and runs go on while PostgreSQL does not respond. */
+  databaseWaitS: number
   sqliteSync: 'full' | 'normal'
   wedgesDir: string
   blueprintsDir: string
-  sandbox: 'auto' | 'bwrap' | 'process'
+  sandbox: 'auto' | 'bwrap' | 'runsc' | 'podman' | 'process'
   founderApiKey: string | null
   openSignup: boolean
   /** Runs of one project that may wait for approvals in cells of their own, per replica. */
@@ -117,10 +119,11 @@ export function loadConfig(given: Variables, cwd = process.cwd()): Config {
     maxConnectionsPerAddress: integerSetting(env, 'SVC_MAX_CONNECTIONS_PER_ADDRESS', 1000, 0),
     dataDir: resolveDataDir(env, cwd),
     databaseUrl: readDatabaseUrl(env),
+    databaseWaitS: integerSetting(env, 'SVC_DATABASE_WAIT_S', 30, 0),
     sqliteSync: choiceSetting(env, 'SVC_SQLITE_SYNC', ['full', 'normal']),
     wedgesDir: resolveWedgesDir(env, cwd),
     blueprintsDir: resolveBlueprintsDir(env, cwd),
-    sandbox: choiceSetting(env, 'SVC_SANDBOX', ['auto', 'bwrap', 'process']),
+    sandbox: choiceSetting(env, 'SVC_SANDBOX', ['auto', 'bwrap', 'runsc', 'podman', 'process']),
     founderApiKey: founderKeySetting(env),
     openSignup: booleanSetting(env, 'SVC_OPEN_SIGNUP'),
     ...role,

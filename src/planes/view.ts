@@ -7,8 +7,16 @@ import { chooseModel } from '../models/choose-model.ts'
 import type { SandboxDriver } from '../sandbox/driver.ts'
 import { VERSION } from './version.ts'
 
-export const HealthView = z.object({ status: z.literal('ok') })
+export const HealthView = z.object({ status: z.literal('ok') }).meta({ id: 'Health' })
 export const UnhealthyView = z.object({ status: z.string(), error: z.string() })
+
+const SandboxLimitingView = z
+  .object({ kind: z.enum(['cgroup', 'process', 'none']), reason: z.string().nullable() })
+  .meta({
+    description:
+      'How the memory and the processes of a cell are limited together: by its `cgroup`, or (`process`) per process and ' +
+      'by the service, which watches their sum. `reason` says why there is no cgroup.',
+  })
 
 /** The deployment: its wedges, store, sandbox, model, vault and broker, and the problems of wedges. */
 export const MetaView = z
@@ -19,7 +27,7 @@ export const MetaView = z
     store: z.object({ kind: z.string() }),
     role: z.enum(['all', 'api', 'runner']).meta({ description: 'What this replica does: SVC_ROLE.' }),
     sandbox: z
-      .object({ kind: z.string(), isolation: jsonObject })
+      .object({ kind: z.string(), isolation: jsonObject, limiting: SandboxLimitingView })
       .meta({ description: 'The sandbox of this replica; its kind is `none` if the replica executes no tasks.' }),
     model: z.object({ provider: z.string(), name: z.string() }),
     vault: z.object({
@@ -31,10 +39,9 @@ export const MetaView = z
     replica: z.string(),
   })
   .meta({ id: 'Meta' })
-  .meta({ id: 'Health' })
 
 /** What the API shows of a sandbox driver. */
-export type ShownSandbox = Pick<SandboxDriver, 'kind' | 'isolation'>
+export type ShownSandbox = Pick<SandboxDriver, 'kind' | 'isolation' | 'limiting'>
 
 /** `sandbox` is null on a replica that executes no tasks. */
 export function toMetaView(ctx: Ctx, sandbox: ShownSandbox | null) {
@@ -49,7 +56,11 @@ export function toMetaView(ctx: Ctx, sandbox: ShownSandbox | null) {
     problems: ctx.wedges.problems().map((problem) => ({ wedge: problem.wedge, problem: problemText(problem) })),
     store: { kind: ctx.store.kind },
     role: ctx.config.role,
-    sandbox: { kind: sandbox?.kind ?? 'none', isolation: sandbox?.isolation ?? {} },
+    sandbox: {
+      kind: sandbox?.kind ?? 'none',
+      isolation: sandbox?.isolation ?? {},
+      limiting: sandbox?.limiting ?? { kind: 'none' as const, reason: null },
+    },
     model: { provider, name },
     vault: { ephemeral: ctx.vault.ephemeral },
     broker: { configured: createBroker(ctx) !== null },

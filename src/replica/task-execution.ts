@@ -1,5 +1,5 @@
 import type { Loop } from '../ctx/loop.ts'
-import type { Ctx } from '../ctx/ctx.ts'
+import { type Ctx, withPatientStore } from '../ctx/ctx.ts'
 import { openSandboxPlane, type SandboxPlane } from '../planes/sandbox-plane.ts'
 import { createAgentChecks } from '../runs/agent-checks.ts'
 import { warnAboutHiddenProgram } from '../runs/agent-program.ts'
@@ -37,7 +37,7 @@ export async function openTaskExecution(
     http: (request, response) => plane.http.routing(request, response),
     lines: (...call) => plane.pipe(...call),
   })
-  plane = openSandboxPlane(ctx, runner, workflows)
+  plane = openSandboxPlane(withPatientStore(ctx), runner, workflows)
   await plane.http.ready()
   warnAboutHiddenProgram(ctx, driver)
   return {

@@ -19,7 +19,7 @@ export function createAgentChecks(options: CheckOptions): Loop {
   const { clock, log } = ctx.world
   const checked = new WeakMap<Wedge, WedgeCheck>()
   const checkAll = async (stopping: AbortSignal) => {
-    if (driver.kind !== 'bwrap') return
+    if (driver.kind === 'process') return
     const due = ctx.wedges.all().flatMap((wedge) => {
       const check = checked.get(wedge) ?? { agents: listAgents(ctx, wedge), at: null }
       checked.set(wedge, check)

@@ -35,7 +35,7 @@ export const fitsWarmCell = (config: Config, { isInWedge, memoryMb }: AgentProgr
 /** Logs why the agent of the deployment cannot be started in the sandbox. A cell of the process driver sees all programs. */
 export function warnAboutHiddenProgram({ config, world }: Ctx, driver: SandboxDriver): void {
   const program = findDeploymentProgram(config)
-  if (!program || driver.kind !== 'bwrap') return
+  if (!program || driver.kind === 'process') return
   const { dir, command } = program
   const problem = (dir && findMissingFile(dir, command)) ?? findHiddenProgram(dir, command, world.env('PATH') ?? '')
   if (problem) world.log.warn(`SVC_AGENT_COMMAND: ${problem}`)

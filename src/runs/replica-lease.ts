@@ -78,11 +78,13 @@ export async function renewOldLease(tx: Tx, lease: ReplicaLease): Promise<void> 
 }
 
 /**
- * Ends the runs of this replica if it could not renew its lease: other replicas may have ended their tasks, and the
- * agents would only cost money. A SQLite file has one replica, so its lease never expires.
+ * Ends the runs of this replica if it could not renew its lease for longer than a database may be away: other replicas may
+ * have ended their tasks, and the agents would only cost money. If the others could not reach the database either, no
+ * replica has ended a task. A SQLite file has one replica, so its lease never expires.
  */
 export function endRunsIfLeaseExpired(ctx: Ctx, lease: ReplicaLease): void {
-  if (ctx.store.kind === 'sqlite' || performance.now() - lease.renewedAt < LEASE_TIMEOUT_MS) return
+  const keptMs = Math.max(LEASE_TIMEOUT_MS, ctx.config.databaseWaitS * 1000)
+  if (ctx.store.kind === 'sqlite' || performance.now() - lease.renewedAt < keptMs) return
   for (const run of ctx.liveRuns.all()) run.end('lost_lease')
 }
 

@@ -1,21 +1,17 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
-import { constants, tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
-import { CELL_AGENT_DIR, CELL_SOCKET } from '../contract/agent-protocol.ts'
-import { bwrapArguments, CELL_CUSTOM_DIR, CELL_FILES_DIR, type BwrapSetup, usesLoader } from './bwrap-arguments.ts'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { bwrapArguments, type BwrapSetup } from './bwrap-arguments.ts'
+import { CELL_FILES_DIR, CELL_PATHS, createCellSetup, usesLoader } from './cell-view.ts'
 import { type CellProcess, wrapCellProcess, type CellTermination, hasStdioPipes } from './cell-process.ts'
-import type { SandboxDriver, SandboxIsolation } from './driver.ts'
+import { fullIsolation, type SandboxDriver } from './driver.ts'
+import { killProcess, parseShellExit } from './exit-status.ts'
 import { workshopMemoryMb } from './cell-limits.ts'
 import { findFirstProcess, monitorCell } from './cell-monitor.ts'
-import {
-  findProgram,
-  listInheritedDescriptors,
-  inspectOwnNode,
-  inspectProgram,
-  withDescriptorsCovered,
-} from './host-programs.ts'
-import { createHostsFile, loopbackArguments, SERVICE_NETWORK } from './loopback-helper.ts'
+import { findProgram, listInheritedDescriptors, inspectProgram, withDescriptorsCovered } from './host-programs.ts'
+import { type GroupSupport, prepareGroup } from './grouped-start.ts'
+import { loopbackArguments, SERVICE_NETWORK } from './loopback-helper.ts'
 import { parseCpuArchitecture, buildSeccompFilter, type FilterProfile } from './seccomp-filter.ts'
 import { createFilesFolder, removeFilesFolder, removeOrphanedFilesFolders } from './files-folder.ts'
 import { giveSocketToCellUser, createSocketFolder, cellUserOfSocket } from './socket-folder.ts'
@@ -23,7 +19,7 @@ import { createStaging, type Staging } from './staging.ts'
 import { type CellUser, createCellUserAllocator } from './cell-users.ts'
 
 /** Runs each cell in its own Linux namespaces. Throws if bubblewrap is missing; `probeDriver` checks that it works. */
-export function bwrapDriver(hide: string[]): SandboxDriver {
+export function bwrapDriver(hide: string[], { groups, limiting }: GroupSupport): SandboxDriver {
   const bwrap = requireBwrap()
   const staging = createStaging()
   const setup = createBwrapSetup(hide, staging)
@@ -33,11 +29,10 @@ export function bwrapDriver(hide: string[]): SandboxDriver {
   removeOrphanedFilesFolders()
   return {
     kind: 'bwrap',
-    isolation: bwrapIsolation(),
+    isolation: fullIsolation(),
     canLoopback: true,
-    socketPathInside: () => CELL_SOCKET,
-    agentDirInside: () => CELL_AGENT_DIR,
-    customDirInside: () => CELL_CUSTOM_DIR,
+    limiting,
+    ...CELL_PATHS,
     stageFolder: staging.stageFolder,
     createSocketFolder: (parent) => createSocketFolder(parent, users()),
     prepareSocket: giveSocketToCellUser,
@@ -49,13 +44,24 @@ export function bwrapDriver(hide: string[]): SandboxDriver {
       const given = [`/proc/self/fd/${filter}`, ...(usesLoader(spec, setup) ? [setup.loader ?? ''] : [])]
       const inner = bwrapArguments(spec, setup, filesFolder)
       const network = FIRST_DESCRIPTOR + given.length
-      const args = spec.hasLoopback ? loopbackArguments(bwrap, network, inner) : inner
       if (spec.hasLoopback) given.push(SERVICE_NETWORK)
-      const child = withOpenFiles(given, (descriptors) => spawnBwrap(bwrap, args, user, descriptors, inherited))
-      const termination = { ...BWRAP_TERMINATION, afterExit: () => filesFolder && removeFilesFolder(filesFolder) }
+      const grouped = prepareGroup(groups, spec, BWRAP_NEEDS)
+      const gate = FIRST_DESCRIPTOR + given.length
+      // With a cgroup, bwrap reads further arguments from a pipe, which ends without any when bwrap is in the cgroup.
+      const wait = grouped.gate.flatMap(() => ['--args', String(gate)])
+      const args = [...wait, ...(spec.hasLoopback ? loopbackArguments(bwrap, network, inner) : inner)]
+      const child = withOpenFiles(given, (descriptors) =>
+        spawnBwrap(bwrap, args, user, [...descriptors, ...grouped.gate], inherited),
+      )
+      grouped.admit(child, gate)
+      const afterExit = () => {
+        if (filesFolder !== null) removeFilesFolder(filesFolder)
+        grouped.release()
+      }
       const files = filesFolder === null ? null : { host: filesFolder, inside: CELL_FILES_DIR }
+      const termination = { ...BWRAP_TERMINATION, ...grouped.termination, afterExit }
       const cell = wrapCellProcess(child, spec.limits, termination, files)
-      monitorCell(cell, spec.profile === 'workshop' ? workshopMemoryMb(spec.limits) : null)
+      monitorCell(cell, spec.profile === 'workshop' && grouped.group === null ? workshopMemoryMb(spec.limits) : null)
       return cell
     },
   }
@@ -74,16 +80,11 @@ function requireBwrap(): string {
 function createBwrapSetup(hide: string[], staging: Staging): BwrapSetup {
   const prlimit = findProgram('prlimit')
   if (prlimit === null) throw new Error('prlimit (package util-linux) is not installed')
-  const node = inspectOwnNode()
-  return {
-    node,
-    loader: node.libraries.find((path) => /^ld-.*\.so/.test(basename(path))) ?? null,
-    prlimit: inspectProgram(prlimit),
-    readablePath: staging.readablePath,
-    hiddenFolders: hide.filter((path) => path.startsWith('/usr/')),
-    hostsFile: createHostsFile(),
-  }
+  return { ...createCellSetup(hide, staging), prlimit: inspectProgram(prlimit) }
 }
+
+/** bwrap waits in one or two processes outside of the cell, and a loopback port needs one more. */
+const BWRAP_NEEDS = { memoryMb: 0, processes: 4 }
 
 /** Of the files that bwrap inherits, after its standard streams. */
 const FIRST_DESCRIPTOR = 3
@@ -112,7 +113,7 @@ function spawnBwrap(
   bwrap: string,
   args: string[],
   user: CellUser | null,
-  descriptors: number[],
+  descriptors: (number | 'pipe')[],
   inherited: number[],
 ): CellProcess {
   return withDescriptorsCovered(inherited, ['pipe', 'pipe', 'pipe', ...descriptors], (stdio) => {
@@ -141,23 +142,5 @@ const BWRAP_TERMINATION: Omit<CellTermination, 'afterExit'> = {
   kill(pid) {
     killProcess(findFirstProcess(pid) ?? pid)
   },
-  /** Like a shell, bwrap exits with 128 + n for a program that signal n ended. */
-  parseExit(code, signal) {
-    const programSignal = code === null ? undefined : SIGNAL_NAMES.get(code - 128)
-    return programSignal === undefined ? { code, signal } : { code: null, signal: programSignal }
-  },
-}
-
-const SIGNAL_NAMES = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name] as const))
-
-function killProcess(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL')
-  } catch {
-    // The process has ended in the meantime.
-  }
-}
-
-function bwrapIsolation(): SandboxIsolation {
-  return { network: true, files: true, processes: true, environment: true, syscalls: true, warnings: [] }
+  parseExit: parseShellExit,
 }

@@ -1,4 +1,5 @@
-import type { CellLimits } from './driver.ts'
+import type { GroupLimits } from './cell-groups.ts'
+import type { CellLimits, CellSpec } from './driver.ts'
 
 export const DEFAULT_CELL_LIMITS: CellLimits = {
   memory_mb: 512,
@@ -22,6 +23,26 @@ export function dataLimitMb({ memory_mb }: Pick<CellLimits, 'memory_mb'>, versio
 /** Memory that all processes of a workshop may use together. A sealed cell is a single process. */
 export const workshopMemoryMb = ({ memory_mb }: Pick<CellLimits, 'memory_mb'>): number =>
   Math.max(memory_mb, Math.min(2 * memory_mb, DOUBLED_WORKSHOP_MEMORY_MB))
+
+/** Memory that all processes of a cell may use together, in megabytes. */
+export const cellMemoryMb = ({ profile, limits }: Pick<CellSpec, 'profile' | 'limits'>): number =>
+  profile === 'workshop' ? workshopMemoryMb(limits) : limits.memory_mb
+
+/**
+ * The limits of the cgroup of a cell. The kernel counts files in /tmp as memory: in a workshop they are part of its
+ * memory, and a sealed cell may use the whole of its heap and of its /tmp. `ownMb` is what the driver's programs need.
+ */
+export function groupLimits(
+  spec: Pick<CellSpec, 'profile' | 'limits'>,
+  ownMb: number,
+  ownProcesses: number,
+): GroupLimits {
+  const files = spec.profile === 'sealed' ? spec.limits.tmp_mb : 0
+  return { memoryMb: cellMemoryMb(spec) + files + ownMb, processes: spec.limits.processes + ownProcesses }
+}
+
+export const memoryExceeded = (megabytes: number): string =>
+  `the processes of the sandbox used more than ${megabytes} MB of memory`
 
 /** Counts files, folders and links. The kernel needs about 1 kB of memory for each. */
 export const MAX_CELL_FILES = 100_000

@@ -1,5 +1,5 @@
 import { readdirSync, statfsSync, statSync } from 'node:fs'
-import { MAX_CELL_FILES } from './cell-limits.ts'
+import { MAX_CELL_FILES, memoryExceeded } from './cell-limits.ts'
 import type { SandboxCell } from './driver.ts'
 import { readProcFile } from './proc-file.ts'
 
@@ -9,22 +9,42 @@ const CHECK_INTERVAL_MS = 500
 /**
  * Kills a cell that exceeds a limit which the kernel does not enforce. It limits the memory of each process, and only its
  * writable mappings: a cell may have many processes, and a process may make filled pages read-only and map new ones.
- * Every file costs memory of the kernel, whatever its size. `maxMemoryMb` is null for a cell of a single process.
+ * Every file costs memory of the kernel, whatever its size. `maxMemoryMb` is null for a cell of a single process,
+ * and for a cell with a cgroup, in which the kernel counts all memory.
  */
-export function monitorCell(cell: SandboxCell, maxMemoryMb: number | null): void {
+export function monitorCell(
+  cell: SandboxCell,
+  maxMemoryMb: number | null,
+  findFirst = () => findFirstProcess(cell.pid),
+): void {
+  checkRepeatedly(cell, () => {
+    const first = findFirst()
+    return first === undefined ? null : findExceededLimit(first, maxMemoryMb)
+  })
+}
+
+/** The same for a cell whose files are memory of its processes; the programs of its driver use `ownMb` beside them. */
+export function monitorMemory(cell: SandboxCell, maxMemoryMb: number, ownMb: number): void {
+  checkRepeatedly(cell, () =>
+    exceedsMemory(listDescendants(cell.pid), (maxMemoryMb + ownMb) * 1024) ? memoryExceeded(maxMemoryMb) : null,
+  )
+}
+
+function checkRepeatedly(cell: SandboxCell, findProblem: () => string | null): void {
   const timer = setInterval(() => {
-    const problem = findExceededLimit(cell.pid, maxMemoryMb)
+    const problem = findProblem()
     if (problem !== null) void cell.kill(problem)
   }, CHECK_INTERVAL_MS)
   timer.unref()
   void cell.exited.then(() => clearInterval(timer))
 }
 
-function findExceededLimit(pid: number, maxMemoryMb: number | null): string | null {
-  if (maxMemoryMb !== null && exceedsMemory(pid, maxMemoryMb * 1024))
-    return `the processes of the sandbox used more than ${maxMemoryMb} MB of memory`
-  const first = findFirstProcess(pid)
-  const files = first === undefined ? 0 : countFiles(first, '/tmp') + countFiles(first, '/dev/shm')
+function findExceededLimit(first: number, maxMemoryMb: number | null): string | null {
+  if (maxMemoryMb !== null) {
+    const maxKb = maxMemoryMb * 1024 - socketBufferKb(first)
+    if (exceedsMemory([first, ...listDescendants(first)], maxKb)) return memoryExceeded(maxMemoryMb)
+  }
+  const files = countFiles(first, '/tmp') + countFiles(first, '/dev/shm')
   return files > MAX_CELL_FILES ? `the sandbox contained more than ${MAX_CELL_FILES.toLocaleString('en')} files` : null
 }
 
@@ -41,17 +61,15 @@ function countFiles(pid: number, folder: string): number {
 }
 
 /** The quick sum counts pages that forked processes share once per process; the exact sum is slow and rarely needed. */
-function exceedsMemory(pid: number, maxKb: number): boolean {
-  const inside = listDescendants(pid)
-  const left = maxKb - socketBufferKb(inside[0])
-  return sum(inside, residentKb) > left && sum(inside, proportionalKb) > left
+function exceedsMemory(pids: number[], maxKb: number): boolean {
+  return sum(pids, residentKb) > maxKb && sum(pids, proportionalKb) > maxKb
 }
 
 /**
  * Data that waits in sockets is kernel memory and counted for no process, so each socket counts as full. The network
  * namespace of the cell contains exactly the sockets of the cell.
  */
-function socketBufferKb(pid: number | undefined): number {
+function socketBufferKb(pid: number): number {
   const sockets = sumMatches(`/proc/${pid}/net/sockstat`, /^sockets: used (\d+)/gm)
   return sockets === 0 ? 0 : (sockets * sumMatches('/proc/sys/net/core/wmem_default', /^(\d+)/gm)) / 1024
 }
@@ -89,7 +107,7 @@ function listChildProcesses(pid: number): number[] {
     .map(Number)
 }
 
-function listDescendants(pid: number): number[] {
+export function listDescendants(pid: number): number[] {
   return listChildProcesses(pid).flatMap((child) => [child, ...listDescendants(child)])
 }
 

@@ -17,6 +17,8 @@ export interface CellTermination {
   kill(pid: number): void
   /** How the program inside ended, from the exit of the process that ran it. */
   parseExit(code: number | null, signal: string | null): { code: number | null; signal: string | null }
+  /** After the exit: a sentence about its cause that the program could not write itself. */
+  explainExit?(): string | null
   /** Called once, after the exit; with 0 if the process could not be started. */
   afterExit(pid: number): void
 }
@@ -105,6 +107,8 @@ function createDrainNotifier(pipe: Writable): (call: () => void) => void {
 
 function waitForExit(child: CellProcess, termination: CellTermination, errors: StderrTail): Promise<CellExit> {
   child.once('exit', () => {
+    const explanation = termination.explainExit?.() ?? null
+    if (explanation !== null) errors.note(explanation)
     termination.afterExit(child.pid ?? 0)
     closePipesAfterExit(child)
   })

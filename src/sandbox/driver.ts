@@ -71,14 +71,36 @@ export interface SandboxIsolation {
   warnings: string[]
 }
 
+export const fullIsolation = (): SandboxIsolation => ({
+  network: true,
+  files: true,
+  processes: true,
+  environment: true,
+  syscalls: true,
+  warnings: [],
+})
+
+export type SandboxKind = 'bwrap' | 'process' | 'runsc' | 'podman'
+
+/**
+ * cgroup: the kernel limits the memory and the number of the processes of a cell together. process: it limits each
+ * process, and the service watches their sum. `reason` says why there is no cgroup.
+ */
+export interface CellLimiting {
+  kind: 'cgroup' | 'process'
+  reason: string | null
+}
+
 export type SandboxLog = (line: string, level: 'info' | 'warn') => void
 
 export interface SandboxDriver {
-  readonly kind: 'bwrap' | 'process'
+  readonly kind: SandboxKind
   /** What is isolated; shown in /v1/meta and logged. */
   readonly isolation: SandboxIsolation
   /** Whether a cell can have a loopback port; the probe sets it. */
   canLoopback: boolean
+  /** How the processes of a cell are limited together; shown in /v1/meta. */
+  readonly limiting: CellLimiting
   /** The socket's path as the cell sees it. */
   socketPathInside(hostPath: string): string
   agentDirInside(hostPath: string): string

@@ -1,6 +1,6 @@
 import { chmodSync, mkdtempSync, readlinkSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import type { CellExit, CellSpec, SandboxDriver } from './driver.ts'
+import type { CellExit, CellSpec, SandboxDriver, SandboxKind } from './driver.ts'
 import { DEFAULT_CELL_LIMITS } from './cell-limits.ts'
 import { cellTemporaryFolder } from './staging.ts'
 
@@ -25,27 +25,31 @@ export async function probeDriver(driver: SandboxDriver): Promise<ProbeResult> {
     const node = { ...common, profile: 'workshop' } as const
     const [sealed, workshop, loopback] = await Promise.all([
       runProbe(driver, { ...common, profile: 'sealed', command: ['node', '-e', ATTEMPTS_PROGRAM] }),
-      runProbe(driver, { ...common, profile: 'workshop', command: ['/bin/sh', '-c', 'echo []'] }),
-      runProbe(driver, { ...node, hasLoopback: true, command: ['node', '-e', LOOPBACK_PROGRAM] }),
+      runProbe(driver, { ...common, profile: 'workshop', command: ['/bin/sh', '-c', 'echo []; ls / > /dev/null'] }),
+      runProbe(driver, { ...node, hasLoopback: true, command: ['node', '-e', loopbackProgram(driver.kind)] }),
     ])
     const problem = probeProblem(sealed)
     if (problem !== null) throw new Error(problem)
     const noLoopback = probeProblem(loopback) ?? networkProblem(loopback)
     // Node starts in another way in a workshop; its version is the cheapest output.
     const harness = noLoopback === null ? null : await runProbe(driver, { ...node, command: ['node', '--version'] })
-    const broken = probeProblem(workshop) ?? (harness && probeProblem(harness, process.version))
     const warnings = [
-      ...(broken === null
-        ? []
-        : [`cells that run other programs (the shell tool, custom agents) do not work: ${broken}`]),
-      ...(noLoopback === null
-        ? []
-        : [`custom agents get no loopback port and no ${LOOPBACK_VARIABLES}: ${noLoopback}`]),
+      programsWarning(workshop, harness),
+      noLoopback && `custom agents get no loopback port and no ${LOOPBACK_VARIABLES}: ${noLoopback}`,
     ]
-    return { warnings, canLoopback: noLoopback === null }
+    return { warnings: warnings.filter((warning) => warning !== null), canLoopback: noLoopback === null }
   } finally {
     rmSync(agentDir, { recursive: true, force: true })
   }
+}
+
+function programsWarning(workshop: ProbeOutcome, harness: ProbeOutcome | null): string | null {
+  const broken = probeProblem(workshop) ?? (harness && probeProblem(harness, process.version))
+  if (broken === null) return null
+  // The shell worked, so that only the second program did not.
+  if (workshop.lines[0] === '[]' && workshop.exit.code !== 0)
+    return `some programs do not work in cells: ${workshop.exit.stderr.trim() || broken}`
+  return `cells that run other programs (the shell tool, custom agents) do not work: ${broken}`
 }
 
 interface ProbeOutcome {
@@ -84,20 +88,23 @@ const done = []
 const attempt = (what, action) => { try { action(); done.push(what) } catch {} }
 const fs = require('node:fs')
 attempt('read /etc/passwd', () => fs.readFileSync('/etc/passwd'))
-attempt('look into /proc', () => fs.readdirSync('/proc'))
+attempt('look into /proc', () => { if (fs.readdirSync('/proc').length === 0) throw new Error('it is empty') })
 attempt('write to its own root', () => fs.writeFileSync('/agent/x', ''))
 attempt('start a program', () => { const { error } = require('node:child_process').spawnSync(process.execPath, ['-v']); if (error) throw error })
 if (process.pid !== 1) done.push('see other processes')
-const extra = Object.keys(process.env).filter((name) => !['HOME', 'LANG', 'TZ', 'PWD'].includes(name))
+// podman sets the name of the cell, which says nothing about the host.
+const given = (name) => ['HOME', 'LANG', 'TZ', 'PWD'].includes(name) || (name === 'HOSTNAME' && process.env[name] === 'sandbox')
+const extra = Object.keys(process.env).filter((name) => !given(name))
 if (extra.length > 0) done.push('read the environment ' + extra)
 const report = () => { console.log(done.length === 0 ? '[]' : done.join(', ')); process.exit(0) }
 const tcp = require('node:net').connect(9, '127.0.0.1')
 tcp.on('connect', () => { done.push('open a TCP connection'); report() })
-tcp.on('error', (error) => { if (error.code !== 'EAFNOSUPPORT') done.push('make a network socket'); report() })
+tcp.on('error', (error) => { if (!['EAFNOSUPPORT', 'EPERM'].includes(error.code)) done.push('make a network socket'); report() })
 `
 
-/** A cell with a loopback port reaches itself and nothing else. */
-const LOOPBACK_PROGRAM = `
+/** A cell with a loopback port reaches itself and nothing else. gVisor has its own words for a missing route. */
+const loopbackProgram = (kind: SandboxKind) => `
+const NO_ROUTE = ${kind === 'runsc' ? "['ENETUNREACH', 'EHOSTUNREACH']" : "['ENETUNREACH']"}
 const done = []
 const net = require('node:net')
 const server = net.createServer((socket) => socket.end('x')).listen(0, '127.0.0.1', () => {
@@ -109,7 +116,7 @@ server.on('error', (error) => { done.push('not listen: ' + error.code); report()
 function connectOutside() {
   const outside = net.connect(80, '169.254.169.254')
   outside.on('connect', () => { done.push('connect to another machine'); report() })
-  outside.on('error', (error) => { if (error.code !== 'ENETUNREACH') done.push('look for a route'); sendDatagram() })
+  outside.on('error', (error) => { if (!NO_ROUTE.includes(error.code)) done.push('look for a route'); sendDatagram() })
 }
 function sendDatagram() {
   const socket = require('node:dgram').createSocket('udp4')

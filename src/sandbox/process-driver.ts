@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process'
 import { chownSync, mkdtempSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { cellNodeFlags } from './bwrap-arguments.ts'
-import { type CellProcess, wrapCellProcess, type CellTermination } from './cell-process.ts'
+import { cellNodeFlags } from './cell-view.ts'
+import { wrapCellProcess, type CellTermination, hasStdioPipes } from './cell-process.ts'
 import type { CellLimits, CellSpec, SandboxDriver, SandboxIsolation, SandboxLog } from './driver.ts'
 import { dataLimitMb } from './cell-limits.ts'
 import { createFilesFolder, linkFilesFolder, removeFilesFolder, removeOrphanedFilesFolders } from './files-folder.ts'
+import { type GroupedStart, type GroupSupport, prepareGroup, waitForGate } from './grouped-start.ts'
 import { giveSocketToCellUser, createSocketFolder, cellUserOfSocket } from './socket-folder.ts'
 import { type Staging, createStaging, cellTemporaryFolder } from './staging.ts'
 import { createCellUserAllocator } from './cell-users.ts'
@@ -14,7 +15,7 @@ import { createCellUserAllocator } from './cell-users.ts'
  * Runs cells as ordinary processes, for machines without bubblewrap. The permission model of Node protects files and
  * programs against mistakes; it is not a security boundary against hostile code, and it leaves the network open.
  */
-export function processDriver(log: SandboxLog): SandboxDriver {
+export function processDriver(log: SandboxLog, { groups, limiting }: GroupSupport): SandboxDriver {
   const staging = createStaging()
   const users = createCellUserAllocator()
   removeOrphanedFilesFolders()
@@ -22,6 +23,7 @@ export function processDriver(log: SandboxLog): SandboxDriver {
     kind: 'process',
     isolation: processIsolation(),
     canLoopback: true,
+    limiting,
     socketPathInside: (hostPath) => hostPath,
     agentDirInside: staging.readablePath,
     customDirInside: staging.readablePath,
@@ -36,22 +38,25 @@ export function processDriver(log: SandboxLog): SandboxDriver {
       if (user) chownSync(folder, user.uid, user.gid)
       const filesFolder = spec.hasFilesFolder ? createFilesFolder(user) : null
       if (filesFolder !== null) linkFilesFolder(filesFolder, folder)
-      const child: CellProcess = spawn(
-        '/bin/sh',
-        ['-c', LIMIT_AND_EXEC_SCRIPT, 'sh', ...scriptArguments(spec, folder, filesFolder, staging)],
-        {
-          env: processEnvironment(spec, folder),
-          cwd: spec.customDir === undefined ? folder : staging.readablePath(spec.customDir),
-          stdio: ['pipe', 'pipe', 'pipe'],
-          detached: true,
-          ...user,
-        },
-      )
+      const grouped = prepareGroup(groups, spec, { memoryMb: 0, processes: 0 })
+      const script = grouped.group === null ? LIMIT_AND_EXEC_SCRIPT : waitForGate(GATE) + LIMIT_AND_EXEC_SCRIPT
+      const child = spawn('/bin/sh', ['-c', script, 'sh', ...scriptArguments(spec, folder, filesFolder, staging)], {
+        env: processEnvironment(spec, folder),
+        cwd: spec.customDir === undefined ? folder : staging.readablePath(spec.customDir),
+        stdio: ['pipe', 'pipe', 'pipe', ...grouped.gate],
+        detached: true,
+        ...user,
+      })
+      if (!hasStdioPipes(child)) throw new Error('a cell was started without its pipes')
+      grouped.admit(child, GATE)
       const files = filesFolder === null ? null : { host: filesFolder, inside: filesFolder }
-      return wrapCellProcess(child, spec.limits, processTermination(folder, filesFolder), files)
+      return wrapCellProcess(child, spec.limits, processTermination(folder, filesFolder, grouped), files)
     },
   }
 }
+
+/** The descriptor after the standard streams. */
+const GATE = 3
 
 /** The shell sets the limits and is then replaced by the program. A limit that the system lacks is skipped. */
 const LIMIT_AND_EXEC_SCRIPT = `
@@ -111,14 +116,16 @@ function processEnvironment({ profile, customDir }: CellSpec, folder: string): R
 }
 
 /** Every cell leads its own process group, so its children are killed with it. */
-function processTermination(folder: string, filesFolder: string | null): CellTermination {
+function processTermination(folder: string, filesFolder: string | null, grouped: GroupedStart): CellTermination {
   return {
-    kill: terminateGroup,
+    ...grouped.termination,
+    kill: (pid) => (grouped.group === null ? terminateGroup(pid) : grouped.group.kill()),
     parseExit: (code, signal) => ({ code, signal }),
     afterExit(pid) {
       killGroup(pid)
       rmSync(folder, { recursive: true, force: true })
       if (filesFolder !== null) removeFilesFolder(filesFolder)
+      grouped.release()
     },
   }
 }

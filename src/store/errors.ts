@@ -24,19 +24,18 @@ export function classifyStoreError(error: unknown): unknown {
 export const isUnreachable = (error: unknown): error is StoreUnavailable =>
   error instanceof StoreUnavailable && !(error instanceof StoreBusy)
 
-/**
- * Retries while the store is unavailable, until the signal is aborted. Waits by the real clock, not the injected one,
- * because only real time brings a database back.
- */
-export async function retryUntilAvailable<T>(
-  attempt: () => Promise<T>,
-  signal?: { readonly aborted: boolean },
-): Promise<T> {
+/** Retries while the store is unavailable, until the signal is aborted. */
+export function retryUntilAvailable<T>(attempt: () => Promise<T>, signal?: { readonly aborted: boolean }): Promise<T> {
+  return retryWhile(attempt, (error) => error instanceof StoreUnavailable && !signal?.aborted)
+}
+
+/** Waits by the real clock, not the injected one, because only real time brings a database back. */
+export async function retryWhile<T>(attempt: () => Promise<T>, canRetry: (error: unknown) => boolean): Promise<T> {
   for (;;) {
     try {
       return await attempt()
     } catch (error) {
-      if (!(error instanceof StoreUnavailable) || signal?.aborted) throw error
+      if (!canRetry(error)) throw error
     }
     await new Promise((resolve) => setTimeout(resolve, RETRY_DELAY_MS))
   }
@@ -53,6 +52,9 @@ export async function resolveWithin<T>(ms: number, promise: Promise<T>): Promise
   promise.catch(() => {})
   return Promise.race([promise, timeout]).finally(() => clearTimeout(timer))
 }
+
+/** Whether the store is expected back within seconds, for example after a restart or a failover. */
+export const isOutage = (error: unknown): boolean => isUnreachable(error) && !isDiskFullError(error.cause)
 
 /** What a caller reads when the disk of the database has no space. */
 export const DISK_FULL = 'the disk of the store is full: try again when it has space'

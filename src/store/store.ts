@@ -56,6 +56,11 @@ export interface Store {
    * the connection broke. The signal ends the retries, not a running transaction.
    */
   transactDurably<T>(work: TransactionWork<T>, signal?: AbortSignal, group?: string): Promise<T>
+  /**
+   * The same store for requests. Their reads and transactions wait while the database cannot be reached, until it has not
+   * responded for `waitMs`, and never repeat a transaction that was committed when the connection broke.
+   */
+  forRequests(waitMs: number): Store
   /** The clock of the database, which all replicas share; null on SQLite, which has one replica. */
   readonly now: (() => number) | null
   /** The recent duration of a commit in milliseconds: waiting that long for other transactions pays off. */

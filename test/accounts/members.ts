@@ -5,7 +5,7 @@ import type { TestApp } from '../app.ts'
 export const PASSWORD = 'correct horse battery'
 
 /** Signs up the first member, or a later one with open sign-up, and returns the session token. */
-export async function signUpOwner(app: TestApp, email = 'owner@example.com'): Promise<string> {
+export async function signUpOwner(app: Pick<TestApp, 'call'>, email = 'owner@example.com'): Promise<string> {
   const response = await app.call('POST', '/v1/auth/signup', { email, password: PASSWORD })
   expect(response.status).toBe(201)
   return response.body.session_token

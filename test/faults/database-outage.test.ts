@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import type { StreamedEvent } from '../http.ts'
 import { createPostgres, killPostgres, removePostgres, startPostgres, stopPostgres } from '../postgres.ts'
 import { expectCompleteLog } from './invariants.ts'
-import { createProxiedDatabase } from './tcp-proxy.ts'
+import { createProxiedDatabase, TcpProxy } from './tcp-proxy.ts'
 import { FAULT_TIMEOUT_MS } from './rounds.ts'
 import { createDeploymentFolder, removeDeploymentFolder, ServiceProcess } from './service-process.ts'
 
@@ -202,6 +202,29 @@ test(
     proxy.heal()
     const task = await expectCompleteLog(service, id)
     expect(task).toMatchObject({ status: 'failed', error: { reason: 'interrupted' } })
+  },
+  FAULT_TIMEOUT_MS,
+)
+
+test(
+  'database outage longer than the lease, within SVC_DATABASE_WAIT_S: the first replica that is back ends no run of the other',
+  async () => {
+    const { proxy, database } = await createProxiedDatabase()
+    const otherProxy = await TcpProxy.openFor(database)
+    onTestFinished(() => otherProxy.close())
+    const dir = temporaryFolder()
+    const env = { SVC_DATABASE_WAIT_S: '30' }
+    const service = await startCountingService(dir, { ...env, DATABASE_URL: proxy.url, SVC_DATA_DIR: 'one' })
+    const id = await startCounting(service, 150)
+    const other = await startCountingService(dir, { ...env, DATABASE_URL: otherProxy.url, SVC_DATA_DIR: 'other' })
+    proxy.cut()
+    otherProxy.cut()
+    await new Promise((resolve) => setTimeout(resolve, 12_000))
+    otherProxy.heal()
+    // This request waits, and the other replica is back when it is answered.
+    expect((await other.call('GET', `/v1/tasks/${id}`)).body).toMatchObject({ status: 'running' })
+    proxy.heal()
+    await expectCounted(service, id, 150)
   },
   FAULT_TIMEOUT_MS,
 )

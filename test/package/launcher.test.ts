@@ -1,7 +1,8 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import { temporaryFolder } from '../cli/run-svc.ts'
 import { ROOT } from '../docs/pages.ts'
@@ -61,6 +62,26 @@ test('the compile cache is separate for each processor architecture', async () =
   const start = (...flags: string[]) => spawn(process.execPath, [...flags, join(dir, 'svc.mjs'), 'serve'])
   await Promise.all([start(), start('--require', join(dir, 'other.cjs'))].map((child) => once(child, 'exit')))
   expect(readdirSync(dir).filter((name) => name.startsWith('.compiled-'))).toHaveLength(2)
+})
+
+test('the compile cache is used by the next start, and this version of Node knows the flag for its compiler', async () => {
+  const dir = temporaryFolder()
+  cpSync(join(ROOT, 'scripts/launcher.mjs'), join(dir, 'svc.mjs'))
+  writeFileSync(join(dir, 'service.cjs'), 'setTimeout(() => {}, 2500)')
+  const start = async () => {
+    const child = spawn(process.execPath, [join(dir, 'svc.mjs'), 'serve'])
+    const [stderr] = await Promise.all([text(child.stderr), once(child, 'exit')])
+    return stderr
+  }
+  const listCaches = () =>
+    readdirSync(dir)
+      .filter((name) => name.startsWith('.compiled-'))
+      .map((name) => ({ name, written: statSync(join(dir, name)).mtimeMs }))
+  expect(await start()).toBe('')
+  const caches = listCaches()
+  expect(caches).toHaveLength(1)
+  expect(await start()).toBe('')
+  expect(listCaches()).toEqual(caches)
 })
 
 /** Creates a folder for the PATH with few programs. The readlink of macOS before 12.3 has only the option -n. */

@@ -11,7 +11,9 @@ export type AnyRoute = Pick<Route<never>, 'method' | 'path' | 'role' | 'response
 /** Every route by plane, so that tests include new routes without naming them. */
 export const FOUNDER_ROUTES: FounderRoute[] = [
   ...Object.values(founderPlaneRoutes).flat(),
-  ...Object.values(metaRoutes(Promise.resolve({ kind: 'process' as const, isolation: {} as never }))),
+  ...Object.values(
+    metaRoutes(Promise.resolve({ kind: 'process' as const, isolation: {} as never, limiting: {} as never })),
+  ),
 ]
 export const CLIENT_ROUTES: AnyRoute[] = Object.values(portalRoutes)
 export const OPEN_ROUTES: AnyRoute[] = Object.values(openPlaneRoutes(() => 'running')).flat()

@@ -3,10 +3,11 @@ import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { pickSandboxDriver } from '../../src/sandbox/pick-driver.ts'
+import { findGroupSupport } from '../../src/sandbox/grouped-start.ts'
 import { nodePermissionFlags, processDriver } from '../../src/sandbox/process-driver.ts'
 import { requestingAgent, inTemporaryFolder, runCell, cellSpec, attemptingAgent, withSocketServer } from './run-cell.ts'
 
-const driver = processDriver(() => {})
+const driver = processDriver(() => {}, findGroupSupport())
 
 test('the process driver warns at start that it is not a security boundary', async () => {
   const logged: string[] = []

@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
 import { NotifyListener } from '../../src/store/postgres/notify-listener.ts'
+import { DatabaseServers } from '../../src/store/postgres/primary-client.ts'
 import { StoreClock } from '../../src/store/postgres/store-clock.ts'
 import { createDatabase } from '../postgres.ts'
 
@@ -9,7 +10,7 @@ async function createReplica(url: string, peerTimeoutMs: number) {
   const pool = new pg.Pool({ connectionString: url, max: 1 })
   const listener = new NotifyListener({
     sessionName: 'test',
-    url,
+    servers: new DatabaseServers(url),
     pool,
     clock: new StoreClock(),
     warn: () => {},

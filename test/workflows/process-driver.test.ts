@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest'
+import { findGroupSupport } from '../../src/sandbox/grouped-start.ts'
 import { processDriver } from '../../src/sandbox/process-driver.ts'
 import { bundledWorkflowProgram, openWorkflowRunner, problemFrom, wedgeWithWorkflows } from './workflow-wedge.ts'
 
 const program = bundledWorkflowProgram()
-const driver = processDriver(() => {})
+const driver = processDriver(() => {}, findGroupSupport())
 
 test('without bubblewrap, workflows run without environment variables and without files of the machine', async () => {
   const runner = openWorkflowRunner(driver, program.dir)

@@ -910,8 +910,6 @@ export type GetAccountStatusResponse = {
   active: boolean
 }
 
-export type Health = Meta
-
 export type Intake = {
   wedge: string
   /** Percent of the shown questions that are answered. */
@@ -2352,7 +2350,7 @@ export interface Operations {
   getKnowledge: { params: { id: string }; result: Knowledge }
   getMcpConsent: { params: { client_id: string; redirect_uri: string; response_type?: string; code_challenge?: string; code_challenge_method?: string; resource?: string; state?: string }; result: McpConsent }
   getMember: { params: { id: string }; result: Member }
-  getMeta: { params: object; result: Health }
+  getMeta: { params: object; result: Meta }
   getMyNotifications: { params: object; result: MyNotifications }
   getNeedsYou: { params: object; result: NeedsYou }
   getNotificationSettings: { params: object; result: NotificationSettings }

@@ -1051,14 +1051,6 @@ export interface components {
             error: string;
             status: string;
         };
-        GetHealthResponse: {
-            /** @constant */
-            status: "ok";
-        };
-        GetLivenessResponse: {
-            /** @constant */
-            status: "ok";
-        };
         GetMcpAuthorisationServerResponse: {
             authorization_endpoint: string;
             authorization_response_iss_parameter_supported: boolean;
@@ -1092,11 +1084,10 @@ export interface components {
             error: string;
             status: string;
         };
-        GetReadinessResponse: {
+        Health: {
             /** @constant */
             status: "ok";
         };
-        Health: components["schemas"]["Meta"];
         Intake: {
             /** @description Percent of the shown questions that are answered. */
             coverage: number;

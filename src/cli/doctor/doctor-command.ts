@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { readDatabaseUrl } from '../../contract/database-url.ts'
+import { listDatabaseServers, readDatabaseUrl } from '../../contract/database-url.ts'
 import { errorMessage } from '../../base/error-message.ts'
 import { resolveDataDir, SECRET_SETTINGS, readSetting, resolveWedgesDir } from '../../contract/settings.ts'
 import { checkWedge } from '../wedge/check-wedge.ts'
@@ -63,19 +63,41 @@ async function checkStore(env: CommandContext['env']): Promise<CheckResult> {
   }
 }
 
-/** The result names host and database but not the URL, which contains the password. */
+/** One of the servers must accept writes. If several are named, the others should be ready to take over. */
 async function checkPostgres(url: string): Promise<CheckResult> {
+  const servers = await Promise.all(listDatabaseServers(url).map(checkDatabaseServer))
+  const text = servers.map(({ description }) => description).join('; ')
+  if (!servers.some(({ state }) => state === 'primary')) {
+    const fix =
+      'start PostgreSQL, correct DATABASE_URL (postgres://user:password@host:5432/name), or unset it to use SQLite'
+    return failCheck('store', text, fix)
+  }
+  return servers.some(({ state }) => state === 'unusable')
+    ? warnCheck('store', text, 'start the other server again: without it no failover is possible')
+    : okCheck('store', text)
+}
+
+interface DatabaseServerState {
+  state: 'primary' | 'standby' | 'unusable'
+  description: string
+}
+
+/** The description names host and database but not the URL, which contains the password. */
+async function checkDatabaseServer(url: string): Promise<DatabaseServerState> {
   const { default: pg } = await import('pg')
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 })
   const server = `PostgreSQL at ${client.host}:${client.port}, database ${client.database}`
   try {
     await client.connect()
-    const { rows } = await client.query('show server_version')
-    return okCheck('store', `${server} works (version ${String(rows[0]?.server_version)})`)
+    const { rows } = await client.query(
+      `select current_setting('server_version') as version, pg_is_in_recovery() as is_standby`,
+    )
+    const version = `(version ${String(rows[0]?.version)})`
+    if (rows[0]?.is_standby === true) return { state: 'standby', description: `${server} is a standby ${version}` }
+    return { state: 'primary', description: `${server} works ${version}` }
   } catch (error) {
-    const fix =
-      'start PostgreSQL, correct DATABASE_URL (postgres://user:password@host:5432/name), or unset it to use SQLite'
-    return failCheck('store', `${server} cannot be used: ${errorMessage(error) || 'no response'}`, fix)
+    const reason = errorMessage(error) || 'no response'
+    return { state: 'unusable', description: `${server} cannot be used: ${reason}` }
   } finally {
     await client.end().catch(() => {})
   }

@@ -9,6 +9,7 @@ import {
   STALE_PLAN_CODE,
 } from './connection.ts'
 import { destroyConnection } from './driver/destroy-connection.ts'
+import { CONNECT_TIMEOUT_MS, type DatabaseServers } from './primary-client.ts'
 import { ReadBatcher } from './read-batcher.ts'
 
 export interface PoolLimits {
@@ -17,12 +18,19 @@ export interface PoolLimits {
   statementMs: number
 }
 
-/** How long a request waits for a database that cannot be reached. */
-const CONNECT_TIMEOUT_MS = 5_000
 /** A transaction awaits only the database, so an idle one has lost its replica and its locks must be released. */
 const IDLE_TRANSACTION_TIMEOUT_MS = 5_000
 /** The driver waits longer than the server's own limit, because the server reports why it cancelled a statement. */
 const GRACE_MS = 5_000
+
+/** Not sent as start options, which a pooler refuses. Compiling a statement (`jit`) takes longer than running it. */
+const sessionSettings = (statementMs: number) =>
+  `set jit = off; set statement_timeout = ${statementMs};
+    set idle_in_transaction_session_timeout = ${IDLE_TRANSACTION_TIMEOUT_MS}`
+
+/** Runs an attempt, and again if that is useful. */
+export type Retry = <T>(attempt: () => Promise<T>) => Promise<T>
+export const runOnce: Retry = (attempt) => attempt()
 
 /** The connections of a replica. */
 export class ConnectionPool implements ConnectionOwner {
@@ -33,7 +41,7 @@ export class ConnectionPool implements ConnectionOwner {
   readonly eventTableOf: (taskId: string) => string
 
   constructor(
-    url: string,
+    servers: DatabaseServers,
     sessionName: string,
     { connections, statementMs }: PoolLimits,
     warn: (message: string, error: unknown) => void,
@@ -42,16 +50,13 @@ export class ConnectionPool implements ConnectionOwner {
     this.warn = warn
     this.eventTableOf = eventTableOf
     this.pool = new pg.Pool({
-      connectionString: url,
+      Client: servers.Client,
       application_name: sessionName,
       max: connections,
-      statement_timeout: statementMs,
       query_timeout: statementMs + GRACE_MS,
-      idle_in_transaction_session_timeout: IDLE_TRANSACTION_TIMEOUT_MS,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-      // Compiling a statement takes longer than running it. Set here, because a pooler refuses it as a start option.
       // oxlint-disable-next-line no-misused-promises -- the pool awaits it, but its types do not declare that
-      onConnect: (client) => client.query('set jit = off'),
+      onConnect: (client) => client.query(sessionSettings(statementMs)),
       pipeline: true,
       keepAlive: true,
       keepAliveInitialDelayMillis: CONNECT_TIMEOUT_MS,
@@ -100,42 +105,52 @@ export class ConnectionPool implements ConnectionOwner {
     return connection
   }
 
-  /** For statements outside of a transaction: each takes a connection of its own, or shares one with others. */
-  readonly db: Db = createPostgresKysely(
-    (text, values, mode) => (mode === 'batched' ? this.#batcher.read(text, values) : this.#queryAlone(text, values)),
-    (taskId) => this.eventTableOf(taskId),
-    async () => {
-      const connection = await this.acquire()
-      return {
-        query: (text, values) => connection.query({ text, values }),
-        release: () => connection.release(),
-      }
-    },
-  )
+  /**
+   * For statements outside of a transaction: each takes a connection of its own, or shares one with others. `retryRead`
+   * runs a read, and may run it again.
+   */
+  createDb(retryRead: Retry): Db {
+    const retryOf = (text: string) => (/^\s*(select|with)\b/i.test(text) ? retryRead : runOnce)
+    return createPostgresKysely(
+      (text, values, mode) =>
+        retryOf(text)(() => (mode === 'batched' ? this.#batcher.read(text, values) : this.#queryAlone(text, values))),
+      this.eventTableOf,
+      // Each statement takes its own connection: transactions have another `Db`.
+      async () => ({
+        query: (text, values) =>
+          retryOf(text)(() => this.#withConnection((connection) => connection.query({ text, values }))),
+        release: () => {},
+      }),
+    )
+  }
+
+  /** When the database last responded to a statement, by the monotonic clock. */
+  respondedAt = performance.now()
 
   readonly #batcher = new ReadBatcher(
     (reads) => this.#queryBatch(reads),
     (text, values) => this.#queryAlone(text, values),
   )
 
-  async #queryBatch(reads: readonly ReadRequest[]): Promise<unknown[][]> {
+  #queryBatch(reads: readonly ReadRequest[]): Promise<unknown[][]> {
+    return this.#withConnection((connection) => connection.queryBatch(reads))
+  }
+
+  async #withConnection<T>(work: (connection: PostgresConnection) => Promise<T>): Promise<T> {
     const connection = await this.acquire()
     try {
-      return await connection.queryBatch(reads)
+      return await work(connection)
     } finally {
       connection.release()
     }
   }
 
   async #queryAlone(text: string, values: readonly unknown[], isRetry = false): Promise<unknown[]> {
-    const connection = await this.acquire()
     try {
-      return await connection.queryPrepared(text, values)
+      return await this.#withConnection((connection) => connection.queryPrepared(text, values))
     } catch (error) {
       const isStale = error instanceof pg.DatabaseError && error.code === STALE_PLAN_CODE
       if (!isStale || isRetry) throw error
-    } finally {
-      connection.release()
     }
     return this.#queryAlone(text, values, true)
   }

@@ -27,6 +27,8 @@ export interface ConnectionOwner {
   /** The name under which the server keeps a statement prepared. */
   statementName(text: string): string
   eventTableOf: (taskId: string) => string
+  /** When the database last responded to a statement. */
+  respondedAt: number
   /** Called when a prepared statement no longer fits the tables. */
   onStalePlan(): void
   warn(message: string, error: unknown): void
@@ -101,6 +103,7 @@ export class PostgresConnection implements TransactionSession {
     const preparedBefore = this.#prepared.size
     try {
       const [result] = await sendPipeline(this.#client, statements, statements.length - 1, this.#prepared)
+      this.#owner.respondedAt = performance.now()
       if (!result) throw new Error(`no result of ${statement.text}`)
       if (result.command !== 'SELECT' && result.rowCount) this.writeCount++
       return result
@@ -115,6 +118,7 @@ export class PostgresConnection implements TransactionSession {
     const preparedBefore = this.#prepared.size
     try {
       const results = await sendPipeline(this.#client, statements, 0, this.#prepared)
+      this.#owner.respondedAt = performance.now()
       return results.map(({ rows }) => rows)
     } catch (error) {
       throw this.#classify(error, this.#prepared.size > preparedBefore)

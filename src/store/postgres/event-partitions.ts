@@ -11,6 +11,7 @@ import {
 } from '../schema/event-weeks.ts'
 import type { Db, EventPartitions } from '../store.ts'
 import type { Tables } from '../tables.ts'
+import type { DatabaseServers } from './primary-client.ts'
 
 /** A partition of `events`, with the range of the ids of its tasks. */
 interface Partition {
@@ -40,13 +41,13 @@ const LOCK_NOT_AVAILABLE = '55P03'
 export class PostgresEventPartitions implements EventPartitions {
   /** The newest first, because most statements are about running tasks. */
   #partitions: Partition[] = []
-  readonly #url: string
+  readonly #servers: DatabaseServers
   readonly #sessionName: string
   /** A dump holds the locks of all tables for a long time. */
   #pausedUntil = 0
 
-  constructor(url: string, sessionName: string) {
-    this.#url = url
+  constructor(servers: DatabaseServers, sessionName: string) {
+    this.#servers = servers
     this.#sessionName = sessionName
   }
 
@@ -99,7 +100,7 @@ export class PostgresEventPartitions implements EventPartitions {
   /** One replica at a time. On a connection of its own, because copying the events that are kept can take a minute. */
   async #maintain(work: (db: Db) => Promise<void>): Promise<void> {
     if (performance.now() < this.#pausedUntil) return
-    const pool = new pg.Pool({ connectionString: this.#url, application_name: this.#sessionName, max: 1 })
+    const pool = new pg.Pool({ Client: this.#servers.Client, application_name: this.#sessionName, max: 1 })
     const db: Db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
     try {
       await db.transaction().execute(async (transaction) => {

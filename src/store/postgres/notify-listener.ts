@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import pg from 'pg'
+import type pg from 'pg'
 import { resolveWithin } from '../errors.ts'
 import { destroyConnection } from './driver/destroy-connection.ts'
+import { CONNECT_TIMEOUT_MS, type DatabaseServers } from './primary-client.ts'
 import { SELECT_DATABASE_TIME, type StoreClock } from './store-clock.ts'
 
 export interface NotifyListenerOptions {
-  url: string
+  servers: DatabaseServers
   /** The name of the session in the database. */
   sessionName: string
   pool: pg.Pool
@@ -20,7 +21,6 @@ export interface NotifyListenerOptions {
 const CHANNEL = 'svc_notifications'
 const MAX_PAYLOAD_CHARS = 7_000
 const RECONNECT_DELAY_MS = 500
-const CONNECT_TIMEOUT_MS = 5_000
 const HEARTBEAT_MS = 2_000
 const HEARTBEAT_TIMEOUT_MS = 3_000
 
@@ -70,8 +70,7 @@ export class NotifyListener {
   async listen(listener: (topic: string) => void): Promise<void> {
     let isReported = false
     while (!this.#isClosed) {
-      const client = new pg.Client({
-        connectionString: this.#options.url,
+      const client = new this.#options.servers.Client({
         application_name: this.#options.sessionName,
         connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       })

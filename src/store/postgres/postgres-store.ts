@@ -1,13 +1,15 @@
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
-import { classifyStoreError, isUnreachable, resolveWithin, retryUntilAvailable, StoreUnavailable } from '../errors.ts'
-import { type CommitMark, GroupCommit, type InterruptedCommit, type OnInterruptedCommit } from '../group-commit.ts'
-import { LOOK_UP_COMMIT_MARK } from './commit-mark.ts'
+import { classifyStoreError, resolveWithin, retryUntilAvailable, StoreUnavailable } from '../errors.ts'
 import { NotifyListener } from './notify-listener.ts'
 import { migrateStore } from '../schema/migrations.ts'
 import { prepareEventPartitions } from '../schema/partition-events.ts'
-import { ConnectionPool, type PoolLimits } from './connection-pool.ts'
+import { ConnectionPool, type PoolLimits, runOnce } from './connection-pool.ts'
 import { PostgresEventPartitions } from './event-partitions.ts'
+import { updateReadableViews } from './readable-views.ts'
+import { refuseTransactionPooler } from './refuse-transaction-pooler.ts'
+import { createRequestRetry, Transactions } from './transactions.ts'
+import { DatabaseServers } from './primary-client.ts'
 import { runTransaction } from './transaction.ts'
 import type { Db, Store, TransactionWork } from '../store.ts'
 import { StoreClock, SELECT_DATABASE_TIME } from './store-clock.ts'
@@ -30,24 +32,19 @@ export async function openPostgresStore(
   { limits = POOL_LIMITS, replica = 'tool' }: PostgresStoreOptions = {},
 ): Promise<Store> {
   pg.types.setTypeParser(pg.types.builtins.INT8, Number)
-  await migrateOnce(url, `svc/${replica} migration`)
-  const eventPartitions = new PostgresEventPartitions(url, `svc/${replica} partitions`)
-  const connections = new ConnectionPool(url, `svc/${replica} pool`, limits, warn, eventPartitions.tableOf)
-  const { pool, db } = connections
-  const commits = new GroupCommit({
-    maxBatch: MAX_BATCH,
-    runTransaction: (work, onInterrupted) => runTransaction(connections, work, onInterrupted),
-    canRetry: (error) => !isUnreachable(error),
-  })
-  const transact = <T>(work: TransactionWork<T>, group?: string, onInterrupted?: OnInterruptedCommit<T>) =>
-    group === undefined
-      ? runTransaction(connections, ({ db }, state) => work(db, state), onInterrupted)
-      : commits.transact(group, work, onInterrupted)
+  const servers = new DatabaseServers(url)
+  await servers.findPrimary()
+  await migrateOnce(servers, `svc/${replica} migration`, warn)
+  const eventPartitions = new PostgresEventPartitions(servers, `svc/${replica} partitions`)
+  const connections = new ConnectionPool(servers, `svc/${replica} pool`, limits, warn, eventPartitions.tableOf)
+  const { pool } = connections
+  const db = connections.createDb(runOnce)
+  const transactions = new Transactions(connections)
   const clock = new StoreClock()
   // Waits for the database, because the migrations have just reached it.
   await retryUntilAvailable(() => Promise.all([syncClock(pool, clock), eventPartitions.load(db)]))
   const notifications = new NotifyListener({
-    url,
+    servers,
     sessionName: `svc/${replica} listener`,
     pool,
     clock,
@@ -55,17 +52,14 @@ export async function openPostgresStore(
     onTimeout: () => connections.destroyAll(),
     peerTimeoutMs: PEER_TIMEOUT_MS,
   })
-  return {
+  const store: Store = {
     kind: 'postgres',
     db,
-    readSnapshot: (work) =>
-      runTransaction(connections, async ({ db }) => {
-        await sql`set transaction isolation level repeatable read, read only`.execute(db)
-        return work(db)
-      }),
-    transact,
+    readSnapshot: (work) => runReadOnly(connections, work),
+    transact: (work, group) => transactions.run(work, group),
     transactDurably: (work, signal, group) =>
-      runDurably(pool, (onInterrupted) => transact(work, group, onInterrupted), signal),
+      transactions.runDurably((attempt) => retryUntilAvailable(attempt, signal), work, group),
+    forRequests: (waitMs) => (waitMs === 0 ? store : createRequestStore(store, connections, transactions, waitMs)),
     now: () => clock.now(),
     // The server groups commits by itself.
     commitMs: () => 0,
@@ -85,10 +79,27 @@ export async function openPostgresStore(
       if (!(await resolveWithin(CLOSE_TIMEOUT_MS, ended))) connections.destroyAll()
     },
   }
+  return store
 }
 
-/** The first transaction of a batch waits for the last. */
-const MAX_BATCH = 32
+/** The store of requests, which wait for an unavailable database. */
+function createRequestStore(store: Store, connections: ConnectionPool, transactions: Transactions, waitMs: number) {
+  const retry = createRequestRetry(connections, waitMs)
+  return {
+    ...store,
+    db: connections.createDb(retry),
+    readSnapshot: <T>(work: (db: Db) => Promise<T>) => retry(() => store.readSnapshot(work)),
+    transact: <T>(work: TransactionWork<T>, group?: string) => transactions.runDurably(retry, work, group),
+  }
+}
+
+function runReadOnly<T>(connections: ConnectionPool, work: (db: Db) => Promise<T>): Promise<T> {
+  return runTransaction(connections, async ({ db }) => {
+    await sql`set transaction isolation level repeatable read, read only`.execute(db)
+    return work(db)
+  })
+}
+
 const PING_TIMEOUT_MS = 3_000
 /** Longer than several heartbeats of the other replica. */
 const PEER_TIMEOUT_MS = 10_000
@@ -96,16 +107,26 @@ const PEER_TIMEOUT_MS = 10_000
 const CLOSE_TIMEOUT_MS = 3_000
 
 /** Uses a connection without a statement timeout, because building an index on a large table takes long. */
-async function migrateOnce(url: string, application_name: string): Promise<void> {
-  const db: Db = new Kysely<Tables>({
-    dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString: url, application_name, max: 1 }) }),
-  })
+async function migrateOnce({ Client }: DatabaseServers, application_name: string, warn: Warn): Promise<void> {
+  const pool = new pg.Pool({ Client, application_name, max: 1 })
+  // The next statement fails if the connection is lost; without a listener the process would end.
+  pool.on('error', () => {})
   try {
+    await useClient(pool, (client) => refuseTransactionPooler(client, new Client({ application_name })))
+    const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
     await prepareEventPartitions(db)
     await migrateStore(db)
+    await useClient(pool, updateReadableViews).catch((error) =>
+      warn('the views for SQL tools could not be updated', error),
+    )
   } finally {
-    await db.destroy()
+    await pool.end()
   }
+}
+
+async function useClient(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<void>): Promise<void> {
+  const client = await pool.connect()
+  await work(client).finally(() => client.release())
 }
 
 async function syncClock(pool: pg.Pool, clock: StoreClock): Promise<void> {
@@ -117,32 +138,4 @@ async function syncClock(pool: pg.Pool, clock: StoreClock): Promise<void> {
   } catch (error) {
     throw classifyStoreError(error)
   }
-}
-
-/**
- * Retries the transaction while the store is unavailable, but commits it once: after a connection broke during the
- * commit, it looks up the mark that the transaction wrote, and repeats only a transaction that was not committed.
- */
-function runDurably<T>(
-  pool: pg.Pool,
-  transact: (onInterrupted: OnInterruptedCommit<T>) => Promise<T>,
-  signal?: AbortSignal,
-): Promise<T> {
-  let interrupted: InterruptedCommit<T> | null = null
-  return retryUntilAvailable(async () => {
-    if (interrupted && (await isCommitted(pool, interrupted.mark))) return interrupted.value
-    interrupted = null
-    return transact((commit) => {
-      interrupted = commit
-    })
-  }, signal)
-}
-
-async function isCommitted(pool: pg.Pool, { connection, number }: CommitMark): Promise<boolean> {
-  const values = [connection, number + 1, new Date().toISOString()]
-  const query = pool.query<{ number: number }>(LOOK_UP_COMMIT_MARK, values)
-  const { rows } = await query.catch((error) => {
-    throw classifyStoreError(error)
-  })
-  return rows[0]?.number === number
 }

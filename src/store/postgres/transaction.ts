@@ -39,10 +39,11 @@ async function runOnce<T>(
   const connection = await pool.acquire()
   try {
     connection.begin()
-    const mark = onInterrupted && connection.writeCommitMark()
     const state = new GroupCommitState()
     const value = await work(connection, state).catch((error: unknown) => rollBack(connection, error))
     await state.runDeferredWrites(connection.db).catch((error: unknown) => rollBack(connection, error))
+    // A transaction that changed nothing may be repeated, and the server need not flush its commit.
+    const mark = onInterrupted && connection.writeCount > 0 ? connection.writeCommitMark() : null
     await connection.commit().catch((error: unknown) => {
       if (error instanceof StoreUnavailable && mark) onInterrupted?.({ mark, value })
       return rollBack(connection, error)

@@ -20,7 +20,7 @@ export async function migrateStore(db: Kysely<Tables>): Promise<void> {
 }
 
 /** Append only: a store runs, in order of their names, the migrations that it has not run yet. */
-const MIGRATIONS: Record<string, Migration> = {
+export const MIGRATIONS: Record<string, Migration> = {
   '0001_initial_schema': {
     async up(db) {
       for (const statement of initialSchema(db)) await sql.raw(statement).execute(db)

@@ -35,12 +35,14 @@ export async function openSqliteStore(
     createTableVersions(writer, connection),
   )
   const snapshots = new SnapshotReader(path, sync)
-  return {
+  const store: Store = {
     kind: 'sqlite',
     db: readDb,
     readSnapshot: (work) => snapshots.read(work),
     transact,
     transactDurably: (work, signal) => retryUntilAvailable(() => transact(work), signal),
+    // A file is not away for a moment: what fails is its disk.
+    forRequests: () => store,
     now: null,
     commitMs: () => writer.commitMs,
     poolUse: () => null,
@@ -59,6 +61,7 @@ export async function openSqliteStore(
       await writeDb.destroy()
     },
   }
+  return store
 }
 
 /** One step. After the last one it copies the write-ahead log into the file, which only then gets shorter. */

@@ -1,21 +1,13 @@
 import { spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
-import { createServer, type AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { testApp } from '../../app.ts'
 import { GATED_ENV } from '../../approvals/gated-app.ts'
+import { freePort } from '../../free-port.ts'
 import { MCP_WEDGE, pendingApproval, startCall } from './mcp-app.ts'
 
 const { resolve } = createRequire(import.meta.url)
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
-  const { port } = server.address() as AddressInfo
-  await new Promise((done) => server.close(done))
-  return port
-}
 
 /** The reference server of the MCP project, over streamable HTTP. */
 async function startEverythingServer(): Promise<string> {

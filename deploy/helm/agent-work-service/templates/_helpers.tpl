@@ -69,7 +69,8 @@ readinessProbe:
   httpGet: { path: /readyz, port: http }
   periodSeconds: 2
   timeoutSeconds: 5
-  failureThreshold: 1
+  {{- /* For 30 s, the default of SVC_DATABASE_WAIT_S: while the database is away, requests wait in the pods. */}}
+  failureThreshold: 15
 {{- end }}
 
 {{- define "svc.volumeMounts" -}}

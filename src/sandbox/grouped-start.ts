@@ -1,0 +1,65 @@
+import type { ChildProcess } from 'node:child_process'
+import { errorMessage } from '../base/error-message.ts'
+import { type CellGroup, type CellGroups, openCellGroups } from './cell-groups.ts'
+import { cellMemoryMb, groupLimits, memoryExceeded } from './cell-limits.ts'
+import type { CellTermination } from './cell-process.ts'
+import type { CellLimiting, CellSpec } from './driver.ts'
+
+/** The cgroups of a driver, or the reason why it has none. */
+export interface GroupSupport {
+  groups: CellGroups | null
+  limiting: CellLimiting
+}
+
+export function findGroupSupport(): GroupSupport {
+  try {
+    return { groups: openCellGroups(), limiting: { kind: 'cgroup', reason: null } }
+  } catch (cause) {
+    return { groups: null, limiting: { kind: 'process', reason: errorMessage(cause) } }
+  }
+}
+
+/** The cgroup of one cell. Without one, all functions do nothing. */
+export interface GroupedStart {
+  group: CellGroup | null
+  /** For the stdio of the first program, which waits until this pipe ends. Empty without a cgroup. */
+  gate: 'pipe'[]
+  /** Moves the new process into the cgroup and lets it continue: none of its children can be outside. */
+  admit(child: ChildProcess, gateDescriptor: number): void
+  termination: Pick<CellTermination, 'explainExit'>
+  /** Call it after the exit. */
+  release(): void
+}
+
+/** `own`: what the programs of the driver itself need in the cgroup, beside the cell. */
+export function prepareGroup(groups: CellGroups | null, spec: CellSpec, own: DriverNeeds): GroupedStart {
+  const group = groups?.create(groupLimits(spec, own.memoryMb, own.processes)) ?? null
+  if (group === null) return { group, gate: [], admit: () => {}, termination: {}, release: () => {} }
+  return {
+    group,
+    gate: ['pipe'],
+    admit: (child, gateDescriptor) => admitToGroup(child, gateDescriptor, group),
+    termination: { explainExit: () => (group.exceededMemory() ? memoryExceeded(cellMemoryMb(spec)) : null) },
+    release: () => void group.remove(),
+  }
+}
+
+export interface DriverNeeds {
+  memoryMb: number
+  processes: number
+}
+
+/** The part of a shell program that waits for the pipe `descriptor` to end. */
+export const waitForGate = (descriptor: number): string => `read -r _ <&${descriptor}; exec ${descriptor}<&-`
+
+function admitToGroup(child: ChildProcess, gateDescriptor: number, group: CellGroup): void {
+  if (child.pid === undefined) return // It could not be started; its exit says why.
+  try {
+    group.add(child.pid)
+  } catch (cause) {
+    child.kill('SIGKILL')
+    throw new Error(`a cell could not enter its cgroup: ${errorMessage(cause)}`, { cause })
+  } finally {
+    child.stdio[gateDescriptor]?.destroy()
+  }
+}

@@ -1,0 +1,35 @@
+import { mkdirSync, mkdtempSync, chmodSync, chownSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { CellUser } from './cell-users.ts'
+import type { CellMount } from './cell-view.ts'
+import { cellTemporaryFolder } from './staging.ts'
+
+/** A folder for the root and the state of one cell. Only the user of the cell may enter it. */
+export function createCellFolder(user: CellUser | null, parent = cellTemporaryFolder()): string {
+  const folder = mkdtempSync(join(parent, 'svc-oci-'))
+  if (user) chownSync(folder, user.uid, user.gid)
+  return folder
+}
+
+export const removeCellFolder = (folder: string): void => rmSync(folder, { recursive: true, force: true })
+
+/** A root that contains nothing but links and the places at which the runtime mounts the files of the cell. */
+export function createRootFolder(root: string, mounts: CellMount[]): void {
+  mkdirSync(root, { recursive: true })
+  for (const folder of ['dev', 'etc', 'proc', 'run', 'sys', 'tmp']) mkdirSync(join(root, folder), { recursive: true })
+  for (const mount of mounts) {
+    const path = join(root, mount.target)
+    if (isBelowAnother(mount.target, mounts)) continue
+    mkdirSync(dirname(path), { recursive: true })
+    if (mount.kind === 'link') symlinkSync(mount.source, path)
+    else if (mount.kind === 'bind' && !statSync(mount.source).isDirectory()) writeFileSync(path, '')
+    else mkdirSync(path, { recursive: true })
+  }
+  // The mask of the service may forbid other users what the cell needs.
+  for (const folder of ['.', 'dev', 'etc', 'run', 'tmp']) chmodSync(join(root, folder), 0o755)
+}
+
+/** The runtime finds these places in what is mounted above them. */
+function isBelowAnother(target: string, mounts: CellMount[]): boolean {
+  return mounts.some((mount) => mount.kind !== 'link' && target.startsWith(`${mount.target}/`))
+}

@@ -1,0 +1,68 @@
+import { type CellMount, type CellSetup, cellCommand, cellMounts, MEGABYTE } from './cell-view.ts'
+import { cellEnvironment, cellResourceLimits, cellWorkingDir } from './cell-view.ts'
+import type { CellUser } from './cell-users.ts'
+import type { CellSpec } from './driver.ts'
+
+export interface PodmanSetup extends CellSetup {
+  /** The system call filters of bwrap, which crun loads too, in base64. */
+  filters: { sealed: string; workshop: string; loopback: string }
+}
+
+export interface PodmanCell {
+  spec: CellSpec
+  mounts: CellMount[]
+  user: CellUser | null
+  /** Host folders and files of this cell. */
+  root: string
+  pidFile: string
+  name: string
+}
+
+/** What podman mounts for the cell, from its own and our mounts. Root: the loader must not belong to the cell's user. */
+export function podmanMounts(spec: CellSpec, setup: CellSetup, filesFolder: string | null): CellMount[] {
+  return [
+    ...cellMounts(spec, setup, filesFolder, []),
+    // As in bwrap: a shared mapping of the real /dev/zero is memory that no limit counts.
+    { kind: 'bind', source: '/dev/full', target: '/dev/zero' },
+  ]
+}
+
+/** The arguments after `podman run`. They contain no secret: the host shows them in its process list. */
+export function podmanRunArguments(
+  { spec, mounts, user, root, pidFile, name }: PodmanCell,
+  setup: PodmanSetup,
+): string[] {
+  const { uid, gid } = user ?? { uid: 0, gid: 0 }
+  const filter = setup.filters[spec.hasLoopback ? 'loopback' : spec.profile]
+  return [
+    ['--rm', '--interactive', '--name', name, '--pidfile', pidFile, '--log-driver=passthrough', '--pull=never'],
+    ['--network=none', '--no-hosts', '--passwd=false', '--hostname=sandbox', '--systemd=false', '--ipc=none'],
+    [
+      '--read-only',
+      '--read-only-tmpfs=false',
+      '--cap-drop=all',
+      '--security-opt=no-new-privileges',
+      '--cgroups=disabled',
+    ],
+    ['--annotation', `run.oci.seccomp_bpf_data=${filter}`],
+    spec.profile === 'sealed' ? ['--security-opt', 'mask=/proc:/sys'] : ['--security-opt', 'mask=/sys'],
+    ['--user', `${uid}:${gid}`, '--workdir', cellWorkingDir(spec), '--http-proxy=false', '--unsetenv-all'],
+    Object.entries(cellEnvironment(spec.profile, setup)).flatMap(([key, value]) => ['--env', `${key}=${value}`]),
+    Object.entries(cellResourceLimits(spec.limits)).flatMap(([key, value]) => ['--ulimit', `${key}=${value}:${value}`]),
+    mounts.flatMap(mountArguments),
+    ['--entrypoint=', '--rootfs', root, ...cellCommand(spec, setup)],
+  ].flat()
+}
+
+function mountArguments(mount: CellMount): string[] {
+  switch (mount.kind) {
+    case 'bind':
+      return ['--mount', `type=bind,src=${mount.source},dst=${mount.target},ro=true`]
+    case 'tmpfs':
+      return ['--tmpfs', `${mount.target}:rw,exec,notmpcopyup,mode=1777,size=${mount.megabytes * MEGABYTE}`]
+    case 'empty':
+      return ['--tmpfs', `${mount.target}:ro,notmpcopyup,mode=555`]
+    default:
+      return [] // Links are part of the root folder, and podman mounts /proc by itself.
+  }
+}

@@ -1,0 +1,169 @@
+import { spawn } from 'node:child_process'
+import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { workshopMemoryMb } from './cell-limits.ts'
+import { monitorCell } from './cell-monitor.ts'
+import { type CellProcess, type CellTermination, hasStdioPipes, wrapCellProcess } from './cell-process.ts'
+import { createCellUserAllocator } from './cell-users.ts'
+import { CELL_FILES_DIR, CELL_LOADER, CELL_PATHS, createCellSetup, usesLoader } from './cell-view.ts'
+import { fullIsolation, type SandboxDriver } from './driver.ts'
+import { killProcess, parseShellExit } from './exit-status.ts'
+import { createFilesFolder, removeFilesFolder, removeOrphanedFilesFolders } from './files-folder.ts'
+import { type GroupedStart, type GroupSupport, prepareGroup, waitForGate } from './grouped-start.ts'
+import { findProgram, listInheritedDescriptors, withDescriptorsCovered } from './host-programs.ts'
+import { createCellFolder, createRootFolder, removeCellFolder } from './oci-root.ts'
+import { podmanMounts, podmanRunArguments, type PodmanSetup } from './podman-arguments.ts'
+import { readProcFile } from './proc-file.ts'
+import { buildSeccompFilter, type FilterProfile, parseCpuArchitecture } from './seccomp-filter.ts'
+import { cellUserOfSocket, createSocketFolder, giveSocketToCellUser } from './socket-folder.ts'
+import { cellTemporaryFolder, createStaging, type Staging } from './staging.ts'
+
+/** Runs each cell in a container of podman, with crun and without an image: it sees the same files as in bwrap. */
+export function podmanDriver(hide: string[], { groups, limiting }: GroupSupport): SandboxDriver {
+  const [podman, crun] = ['podman', 'crun'].map(requireProgram)
+  const staging = createStaging()
+  const folder = createPodmanFolder()
+  const setup = createPodmanSetup(hide, staging, folder)
+  const command = [...ownCgroupView(), `${podman}`, ...storageArguments(folder), '--runtime', `${crun}`, 'run']
+  const users = createCellUserAllocator()
+  const inherited = listInheritedDescriptors()
+  removeOrphanedFilesFolders()
+  return {
+    kind: 'podman',
+    isolation: fullIsolation(),
+    canLoopback: true,
+    limiting,
+    ...CELL_PATHS,
+    stageFolder: staging.stageFolder,
+    createSocketFolder: (parent) => createSocketFolder(parent, users()),
+    prepareSocket: giveSocketToCellUser,
+    start(spec) {
+      const user = cellUserOfSocket(spec.socket, users)
+      const filesFolder = spec.hasFilesFolder ? createFilesFolder(user) : null
+      const cellFolder = createCellFolder(null, join(folder, 'cells'))
+      const mounts = podmanMounts(spec, setup, filesFolder)
+      if (usesLoader(spec, setup)) mounts.push({ kind: 'bind', source: join(folder, 'loader'), target: CELL_LOADER })
+      const root = join(cellFolder, 'rootfs')
+      createRootFolder(root, mounts)
+      const pidFile = join(cellFolder, 'pid')
+      const cellOptions = { spec, mounts, user, root, pidFile, name: basename(cellFolder) }
+      const grouped = prepareGroup(groups, spec, PODMAN_NEEDS)
+      const child = spawnPodman([...command, ...podmanRunArguments(cellOptions, setup)], folder, grouped, inherited)
+      const files = filesFolder === null ? null : { host: filesFolder, inside: CELL_FILES_DIR }
+      const termination = podmanTermination(pidFile, grouped, () => {
+        removeCellFolder(cellFolder)
+        if (filesFolder !== null) removeFilesFolder(filesFolder)
+      })
+      const cell = wrapCellProcess(child, spec.limits, termination, files)
+      const maxMemoryMb = spec.profile === 'workshop' && grouped.group === null ? workshopMemoryMb(spec.limits) : null
+      monitorCell(cell, maxMemoryMb, () => readPid(pidFile))
+      return cell
+    },
+  }
+}
+
+/** podman and conmon, which watches the container. */
+const PODMAN_NEEDS = { memoryMb: 128, processes: 64 }
+
+/** After the standard streams. */
+const GATE = 3
+
+function requireProgram(name: string): string {
+  if (process.platform !== 'linux') throw new Error('podman is used on Linux only')
+  const path = findProgram(name)
+  if (path === null) throw new Error(`${name} is not installed`)
+  return path
+}
+
+/** For the state of podman. A process of its own ends all containers and removes the folder when the service has ended. */
+function createPodmanFolder(): string {
+  const folder = mkdtempSync(join(cellTemporaryFolder(), 'svc-podman-'))
+  chmodSync(folder, 0o711)
+  mkdirSync(join(folder, 'cells'), { mode: 0o711 })
+  const cleaner = spawn('/bin/sh', ['-c', CLEAN_UP_SCRIPT, 'sh', folder], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+    cwd: '/',
+  })
+  cleaner.unref()
+  if ('unref' in cleaner.stdin && typeof cleaner.stdin.unref === 'function') cleaner.stdin.unref()
+  return folder
+}
+
+/** A container that is just being started writes its process id a moment later. */
+const CLEAN_UP_SCRIPT = `
+trap '' INT TERM HUP
+read -r _
+for attempt in 1 2 3; do
+  for file in "$1"/cells/*/pid; do [ -e "$file" ] && kill -9 "$(cat "$file")"; done
+  sleep 0.3
+done
+rm -rf "$1"`
+
+function createPodmanSetup(hide: string[], staging: Staging, folder: string): PodmanSetup {
+  const setup = createCellSetup(hide, staging)
+  if (setup.loader !== null) {
+    copyFileSync(setup.loader, join(folder, 'loader'))
+    chmodSync(join(folder, 'loader'), 0o111)
+  }
+  const architecture = parseCpuArchitecture(process.arch)
+  if (architecture === null) throw new Error(`there is no system call filter for ${process.arch} processors`)
+  const encode = (profile: FilterProfile) => buildSeccompFilter(profile, architecture).toString('base64')
+  const filters = { sealed: encode('sealed'), workshop: encode('workshop'), loopback: encode('loopback') }
+  return { ...setup, filters }
+}
+
+/** No state of the operator's own containers is read or written. */
+function storageArguments(folder: string): string[] {
+  const places = ['--root', join(folder, 'storage'), '--runroot', join(folder, 'run'), '--tmpdir', join(folder, 'tmp')]
+  return [...places, '--storage-driver=vfs', '--cgroup-manager=cgroupfs', '--events-backend=none']
+}
+
+/**
+ * crun refuses a machine that uses both versions of cgroups, although our containers use neither through crun. There it
+ * gets a view with version 2 alone.
+ */
+function ownCgroupView(): string[] {
+  const isHybrid = existsSync('/sys/fs/cgroup/unified') && process.getuid?.() === 0
+  const script = 'mount -t cgroup2 cgroup2 /sys/fs/cgroup && exec "$@"'
+  return isHybrid ? ['unshare', '--mount', '/bin/sh', '-c', script, 'sh'] : []
+}
+
+function spawnPodman(args: string[], folder: string, grouped: GroupedStart, inherited: number[]): CellProcess {
+  const script = `${grouped.gate.length > 0 ? `${waitForGate(GATE)}; ` : ''}exec "$@"`
+  const env = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', HOME: folder, XDG_RUNTIME_DIR: join(folder, 'run') }
+  return withDescriptorsCovered(inherited, ['pipe', 'pipe', 'pipe', ...grouped.gate], (stdio) => {
+    const child = spawn('/bin/sh', ['-c', script, 'sh', ...args], { env, cwd: '/', stdio, detached: true })
+    if (!hasStdioPipes(child)) throw new Error('a cell was started without its pipes')
+    grouped.admit(child, GATE)
+    return child
+  })
+}
+
+function podmanTermination(pidFile: string, grouped: GroupedStart, cleanUp: () => void): CellTermination {
+  let killer: NodeJS.Timeout | undefined
+  return {
+    ...grouped.termination,
+    /** Kills the first process of the container, which ends all others. Before that, podman has to start it. */
+    kill() {
+      const kill = () => {
+        const pid = readPid(pidFile)
+        if (pid !== undefined) killProcess(pid)
+      }
+      kill()
+      killer ??= setInterval(kill, KILL_INTERVAL_MS)
+    },
+    parseExit: parseShellExit,
+    afterExit() {
+      clearInterval(killer)
+      cleanUp()
+      grouped.release()
+    },
+  }
+}
+
+const KILL_INTERVAL_MS = 20
+
+function readPid(pidFile: string): number | undefined {
+  return Number(readProcFile(pidFile).trim()) || undefined
+}

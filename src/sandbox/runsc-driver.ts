@@ -1,0 +1,117 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { chmodSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { cellMemoryMb } from './cell-limits.ts'
+import { listDescendants, monitorMemory } from './cell-monitor.ts'
+import { type CellProcess, hasStdioPipes, wrapCellProcess } from './cell-process.ts'
+import { type CellUser, createCellUserAllocator } from './cell-users.ts'
+import { CELL_FILES_DIR, CELL_PATHS, createCellSetup } from './cell-view.ts'
+import { fullIsolation, type SandboxDriver } from './driver.ts'
+import { killProcess, parseShellExit } from './exit-status.ts'
+import { createFilesFolder, removeFilesFolder, removeOrphanedFilesFolders } from './files-folder.ts'
+import { type GroupSupport, prepareGroup, waitForGate } from './grouped-start.ts'
+import { findProgram, listInheritedDescriptors, withDescriptorsCovered } from './host-programs.ts'
+import { runscConfig } from './runsc-config.ts'
+import { cellUserOfSocket, createSocketFolder, giveSocketToCellUser } from './socket-folder.ts'
+import { createCellFolder, createRootFolder, removeCellFolder } from './oci-root.ts'
+import { createStaging } from './staging.ts'
+
+/**
+ * Runs each cell in gVisor, which answers the system calls of the cell in a process of its own. It is started without
+ * root: a program that leaves gVisor is then in empty namespaces, with the rights of the cell's user.
+ */
+export function runscDriver(hide: string[], { groups, limiting }: GroupSupport): SandboxDriver {
+  const launch = requireRunsc()
+  const staging = createStaging()
+  // gVisor itself keeps a program from opening the memory of the process that started it.
+  const setup = { ...createCellSetup(hide, staging), loader: null }
+  const users = createCellUserAllocator()
+  const inherited = listInheritedDescriptors()
+  removeOrphanedFilesFolders()
+  return {
+    kind: 'runsc',
+    isolation: fullIsolation(),
+    canLoopback: true,
+    limiting,
+    ...CELL_PATHS,
+    stageFolder: staging.stageFolder,
+    createSocketFolder: (parent) => createSocketFolder(parent, users()),
+    prepareSocket,
+    start(spec) {
+      const user = cellUserOfSocket(spec.socket, users)
+      const filesFolder = spec.hasFilesFolder ? createFilesFolder(user) : null
+      const folder = createCellFolder(user)
+      const { config, mounts } = runscConfig(spec, setup, filesFolder)
+      createRootFolder(join(folder, 'rootfs'), mounts)
+      writeFileSync(join(folder, 'config.json'), JSON.stringify(config), { mode: 0o644 })
+      const grouped = prepareGroup(groups, spec, RUNSC_NEEDS)
+      const args = [...launch, `--root=${join(folder, 'state')}`, 'run', '--bundle', folder, basename(folder)]
+      const child = spawnRunsc(args, user, grouped.gate, inherited)
+      grouped.admit(child, GATE)
+      let killed = false
+      const termination = {
+        ...grouped.termination,
+        // The first process waits for the others, and exits when they have ended.
+        kill(pid: number) {
+          killed = true
+          for (const inside of listDescendants(pid)) killProcess(inside)
+        },
+        parseExit: (code: number | null, signal: string | null) =>
+          killed ? { code: null, signal: 'SIGKILL' } : parseShellExit(code, signal),
+        afterExit() {
+          removeCellFolder(folder)
+          if (filesFolder !== null) removeFilesFolder(filesFolder)
+          grouped.release()
+        },
+      }
+      const files = filesFolder === null ? null : { host: filesFolder, inside: CELL_FILES_DIR }
+      const cell = wrapCellProcess(child, spec.limits, termination, files)
+      if (grouped.group === null) monitorMemory(cell, cellMemoryMb(spec) + 2 * spec.limits.tmp_mb, RUNSC_NEEDS.memoryMb)
+      return cell
+    },
+  }
+}
+
+/** The heaps of gVisor and of the process that opens files for it, and their threads. */
+const RUNSC_NEEDS = { memoryMb: 192, processes: 128 }
+
+/** After the standard streams. */
+const GATE = 3
+
+/** The program with the arguments that are the same for all cells. */
+function requireRunsc(): string[] {
+  if (process.platform !== 'linux') throw new Error('gVisor is available on Linux only')
+  const [runsc, setpriv] = ['runsc', 'setpriv'].map(findProgram)
+  if (!runsc) throw new Error('gVisor (runsc) is not installed')
+  if (!setpriv) throw new Error('setpriv (package util-linux) is not installed')
+  const { stdout, stderr } = spawnSync(runsc, ['flags'], { encoding: 'utf8' })
+  for (const flag of ['host-uds', 'oci-seccomp', 'rootless'])
+    if (!`${stdout}${stderr}`.includes(`-${flag}`))
+      throw new Error(`this version of runsc has no option --${flag} and is too old`)
+  const dieWithService = [setpriv, '--pdeathsig', 'KILL', '--']
+  return [
+    ...dieWithService,
+    runsc,
+    '--rootless',
+    '--ignore-cgroups',
+    '--network=none',
+    '--host-uds=open',
+    '--oci-seccomp',
+  ]
+}
+
+function spawnRunsc(args: string[], user: CellUser | null, gate: 'pipe'[], inherited: number[]): CellProcess {
+  const wait = gate.length > 0 ? `${waitForGate(GATE)}; ` : ''
+  return withDescriptorsCovered(inherited, ['pipe', 'pipe', 'pipe', ...gate], (stdio) => {
+    const options = { env: {}, cwd: '/', stdio, detached: true, ...user } as const
+    const child = spawn('/bin/sh', ['-c', `${wait}exec "$@"`, 'sh', ...args], options)
+    if (!hasStdioPipes(child)) throw new Error('a cell was started without its pipes')
+    return child
+  })
+}
+
+/** gVisor shows the user of the cell as root and its program is another user; the folder of the socket keeps others out. */
+function prepareSocket(path: string): void {
+  giveSocketToCellUser(path)
+  if (process.getuid?.() === 0) chmodSync(path, 0o666)
+}
