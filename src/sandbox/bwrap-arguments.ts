@@ -55,7 +55,7 @@ function mountArguments(mount: CellMount): string[] {
       return ['--size', String(mount.megabytes * MEGABYTE), '--perms', '1777', '--tmpfs', mount.target]
     case 'empty':
       return ['--tmpfs', mount.target, '--remount-ro', mount.target]
-    case 'proc':
+    default:
       return ['--proc', mount.target]
   }
 }

@@ -46,7 +46,7 @@ async function openDriver(
       return (await import('./bwrap-driver.ts')).bwrapDriver(hidden, support)
     case 'runsc':
       return (await import('./runsc-driver.ts')).runscDriver(hidden, support)
-    case 'podman':
+    default:
       return (await import('./podman-driver.ts')).podmanDriver(hidden, support)
   }
 }

@@ -146,12 +146,8 @@ function podmanTermination(pidFile: string, grouped: GroupedStart, cleanUp: () =
     ...grouped.termination,
     /** Kills the first process of the container, which ends all others. Before that, podman has to start it. */
     kill() {
-      const kill = () => {
-        const pid = readPid(pidFile)
-        if (pid !== undefined) killProcess(pid)
-      }
-      kill()
-      killer ??= setInterval(kill, KILL_INTERVAL_MS)
+      killContainer(pidFile)
+      killer ??= setInterval(killContainer, KILL_INTERVAL_MS, pidFile)
     },
     parseExit: parseShellExit,
     afterExit() {
@@ -163,6 +159,11 @@ function podmanTermination(pidFile: string, grouped: GroupedStart, cleanUp: () =
 }
 
 const KILL_INTERVAL_MS = 20
+
+function killContainer(pidFile: string): void {
+  const pid = readPid(pidFile)
+  if (pid !== undefined) killProcess(pid)
+}
 
 function readPid(pidFile: string): number | undefined {
   return Number(readProcFile(pidFile).trim()) || undefined

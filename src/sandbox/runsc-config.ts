@@ -62,7 +62,7 @@ function ociMount(mount: CellMount) {
       return [{ destination, type: 'tmpfs', source: 'tmpfs', options: ['ro', 'mode=0555'] }]
     case 'proc':
       return [{ destination, type: 'proc', source: 'proc', options: [] }]
-    case 'link':
+    default:
       return [] // It is part of the root folder.
   }
 }

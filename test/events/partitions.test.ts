@@ -123,7 +123,7 @@ test('the event table of an earlier version becomes the first partition as it is
   const fileOf = async (db: Db, table: string) =>
     (await sql<{ file: number }>`select pg_relation_filenode(${table}) as file`.execute(db)).rows[0]?.file
   await earlier.transact(async (db) => {
-    await sql`drop table events`.execute(db)
+    await sql`drop table events cascade`.execute(db)
     await sql`create table events (task_id text not null, seq bigint not null, type text not null, ts text not null,
       data text not null, primary key (task_id, seq))`.execute(db)
     await sql`insert into events select ${id}, n, 'progress', 'then', '{}' from generate_series(1, 5) as n`.execute(db)

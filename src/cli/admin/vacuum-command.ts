@@ -11,8 +11,7 @@ export const vacuumCommand: CliCommand = {
   usage: '',
   summary: 'rewrite the SQLite store without free space, while the service is stopped',
   details: `A file that an earlier version created needs this once; from then on the service gives freed space back to the disk by
-itself. The command needs as much free disk space as the file has, and takes about 10 seconds per gigabyte. With PostgreSQL,
-autovacuum does this.`,
+itself. The command needs as much free disk space as the file has. With PostgreSQL, autovacuum does this.`,
   argCount: [0, 0],
   async run({ context: { env, server, terminal } }) {
     if (readDatabaseUrl(env)) throw commandFailed('the store is PostgreSQL, where autovacuum does this')
