@@ -42,7 +42,14 @@ const WORKFLOW_CELL_LIMITS: CellLimits = {
 /**
  * Realms load workflows as modules; frozen built-in objects and zeroed buffers leave nothing from one call to the next.
  */
-const PROGRAM_FLAGS = ['--experimental-vm-modules', '--frozen-intrinsics', '--zero-fill-buffers', '--no-warnings']
+const PROGRAM_FLAGS = [
+  '--experimental-vm-modules',
+  '--frozen-intrinsics',
+  '--zero-fill-buffers',
+  // V8's own cache of compiled code would keep every realm in memory, until the process ends for lack of it.
+  '--no-compilation-cache',
+  '--no-warnings',
+]
 const START_TIMEOUT_MS = 15_000
 const MAX_NOISE_BYTES = 1024 * 1024
 

@@ -95,6 +95,11 @@ describe('nothing survives from one workflow call to the next', () => {
     expect(await callsInOneProcess(source, 'A'.repeat(3000), 'A'.repeat(60000), '')).toEqual([clean, clean, clean])
   })
 
+  test('the memory of a realm is given back: a process has enough for the thousand calls that it serves', async () => {
+    const results = await callsInOneProcess('export default () => 1', ...Array.from({ length: 990 }, () => null))
+    expect(new Set(results)).toEqual(new Set([1]))
+  })
+
   test('timers, promises and errors of an earlier call do not reach the next one', async () => {
     const source = `export default async (mode) => {
       if (mode === 'timer') setTimeout(() => { throw new Error('late') }, 20)
