@@ -133,7 +133,8 @@ function openGroup(group: string): CellGroup {
     try {
       writeFileSync(join(group, 'cgroup.kill'), '1')
     } catch (error) {
-      if (existsSync(group)) throw new Error(`the cgroup of a cell cannot be ended: ${errorMessage(error)}`, { cause: error })
+      if (existsSync(group))
+        throw new Error(`the cgroup of a cell cannot be ended: ${errorMessage(error)}`, { cause: error })
     }
   }
   return {
