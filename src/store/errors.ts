@@ -56,6 +56,12 @@ export async function resolveWithin<T>(ms: number, promise: Promise<T>): Promise
 /** Whether the store is expected back within seconds, for example after a restart or a failover. */
 export const isOutage = (error: unknown): boolean => isUnreachable(error) && !isDiskFullError(error.cause)
 
+/** Whether all connections of the pool were in use for too long. */
+export const isPoolTimeout = (error: unknown): boolean =>
+  isUnreachable(error) && error.cause instanceof Error && error.cause.message.includes(POOL_TIMEOUT)
+
+const POOL_TIMEOUT = 'timeout exceeded when trying to connect'
+
 /** What a caller reads when the disk of the database has no space. */
 export const DISK_FULL = 'the disk of the store is full: try again when it has space'
 
@@ -125,7 +131,7 @@ const NETWORK_ERROR_CODES = new Set([
 const DRIVER_MESSAGES = [
   'Connection terminated',
   'timeout expired',
-  'timeout exceeded when trying to connect',
+  POOL_TIMEOUT,
   'Query read timeout',
   'Client has encountered a connection error',
 ]

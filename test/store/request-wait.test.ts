@@ -1,9 +1,10 @@
+import { sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
 import { StoreUnavailable } from '../../src/store/errors.ts'
 import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { createReplicatedPostgres } from '../faults/replicated-postgres.ts'
-import { killPostgres, runAdminStatement } from '../postgres.ts'
+import { createDatabase, killPostgres, runAdminStatement } from '../postgres.ts'
 import { proxiedStore } from './proxied-store.ts'
 
 const insertReplica = (store: Store, id: string, group?: string) =>
@@ -51,6 +52,21 @@ test('a request fails when the database has not responded for longer than the wa
   await expect(insertReplica(requests, 'rep_1')).rejects.toBeInstanceOf(StoreUnavailable)
   proxy.heal()
   await expect.poll(() => insertReplica(requests, 'rep_1').then(() => 'written', String)).toBe('written')
+})
+
+test('a request that gets no connection while the database responds does not wait for it', async () => {
+  const store = await openPostgresStore(await createDatabase(), () => {}, {
+    limits: { connections: 1, statementMs: 30_000 },
+  })
+  onTestFinished(() => store.close())
+  const requests = store.forRequests(600_000)
+  let isRefused = false
+  const busy = store.transact(async (db) => {
+    const until = performance.now() + 20_000
+    while (!isRefused && performance.now() < until) await sql`select pg_sleep(0.2)`.execute(db)
+  })
+  await expect(listReplicas(requests).finally(() => (isRefused = true))).rejects.toBeInstanceOf(StoreUnavailable)
+  await busy
 })
 
 test('a store with two servers uses the standby after it was promoted, and finds the primary at its start', async () => {

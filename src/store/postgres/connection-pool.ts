@@ -110,7 +110,7 @@ export class ConnectionPool implements ConnectionOwner {
    * runs a read, and may run it again.
    */
   createDb(retryRead: Retry): Db {
-    const retryOf = (text: string) => (/^\s*(select|with)\b/i.test(text) ? retryRead : runOnce)
+    const retryOf = (text: string) => (isRead(text) ? retryRead : runOnce)
     return createPostgresKysely(
       (text, values, mode) =>
         retryOf(text)(() => (mode === 'batched' ? this.#batcher.read(text, values) : this.#queryAlone(text, values))),
@@ -155,3 +155,7 @@ export class ConnectionPool implements ConnectionOwner {
     return this.#queryAlone(text, values, true)
   }
 }
+
+/** A statement that begins with `with` may write. */
+const isRead = (text: string) =>
+  /^\s*(select|with)\b/i.test(text) && !/\b(insert\s+into|update|delete\s+from|merge\s+into)\b/i.test(text)

@@ -1,7 +1,8 @@
 import { callbackify } from 'node:util'
 import pg from 'pg'
 import { listDatabaseServers } from '../../contract/database-url.ts'
-import { StoreUnavailable } from '../errors.ts'
+import { resolveWithin, StoreUnavailable } from '../errors.ts'
+import { destroyConnection } from './driver/destroy-connection.ts'
 
 /** How long a connection to one of the servers may take. */
 export const CONNECT_TIMEOUT_MS = 5_000
@@ -72,10 +73,13 @@ const createClientClass = (servers: DatabaseServers) =>
     async #connectToPrimary(): Promise<pg.Client> {
       try {
         const client = await super.connect()
-        const { rows } = await this.query<{ is_standby: boolean }>('select pg_is_in_recovery() as is_standby')
-        if (!rows[0]?.is_standby) return client
-        await this.end()
-        throw new StoreUnavailable('the server is a standby')
+        const state = this.query<{ is_standby: boolean }>('select pg_is_in_recovery() as is_standby')
+        const result = await resolveWithin(CONNECT_TIMEOUT_MS, state)
+        if (result && !result.rows[0]?.is_standby) return client
+        // Without a listener, the end of the connection would end the process.
+        this.on('error', () => {})
+        destroyConnection(this)
+        throw new StoreUnavailable(result ? 'the server is a standby' : 'the server does not respond')
       } catch (error) {
         servers.leave(this.#url)
         throw error

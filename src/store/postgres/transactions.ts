@@ -1,4 +1,4 @@
-import { classifyStoreError, isOutage, isUnreachable, retryWhile } from '../errors.ts'
+import { classifyStoreError, isOutage, isPoolTimeout, isUnreachable, retryWhile } from '../errors.ts'
 import { type CommitMark, GroupCommit, type InterruptedCommit, type OnInterruptedCommit } from '../group-commit.ts'
 import type { TransactionWork } from '../store.ts'
 import { LOOK_UP_COMMIT_MARK } from './commit-mark.ts'
@@ -53,15 +53,22 @@ export class Transactions {
 }
 
 /**
- * Lets a request wait for a database that is restarted or replaced. It waits until the database has not responded for
- * `waitMs`: in a longer outage, requests fail at once instead of filling the memory.
+ * Lets a request wait for a database that is restarted or replaced, until the request or the outage is `waitMs` old: later
+ * in a long outage, requests fail at once instead of filling the memory. A request that gets no connection although the
+ * database responds fails at once too, because then the replica has too much to do.
  */
 export function createRequestRetry(connections: ConnectionPool, waitMs: number): Retry {
   return (attempt) => {
     const startedAt = performance.now()
+    let attemptedAt = startedAt
+    const isAway = (error: unknown) =>
+      isOutage(error) && !(isPoolTimeout(error) && connections.respondedAt > attemptedAt)
     return retryWhile(
-      attempt,
-      (error) => isOutage(error) && performance.now() - Math.min(startedAt, connections.respondedAt) < waitMs,
+      () => {
+        attemptedAt = performance.now()
+        return attempt()
+      },
+      (error) => isAway(error) && performance.now() - Math.min(startedAt, connections.respondedAt) < waitMs,
     )
   }
 }
