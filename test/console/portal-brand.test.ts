@@ -158,7 +158,8 @@ describe('portal with a brand', () => {
     await console().call('POST', `/v1/connections/${mail_connection_id}/secret`, { value: 'token' })
     await console().call('PUT', '/v1/brand', { mail_connection_id, notify: true })
     const client = await createClient('lin@example.com', 'Lin')
-    const page = await console().open('/portal?project=default', { signedIn: false, viewport: PHONE })
+    const options = { signedIn: false, viewport: PHONE, permissions: ['clipboard-write'] }
+    const page = await console().open('/portal?project=default', options)
     await page.getByLabel('Your email address').fill('lin@example.com')
     await page.getByRole('button', { name: 'Send me a new link' }).click()
     await page.getByText('If we know this address').waitFor()

@@ -60,12 +60,12 @@ test('a request that gets no connection while the database responds does not wai
   })
   onTestFinished(() => store.close())
   const requests = store.forRequests(600_000)
-  let isRefused = false
+  const refusal = new AbortController()
   const busy = store.transact(async (db) => {
     const until = performance.now() + 20_000
-    while (!isRefused && performance.now() < until) await sql`select pg_sleep(0.2)`.execute(db)
+    while (!refusal.signal.aborted && performance.now() < until) await sql`select pg_sleep(0.2)`.execute(db)
   })
-  await expect(listReplicas(requests).finally(() => (isRefused = true))).rejects.toBeInstanceOf(StoreUnavailable)
+  await expect(listReplicas(requests).finally(() => refusal.abort())).rejects.toBeInstanceOf(StoreUnavailable)
   await busy
 })
 
