@@ -33,7 +33,7 @@ export async function createWeekPartitions(db: Db, from: number, now: number): P
     const table = `events_${dayText(week)}`
     const [from, to] = [taskIdPrefixAt(week), taskIdPrefixAt(week + WEEK_MS)]
     const { rows } = await sql`
-      select 1 from events_default where task_id >= ${from} and task_id < ${to} limit 1`.execute(db)
+      select task_id from events_default where task_id >= ${from} and task_id < ${to} limit 1`.execute(db)
     if (rows.length > 0) continue
     const bounds = `from ('${from}') to ('${to}')`
     await sql.raw(`create table ${table} (like events including all)`).execute(db)
