@@ -14,10 +14,11 @@ export function createCellFolder(user: CellUser | null, parent = cellTemporaryFo
 
 export const removeCellFolder = (folder: string): void => rmSync(folder, { recursive: true, force: true })
 
-/** A root that contains nothing but links and the places at which the runtime mounts the files of the cell. */
-export function createRootFolder(root: string, mounts: CellMount[]): void {
+/** A root that contains nothing but links and the places at which the runtime mounts the files of the cell and its own. */
+export function createRootFolder(root: string, mounts: CellMount[], ownFiles: string[] = []): void {
   mkdirSync(root, { recursive: true })
   for (const folder of ['dev', 'etc', 'proc', 'run', 'sys', 'tmp']) mkdirSync(join(root, folder), { recursive: true })
+  for (const file of ownFiles) writeFileSync(join(root, file), '')
   for (const mount of mounts) {
     const path = join(root, mount.target)
     if (isBelowAnother(mount.target, mounts)) continue

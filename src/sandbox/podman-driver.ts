@@ -4,9 +4,9 @@ import { basename, join } from 'node:path'
 import { workshopMemoryMb } from './cell-limits.ts'
 import { monitorCell } from './cell-monitor.ts'
 import { type CellProcess, type CellTermination, hasStdioPipes, wrapCellProcess } from './cell-process.ts'
-import { createCellUserAllocator } from './cell-users.ts'
+import { createCellUserAllocator, namespaceRoot } from './cell-users.ts'
 import { CELL_FILES_DIR, CELL_LOADER, CELL_PATHS, createCellSetup, usesLoader } from './cell-view.ts'
-import { fullIsolation, type SandboxDriver } from './driver.ts'
+import { fullIsolation, type SandboxDriver, type SandboxIsolation } from './driver.ts'
 import { killProcess, parseShellExit } from './exit-status.ts'
 import { createFilesFolder, removeFilesFolder, removeOrphanedFilesFolders } from './files-folder.ts'
 import { type GroupedStart, type GroupSupport, prepareGroup, waitForGate } from './grouped-start.ts'
@@ -30,7 +30,7 @@ export function podmanDriver(hide: string[], { groups, limiting }: GroupSupport)
   removeOrphanedFilesFolders()
   return {
     kind: 'podman',
-    isolation: fullIsolation(),
+    isolation: podmanIsolation(),
     canLoopback: true,
     limiting,
     ...CELL_PATHS,
@@ -40,11 +40,11 @@ export function podmanDriver(hide: string[], { groups, limiting }: GroupSupport)
     start(spec) {
       const user = cellUserOfSocket(spec.socket, users)
       const filesFolder = spec.hasFilesFolder ? createFilesFolder(user) : null
-      const cellFolder = createCellFolder(null, join(folder, 'cells'))
+      const cellFolder = createCellFolder(user && namespaceRoot(user), join(folder, 'cells'))
       const mounts = podmanMounts(spec, setup, filesFolder)
       if (usesLoader(spec, setup)) mounts.push({ kind: 'bind', source: join(folder, 'loader'), target: CELL_LOADER })
       const root = join(cellFolder, 'rootfs')
-      createRootFolder(root, mounts)
+      createRootFolder(root, mounts, PODMAN_FILES)
       const pidFile = join(cellFolder, 'pid')
       const cellOptions = { spec, mounts, user, root, pidFile, name: basename(cellFolder) }
       const grouped = prepareGroup(groups, spec, PODMAN_NEEDS)
@@ -61,6 +61,15 @@ export function podmanDriver(hide: string[], { groups, limiting }: GroupSupport)
     },
   }
 }
+
+/** podman gives the containers of a user without root one common user namespace, in which the kernel counts processes. */
+function podmanIsolation(): SandboxIsolation {
+  const shared = 'the service is not root: all cells of podman share one user namespace and one limit of processes'
+  return { ...fullIsolation(), warnings: process.getuid?.() === 0 ? [] : [shared] }
+}
+
+/** podman mounts these by itself. The root of the cell's user namespace may not create them. */
+const PODMAN_FILES = ['etc/hostname', 'run/.containerenv']
 
 /** podman and conmon, which watches the container. */
 const PODMAN_NEEDS = { memoryMb: 128, processes: 64 }
