@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { workshopMemoryMb } from './cell-limits.ts'
 import { monitorCell } from './cell-monitor.ts'
 import { type CellProcess, type CellTermination, hasStdioPipes, wrapCellProcess } from './cell-process.ts'
@@ -56,7 +56,7 @@ export function podmanDriver(hide: string[], { groups, limiting }: GroupSupport)
       })
       const cell = wrapCellProcess(child, spec.limits, termination, files)
       const maxMemoryMb = spec.profile === 'workshop' && grouped.group === null ? workshopMemoryMb(spec.limits) : null
-      monitorCell(cell, maxMemoryMb, () => readPid(pidFile))
+      monitorCell(cell, maxMemoryMb, () => findContainer(pidFile))
       return cell
     },
   }
@@ -104,7 +104,9 @@ const CLEAN_UP_SCRIPT = `
 trap '' INT TERM HUP
 read -r _
 for attempt in 1 2 3; do
-  for file in "$1"/cells/*/pid; do [ -e "$file" ] && kill -9 "$(cat "$file")"; done
+  for cell in "$1"/cells/*; do
+    pid=$(cat "$cell/pid") && grep -qF "/\${cell##*/}/rootfs / " "/proc/$pid/mountinfo" && kill -9 "$pid"
+  done
   sleep 0.3
 done
 rm -rf "$1"`
@@ -170,10 +172,16 @@ function podmanTermination(pidFile: string, grouped: GroupedStart, cleanUp: () =
 const KILL_INTERVAL_MS = 20
 
 function killContainer(pidFile: string): void {
-  const pid = readPid(pidFile)
+  const pid = findContainer(pidFile)
   if (pid !== undefined) killProcess(pid)
 }
 
-function readPid(pidFile: string): number | undefined {
-  return Number(readProcFile(pidFile).trim()) || undefined
+/**
+ * The first process of the container. The file still names it after its end, when another program may have the same
+ * number: it is the container only if its root is that of the cell.
+ */
+function findContainer(pidFile: string): number | undefined {
+  const pid = Number(readProcFile(pidFile).trim()) || undefined
+  const root = `/${basename(dirname(pidFile))}/rootfs / `
+  return pid !== undefined && readProcFile(`/proc/${pid}/mountinfo`).includes(root) ? pid : undefined
 }
