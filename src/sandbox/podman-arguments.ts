@@ -82,7 +82,10 @@ const LOOPBACK_SETTINGS = {
 function mountArguments(mount: CellMount): string[] {
   switch (mount.kind) {
     case 'bind':
-      return ['--mount', `type=bind,src=${mount.source},dst=${mount.target},ro=true,nosuid,nodev`]
+      return [
+        '--mount',
+        `type=bind,${quote(`src=${mount.source}`)},${quote(`dst=${mount.target}`)},ro=true,nosuid,nodev`,
+      ]
     case 'tmpfs':
       return [
         '--tmpfs',
@@ -94,3 +97,6 @@ function mountArguments(mount: CellMount): string[] {
       return [] // Links are part of the root folder, and podman mounts /proc by itself.
   }
 }
+
+/** podman reads a mount as a line of CSV, and a path may contain commas and quotes. */
+const quote = (field: string): string => `"${field.replaceAll('"', '""')}"`

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
@@ -29,6 +29,17 @@ function podmanTests(podman: SandboxDriver): void {
       await killed
       expect((await cell.exited).signal).toBe('SIGKILL')
       expect(other.kill()).toBe(true)
+    })
+  })
+
+  test('a folder may have any name', async () => {
+    await inTemporaryFolder(async (folder) => {
+      const agentDir = join(folder, 'a,ro=false,"b":c=d \\e')
+      mkdirSync(agentDir)
+      const cell = podman.start(cellSpec({ agent: 'console.log("started")' }, agentDir))
+      const line = new Promise((resolve) => cell.onLine(resolve))
+      expect(await cell.exited).toEqual({ code: 0, signal: null, stderr: '' })
+      expect(await line).toBe('started')
     })
   })
 }
