@@ -46,10 +46,10 @@ function podmanTests(podman: SandboxDriver): void {
 
 /** The only cell of this process. */
 function findPidFile(): string {
-  const services = readdirSync(cellTemporaryFolder()).filter((name) => name.startsWith('svc-podman-'))
+  const services = readdirSync(cellTemporaryFolder()).filter((name) => name.startsWith(`svc-podman-${process.pid}-`))
   const cells = services.flatMap((name) => {
     const parent = join(cellTemporaryFolder(), name, 'cells')
     return readdirSync(parent).map((cell) => join(parent, cell))
   })
-  return join(cells.find((path) => path.includes(`/svc-oci-${process.pid}-`)) ?? '', 'pid')
+  return join(cells[0] ?? '', 'pid')
 }
