@@ -169,6 +169,12 @@ async function vacuumSqlite() {
   }
 }
 
+/** What does not work in cells of this driver. Throws if it cannot be used. */
+async function trySandbox(kind: 'bwrap' | 'runsc' | 'podman'): Promise<string[]> {
+  const { pickSandboxDriver } = await import('./sandbox/pick-driver.ts')
+  return (await pickSandboxDriver(kind, () => {})).isolation.warnings
+}
+
 /** The parent of `dist`, in a clone and in the package. */
 const PACKAGE_ROOT = fileURLToPath(new URL('..', import.meta.url))
 
@@ -196,7 +202,7 @@ void runCommandLine({
   streams: process,
   programPath: process.argv[1] ?? '',
   packageRoot: PACKAGE_ROOT,
-  server: { serve, rotateVault, adoptChains, backupSqlite, vacuumSqlite },
+  server: { serve, rotateVault, adoptChains, backupSqlite, vacuumSqlite, trySandbox },
 }).then(async (code) => {
   await Promise.all([flushed(process.stdout), flushed(process.stderr)])
   process.exit(code)

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { bwrapArguments, type BwrapSetup } from './bwrap-arguments.ts'
 import { CELL_FILES_DIR, CELL_PATHS, createCellSetup, usesLoader } from './cell-view.ts'
+import { startWithResources } from './cell-resources.ts'
 import { type CellProcess, wrapCellProcess, type CellTermination, hasStdioPipes } from './cell-process.ts'
 import { fullIsolation, type SandboxDriver } from './driver.ts'
 import { killProcess, parseShellExit } from './exit-status.ts'
@@ -13,7 +14,7 @@ import { findProgram, listInheritedDescriptors, inspectProgram, withDescriptorsC
 import { type GroupSupport, prepareGroup } from './grouped-start.ts'
 import { loopbackArguments, SERVICE_NETWORK } from './loopback-helper.ts'
 import { parseCpuArchitecture, buildSeccompFilter, type FilterProfile } from './seccomp-filter.ts'
-import { createFilesFolder, removeFilesFolder, removeOrphanedFilesFolders } from './files-folder.ts'
+import { keepFilesFolder, removeOrphanedFilesFolders } from './files-folder.ts'
 import { giveSocketToCellUser, createSocketFolder, cellUserOfSocket } from './socket-folder.ts'
 import { createStaging, type Staging } from './staging.ts'
 import { type CellUser, createCellUserAllocator } from './cell-users.ts'
@@ -36,34 +37,31 @@ export function bwrapDriver(hide: string[], { groups, limiting }: GroupSupport):
     stageFolder: staging.stageFolder,
     createSocketFolder: (parent) => createSocketFolder(parent, users()),
     prepareSocket: giveSocketToCellUser,
-    start(spec) {
-      const user = cellUserOfSocket(spec.socket, users)
-      const filesFolder = spec.hasFilesFolder ? createFilesFolder(user) : null
-      // Opened for each cell: a shared descriptor also shares its read position, and the first cell reads to the end.
-      const filter = filters[spec.hasLoopback ? 'loopback' : spec.profile]
-      const given = [`/proc/self/fd/${filter}`, ...(usesLoader(spec, setup) ? [setup.loader ?? ''] : [])]
-      const inner = bwrapArguments(spec, setup, filesFolder)
-      const network = FIRST_DESCRIPTOR + given.length
-      if (spec.hasLoopback) given.push(SERVICE_NETWORK)
-      const grouped = prepareGroup(groups, spec, BWRAP_NEEDS)
-      const gate = FIRST_DESCRIPTOR + given.length
-      // With a cgroup, bwrap reads further arguments from a pipe, which ends without any when bwrap is in the cgroup.
-      const wait = grouped.gate.flatMap(() => ['--args', String(gate)])
-      const args = [...wait, ...(spec.hasLoopback ? loopbackArguments(bwrap, network, inner) : inner)]
-      const child = withOpenFiles(given, (descriptors) =>
-        spawnBwrap(bwrap, args, user, [...descriptors, ...grouped.gate], inherited),
-      )
-      grouped.admit(child, gate)
-      const afterExit = () => {
-        if (filesFolder !== null) removeFilesFolder(filesFolder)
-        grouped.release()
-      }
-      const files = filesFolder === null ? null : { host: filesFolder, inside: CELL_FILES_DIR }
-      const termination = { ...BWRAP_TERMINATION, ...grouped.termination, afterExit }
-      const cell = wrapCellProcess(child, spec.limits, termination, files)
-      monitorCell(cell, spec.profile === 'workshop' && grouped.group === null ? workshopMemoryMb(spec.limits) : null)
-      return cell
-    },
+    start: (spec) =>
+      startWithResources((resources) => {
+        const user = cellUserOfSocket(spec.socket, users)
+        const filesFolder = keepFilesFolder(spec, user, resources)
+        // Opened for each cell: a shared descriptor also shares its read position, and the first cell reads to the end.
+        const filter = filters[spec.hasLoopback ? 'loopback' : spec.profile]
+        const given = [`/proc/self/fd/${filter}`, ...(usesLoader(spec, setup) ? [setup.loader ?? ''] : [])]
+        const inner = bwrapArguments(spec, setup, filesFolder)
+        const network = FIRST_DESCRIPTOR + given.length
+        if (spec.hasLoopback) given.push(SERVICE_NETWORK)
+        const grouped = prepareGroup(groups, spec, BWRAP_NEEDS, resources)
+        const gate = FIRST_DESCRIPTOR + given.length
+        // With a cgroup, bwrap reads further arguments from a pipe, which ends without any when bwrap is in the cgroup.
+        const wait = grouped.gate.flatMap(() => ['--args', String(gate)])
+        const args = [...wait, ...(spec.hasLoopback ? loopbackArguments(bwrap, network, inner) : inner)]
+        const child = withOpenFiles(given, (descriptors) =>
+          spawnBwrap(bwrap, args, user, [...descriptors, ...grouped.gate], inherited),
+        )
+        grouped.admit(child, gate)
+        const files = filesFolder === null ? null : { host: filesFolder, inside: CELL_FILES_DIR }
+        const termination = { ...BWRAP_TERMINATION, ...grouped.termination, afterExit: () => resources.releaseAll() }
+        const cell = wrapCellProcess(child, spec.limits, termination, files)
+        monitorCell(cell, spec.profile === 'workshop' && grouped.group === null ? workshopMemoryMb(spec.limits) : null)
+        return cell
+      }),
   }
 }
 

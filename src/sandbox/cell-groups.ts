@@ -41,8 +41,13 @@ export function openCellGroups(
   return {
     create({ memoryMb, processes }) {
       const group = mkdtempSync(join(parent, 'cell-'))
-      if (controllers.includes('memory')) limitMemory(group, memoryMb)
-      if (controllers.includes('pids')) writeFileSync(join(group, 'pids.max'), String(processes))
+      try {
+        if (controllers.includes('memory')) limitMemory(group, memoryMb)
+        if (controllers.includes('pids')) writeFileSync(join(group, 'pids.max'), String(processes))
+      } catch (error) {
+        removeEmptyGroup(group)
+        throw error
+      }
       return openGroup(group)
     },
   }

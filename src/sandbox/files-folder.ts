@@ -1,6 +1,8 @@
 import { chmodSync, chownSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
+import type { CellResources } from './cell-resources.ts'
 import type { CellUser } from './cell-users.ts'
+import type { CellSpec } from './driver.ts'
 import { cellTemporaryFolder } from './staging.ts'
 
 /** A folder into which the service writes files of runs, and which the cell can only read. */
@@ -22,6 +24,18 @@ export function createFilesFolder(user: CellUser | null): string {
     chownSync(folder, 0, user.gid)
     chmodSync(folder, 0o750)
   }
+  return folder
+}
+
+/** Null if the cell needs none. */
+export function keepFilesFolder(
+  { hasFilesFolder }: CellSpec,
+  user: CellUser | null,
+  resources: CellResources,
+): string | null {
+  if (!hasFilesFolder) return null
+  const folder = createFilesFolder(user)
+  resources.keep(() => removeFilesFolder(folder))
   return folder
 }
 

@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import { errorMessage } from '../base/error-message.ts'
 import { type CellGroup, type CellGroups, openCellGroups } from './cell-groups.ts'
 import { cellMemoryMb, type DriverNeeds, groupLimits, memoryExceeded } from './cell-limits.ts'
+import type { CellResources } from './cell-resources.ts'
 import type { CellTermination } from './cell-process.ts'
 import type { CellLimiting, CellSpec } from './driver.ts'
 
@@ -27,19 +28,22 @@ export interface GroupedStart {
   /** Moves the new process into the cgroup and lets it continue: none of its children can be outside. */
   admit(child: ChildProcess, gateDescriptor: number): void
   termination: Pick<CellTermination, 'explainExit'>
-  /** Call it after the exit. */
-  release(): void
 }
 
-export function prepareGroup(groups: CellGroups | null, spec: CellSpec, own: DriverNeeds): GroupedStart {
+export function prepareGroup(
+  groups: CellGroups | null,
+  spec: CellSpec,
+  own: DriverNeeds,
+  resources: CellResources,
+): GroupedStart {
   const group = groups?.create(groupLimits(spec, own)) ?? null
-  if (group === null) return { group, gate: [], admit: () => {}, termination: {}, release: () => {} }
+  if (group === null) return { group, gate: [], admit: () => {}, termination: {} }
+  resources.keep(() => void group.remove())
   return {
     group,
     gate: ['pipe'],
     admit: (child, gateDescriptor) => admitToGroup(child, gateDescriptor, group),
     termination: { explainExit: () => (group.exceededMemory() ? memoryExceeded(cellMemoryMb(spec)) : null) },
-    release: () => void group.remove(),
   }
 }
 
@@ -52,7 +56,6 @@ function admitToGroup(child: ChildProcess, gateDescriptor: number, group: CellGr
     group.add(child.pid)
   } catch (cause) {
     child.kill('SIGKILL')
-    void group.remove()
     throw new Error(`a cell could not enter its cgroup: ${errorMessage(cause)}`, { cause })
   } finally {
     child.stdio[gateDescriptor]?.destroy()

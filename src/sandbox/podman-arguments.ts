@@ -1,6 +1,6 @@
 import { type CellMount, type CellSetup, cellCommand, cellMounts, MEGABYTE } from './cell-view.ts'
 import { cellEnvironment, cellResourceLimits, cellWorkingDir } from './cell-view.ts'
-import type { CellUser } from './cell-users.ts'
+import { type CellUser, namespaceRoot } from './cell-users.ts'
 import type { CellSpec } from './driver.ts'
 
 export interface PodmanSetup extends CellSetup {
@@ -32,7 +32,6 @@ export function podmanRunArguments(
   { spec, mounts, user, root, pidFile, name }: PodmanCell,
   setup: PodmanSetup,
 ): string[] {
-  const { uid, gid } = user ?? { uid: 0, gid: 0 }
   const filter = setup.filters[spec.hasLoopback ? 'loopback' : spec.profile]
   return [
     ['--rm', '--interactive', '--name', name, '--pidfile', pidFile, '--log-driver=passthrough', '--pull=never'],
@@ -49,13 +48,29 @@ export function podmanRunArguments(
       : [],
     ['--annotation', `run.oci.seccomp_bpf_data=${filter}`],
     spec.profile === 'sealed' ? ['--security-opt', 'mask=/proc:/sys'] : ['--security-opt', 'mask=/sys'],
-    ['--user', `${uid}:${gid}`, '--workdir', cellWorkingDir(spec), '--http-proxy=false', '--unsetenv-all'],
+    user === null ? ['--user', '0:0'] : userArguments(user),
+    ['--workdir', cellWorkingDir(spec), '--http-proxy=false', '--unsetenv-all'],
     Object.entries(cellEnvironment(spec.profile, setup)).flatMap(([key, value]) => ['--env', `${key}=${value}`]),
     Object.entries(cellResourceLimits(spec.limits)).flatMap(([key, value]) => ['--ulimit', `${key}=${value}:${value}`]),
     mounts.flatMap(mountArguments),
     ['--entrypoint=', '--rootfs', root, ...cellCommand(spec, setup)],
   ].flat()
 }
+
+/**
+ * A user namespace of its own, in which the cell is nobody, as in bwrap: the kernel counts its processes per cell, and
+ * only this user and a root without rights exist. A service without root has no other users to give.
+ */
+function userArguments(user: CellUser): string[] {
+  const root = namespaceRoot(user)
+  return [
+    ['--uidmap', `0:${root.uid}:1`, '--uidmap', `${INNER_ID}:${user.uid}:1`],
+    ['--gidmap', `0:${root.gid}:1`, '--gidmap', `${INNER_ID}:${user.gid}:1`],
+    ['--user', `${INNER_ID}:${INNER_ID}`],
+  ].flat()
+}
+
+const INNER_ID = 65534
 
 /** As the loopback helper of bwrap sets them: no limit of the cell counts the memory of TCP buffers. */
 const LOOPBACK_SETTINGS = {
@@ -67,12 +82,21 @@ const LOOPBACK_SETTINGS = {
 function mountArguments(mount: CellMount): string[] {
   switch (mount.kind) {
     case 'bind':
-      return ['--mount', `type=bind,src=${mount.source},dst=${mount.target},ro=true`]
+      return [
+        '--mount',
+        `type=bind,${quote(`src=${mount.source}`)},${quote(`dst=${mount.target}`)},ro=true,nosuid,nodev`,
+      ]
     case 'tmpfs':
-      return ['--tmpfs', `${mount.target}:rw,exec,notmpcopyup,mode=1777,size=${mount.megabytes * MEGABYTE}`]
+      return [
+        '--tmpfs',
+        `${mount.target}:rw,exec,nosuid,nodev,notmpcopyup,mode=1777,size=${mount.megabytes * MEGABYTE}`,
+      ]
     case 'empty':
-      return ['--tmpfs', `${mount.target}:ro,notmpcopyup,mode=555`]
+      return ['--tmpfs', `${mount.target}:ro,nosuid,nodev,notmpcopyup,mode=555`]
     default:
       return [] // Links are part of the root folder, and podman mounts /proc by itself.
   }
 }
+
+/** podman reads a mount as a line of CSV, and a path may contain commas and quotes. */
+const quote = (field: string): string => `"${field.replaceAll('"', '""')}"`

@@ -1,17 +1,18 @@
 import { spawn } from 'node:child_process'
 import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { workshopMemoryMb } from './cell-limits.ts'
 import { monitorCell } from './cell-monitor.ts'
+import { type CellResources, startWithResources } from './cell-resources.ts'
 import { type CellProcess, type CellTermination, hasStdioPipes, wrapCellProcess } from './cell-process.ts'
-import { createCellUserAllocator } from './cell-users.ts'
+import { createCellUserAllocator, namespaceRoot } from './cell-users.ts'
 import { CELL_FILES_DIR, CELL_LOADER, CELL_PATHS, createCellSetup, usesLoader } from './cell-view.ts'
-import { fullIsolation, type SandboxDriver } from './driver.ts'
+import { fullIsolation, type SandboxDriver, type SandboxIsolation } from './driver.ts'
 import { killProcess, parseShellExit } from './exit-status.ts'
-import { createFilesFolder, removeFilesFolder, removeOrphanedFilesFolders } from './files-folder.ts'
+import { keepFilesFolder, removeOrphanedFilesFolders } from './files-folder.ts'
 import { type GroupedStart, type GroupSupport, prepareGroup, waitForGate } from './grouped-start.ts'
 import { findProgram, listInheritedDescriptors, withDescriptorsCovered } from './host-programs.ts'
-import { createCellFolder, createRootFolder, removeCellFolder } from './oci-root.ts'
+import { createRootFolder, keepCellFolder } from './oci-root.ts'
 import { podmanMounts, podmanRunArguments, type PodmanSetup } from './podman-arguments.ts'
 import { readProcFile } from './proc-file.ts'
 import { buildSeccompFilter, type FilterProfile, parseCpuArchitecture } from './seccomp-filter.ts'
@@ -30,37 +31,44 @@ export function podmanDriver(hide: string[], { groups, limiting }: GroupSupport)
   removeOrphanedFilesFolders()
   return {
     kind: 'podman',
-    isolation: fullIsolation(),
+    isolation: podmanIsolation(),
     canLoopback: true,
     limiting,
     ...CELL_PATHS,
     stageFolder: staging.stageFolder,
     createSocketFolder: (parent) => createSocketFolder(parent, users()),
     prepareSocket: giveSocketToCellUser,
-    start(spec) {
-      const user = cellUserOfSocket(spec.socket, users)
-      const filesFolder = spec.hasFilesFolder ? createFilesFolder(user) : null
-      const cellFolder = createCellFolder(null, join(folder, 'cells'))
-      const mounts = podmanMounts(spec, setup, filesFolder)
-      if (usesLoader(spec, setup)) mounts.push({ kind: 'bind', source: join(folder, 'loader'), target: CELL_LOADER })
-      const root = join(cellFolder, 'rootfs')
-      createRootFolder(root, mounts)
-      const pidFile = join(cellFolder, 'pid')
-      const cellOptions = { spec, mounts, user, root, pidFile, name: basename(cellFolder) }
-      const grouped = prepareGroup(groups, spec, PODMAN_NEEDS)
-      const child = spawnPodman([...command, ...podmanRunArguments(cellOptions, setup)], folder, grouped, inherited)
-      const files = filesFolder === null ? null : { host: filesFolder, inside: CELL_FILES_DIR }
-      const termination = podmanTermination(pidFile, grouped, () => {
-        removeCellFolder(cellFolder)
-        if (filesFolder !== null) removeFilesFolder(filesFolder)
-      })
-      const cell = wrapCellProcess(child, spec.limits, termination, files)
-      const maxMemoryMb = spec.profile === 'workshop' && grouped.group === null ? workshopMemoryMb(spec.limits) : null
-      monitorCell(cell, maxMemoryMb, () => readPid(pidFile))
-      return cell
-    },
+    start: (spec) =>
+      startWithResources((resources) => {
+        const user = cellUserOfSocket(spec.socket, users)
+        const filesFolder = keepFilesFolder(spec, user, resources)
+        const cellFolder = keepCellFolder(user && namespaceRoot(user), resources, join(folder, 'cells'))
+        const mounts = podmanMounts(spec, setup, filesFolder)
+        if (usesLoader(spec, setup)) mounts.push({ kind: 'bind', source: join(folder, 'loader'), target: CELL_LOADER })
+        const root = join(cellFolder, 'rootfs')
+        createRootFolder(root, mounts, PODMAN_FILES)
+        const pidFile = join(cellFolder, 'pid')
+        const cellOptions = { spec, mounts, user, root, pidFile, name: basename(cellFolder) }
+        const grouped = prepareGroup(groups, spec, PODMAN_NEEDS, resources)
+        const child = spawnPodman([...command, ...podmanRunArguments(cellOptions, setup)], folder, grouped, inherited)
+        const files = filesFolder === null ? null : { host: filesFolder, inside: CELL_FILES_DIR }
+        const termination = podmanTermination(pidFile, grouped, resources)
+        const cell = wrapCellProcess(child, spec.limits, termination, files)
+        const maxMemoryMb = spec.profile === 'workshop' && grouped.group === null ? workshopMemoryMb(spec.limits) : null
+        monitorCell(cell, maxMemoryMb, () => findContainer(pidFile))
+        return cell
+      }),
   }
 }
+
+/** podman gives the containers of a user without root one common user namespace, in which the kernel counts processes. */
+function podmanIsolation(): SandboxIsolation {
+  const shared = 'the service is not root: all cells of podman share one user namespace and one limit of processes'
+  return { ...fullIsolation(), warnings: process.getuid?.() === 0 ? [] : [shared] }
+}
+
+/** podman mounts these by itself. The root of the cell's user namespace may not create them. */
+const PODMAN_FILES = ['etc/hostname', 'run/.containerenv']
 
 /** podman and conmon, which watches the container. */
 const PODMAN_NEEDS = { memoryMb: 128, processes: 64 }
@@ -77,7 +85,7 @@ function requireProgram(name: string): string {
 
 /** For the state of podman. A process of its own ends all containers and removes the folder when the service has ended. */
 function createPodmanFolder(): string {
-  const folder = mkdtempSync(join(cellTemporaryFolder(), 'svc-podman-'))
+  const folder = mkdtempSync(join(cellTemporaryFolder(), `svc-podman-${process.pid}-`))
   chmodSync(folder, 0o711)
   mkdirSync(join(folder, 'cells'), { mode: 0o711 })
   const cleaner = spawn('/bin/sh', ['-c', CLEAN_UP_SCRIPT, 'sh', folder], {
@@ -95,7 +103,9 @@ const CLEAN_UP_SCRIPT = `
 trap '' INT TERM HUP
 read -r _
 for attempt in 1 2 3; do
-  for file in "$1"/cells/*/pid; do [ -e "$file" ] && kill -9 "$(cat "$file")"; done
+  for cell in "$1"/cells/*; do
+    pid=$(cat "$cell/pid") && grep -qF "/\${cell##*/}/rootfs / " "/proc/$pid/mountinfo" && kill -9 "$pid"
+  done
   sleep 0.3
 done
 rm -rf "$1"`
@@ -140,7 +150,7 @@ function spawnPodman(args: string[], folder: string, grouped: GroupedStart, inhe
   })
 }
 
-function podmanTermination(pidFile: string, grouped: GroupedStart, cleanUp: () => void): CellTermination {
+function podmanTermination(pidFile: string, grouped: GroupedStart, resources: CellResources): CellTermination {
   let killer: NodeJS.Timeout | undefined
   return {
     ...grouped.termination,
@@ -152,8 +162,7 @@ function podmanTermination(pidFile: string, grouped: GroupedStart, cleanUp: () =
     parseExit: parseShellExit,
     afterExit() {
       clearInterval(killer)
-      cleanUp()
-      grouped.release()
+      resources.releaseAll()
     },
   }
 }
@@ -161,10 +170,16 @@ function podmanTermination(pidFile: string, grouped: GroupedStart, cleanUp: () =
 const KILL_INTERVAL_MS = 20
 
 function killContainer(pidFile: string): void {
-  const pid = readPid(pidFile)
+  const pid = findContainer(pidFile)
   if (pid !== undefined) killProcess(pid)
 }
 
-function readPid(pidFile: string): number | undefined {
-  return Number(readProcFile(pidFile).trim()) || undefined
+/**
+ * The first process of the container. The file still names it after its end, when another program may have the same
+ * number: it is the container only if its root is that of the cell.
+ */
+function findContainer(pidFile: string): number | undefined {
+  const pid = Number(readProcFile(pidFile).trim()) || undefined
+  const root = `/${basename(dirname(pidFile))}/rootfs / `
+  return pid !== undefined && readProcFile(`/proc/${pid}/mountinfo`).includes(root) ? pid : undefined
 }

@@ -2,10 +2,11 @@ import { spawn } from 'node:child_process'
 import { chownSync, mkdtempSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { cellNodeFlags } from './cell-view.ts'
+import { type CellResources, startWithResources } from './cell-resources.ts'
 import { wrapCellProcess, type CellTermination, hasStdioPipes } from './cell-process.ts'
 import type { CellLimits, CellSpec, SandboxDriver, SandboxIsolation, SandboxLog } from './driver.ts'
 import { dataLimitMb } from './cell-limits.ts'
-import { createFilesFolder, linkFilesFolder, removeFilesFolder, removeOrphanedFilesFolders } from './files-folder.ts'
+import { keepFilesFolder, linkFilesFolder, removeOrphanedFilesFolders } from './files-folder.ts'
 import { type GroupedStart, type GroupSupport, prepareGroup, waitForGate } from './grouped-start.ts'
 import { giveSocketToCellUser, createSocketFolder, cellUserOfSocket } from './socket-folder.ts'
 import { type Staging, createStaging, cellTemporaryFolder } from './staging.ts'
@@ -30,28 +31,30 @@ export function processDriver(log: SandboxLog, { groups, limiting }: GroupSuppor
     stageFolder: staging.stageFolder,
     createSocketFolder: (parent) => createSocketFolder(parent, users()),
     prepareSocket: giveSocketToCellUser,
-    start(spec) {
-      if (spec.profile === 'workshop')
-        log('WARNING: a program runs without a sandbox: it can access files and the network', 'warn')
-      const user = cellUserOfSocket(spec.socket, users)
-      const folder = mkdtempSync(join(cellTemporaryFolder(), 'svc-cell-'))
-      if (user) chownSync(folder, user.uid, user.gid)
-      const filesFolder = spec.hasFilesFolder ? createFilesFolder(user) : null
-      if (filesFolder !== null) linkFilesFolder(filesFolder, folder)
-      const grouped = prepareGroup(groups, spec, { memoryMb: 0, processes: 0 })
-      const script = grouped.group === null ? LIMIT_AND_EXEC_SCRIPT : waitForGate(GATE) + LIMIT_AND_EXEC_SCRIPT
-      const child = spawn('/bin/sh', ['-c', script, 'sh', ...scriptArguments(spec, folder, filesFolder, staging)], {
-        env: processEnvironment(spec, folder),
-        cwd: spec.customDir === undefined ? folder : staging.readablePath(spec.customDir),
-        stdio: ['pipe', 'pipe', 'pipe', ...grouped.gate],
-        detached: true,
-        ...user,
-      })
-      if (!hasStdioPipes(child)) throw new Error('a cell was started without its pipes')
-      grouped.admit(child, GATE)
-      const files = filesFolder === null ? null : { host: filesFolder, inside: filesFolder }
-      return wrapCellProcess(child, spec.limits, processTermination(folder, filesFolder, grouped), files)
-    },
+    start: (spec) =>
+      startWithResources((resources) => {
+        if (spec.profile === 'workshop')
+          log('WARNING: a program runs without a sandbox: it can access files and the network', 'warn')
+        const user = cellUserOfSocket(spec.socket, users)
+        const folder = mkdtempSync(join(cellTemporaryFolder(), `svc-cell-${process.pid}-`))
+        resources.keep(() => rmSync(folder, { recursive: true, force: true }))
+        if (user) chownSync(folder, user.uid, user.gid)
+        const filesFolder = keepFilesFolder(spec, user, resources)
+        if (filesFolder !== null) linkFilesFolder(filesFolder, folder)
+        const grouped = prepareGroup(groups, spec, { memoryMb: 0, processes: 0 }, resources)
+        const script = grouped.group === null ? LIMIT_AND_EXEC_SCRIPT : waitForGate(GATE) + LIMIT_AND_EXEC_SCRIPT
+        const child = spawn('/bin/sh', ['-c', script, 'sh', ...scriptArguments(spec, folder, filesFolder, staging)], {
+          env: processEnvironment(spec, folder),
+          cwd: spec.customDir === undefined ? folder : staging.readablePath(spec.customDir),
+          stdio: ['pipe', 'pipe', 'pipe', ...grouped.gate],
+          detached: true,
+          ...user,
+        })
+        if (!hasStdioPipes(child)) throw new Error('a cell was started without its pipes')
+        grouped.admit(child, GATE)
+        const files = filesFolder === null ? null : { host: filesFolder, inside: filesFolder }
+        return wrapCellProcess(child, spec.limits, processTermination(grouped, resources), files)
+      }),
   }
 }
 
@@ -116,16 +119,14 @@ function processEnvironment({ profile, customDir }: CellSpec, folder: string): R
 }
 
 /** Every cell leads its own process group, so its children are killed with it. */
-function processTermination(folder: string, filesFolder: string | null, grouped: GroupedStart): CellTermination {
+function processTermination(grouped: GroupedStart, resources: CellResources): CellTermination {
   return {
     ...grouped.termination,
     kill: (pid) => (grouped.group === null ? terminateGroup(pid) : grouped.group.kill()),
     parseExit: (code, signal) => ({ code, signal }),
     afterExit(pid) {
       killGroup(pid)
-      rmSync(folder, { recursive: true, force: true })
-      if (filesFolder !== null) removeFilesFolder(filesFolder)
-      grouped.release()
+      resources.releaseAll()
     },
   }
 }

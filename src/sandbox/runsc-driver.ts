@@ -3,18 +3,19 @@ import { chmodSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { cellMemoryMb, groupLimits, memoryExceeded } from './cell-limits.ts'
 import { checkRepeatedly, listDescendants } from './cell-monitor.ts'
+import { startWithResources } from './cell-resources.ts'
 import { type CellProcess, hasStdioPipes, wrapCellProcess } from './cell-process.ts'
 import { type CellUser, createCellUserAllocator } from './cell-users.ts'
 import { CELL_FILES_DIR, CELL_PATHS, createCellSetup } from './cell-view.ts'
 import { type CellSpec, fullIsolation, type SandboxCell, type SandboxDriver } from './driver.ts'
 import { killProcess, parseShellExit } from './exit-status.ts'
-import { createFilesFolder, removeFilesFolder, removeOrphanedFilesFolders } from './files-folder.ts'
+import { keepFilesFolder, removeOrphanedFilesFolders } from './files-folder.ts'
 import { type GroupSupport, prepareGroup, waitForGate } from './grouped-start.ts'
 import { findProgram, listInheritedDescriptors, withDescriptorsCovered } from './host-programs.ts'
 import { runscConfig } from './runsc-config.ts'
 import { cpuSeconds, runscMemoryMb } from './runsc-usage.ts'
 import { cellUserOfSocket, createSocketFolder, giveSocketToCellUser } from './socket-folder.ts'
-import { createCellFolder, createRootFolder, removeCellFolder } from './oci-root.ts'
+import { createRootFolder, keepCellFolder } from './oci-root.ts'
 import { createStaging } from './staging.ts'
 
 /**
@@ -38,39 +39,36 @@ export function runscDriver(hide: string[], { groups, limiting }: GroupSupport):
     stageFolder: staging.stageFolder,
     createSocketFolder: (parent) => createSocketFolder(parent, users()),
     prepareSocket,
-    start(spec) {
-      const user = cellUserOfSocket(spec.socket, users)
-      const filesFolder = spec.hasFilesFolder ? createFilesFolder(user) : null
-      const folder = createCellFolder(user)
-      const { config, mounts } = runscConfig(spec, setup, filesFolder)
-      createRootFolder(join(folder, 'rootfs'), mounts)
-      writeFileSync(join(folder, 'config.json'), JSON.stringify(config), { mode: 0o644 })
-      const grouped = prepareGroup(groups, spec, RUNSC_NEEDS)
-      const args = [...launch, `--root=${join(folder, 'state')}`, 'run', '--bundle', folder, basename(folder)]
-      const child = spawnRunsc(args, user, grouped.gate, inherited)
-      grouped.admit(child, GATE)
-      let killed = false
-      const termination = {
-        ...grouped.termination,
-        // The first child waits for gVisor and for the process that opens files, so it is killed only if they do not exist.
-        kill(pid: number) {
-          killed = true
-          const [first = pid, ...inside] = listDescendants(pid)
-          for (const target of inside.length > 0 ? inside : [first]) killProcess(target)
-        },
-        parseExit: (code: number | null, signal: string | null) =>
-          killed ? { code: null, signal: 'SIGKILL' } : parseShellExit(code, signal),
-        afterExit() {
-          removeCellFolder(folder)
-          if (filesFolder !== null) removeFilesFolder(filesFolder)
-          grouped.release()
-        },
-      }
-      const files = filesFolder === null ? null : { host: filesFolder, inside: CELL_FILES_DIR }
-      const cell = wrapCellProcess(child, spec.limits, termination, files)
-      monitorRunsc(cell, spec, grouped.group === null)
-      return cell
-    },
+    start: (spec) =>
+      startWithResources((resources) => {
+        const user = cellUserOfSocket(spec.socket, users)
+        const filesFolder = keepFilesFolder(spec, user, resources)
+        const folder = keepCellFolder(user, resources)
+        const { config, mounts } = runscConfig(spec, setup, filesFolder)
+        createRootFolder(join(folder, 'rootfs'), mounts)
+        writeFileSync(join(folder, 'config.json'), JSON.stringify(config), { mode: 0o644 })
+        const grouped = prepareGroup(groups, spec, RUNSC_NEEDS, resources)
+        const args = [...launch, `--root=${join(folder, 'state')}`, 'run', '--bundle', folder, basename(folder)]
+        const child = spawnRunsc(args, user, grouped.gate, inherited)
+        grouped.admit(child, GATE)
+        let killed = false
+        const termination = {
+          ...grouped.termination,
+          // The first child waits for gVisor and for the process that opens files, so it is killed only if they do not exist.
+          kill(pid: number) {
+            killed = true
+            const [first = pid, ...inside] = listDescendants(pid)
+            for (const target of inside.length > 0 ? inside : [first]) killProcess(target)
+          },
+          parseExit: (code: number | null, signal: string | null) =>
+            killed ? { code: null, signal: 'SIGKILL' } : parseShellExit(code, signal),
+          afterExit: () => resources.releaseAll(),
+        }
+        const files = filesFolder === null ? null : { host: filesFolder, inside: CELL_FILES_DIR }
+        const cell = wrapCellProcess(child, spec.limits, termination, files)
+        monitorRunsc(cell, spec, grouped.group === null)
+        return cell
+      }),
   }
 }
 

@@ -27,6 +27,24 @@ describe('svc doctor', () => {
     expect(lines.map(({ check }) => check)).toEqual(CHECKS.filter((check) => !/bubblewrap|namespaces/.test(check)))
   })
 
+  test('doctor tries the sandbox driver that is chosen, and fails if the service could not start with it', async () => {
+    const check = async (env: Record<string, string>) => {
+      const { code, lines } = await runSvc(['doctor', '--json'], { cwd: temporaryFolder(), env })
+      const checks = lines.filter(({ check: name }) => /sandbox|bubblewrap|namespaces/.test(name))
+      return { code, checks: checks.map(({ check: name, level, detail }) => `${name} ${level}: ${detail}`) }
+    }
+    const works = await check({ SVC_SANDBOX: 'bwrap' })
+    expect(works).toEqual({
+      code: 0,
+      checks: ['sandbox ok: bwrap works', expect.stringMatching(/^user namespaces ok/)],
+    })
+    // Without ldd no driver can show the libraries of Node to a cell.
+    const broken = { code: 1, checks: [expect.stringMatching(/^sandbox fail: podman: the sandbox does not work/)] }
+    expect(await check({ SVC_SANDBOX: 'podman', PATH: '/nonexistent' })).toEqual(broken)
+    expect((await check({ SVC_SANDBOX: 'process' })).checks).toEqual([expect.stringMatching(/^sandbox warn: process/)])
+    expect(await check({ SVC_SANDBOX: 'runc' })).toEqual({ code: 1, checks: ['sandbox fail: there is no driver runc'] })
+  })
+
   test('the exit code of doctor is 1 when a setting is wrong, and it shows no password', async () => {
     const env = { SVC_SECRET_KEY: 'short', DATABASE_URL: 'postgres://user:hunter2@127.0.0.1:1/db' }
     const { code, stdout } = await runSvc(['doctor'], { cwd: temporaryFolder(), env })

@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline'
 import { describe, expect, test } from 'vitest'
 import { listDescendants } from '../../src/sandbox/cell-monitor.ts'
 import type { SandboxDriver } from '../../src/sandbox/driver.ts'
+import { readProcFile } from '../../src/sandbox/proc-file.ts'
 import { attemptingAgent, cellSpec, inTemporaryFolder } from './run-cell.ts'
 import { requestingAgent, runCell, runPython, withSocketServer } from './run-cell.ts'
 import { tryDrivers } from './usable-drivers.ts'
@@ -147,14 +148,14 @@ function driverContract(driver: SandboxDriver, expected: (typeof DIFFERENCES)[ke
 
   test('kill ends a cell with its children, also before it has started and twice', async () => {
     await inTemporaryFolder(async (folder) => {
-      const command = ['sh', '-c', 'sleep 1000 & setsid sleep 1000 & echo up; wait']
+      const mark = `${process.pid}${Date.now()}`
+      const command = ['sh', '-c', `sleep ${mark} & setsid sleep ${mark} & echo up; wait`]
       const cell = driver.start(cellSpec({ profile: 'workshop', hasLoopback: true, command }, folder))
       await new Promise((resolve) => cell.onLine(resolve))
       const inside = listDescendants(cell.pid)
       await cell.kill()
+      expect([...processesWith(mark), ...inside.filter(isLiving)]).toEqual([])
       expect((await cell.exited).signal).toBe('SIGKILL')
-      // An ended process is listed until its parent, or the first process of the machine, has been told.
-      await expect.poll(() => inside.filter((pid) => existsSync(`/proc/${pid}`))).toEqual([])
       const other = driver.start(cellSpec({ agent: 'setInterval(() => {}, 1000)' }, folder))
       await Promise.all([other.kill(), other.kill()])
       expect((await other.exited).code).not.toBe(0)
@@ -211,6 +212,9 @@ function driverContract(driver: SandboxDriver, expected: (typeof DIFFERENCES)[ke
     })
   })
 }
+
+/** An ended process is listed as a zombie until its parent, or the first process of the machine, has been told. */
+const isLiving = (pid: number): boolean => /^State:\s+[^ZX]/m.test(readProcFile(`/proc/${pid}/status`))
 
 /** Processes of this machine whose command line contains the mark. */
 function processesWith(mark: string): string[] {

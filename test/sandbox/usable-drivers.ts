@@ -16,7 +16,7 @@ export async function tryDrivers(): Promise<DriverOnTrial[]> {
   return trials
 }
 
-async function tryDriver(kind: DriverOnTrial['kind']): Promise<DriverOnTrial> {
+export async function tryDriver(kind: DriverOnTrial['kind']): Promise<DriverOnTrial> {
   try {
     return { kind, driver: await pickSandboxDriver(kind, () => {}), problem: null }
   } catch (error) {

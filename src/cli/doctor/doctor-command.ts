@@ -7,7 +7,8 @@ import { quoteForShell } from '../shell/program-name.ts'
 import type { CliCommand, CommandContext } from '../shell/command.ts'
 import { EXIT_CODE } from '../shell/failure.ts'
 import { type CheckResult, okCheck, warnCheck, failCheck } from './check-result.ts'
-import { checkBubblewrap, checkDisk, checkNodeVersion, checkUserNamespaces } from './machine-checks.ts'
+import { checkDisk, checkNodeVersion } from './machine-checks.ts'
+import { checkSandbox } from './sandbox-checks.ts'
 import { describeUnknownSettings } from './unknown-settings.ts'
 import { listWedgeFolders } from '../wedge/wedge-folders.ts'
 
@@ -22,7 +23,7 @@ export const doctorCommand: CliCommand = {
     const results = [
       checkNodeVersion(),
       // A replica with this role executes no tasks.
-      ...(env.SVC_ROLE === 'api' ? [] : [checkBubblewrap(), checkUserNamespaces()]),
+      ...(env.SVC_ROLE === 'api' ? [] : await checkSandbox(env.SVC_SANDBOX || 'auto', context.server)),
       checkDisk(resolveDataDir(env)),
       ...describeUnknownSettings(env).map((message) => warnCheck('settings', message, 'correct the name, or unset it')),
       ...(await checkSettings(env, svc)),

@@ -53,6 +53,8 @@ export interface ServerCommands {
   backupSqlite(file: string): Promise<void>
   /** Rewrites the SQLite store without free pages. Fails while the service runs. */
   vacuumSqlite(): Promise<{ bytesBefore: number; bytesAfter: number }>
+  /** Starts cells with this driver and returns what does not work in them. Throws if the driver cannot be used. */
+  trySandbox(kind: 'bwrap' | 'runsc' | 'podman'): Promise<string[]>
 }
 
 /** The options of every command. They are also accepted before the command. */
