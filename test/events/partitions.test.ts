@@ -23,6 +23,12 @@ import { numbersUpTo } from './stream-reader.ts'
 const DAY_MS = 24 * 60 * 60_000
 const LINES = [{ event: 'progress', data: { text: 'on it' } }, { output: { a: 1 } }]
 
+const UNDO_LATER_MIGRATIONS = [
+  'drop table audit_blocks, audit_indexes',
+  'drop index approvals_assignee, tasks_expired, threads_held, webhook_deliveries_failed',
+  "delete from kysely_migration where name >= '0023_event_partitions'",
+]
+
 async function countByPartition(db: Db): Promise<Record<string, number>> {
   const { rows } = await sql<{ name: string; count: number }>`
     select tableoid::regclass::text as name, count(*)::int as count from events group by 1`.execute(db)
@@ -115,6 +121,23 @@ test('replicas create the partitions of the next weeks once, and skip a week tha
   await expect(insert(createId('task', farAhead, (bytes) => new Uint8Array(bytes)))).rejects.toThrow(/duplicate key/)
 })
 
+test('a connection that is lost during the work on partitions fails only this work', async () => {
+  const store = await openPostgresStore(await createDatabase(), () => {})
+  onTestFinished(() => store.close())
+  const before = await listTables(store.db)
+  await store.transact(async (db) => {
+    await sql`create function end_session() returns event_trigger language plpgsql as $$ begin
+      if current_setting('application_name') like '% partitions' then perform pg_terminate_backend(pg_backend_pid()); end if;
+    end $$`.execute(db)
+    await sql`create event trigger end_session on ddl_command_start execute function end_session()`.execute(db)
+  })
+  await expect(store.eventPartitions?.createAhead(Date.now() + 35 * DAY_MS)).rejects.toThrow(/terminat/)
+  expect(await listTables(store.db)).toEqual(before)
+  await store.transact(async (db) => void (await sql`drop event trigger end_session`.execute(db)))
+  await store.eventPartitions?.createAhead(Date.now() + 35 * DAY_MS)
+  expect((await listTables(store.db)).length).toBeGreaterThan(before.length)
+})
+
 test('the event table of an earlier version becomes the first partition as it is', async () => {
   const url = await createDatabase()
   const earlier = await openPostgresStore(url, () => {})
@@ -127,7 +150,7 @@ test('the event table of an earlier version becomes the first partition as it is
     await sql`create table events (task_id text not null, seq bigint not null, type text not null, ts text not null,
       data text not null, primary key (task_id, seq))`.execute(db)
     await sql`insert into events select ${id}, n, 'progress', 'then', '{}' from generate_series(1, 5) as n`.execute(db)
-    await sql`delete from kysely_migration where name >= '0024'`.execute(db)
+    for (const statement of UNDO_LATER_MIGRATIONS) await sql.raw(statement).execute(db)
   })
   const file = await fileOf(earlier.db, 'events')
   const stores = await Promise.all([1, 2].map(() => openPostgresStore(url, () => {})))
