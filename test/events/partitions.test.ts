@@ -24,7 +24,7 @@ const DAY_MS = 24 * 60 * 60_000
 const LINES = [{ event: 'progress', data: { text: 'on it' } }, { output: { a: 1 } }]
 
 const UNDO_LATER_MIGRATIONS = [
-  'drop table audit_blocks, audit_indexes',
+  'drop table audit_blocks, audit_indexes cascade',
   'drop index approvals_assignee, tasks_expired, threads_held, webhook_deliveries_failed',
   "delete from kysely_migration where name >= '0023_event_partitions'",
 ]

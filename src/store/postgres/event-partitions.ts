@@ -100,7 +100,7 @@ export class PostgresEventPartitions implements EventPartitions {
   /** One replica at a time. On a connection of its own, because copying the events that are kept can take a minute. */
   async #maintain(work: (db: Db) => Promise<void>): Promise<void> {
     if (performance.now() < this.#pausedUntil) return
-    const pool = new pg.Pool({ Client: this.#servers.Client, application_name: this.#sessionName, max: 1 })
+    const pool = this.#servers.openSingleConnection(this.#sessionName)
     const db: Db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
     try {
       await db.transaction().execute(async (transaction) => {
