@@ -1,8 +1,18 @@
 import { sql } from 'kysely'
+import { Client } from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
 import { createId } from '../../src/base/ids.ts'
 import type { Ctx } from '../../src/ctx/ctx.ts'
 import { deleteOldTasks } from '../../src/erasure/delete-old-tasks.ts'
+import {
+  deleteEventsBefore,
+  findFinishedEventNumber,
+  findFirstEventNumber,
+  listLastStepEvents,
+  listStepEventsUntil,
+  sumEventBytesAfter,
+  sumEventBytesBefore,
+} from '../../src/events/rows.ts'
 import { rollUpReports } from '../../src/reports/rollup.ts'
 import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts'
 import type { Db, Store } from '../../src/store/store.ts'
@@ -81,6 +91,31 @@ test('the logs of a week are removed at once when the week is past retention; en
   await pruneOldLogs(ctxLater(app, 90), 30)
   expect((await app.events(running)).map((frame) => frame.event)).toEqual(['log.pruned', 'task.finished'])
   expect((await app.call('GET', '/v1/audit/verify')).body).toMatchObject({ ok: true })
+})
+
+test('while the logs of another week are being removed, the log of a task is read and written', async () => {
+  const app = await openApp()
+  const [lastWeek = ''] = await listTables(app.ctx.db)
+  const task_id = await startScriptedTask(app)
+  const client = new Client({ connectionString: app.ctx.config.databaseUrl ?? '' })
+  await client.connect()
+  onTestFinished(() => client.end())
+  await client.query(`begin; lock table ${lastWeek} in access exclusive mode`)
+  const where = { task_id, seq: 1 }
+  // From the sixth time on, the server may use a plan for any task.
+  for (let n = 1; n <= 10; n++) {
+    await appendAsRun(app, task_id, progressEvents(1))
+    expect(await app.ctx.store.transact((db) => findFirstEventNumber(db, where))).toEqual([{ seq: 1 }])
+    expect(await findFirstEventNumber(app.ctx.db, where)).toEqual([{ seq: 1 }])
+    expect(await findFinishedEventNumber(app.ctx.db, where)).toEqual([])
+    expect(await sumEventBytesBefore(app.ctx.db, where)).toEqual([{ bytes: 0 }])
+    expect((await sumEventBytesAfter(app.ctx.db, where))[0]?.bytes).toBeGreaterThan(0)
+    expect(await listLastStepEvents(app.ctx.db, where)).toEqual([])
+    expect(await listStepEventsUntil(app.ctx.db, { task_id, until: '9999' })).toHaveLength(n)
+    await app.ctx.store.transact((db) => deleteEventsBefore(db, where))
+  }
+  await cancelTask(app, task_id)
+  expect((await app.events(task_id)).at(-1)?.event).toBe('task.finished')
 })
 
 test('a partition is dropped when all of its tasks are deleted, and tasks wait until its logs are removed', async () => {

@@ -137,18 +137,27 @@ function toPartition(table: string, comment: string | null): Partition[] {
 
 /**
  * Replaces the events of a week by those that are kept: the ends of the logs that retention has removed, and the logs of
- * tasks that it has not. Readers and writers of the logs of this week wait meanwhile.
+ * tasks that it has not. Writers of the logs of this week wait meanwhile, and readers while these events are written back.
  */
 async function removeLogs(db: Db, table: string): Promise<void> {
-  await sql`lock table ${sql.table(table)} in access exclusive mode`.execute(db)
+  await requireNoReader(db, table)
+  await sql`lock table ${sql.table(table)} in share row exclusive mode`.execute(db)
   await sql`create temporary table kept_events on commit drop as
     with ends as (select task_id, max(seq) as seq from ${sql.table(table)} where type = 'task.finished' group by task_id)
     select events.* from ${sql.table(table)} as events
       join tasks on tasks.id = events.task_id left join ends on ends.task_id = events.task_id
     where tasks.log_pruned_at is null or events.seq >= coalesce(ends.seq, 0)`.execute(db)
+  await sql`lock table ${sql.table(table)} in access exclusive mode`.execute(db)
   await sql`truncate ${sql.table(table)}`.execute(db)
   await sql`insert into ${sql.table(table)} select * from kept_events order by task_id, seq`.execute(db)
   await sql.raw(`comment on table ${table} is '${PRUNED}'`).execute(db)
+}
+
+/** Fails if a dump reads the table, before the events that are kept are read in vain. The lock ends with the savepoint. */
+async function requireNoReader(db: Db, table: string): Promise<void> {
+  await sql`savepoint without_lock`.execute(db)
+  await sql`lock table ${sql.table(table)} in access exclusive mode`.execute(db)
+  await sql`rollback to savepoint without_lock`.execute(db)
 }
 
 async function hasTasks(db: Db, { from, to }: Partition): Promise<boolean> {
