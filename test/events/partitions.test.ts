@@ -14,7 +14,9 @@ import {
   sumEventBytesBefore,
 } from '../../src/events/rows.ts'
 import { rollUpReports } from '../../src/reports/rollup.ts'
+import { PostgresEventPartitions } from '../../src/store/postgres/event-partitions.ts'
 import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts'
+import { DatabaseServers } from '../../src/store/postgres/primary-client.ts'
 import type { Db, Store } from '../../src/store/store.ts'
 import { pruneOldLogs } from '../../src/tasks/retention.ts'
 import { type TestApp, testApp } from '../app.ts'
@@ -61,6 +63,14 @@ async function openApp(): Promise<TestApp> {
   return app
 }
 
+/** A session of its own, to hold locks. */
+async function openClient(app: TestApp): Promise<Client> {
+  const client = new Client({ connectionString: app.ctx.config.databaseUrl ?? '' })
+  await client.connect()
+  onTestFinished(() => client.end())
+  return client
+}
+
 const ctxLater = (app: TestApp, days: number): Ctx => {
   const now = app.clock.now() + days * DAY_MS
   return { ...app.ctx, world: { ...app.ctx.world, clock: { now: () => now, after: () => () => {} } } }
@@ -97,9 +107,7 @@ test('while the logs of another week are being removed, the log of a task is rea
   const app = await openApp()
   const [lastWeek = ''] = await listTables(app.ctx.db)
   const task_id = await startScriptedTask(app)
-  const client = new Client({ connectionString: app.ctx.config.databaseUrl ?? '' })
-  await client.connect()
-  onTestFinished(() => client.end())
+  const client = await openClient(app)
   await client.query(`begin; lock table ${lastWeek} in access exclusive mode`)
   const where = { task_id, seq: 1 }
   // From the sixth time on, the server may use a plan for any task.
@@ -131,10 +139,49 @@ test('a partition is dropped when all of its tasks are deleted, and tasks wait u
   for (let sweep = 0; sweep < 2; sweep++) await pruneOldLogs(later, 30)
   await deleteOldTasks(later, 60)
   expect((await app.call('GET', `/v1/tasks/${id}`)).status).toBe(404)
+  await app.ctx.store.eventPartitions?.dropEmpty(later.world.clock.now() - 60 * DAY_MS)
   expect(await listTables(app.ctx.db)).not.toContain(table)
   // The week is past, and a task that an incorrect clock puts there is still stored.
   const { id: next }: ApiResponse['body'] = await app.finished((await app.createTask({ input: LINES })).id)
   expect(await countByPartition(app.ctx.db)).toEqual({ events_default: (await app.events(next)).length })
+})
+
+test('a week with a task that is kept does not keep the weeks without tasks', async () => {
+  const app = await openApp()
+  await app.finished((await app.createTask({ input: LINES })).id)
+  const [table = ''] = Object.keys(await countByPartition(app.ctx.db))
+  const weeks = async () => (await listTables(app.ctx.db)).filter((name) => /^events_\d/.test(name))
+  expect((await weeks()).length).toBeGreaterThan(2)
+  await app.ctx.store.eventPartitions?.dropEmpty(app.clock.now() + 60 * DAY_MS)
+  expect(await weeks()).toEqual([table])
+})
+
+test('logs that wait for the end of their week are removed after the retention became shorter than 28 days', async () => {
+  const app = await openApp()
+  await app.finished((await app.createTask({ input: LINES })).id)
+  const before = await countByPartition(app.ctx.db)
+  const [table = ''] = Object.keys(before)
+  const client = await openClient(app)
+  await client.query("begin; select pg_advisory_xact_lock_shared(hashtext('svc'), hashtext('event partitions'))")
+  await pruneOldLogs(ctxLater(app, 38), 30)
+  expect(await countByPartition(app.ctx.db)).toEqual(before)
+  await client.query('rollback')
+  // The week before goes first.
+  for (let sweep = 0; sweep < 2; sweep++) await pruneOldLogs(ctxLater(app, 38), 7)
+  expect(await countByPartition(app.ctx.db)).toEqual({ [table]: 1 })
+})
+
+test('a replica learns which partitions other replicas have created', async () => {
+  const url = await createDatabase()
+  const store = await openPostgresStore(url, () => {})
+  onTestFinished(() => store.close())
+  const partitions = new PostgresEventPartitions(new DatabaseServers(url), 'svc/other partitions')
+  await partitions.load(store.db)
+  const id = createId('task', Date.now() + 50 * DAY_MS, (bytes) => new Uint8Array(bytes))
+  await store.eventPartitions?.createAhead(store.db, Date.now() + 35 * DAY_MS)
+  expect(partitions.tableOf(id)).toBe('events')
+  await partitions.createAhead(store.db, Date.now())
+  expect(partitions.tableOf(id)).toMatch(/^events_\d{8}$/)
 })
 
 test('replicas create the partitions of the next weeks once, and skip a week that the default partition has', async () => {
@@ -150,7 +197,7 @@ test('replicas create the partitions of the next weeks once, and skip a week tha
     })
   await insert(createId('task', farAhead, (bytes) => new Uint8Array(bytes)))
   expect(await countByPartition(store.db)).toEqual({ events_default: 1 })
-  await Promise.all(stores.map(async (each) => each.eventPartitions?.createAhead(Date.now() + 35 * DAY_MS)))
+  await Promise.all(stores.map(async (each) => each.eventPartitions?.createAhead(each.db, Date.now() + 35 * DAY_MS)))
   const created = (await listTables(store.db)).filter((table) => !before.includes(table))
   expect(created.length).toBeGreaterThanOrEqual(4)
   await expect(insert(createId('task', farAhead, (bytes) => new Uint8Array(bytes)))).rejects.toThrow(/duplicate key/)
@@ -166,10 +213,10 @@ test('a connection that is lost during the work on partitions fails only this wo
     end $$`.execute(db)
     await sql`create event trigger end_session on ddl_command_start execute function end_session()`.execute(db)
   })
-  await expect(store.eventPartitions?.createAhead(Date.now() + 35 * DAY_MS)).rejects.toThrow(/terminat/)
+  await expect(store.eventPartitions?.createAhead(store.db, Date.now() + 35 * DAY_MS)).rejects.toThrow(/terminat/)
   expect(await listTables(store.db)).toEqual(before)
   await store.transact(async (db) => void (await sql`drop event trigger end_session`.execute(db)))
-  await store.eventPartitions?.createAhead(Date.now() + 35 * DAY_MS)
+  await store.eventPartitions?.createAhead(store.db, Date.now() + 35 * DAY_MS)
   expect((await listTables(store.db)).length).toBeGreaterThan(before.length)
 })
 

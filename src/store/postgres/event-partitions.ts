@@ -60,7 +60,9 @@ export class PostgresEventPartitions implements EventPartitions {
     this.#partitions = (await sortsIdsByBytes(db)) ? await listPartitions(db) : []
   }
 
-  async createAhead(now: number): Promise<void> {
+  async createAhead(db: Db, now: number): Promise<void> {
+    // Other replicas create and drop partitions.
+    await this.load(db)
     const endMs = this.#partitions[0]?.endMs ?? Infinity
     if (endMs >= now + MIN_WEEKS_AHEAD * WEEK_MS) return
     await this.#maintain(async (db) => {
@@ -73,9 +75,9 @@ export class PostgresEventPartitions implements EventPartitions {
     return weekStart(before)
   }
 
-  async lockWaiting(db: Db): Promise<(taskId: string) => boolean> {
+  async lockWaiting(db: Db, before: number): Promise<(taskId: string) => boolean> {
     await sql`select pg_advisory_xact_lock_shared(hashtext('svc'), hashtext(${WORK}))`.execute(db)
-    const waiting = (await listPartitions(db)).filter(({ isWaiting }) => isWaiting)
+    const waiting = (await listPartitions(db)).filter(({ isWaiting, endMs }) => isWaiting && endMs <= before)
     return (taskId) => waiting.some(({ from, to }) => taskId >= from && taskId < to)
   }
 
@@ -92,8 +94,8 @@ export class PostgresEventPartitions implements EventPartitions {
     const isDue = ({ isWeek, endMs }: Partition) => isWeek && endMs <= before
     if (!this.#partitions.some(isDue)) return
     await this.#maintain(async (db) => {
-      const oldest = (await listPartitions(db)).findLast(isDue)
-      if (oldest && !(await hasTasks(db, oldest))) await sql`drop table ${sql.table(oldest.table)}`.execute(db)
+      for (const partition of (await listPartitions(db)).filter(isDue))
+        if (!(await hasTasks(db, partition))) await sql`drop table ${sql.table(partition.table)}`.execute(db)
     })
   }
 
