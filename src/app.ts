@@ -192,9 +192,9 @@ const STORAGE_MS = 5_000
 const PARTITION_MS = 60 * 60_000
 
 /** On every replica, because each has a list of the partitions. */
-function createPartitionSweep({ store: { eventPartitions }, world: { clock } }: Ctx, sweep: CreateSweep): Loop[] {
+function createPartitionSweep({ db, store: { eventPartitions }, world: { clock } }: Ctx, sweep: CreateSweep): Loop[] {
   if (!eventPartitions) return []
-  return [sweep('event partitions', PARTITION_MS, () => eventPartitions.createAhead(clock.now()))]
+  return [sweep('event partitions', PARTITION_MS, () => eventPartitions.createAhead(db, clock.now()))]
 }
 
 /** The periodic work of this replica. Several replicas may do all of it at the same time. */

@@ -6,7 +6,7 @@ import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import { SYSTEM_ACTOR } from '../ctx/scope.ts'
 import { toIsoTime } from '../ctx/world.ts'
 import { tryExclusiveWork } from '../store/dialect.ts'
-import { partitionsOf } from '../tasks/retention.ts'
+import { lockWaitingLogs } from '../tasks/retention.ts'
 import { lockTask } from '../tasks/rows.ts'
 import { deleteTasks, listDeletableTasks, listTasksInOrder, type OldTask } from './old-task-rows.ts'
 
@@ -28,12 +28,9 @@ export async function deleteOldTasks(ctx: Ctx, days: number, after = ''): Promis
   let last = after
   for (let batch = 0; batch < MAX_BATCHES_PER_ROUND; batch++) {
     const tasks = await listTasksInOrder(ctx.db, { after: last, before_id: beforeId, limit: TASKS_PER_BATCH })
-    for (const [projectId, ids] of groupByProject(tasks.filter((task) => isPastRetention(task, before))))
+    for (const [projectId, ids] of await listDeletable(ctx, tasks, before))
       await inTx(ctx, (tx) => deleteBatch(tx, projectId, ids, before))
-    if (tasks.length < TASKS_PER_BATCH) {
-      await ctx.store.eventPartitions?.dropEmpty(beforeMs)
-      return ''
-    }
+    if (tasks.length < TASKS_PER_BATCH) return ''
     last = tasks.at(-1)?.id ?? ''
     // Other requests get their turn.
     await setImmediate()
@@ -44,6 +41,19 @@ export async function deleteOldTasks(ctx: Ctx, days: number, after = ''): Promis
 const isPastRetention = ({ finished_at, log_pruned_at }: OldTask, before: string): boolean =>
   finished_at !== null && finished_at < before && log_pruned_at !== null
 
+/** Without locks: a task that must be kept, perhaps for years, is not locked in every round. */
+async function listDeletable(ctx: Ctx, tasks: readonly OldTask[], before: string): Promise<Map<string, string[]>> {
+  const old = tasks.filter((task) => isPastRetention(task, before))
+  if (old.length === 0) return new Map()
+  const deletable = new Set(
+    await listDeletableTasks(
+      ctx.db,
+      old.map(({ id }) => id),
+    ),
+  )
+  return groupByProject(old.filter(({ id }) => deletable.has(id)))
+}
+
 function groupByProject(tasks: readonly OldTask[]): Map<string, string[]> {
   const groups = new Map<string, string[]>()
   for (const { id, project_id } of tasks) groups.set(project_id, [...(groups.get(project_id) ?? []), id])
@@ -53,11 +63,12 @@ function groupByProject(tasks: readonly OldTask[]): Map<string, string[]> {
 async function deleteBatch(tx: Tx, projectId: string, ids: readonly string[], before: string): Promise<void> {
   if (!(await tryExclusiveWork(tx.db, 'task retention'))) return
   // The events of a whole week go at once, before its tasks are deleted.
-  const isWaiting = await partitionsOf(tx, tx.config.retentionDays ?? 0)?.lockWaiting(tx.db)
+  const { retentionDays } = tx.config
+  const isWaiting = await lockWaitingLogs(tx, tx.world.clock.now() - (retentionDays ?? Infinity) * DAY_MS)
   // Feedback and decisions lock the task too, so that nothing is added to a task that is being deleted.
   for (const id of ids) await lockTask(tx.db, { id })
   const deletable = await listDeletableTasks(tx.db, ids)
-  const tasks = deletable.filter((id) => !isWaiting?.(id))
+  const tasks = deletable.filter((id) => !isWaiting(id))
   if (tasks.length === 0) return
   const { eventBytes } = await deleteTasks(tx.db, tasks)
   countStoredBytes(tx, projectId, -eventBytes)

@@ -119,12 +119,12 @@ const listLongEvents = prepareLogQuery<{ task_id: string; after: number }, Event
 )
 
 /** The oldest event that retention has kept. */
-export const findFirstEventNumber = prepareQuery<{ task_id: string }, { seq: number }>((db, arg) =>
+export const findFirstEventNumber = prepareLogQuery<{ task_id: string }, { seq: number }>('task_id', (db, arg) =>
   db.selectFrom('events').select('seq').where('task_id', '=', arg('task_id')).orderBy('seq').limit(1),
 )
 
 /** The event that ended the run. Searches from the end of the log, because only feedback can follow it. */
-export const findFinishedEventNumber = prepareQuery<{ task_id: string }, { seq: number }>((db, arg) =>
+export const findFinishedEventNumber = prepareLogQuery<{ task_id: string }, { seq: number }>('task_id', (db, arg) =>
   db
     .selectFrom('events')
     .select('seq')
@@ -134,23 +134,27 @@ export const findFinishedEventNumber = prepareQuery<{ task_id: string }, { seq: 
     .limit(1),
 )
 
-export const sumEventBytesAfter = prepareQuery<{ task_id: string; seq: number }, { bytes: number }>((db, arg) =>
-  db
-    .selectFrom('events')
-    .select(sql<number>`coalesce(sum(octet_length(data)), 0)`.as('bytes'))
-    .where('task_id', '=', arg('task_id'))
-    .where('seq', '>', arg('seq')),
+export const sumEventBytesAfter = prepareLogQuery<{ task_id: string; seq: number }, { bytes: number }>(
+  'task_id',
+  (db, arg) =>
+    db
+      .selectFrom('events')
+      .select(sql<number>`coalesce(sum(octet_length(data)), 0)`.as('bytes'))
+      .where('task_id', '=', arg('task_id'))
+      .where('seq', '>', arg('seq')),
 )
 
-export const sumEventBytesBefore = prepareQuery<{ task_id: string; seq: number }, { bytes: number }>((db, arg) =>
-  db
-    .selectFrom('events')
-    .select(sql<number>`coalesce(sum(octet_length(data)), 0)`.as('bytes'))
-    .where('task_id', '=', arg('task_id'))
-    .where('seq', '<', arg('seq')),
+export const sumEventBytesBefore = prepareLogQuery<{ task_id: string; seq: number }, { bytes: number }>(
+  'task_id',
+  (db, arg) =>
+    db
+      .selectFrom('events')
+      .select(sql<number>`coalesce(sum(octet_length(data)), 0)`.as('bytes'))
+      .where('task_id', '=', arg('task_id'))
+      .where('seq', '<', arg('seq')),
 )
 
-export const deleteEventsBefore = prepareQuery<{ task_id: string; seq: number }>((db, arg) =>
+export const deleteEventsBefore = prepareLogQuery<{ task_id: string; seq: number }>('task_id', (db, arg) =>
   db.deleteFrom('events').where('task_id', '=', arg('task_id')).where('seq', '<', arg('seq')).$castTo<never>(),
 )
 
@@ -160,21 +164,23 @@ export async function listLastEventIds(db: Db, taskIds: string[]): Promise<{ id:
 }
 
 /** The last events about steps and their tools, the newest first. */
-export const listLastStepEvents = prepareQuery<{ task_id: string }, Pick<EventRow, 'type' | 'data'>>((db, arg) =>
-  db
-    .selectFrom('events')
-    .select(['type', 'data'])
-    .where('task_id', '=', arg('task_id'))
-    .where('type', 'in', ['step.started', 'tool.called', 'tool.result'])
-    .orderBy('seq', 'desc')
-    .limit(200),
+export const listLastStepEvents = prepareLogQuery<{ task_id: string }, Pick<EventRow, 'type' | 'data'>>(
+  'task_id',
+  (db, arg) =>
+    db
+      .selectFrom('events')
+      .select(['type', 'data'])
+      .where('task_id', '=', arg('task_id'))
+      .where('type', 'in', ['step.started', 'tool.called', 'tool.result'])
+      .orderBy('seq', 'desc')
+      .limit(200),
 )
 
 /** What the agent did and said until a time, the newest first. */
-export const listStepEventsUntil = prepareQuery<
+export const listStepEventsUntil = prepareLogQuery<
   { task_id: string; until: string },
   Pick<EventRow, 'type' | 'ts' | 'data'>
->((db, arg) =>
+>('task_id', (db, arg) =>
   db
     .selectFrom('events')
     .select(['type', 'ts', 'data'])

@@ -56,7 +56,10 @@ export class DirectPostgresAdapter extends PostgresAdapter {
   }
 }
 
-/** The table that has the log of a task: a partition, or `events`, which works for every task. */
+/**
+ * The table that has the log of a task: a partition, or `events`, which works for every task. The transactions of the store
+ * know the partitions too; only those that Kysely opened, for migrations, do not.
+ */
 export function eventTableOf(db: Db, taskId: string): string {
   const { adapter } = db.getExecutor()
   return adapter instanceof DirectPostgresAdapter && !db.isTransaction ? adapter.eventTableOf(taskId) : 'events'

@@ -44,7 +44,8 @@ export function prepareQuery<Args extends object, Row = never>(
 
 /**
  * A query about the log of the task whose id is in the argument `taskArg`. On PostgreSQL its text names the partition of
- * that task: the server would need 0.1 ms to find it, which is half the time of reading a short log.
+ * that task: the server would need 0.1 ms to find it, which is half the time of reading a short log, and it would often
+ * lock all partitions, so that the query waits while an old one is emptied.
  */
 export function prepareLogQuery<Args extends object, Row = never>(
   taskArg: keyof Args,

@@ -18,18 +18,18 @@ export interface PoolUse {
 
 /** The event table of PostgreSQL has a partition for each week, so that old logs go without deleting row by row. */
 export interface EventPartitions {
-  /** Creates the partitions of the next weeks. */
-  createAhead(now: number): Promise<void>
+  /** Reads which partitions there are, and creates those of the next weeks. */
+  createAhead(db: Db, now: number): Promise<void>
   /** The end of the last whole week before a time. */
   cutoff(before: number): number
   /**
-   * Says which tasks are in partitions whose logs are removed all at once, by `prune`. Until the transaction ends, `prune`
-   * waits.
+   * Says which tasks are in partitions that ended before a time and whose logs are removed all at once, by `prune`. Until
+   * the transaction ends, `prune` waits.
    */
-  lockWaiting(db: Db): Promise<(taskId: string) => boolean>
+  lockWaiting(db: Db, before: number): Promise<(taskId: string) => boolean>
   /** Removes the logs that retention has removed from a partition that ended before a time: at most one, the oldest. */
   prune(before: number): Promise<void>
-  /** Drops the oldest partition that ended before a time, if all of its tasks are deleted. */
+  /** Drops the partitions that ended before a time and whose tasks are all deleted. */
   dropEmpty(before: number): Promise<void>
 }
 

@@ -10,7 +10,6 @@ import {
   sumEventBytesBefore,
 } from '../events/rows.ts'
 import { removeArtifactObject } from '../files/artifact-objects.ts'
-import type { EventPartitions } from '../store/store.ts'
 import { deleteTranscript } from '../transcripts/rows.ts'
 import {
   deleteArtifactWithFile,
@@ -36,9 +35,9 @@ const MAX_BATCHES_PER_SWEEP = 10
  * feedback after it. All replicas can run this at the same time.
  */
 export async function pruneOldLogs(ctx: Ctx, days: number): Promise<number> {
-  const partitions = partitionsOf(ctx, days)
+  const partitions = ctx.store.eventPartitions
   const exactMs = ctx.world.clock.now() - days * DAY_MS
-  const beforeMs = partitions?.cutoff(exactMs) ?? exactMs
+  const beforeMs = days >= MIN_PARTITION_DAYS && partitions ? partitions.cutoff(exactMs) : exactMs
   const before = toIsoTime(beforeMs)
   for (let batches = 0; batches < MAX_BATCHES_PER_SWEEP; batches++) {
     const old = await listTasksWithOldLogs(ctx.db, { before, limit: MAX_TASKS_PER_BATCH })
@@ -48,19 +47,21 @@ export async function pruneOldLogs(ctx: Ctx, days: number): Promise<number> {
       return batches
     }
     const ids = old.filter((task) => task.project_id === projectId).map(({ id }) => id)
-    await inTx(ctx, async (tx) => pruneBatch(tx, projectId, ids, before, await partitions?.lockWaiting(tx.db)))
+    await inTx(ctx, async (tx) => pruneBatch(tx, projectId, ids, before, await lockWaitingLogs(tx, beforeMs)))
   }
   return MAX_BATCHES_PER_SWEEP
 }
 
 /**
- * With partitions, the logs of a week go at once when the week is over. Null where a week is much of the time that logs
- * are kept: they are then removed one by one, on time.
+ * With partitions, the logs of a week go at once when the week is over. Where a week is much of the time that logs are kept,
+ * those of a week that is not over are removed one by one, on time.
  */
-export const partitionsOf = ({ store }: Ctx, days: number): EventPartitions | null =>
-  days >= MIN_PARTITION_DAYS ? store.eventPartitions : null
-
 const MIN_PARTITION_DAYS = 28
+
+/** Says of which tasks the logs go with their week, which ended before a time. */
+export async function lockWaitingLogs(tx: Tx, before: number): Promise<(taskId: string) => boolean> {
+  return (await tx.store.eventPartitions?.lockWaiting(tx.db, before)) ?? (() => false)
+}
 
 /** What a batch has removed so far. `budget` is how many events it may still remove. */
 interface PruneBatch {
@@ -76,7 +77,7 @@ async function pruneBatch(
   projectId: string,
   ids: readonly string[],
   before: string,
-  isWaiting: (taskId: string) => boolean = () => false,
+  isWaiting: (taskId: string) => boolean,
 ): Promise<void> {
   const batch: PruneBatch = { budget: MAX_EVENTS_PER_BATCH, tasks: [], events: 0, files: 0, bytes: 0 }
   for (const id of ids) {

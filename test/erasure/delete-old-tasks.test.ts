@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest'
+import { Client } from 'pg'
+import { expect, onTestFinished, test } from 'vitest'
 import { gatedWedgeFiles, requestedApprovalId, sharedGatedApp, startAction } from '../approvals/gated-app.ts'
 import { createAndGetId } from '../channels/channel-app.ts'
 import { type Ctx, inTx } from '../../src/ctx/ctx.ts'
@@ -37,6 +38,21 @@ const deletedTasks = async (app: TestApp): Promise<string[]> => {
   const entries = (await app.call('GET', '/v1/audit?action=task.deleted')).body.data
   return entries.flatMap(({ data }: { data: { tasks: string[] } }) => data.tasks)
 }
+
+test('a task that must be kept is not locked', async () => {
+  const app = await testApp({ store: 'postgres', env: { ...SCRIPTED_AGENT, ...NO_RATE_LIMIT } })
+  const { id } = await app.finished((await app.createTask({ input: LINES })).id)
+  const later = ctxLater(app, 2)
+  await pruneOldLogs(later, 1)
+  const client = new Client({ connectionString: app.ctx.config.databaseUrl ?? '' })
+  await client.connect()
+  onTestFinished(() => client.end())
+  await client.query('begin')
+  await client.query('select id from tasks where id = $1 for update', [id])
+  // The reports have not counted the task yet.
+  expect(await deleteOldTasks(later, 1)).toBe('')
+  expect(await statusOf(app, `/v1/tasks/${id}`)).toBe(200)
+})
 
 eachStore((store) => {
   const shared = sharedApp({ store, env: { ...SCRIPTED_AGENT, ...NO_RATE_LIMIT } })
@@ -157,7 +173,7 @@ eachStore((store) => {
     await rollUpReports(ctxLater(app, 1))
     app.clock.set(app.clock.now() + 2 * DAY_MS)
     const status = async () => {
-      await app.clock.advance(1_000)
+      await app.clock.advance(60_000)
       return statusOf(app, `/v1/tasks/${id}`)
     }
     await expect.poll(status).toBe(404)

@@ -1,10 +1,22 @@
 import { sql } from 'kysely'
+import { Client } from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
 import { createId } from '../../src/base/ids.ts'
 import type { Ctx } from '../../src/ctx/ctx.ts'
 import { deleteOldTasks } from '../../src/erasure/delete-old-tasks.ts'
+import {
+  deleteEventsBefore,
+  findFinishedEventNumber,
+  findFirstEventNumber,
+  listLastStepEvents,
+  listStepEventsUntil,
+  sumEventBytesAfter,
+  sumEventBytesBefore,
+} from '../../src/events/rows.ts'
 import { rollUpReports } from '../../src/reports/rollup.ts'
+import { PostgresEventPartitions } from '../../src/store/postgres/event-partitions.ts'
 import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts'
+import { DatabaseServers } from '../../src/store/postgres/primary-client.ts'
 import type { Db, Store } from '../../src/store/store.ts'
 import { pruneOldLogs } from '../../src/tasks/retention.ts'
 import { type TestApp, testApp } from '../app.ts'
@@ -22,6 +34,12 @@ import { numbersUpTo } from './stream-reader.ts'
 
 const DAY_MS = 24 * 60 * 60_000
 const LINES = [{ event: 'progress', data: { text: 'on it' } }, { output: { a: 1 } }]
+
+const UNDO_LATER_MIGRATIONS = [
+  'drop table audit_blocks, audit_indexes cascade',
+  'drop index approvals_assignee, tasks_expired, threads_held, webhook_deliveries_failed',
+  "delete from kysely_migration where name >= '0023_event_partitions'",
+]
 
 async function countByPartition(db: Db): Promise<Record<string, number>> {
   const { rows } = await sql<{ name: string; count: number }>`
@@ -43,6 +61,14 @@ async function openApp(): Promise<TestApp> {
   const app = await testApp({ store: 'postgres', env })
   app.clock.set(Date.now() + 7 * DAY_MS)
   return app
+}
+
+/** A session of its own, to hold locks. */
+async function openClient(app: TestApp): Promise<Client> {
+  const client = new Client({ connectionString: app.ctx.config.databaseUrl ?? '' })
+  await client.connect()
+  onTestFinished(() => client.end())
+  return client
 }
 
 const ctxLater = (app: TestApp, days: number): Ctx => {
@@ -77,6 +103,29 @@ test('the logs of a week are removed at once when the week is past retention; en
   expect((await app.call('GET', '/v1/audit/verify')).body).toMatchObject({ ok: true })
 })
 
+test('while the logs of another week are being removed, the log of a task is read and written', async () => {
+  const app = await openApp()
+  const [lastWeek = ''] = await listTables(app.ctx.db)
+  const task_id = await startScriptedTask(app)
+  const client = await openClient(app)
+  await client.query(`begin; lock table ${lastWeek} in access exclusive mode`)
+  const where = { task_id, seq: 1 }
+  // From the sixth time on, the server may use a plan for any task.
+  for (let n = 1; n <= 10; n++) {
+    await appendAsRun(app, task_id, progressEvents(1))
+    expect(await app.ctx.store.transact((db) => findFirstEventNumber(db, where))).toEqual([{ seq: 1 }])
+    expect(await findFirstEventNumber(app.ctx.db, where)).toEqual([{ seq: 1 }])
+    expect(await findFinishedEventNumber(app.ctx.db, where)).toEqual([])
+    expect(await sumEventBytesBefore(app.ctx.db, where)).toEqual([{ bytes: 0 }])
+    expect((await sumEventBytesAfter(app.ctx.db, where))[0]?.bytes).toBeGreaterThan(0)
+    expect(await listLastStepEvents(app.ctx.db, where)).toEqual([])
+    expect(await listStepEventsUntil(app.ctx.db, { task_id, until: '9999' })).toHaveLength(n)
+    await app.ctx.store.transact((db) => deleteEventsBefore(db, where))
+  }
+  await cancelTask(app, task_id)
+  expect((await app.events(task_id)).at(-1)?.event).toBe('task.finished')
+})
+
 test('a partition is dropped when all of its tasks are deleted, and tasks wait until its logs are removed', async () => {
   const app = await openApp()
   const { id }: ApiResponse['body'] = await app.finished((await app.createTask({ input: LINES })).id)
@@ -90,10 +139,49 @@ test('a partition is dropped when all of its tasks are deleted, and tasks wait u
   for (let sweep = 0; sweep < 2; sweep++) await pruneOldLogs(later, 30)
   await deleteOldTasks(later, 60)
   expect((await app.call('GET', `/v1/tasks/${id}`)).status).toBe(404)
+  await app.ctx.store.eventPartitions?.dropEmpty(later.world.clock.now() - 60 * DAY_MS)
   expect(await listTables(app.ctx.db)).not.toContain(table)
   // The week is past, and a task that an incorrect clock puts there is still stored.
   const { id: next }: ApiResponse['body'] = await app.finished((await app.createTask({ input: LINES })).id)
   expect(await countByPartition(app.ctx.db)).toEqual({ events_default: (await app.events(next)).length })
+})
+
+test('a week with a task that is kept does not keep the weeks without tasks', async () => {
+  const app = await openApp()
+  await app.finished((await app.createTask({ input: LINES })).id)
+  const [table = ''] = Object.keys(await countByPartition(app.ctx.db))
+  const weeks = async () => (await listTables(app.ctx.db)).filter((name) => /^events_\d/.test(name))
+  expect((await weeks()).length).toBeGreaterThan(2)
+  await app.ctx.store.eventPartitions?.dropEmpty(app.clock.now() + 60 * DAY_MS)
+  expect(await weeks()).toEqual([table])
+})
+
+test('logs that wait for the end of their week are removed after the retention became shorter than 28 days', async () => {
+  const app = await openApp()
+  await app.finished((await app.createTask({ input: LINES })).id)
+  const before = await countByPartition(app.ctx.db)
+  const [table = ''] = Object.keys(before)
+  const client = await openClient(app)
+  await client.query("begin; select pg_advisory_xact_lock_shared(hashtext('svc'), hashtext('event partitions'))")
+  await pruneOldLogs(ctxLater(app, 38), 30)
+  expect(await countByPartition(app.ctx.db)).toEqual(before)
+  await client.query('rollback')
+  // The week before goes first.
+  for (let sweep = 0; sweep < 2; sweep++) await pruneOldLogs(ctxLater(app, 38), 7)
+  expect(await countByPartition(app.ctx.db)).toEqual({ [table]: 1 })
+})
+
+test('a replica learns which partitions other replicas have created', async () => {
+  const url = await createDatabase()
+  const store = await openPostgresStore(url, () => {})
+  onTestFinished(() => store.close())
+  const partitions = new PostgresEventPartitions(new DatabaseServers(url), 'svc/other partitions')
+  await partitions.load(store.db)
+  const id = createId('task', Date.now() + 50 * DAY_MS, (bytes) => new Uint8Array(bytes))
+  await store.eventPartitions?.createAhead(store.db, Date.now() + 35 * DAY_MS)
+  expect(partitions.tableOf(id)).toBe('events')
+  await partitions.createAhead(store.db, Date.now())
+  expect(partitions.tableOf(id)).toMatch(/^events_\d{8}$/)
 })
 
 test('replicas create the partitions of the next weeks once, and skip a week that the default partition has', async () => {
@@ -109,10 +197,27 @@ test('replicas create the partitions of the next weeks once, and skip a week tha
     })
   await insert(createId('task', farAhead, (bytes) => new Uint8Array(bytes)))
   expect(await countByPartition(store.db)).toEqual({ events_default: 1 })
-  await Promise.all(stores.map(async (each) => each.eventPartitions?.createAhead(Date.now() + 35 * DAY_MS)))
+  await Promise.all(stores.map(async (each) => each.eventPartitions?.createAhead(each.db, Date.now() + 35 * DAY_MS)))
   const created = (await listTables(store.db)).filter((table) => !before.includes(table))
   expect(created.length).toBeGreaterThanOrEqual(4)
   await expect(insert(createId('task', farAhead, (bytes) => new Uint8Array(bytes)))).rejects.toThrow(/duplicate key/)
+})
+
+test('a connection that is lost during the work on partitions fails only this work', async () => {
+  const store = await openPostgresStore(await createDatabase(), () => {})
+  onTestFinished(() => store.close())
+  const before = await listTables(store.db)
+  await store.transact(async (db) => {
+    await sql`create function end_session() returns event_trigger language plpgsql as $$ begin
+      if current_setting('application_name') like '% partitions' then perform pg_terminate_backend(pg_backend_pid()); end if;
+    end $$`.execute(db)
+    await sql`create event trigger end_session on ddl_command_start execute function end_session()`.execute(db)
+  })
+  await expect(store.eventPartitions?.createAhead(store.db, Date.now() + 35 * DAY_MS)).rejects.toThrow(/terminat/)
+  expect(await listTables(store.db)).toEqual(before)
+  await store.transact(async (db) => void (await sql`drop event trigger end_session`.execute(db)))
+  await store.eventPartitions?.createAhead(store.db, Date.now() + 35 * DAY_MS)
+  expect((await listTables(store.db)).length).toBeGreaterThan(before.length)
 })
 
 test('the event table of an earlier version becomes the first partition as it is', async () => {
@@ -127,7 +232,7 @@ test('the event table of an earlier version becomes the first partition as it is
     await sql`create table events (task_id text not null, seq bigint not null, type text not null, ts text not null,
       data text not null, primary key (task_id, seq))`.execute(db)
     await sql`insert into events select ${id}, n, 'progress', 'then', '{}' from generate_series(1, 5) as n`.execute(db)
-    await sql`delete from kysely_migration where name >= '0024'`.execute(db)
+    for (const statement of UNDO_LATER_MIGRATIONS) await sql.raw(statement).execute(db)
   })
   const file = await fileOf(earlier.db, 'events')
   const stores = await Promise.all([1, 2].map(() => openPostgresStore(url, () => {})))

@@ -61,12 +61,9 @@ export class ConnectionPool implements ConnectionOwner {
       keepAlive: true,
       keepAliveInitialDelayMillis: CONNECT_TIMEOUT_MS,
     })
-    // Without these listeners a connection that the server drops would end the process.
+    // Without a listener an idle connection that the server drops would end the process.
     this.pool.on('error', (error) => warn('database connection lost', error))
-    this.pool.on('connect', (client) => {
-      this.#connections.set(client, new PostgresConnection(client, this))
-      client.on('error', () => {})
-    })
+    this.pool.on('connect', (client) => this.#connections.set(client, new PostgresConnection(client, this)))
     this.pool.on('remove', (client) => this.#connections.delete(client))
   }
 

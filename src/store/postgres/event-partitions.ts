@@ -60,7 +60,9 @@ export class PostgresEventPartitions implements EventPartitions {
     this.#partitions = (await sortsIdsByBytes(db)) ? await listPartitions(db) : []
   }
 
-  async createAhead(now: number): Promise<void> {
+  async createAhead(db: Db, now: number): Promise<void> {
+    // Other replicas create and drop partitions.
+    await this.load(db)
     const endMs = this.#partitions[0]?.endMs ?? Infinity
     if (endMs >= now + MIN_WEEKS_AHEAD * WEEK_MS) return
     await this.#maintain(async (db) => {
@@ -73,9 +75,9 @@ export class PostgresEventPartitions implements EventPartitions {
     return weekStart(before)
   }
 
-  async lockWaiting(db: Db): Promise<(taskId: string) => boolean> {
+  async lockWaiting(db: Db, before: number): Promise<(taskId: string) => boolean> {
     await sql`select pg_advisory_xact_lock_shared(hashtext('svc'), hashtext(${WORK}))`.execute(db)
-    const waiting = (await listPartitions(db)).filter(({ isWaiting }) => isWaiting)
+    const waiting = (await listPartitions(db)).filter(({ isWaiting, endMs }) => isWaiting && endMs <= before)
     return (taskId) => waiting.some(({ from, to }) => taskId >= from && taskId < to)
   }
 
@@ -92,15 +94,15 @@ export class PostgresEventPartitions implements EventPartitions {
     const isDue = ({ isWeek, endMs }: Partition) => isWeek && endMs <= before
     if (!this.#partitions.some(isDue)) return
     await this.#maintain(async (db) => {
-      const oldest = (await listPartitions(db)).findLast(isDue)
-      if (oldest && !(await hasTasks(db, oldest))) await sql`drop table ${sql.table(oldest.table)}`.execute(db)
+      for (const partition of (await listPartitions(db)).filter(isDue))
+        if (!(await hasTasks(db, partition))) await sql`drop table ${sql.table(partition.table)}`.execute(db)
     })
   }
 
   /** One replica at a time. On a connection of its own, because copying the events that are kept can take a minute. */
   async #maintain(work: (db: Db) => Promise<void>): Promise<void> {
     if (performance.now() < this.#pausedUntil) return
-    const pool = new pg.Pool({ Client: this.#servers.Client, application_name: this.#sessionName, max: 1 })
+    const pool = this.#servers.openSingleConnection(this.#sessionName)
     const db: Db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
     try {
       await db.transaction().execute(async (transaction) => {
@@ -137,18 +139,27 @@ function toPartition(table: string, comment: string | null): Partition[] {
 
 /**
  * Replaces the events of a week by those that are kept: the ends of the logs that retention has removed, and the logs of
- * tasks that it has not. Readers and writers of the logs of this week wait meanwhile.
+ * tasks that it has not. Writers of the logs of this week wait meanwhile, and readers while these events are written back.
  */
 async function removeLogs(db: Db, table: string): Promise<void> {
-  await sql`lock table ${sql.table(table)} in access exclusive mode`.execute(db)
+  await requireNoReader(db, table)
+  await sql`lock table ${sql.table(table)} in share row exclusive mode`.execute(db)
   await sql`create temporary table kept_events on commit drop as
     with ends as (select task_id, max(seq) as seq from ${sql.table(table)} where type = 'task.finished' group by task_id)
     select events.* from ${sql.table(table)} as events
       join tasks on tasks.id = events.task_id left join ends on ends.task_id = events.task_id
     where tasks.log_pruned_at is null or events.seq >= coalesce(ends.seq, 0)`.execute(db)
+  await sql`lock table ${sql.table(table)} in access exclusive mode`.execute(db)
   await sql`truncate ${sql.table(table)}`.execute(db)
   await sql`insert into ${sql.table(table)} select * from kept_events order by task_id, seq`.execute(db)
   await sql.raw(`comment on table ${table} is '${PRUNED}'`).execute(db)
+}
+
+/** Fails if a dump reads the table, before the events that are kept are read in vain. The lock ends with the savepoint. */
+async function requireNoReader(db: Db, table: string): Promise<void> {
+  await sql`savepoint without_lock`.execute(db)
+  await sql`lock table ${sql.table(table)} in access exclusive mode`.execute(db)
+  await sql`rollback to savepoint without_lock`.execute(db)
 }
 
 async function hasTasks(db: Db, { from, to }: Partition): Promise<boolean> {

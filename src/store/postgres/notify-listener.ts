@@ -91,7 +91,6 @@ export class NotifyListener {
   }
 
   async #listen(client: pg.Client, listener: (topic: string) => void, onConnect: () => void): Promise<void> {
-    client.on('error', () => {})
     client.on('notification', ({ payload }) => {
       const [origin, ...topics] = payload?.split(' ') ?? []
       if (origin === this.#origin) return

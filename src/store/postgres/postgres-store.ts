@@ -106,13 +106,11 @@ const PEER_TIMEOUT_MS = 10_000
 /** How long running statements may take when the process stops. */
 const CLOSE_TIMEOUT_MS = 3_000
 
-/** Uses a connection without a statement timeout, because building an index on a large table takes long. */
-async function migrateOnce({ Client }: DatabaseServers, application_name: string, warn: Warn): Promise<void> {
-  const pool = new pg.Pool({ Client, application_name, max: 1 })
-  // The next statement fails if the connection is lost; without a listener the process would end.
-  pool.on('error', () => {})
+/** Building an index on a large table takes long. */
+async function migrateOnce(servers: DatabaseServers, application_name: string, warn: Warn): Promise<void> {
+  const pool = servers.openSingleConnection(application_name)
   try {
-    await useClient(pool, (client) => refuseTransactionPooler(client, new Client({ application_name })))
+    await useClient(pool, (client) => refuseTransactionPooler(client, new servers.Client({ application_name })))
     const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
     await prepareEventPartitions(db)
     await migrateStore(db)

@@ -22,6 +22,13 @@ export class DatabaseServers {
   /** The client for all connections to this database, as an option of the driver's pool. */
   readonly Client = createClientClass(this)
 
+  /** One connection without a time limit for statements, for work that takes long. */
+  openSingleConnection(application_name: string): pg.Pool {
+    const pool = new pg.Pool({ Client: this.Client, application_name, max: 1 })
+    pool.on('error', () => {})
+    return pool
+  }
+
   get hasStandby(): boolean {
     return this.#urls.length > 1
   }
@@ -61,6 +68,8 @@ const createClientClass = (servers: DatabaseServers) =>
       const url = servers.choose()
       super({ ...config, connectionString: url })
       this.#url = url
+      // The statement that runs, or the next one, fails when the connection is lost. Without a listener the process would end.
+      this.on('error', () => {})
     }
 
     override connect(): Promise<this>

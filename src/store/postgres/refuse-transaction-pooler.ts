@@ -15,8 +15,6 @@ const ROUNDS = 5
 export async function refuseTransactionPooler(client: pg.PoolClient, other: pg.Client): Promise<void> {
   const session = await readSessionId(client)
   if (session === announcedId(client)) return
-  // A lost connection fails the query below; without a listener it would end the process.
-  other.on('error', () => {})
   await other.connect()
   try {
     for (let round = 0; round < ROUNDS; round++) {
