@@ -220,6 +220,50 @@ test('a connection that is lost during the work on partitions fails only this wo
   expect((await listTables(store.db)).length).toBeGreaterThan(before.length)
 })
 
+/** Brings a database to the schema of the version before partitions, with five events. */
+async function undoPartitions(store: Store, taskId: string): Promise<void> {
+  await store.transact(async (db) => {
+    await sql`drop table events cascade`.execute(db)
+    await sql`create table events (task_id text not null, seq bigint not null, type text not null, ts text not null,
+      data text not null, primary key (task_id, seq))`.execute(db)
+    await sql`insert into events select ${taskId}, n, 'progress', 'then', '{}' from generate_series(1, 5) as n`.execute(
+      db,
+    )
+    for (const statement of UNDO_LATER_MIGRATIONS) await sql.raw(statement).execute(db)
+  })
+}
+
+test('an upgrade waits for a dump without blocking writers, and leaves no constraint if it fails', async () => {
+  const url = await createDatabase()
+  const earlier = await openPostgresStore(url, () => {})
+  onTestFinished(() => earlier.close())
+  const id = createId('task', Date.now(), (bytes) => new Uint8Array(bytes))
+  await undoPartitions(earlier, id)
+  const dump = new Client({ connectionString: url })
+  await dump.connect()
+  onTestFinished(() => dump.end())
+  await dump.query('begin; lock table events in access share mode')
+  // A migration after the partitions fails.
+  await earlier.transact(async (db) => void (await sql`create table audit_indexes (chain text)`.execute(db)))
+  const upgrade = openPostgresStore(url, () => {}).then(
+    () => 'done',
+    (error: unknown) => String(error),
+  )
+  for (let seq = 6; seq < 16; seq++)
+    await earlier.transact(async (db) => {
+      await sql`set local lock_timeout = 1000`.execute(db)
+      await sql`insert into events values (${id}, ${seq}, 'progress', 'then', '{}')`.execute(db)
+      await sql`select pg_sleep(0.05)`.execute(db)
+    })
+  await dump.query('rollback')
+  expect(await upgrade).toMatch(/audit_indexes/)
+  const { rows } =
+    await sql`select conname from pg_constraint where conrelid = 'events'::regclass and contype = 'c'`.execute(
+      earlier.db,
+    )
+  expect(rows).toEqual([])
+})
+
 test('the event table of an earlier version becomes the first partition as it is', async () => {
   const url = await createDatabase()
   const earlier = await openPostgresStore(url, () => {})
@@ -227,13 +271,7 @@ test('the event table of an earlier version becomes the first partition as it is
   const id = createId('task', now, (bytes) => new Uint8Array(bytes))
   const fileOf = async (db: Db, table: string) =>
     (await sql<{ file: number }>`select pg_relation_filenode(${table}) as file`.execute(db)).rows[0]?.file
-  await earlier.transact(async (db) => {
-    await sql`drop table events cascade`.execute(db)
-    await sql`create table events (task_id text not null, seq bigint not null, type text not null, ts text not null,
-      data text not null, primary key (task_id, seq))`.execute(db)
-    await sql`insert into events select ${id}, n, 'progress', 'then', '{}' from generate_series(1, 5) as n`.execute(db)
-    for (const statement of UNDO_LATER_MIGRATIONS) await sql.raw(statement).execute(db)
-  })
+  await undoPartitions(earlier, id)
   const file = await fileOf(earlier.db, 'events')
   const stores = await Promise.all([1, 2].map(() => openPostgresStore(url, () => {})))
   onTestFinished(async () => void (await Promise.all([earlier, ...stores].map((store) => store.close()))))

@@ -3,7 +3,7 @@ import pg from 'pg'
 import { classifyStoreError, resolveWithin, retryUntilAvailable, StoreUnavailable } from '../errors.ts'
 import { NotifyListener } from './notify-listener.ts'
 import { migrateStore } from '../schema/migrations.ts'
-import { prepareEventPartitions } from '../schema/partition-events.ts'
+import { migrateWithEventPartitions } from '../schema/partition-events.ts'
 import { ConnectionPool, type PoolLimits, runOnce } from './connection-pool.ts'
 import { PostgresEventPartitions } from './event-partitions.ts'
 import { updateReadableViews } from './readable-views.ts'
@@ -112,8 +112,7 @@ async function migrateOnce(servers: DatabaseServers, application_name: string, w
   try {
     await useClient(pool, (client) => refuseTransactionPooler(client, new servers.Client({ application_name })))
     const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
-    await prepareEventPartitions(db)
-    await migrateStore(db)
+    await migrateWithEventPartitions(db, () => migrateStore(db))
     await useClient(pool, updateReadableViews).catch((error) =>
       warn('the views for SQL tools could not be updated', error),
     )

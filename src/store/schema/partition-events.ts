@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { isPostgres } from '../dialect.ts'
+import { classifyStoreError, isUnreachable, retryWhile, StoreBusy } from '../errors.ts'
 import type { Db } from '../store.ts'
 import {
   createWeekPartitions,
@@ -13,6 +14,7 @@ import {
 
 const DAY_MS = 24 * 60 * 60_000
 const PREPARED = 'events_before_'
+const LOCK_TIMEOUT_MS = 50
 
 /**
  * Partitions `events` by week. The existing table becomes the first partition as it is: `prepareEventPartitions` has proved
@@ -44,15 +46,22 @@ export async function partitionEvents(db: Db): Promise<void> {
 /**
  * Before the migrations, and outside of their transaction: proves that the events of an existing installation belong to
  * tasks from before a Monday in one to two weeks. Reading all rows takes minutes for a large table, while other replicas
- * read and write it. An attempt that was interrupted is continued, or undone if its Monday is near.
+ * read and write it. An attempt that was interrupted is continued, or undone if its Monday is near. If the migrations fail
+ * it is undone, because an earlier version may go on.
  */
-export async function prepareEventPartitions(db: Db): Promise<void> {
-  if ((await findNewestPlainTaskId(db)) === null) return
+export async function migrateWithEventPartitions(db: Db, migrate: () => Promise<void>): Promise<void> {
+  if ((await findNewestPlainTaskId(db)) === null) return migrate()
   // One replica at a time; the others find the table partitioned when they have the lock.
   await sql`select pg_advisory_lock(hashtext('svc'), hashtext('prepare event partitions'))`.execute(db)
   try {
     const newest = await findNewestPlainTaskId(db)
     if (newest !== null) await proveEarlierEvents(db, newest)
+    await migrate().catch(async (error: unknown) => {
+      // After a lost connection another replica may have the lock, and need the constraint.
+      const prepared = isUnreachable(classifyStoreError(error)) ? null : await findPreparedWeek(db)
+      if (prepared !== null) await dropPreparedWeek(db, prepared)
+      throw error
+    })
   } finally {
     await sql`select pg_advisory_unlock(hashtext('svc'), hashtext('prepare event partitions'))`.execute(db)
   }
@@ -68,7 +77,7 @@ async function proveEarlierEvents(db: Db, newest: string): Promise<void> {
   const name = `${PREPARED}${dayText(week)}`
   if (!isUsable) {
     const check = `add constraint ${name} check (task_id < '${taskIdPrefixAt(week)}') not valid`
-    await sql.raw(`alter table events ${check}`).execute(db)
+    await alterWithShortLock(db, check)
   }
   try {
     await sql.raw(`alter table events validate constraint ${name}`).execute(db)
@@ -78,8 +87,18 @@ async function proveEarlierEvents(db: Db, newest: string): Promise<void> {
   }
 }
 
-const dropPreparedWeek = (db: Db, week: number) =>
-  sql.raw(`alter table events drop constraint ${PREPARED}${dayText(week)}`).execute(db)
+const dropPreparedWeek = (db: Db, week: number) => alterWithShortLock(db, `drop constraint ${PREPARED}${dayText(week)}`)
+
+/** Other replicas wait behind a statement that waits for a lock, so it waits briefly and often while a dump is made. */
+const alterWithShortLock = (db: Db, change: string) =>
+  retryWhile(
+    () =>
+      db.transaction().execute(async (transaction) => {
+        await sql.raw(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`).execute(transaction)
+        await sql.raw(`alter table events ${change}`).execute(transaction)
+      }),
+    (error) => classifyStoreError(error) instanceof StoreBusy,
+  )
 
 /** The Monday for which an existing installation was prepared. */
 async function findPreparedWeek(db: Db): Promise<number | null> {
