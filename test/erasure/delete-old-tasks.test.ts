@@ -41,7 +41,8 @@ const deletedTasks = async (app: TestApp): Promise<string[]> => {
 
 test('a task that must be kept is not locked', async () => {
   const app = await testApp({ store: 'postgres', env: { ...SCRIPTED_AGENT, ...NO_RATE_LIMIT } })
-  const { id } = await app.finished((await app.createTask({ input: LINES })).id)
+  const { id } = await app.createTask({ input: LINES })
+  await app.finished(id)
   const later = ctxLater(app, 2)
   await pruneOldLogs(later, 1)
   const client = new Client({ connectionString: app.ctx.config.databaseUrl ?? '' })
