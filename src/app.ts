@@ -83,6 +83,8 @@ export async function startApp(
   warnAboutMissingModelKeys(ctx)
   await warnAboutUnreadableSecrets(ctx)
   await endLeftoverRuns(ctx)
+  // PostgreSQL refuses an event for the default partition while the partition of its week is being attached.
+  await ctx.store.eventPartitions?.createAhead(ctx.db, world.clock.now())
   let state: ReplicaState = 'starting'
   const readState = () => state
   const http = servesApi(config)
