@@ -147,7 +147,7 @@ function openGroup(group: string): CellGroup {
     exceededMemory: () => /^oom_kill [1-9]/m.test(readProcFile(join(group, 'memory.events'))),
     kill,
     async remove() {
-      // A process leaves its group a moment after its parent was told of its end.
+      // A process leaves its group a moment after its parent has noticed its end.
       for (let attempt = 0; attempt < MAX_REMOVE_ATTEMPTS && !removeEmptyGroup(group); attempt++) {
         kill()
         await new Promise((resolve) => setTimeout(resolve, REMOVE_INTERVAL_MS))

@@ -23,7 +23,7 @@ export async function checkSandbox(choice: string, server: ServerCommands): Prom
   }
 }
 
-/** Starts cells as the service does. It refuses to start without the driver that it was told to use. */
+/** Starts cells as the service does. Only `auto` may start without a sandbox. */
 async function checkDriver(kind: 'bwrap' | 'runsc' | 'podman', server: ServerCommands): Promise<CheckResult> {
   try {
     const warnings = await server.trySandbox(kind)
