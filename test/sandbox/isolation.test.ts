@@ -209,18 +209,6 @@ print(b.recv(9).decode())`,
     expect(lines).toEqual([...Array<string>(5).fill('EAFNOSUPPORT'), 'local'])
   })
 
-  test('a cell can connect only to its own socket, in both profiles', async () => {
-    await inTemporaryFolder((folder) =>
-      withSocketServer(driver, folder, async (socket) => {
-        const agent = requestingAgent(driver.socketPathInside(socket))
-        expect((await runCell(driver, { agent, socket })).lines).toEqual(['hello'])
-        expect((await runCell(driver, { agent, socket, profile: 'workshop' })).lines).toEqual(['hello'])
-        expect((await runCell(driver, { agent })).lines).toEqual(['ENOENT'])
-        expect((await runCell(driver, { agent: requestingAgent(socket), socket })).lines).toEqual(['ENOENT'])
-      }),
-    )
-  })
-
   test('a socket below a long path is created in a shorter one', async () => {
     await inTemporaryFolder(async (folder) => {
       const long = join(folder, 'x'.repeat(120))
