@@ -3,8 +3,7 @@
 //   npm run test:node24                          the files below
 //   npm run test:node24 -- test/tasks            these files
 import { spawnSync } from 'node:child_process'
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { findNode24 } from './fetch-node.mjs'
@@ -14,7 +13,9 @@ import { installTools } from './machine.mjs'
 const FILES = ['test/contract', 'test/tasks', 'test/events', 'test/sandbox', 'test/http', 'test/faults/kill.test.ts']
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const folder = mkdtempSync(join(tmpdir(), 'svc-node-'))
+// Not in /tmp: a sandbox shows the folder of Node, and the tests check that its /tmp is empty.
+mkdirSync(join(root, 'dist'), { recursive: true })
+const folder = mkdtempSync(join(root, 'dist', '.node-'))
 chmodSync(folder, 0o755)
 try {
   process.exitCode = await testOnNode24()

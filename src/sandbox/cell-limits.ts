@@ -13,11 +13,15 @@ export const DEFAULT_CELL_LIMITS: CellLimits = {
 }
 
 /**
- * The data limit in megabytes for a cell that runs this version of Node. From version 24 on V8 reserves 512 MB for code,
+ * The data limit in megabytes for a cell that runs this version of Node. From version 24 on V8 reserves memory for code,
  * which the kernel counts as data whether it is used or not: without that allowance Node does not start.
  */
-export function dataLimitMb({ memory_mb }: Pick<CellLimits, 'memory_mb'>, version = process.versions.node): number {
-  return Number.parseInt(version, 10) >= 24 ? memory_mb + CODE_RANGE_MB : memory_mb
+export function dataLimitMb(
+  { memory_mb }: Pick<CellLimits, 'memory_mb'>,
+  { version, arch }: Pick<NodeJS.Process, 'version' | 'arch'> = process,
+): number {
+  const codeRangeMb = arch === 'arm64' ? ARM64_CODE_RANGE_MB : CODE_RANGE_MB
+  return Number.parseInt(version.slice(1), 10) >= 24 ? memory_mb + codeRangeMb : memory_mb
 }
 
 /** Memory that all processes of a workshop may use together. A sealed cell is a single process. */
@@ -50,5 +54,6 @@ export const memoryExceeded = (megabytes: number): string =>
 export const MAX_CELL_FILES = 100_000
 
 const CODE_RANGE_MB = 512
+const ARM64_CODE_RANGE_MB = 256
 /** Up to this, several processes may use more than one alone. */
 const DOUBLED_WORKSHOP_MEMORY_MB = 1024

@@ -48,7 +48,8 @@ test('a thread bomb stops at the process limit of a sealed cell', async () => {
     const { Worker } = require('node:worker_threads')
     const next = () => new Worker('setInterval(() => {}, 1000)', { eval: true }).on('online', next)
     next()`
-  const { exit } = await runCell(driver, { agent, limits: { processes: 24, memory_mb: 1024 } })
+  // Each thread of Node 24 reserves 512 MB, which must not be what stops it.
+  const { exit } = await runCell(driver, { agent, limits: { processes: 24, memory_mb: 16_384 } })
   expect(exit.code).not.toBe(0)
   expect(exit.stderr).toContain('ERR_WORKER_INIT_FAILED')
 })
