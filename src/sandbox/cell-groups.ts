@@ -2,6 +2,7 @@ import { accessSync, constants, existsSync, mkdirSync, mkdtempSync } from 'node:
 import { readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { errorMessage } from '../base/error-message.ts'
+import { cleanUpAtExit } from './exit-cleanup.ts'
 import { readProcFile } from './proc-file.ts'
 
 /** Creates a cgroup (version 2) for each cell, in which the kernel limits all its processes together. */
@@ -17,7 +18,7 @@ export interface GroupLimits {
 export interface CellGroup {
   /** Moves a process into the group. Processes that it starts later are in the group from their first moment. */
   add(pid: number): void
-  /** Whether the kernel ended the processes of the group because of their memory. */
+  /** Whether the kernel ended the processes of the group because of their own limit of memory, not of that of another group. */
   exceededMemory(): boolean
   /** Kills all processes of the group, including those that left their session. */
   kill(): void
@@ -79,7 +80,7 @@ function prepareParent(own: string, controllers: Controller[]): string {
   const parent = join(own, `${CELLS_PREFIX}${process.pid}`)
   mkdirSync(parent, { recursive: true })
   enableControllers(parent, controllers)
-  process.once('exit', () => removeEmptyGroup(parent))
+  cleanUpAtExit(() => removeEmptyGroup(parent))
   return parent
 }
 
@@ -144,7 +145,8 @@ function openGroup(group: string): CellGroup {
   }
   return {
     add: (pid) => writeFileSync(join(group, 'cgroup.procs'), String(pid)),
-    exceededMemory: () => /^oom_kill [1-9]/m.test(readProcFile(join(group, 'memory.events'))),
+    // `oom` counts at the group whose limit was reached, `oom_kill` at the group of the killed process.
+    exceededMemory: () => /^oom [1-9]\d*\noom_kill [1-9]/m.test(readProcFile(join(group, 'memory.events'))),
     kill,
     async remove() {
       // A process leaves its group a moment after its parent has noticed its end.

@@ -8,6 +8,7 @@ import { describe, expect, test } from 'vitest'
 import { listDescendants } from '../../src/sandbox/cell-monitor.ts'
 import type { SandboxDriver } from '../../src/sandbox/driver.ts'
 import { readProcFile } from '../../src/sandbox/proc-file.ts'
+import { FORK_BOMB, GREEDY_PROCESSES } from './greedy-programs.ts'
 import { attemptingAgent, cellSpec, inTemporaryFolder } from './run-cell.ts'
 import { requestingAgent, runCell, runPython, withSocketServer } from './run-cell.ts'
 import { tryDrivers } from './usable-drivers.ts'
@@ -263,23 +264,3 @@ for host in ('127.0.0.1', '169.254.169.254', '10.0.0.1', '1.1.1.1'):
     attempt(host, lambda: socket.create_connection((host, 9), 3))
 for arguments in ((2, 2, 0), (2, 3, 1), (2, 1, 262), (10, 1, 0), (16, 3, 0), (17, 3, 0), (40, 1, 0)):
     attempt('socket', lambda: socket.socket(*arguments))`
-
-const GREEDY_PROCESSES = `
-import os, time
-for child in range(6):
-    if os.fork() == 0:
-        held = bytearray(os.urandom(1 << 20)) * 48
-        time.sleep(600)
-time.sleep(600)`
-
-const FORK_BOMB = `
-import os, time
-count = 0
-try:
-    while True:
-        if os.fork() == 0:
-            time.sleep(600)
-            os._exit(0)
-        count += 1
-except OSError as error:
-    print(count, error.errno)`
