@@ -2,28 +2,29 @@ import { execFileSync, spawn } from 'node:child_process'
 import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { bwrapArguments, type BwrapSetup } from './bwrap-arguments.ts'
-import { CELL_FILES_DIR, CELL_PATHS, createCellSetup, usesLoader } from './cell-view.ts'
+import { bwrapArguments } from './bwrap-arguments.ts'
+import { createLimitedSetup } from './cell-command.ts'
+import { CELL_FILES_DIR, CELL_PATHS, usesLoader } from './cell-view.ts'
 import { startWithResources } from './cell-resources.ts'
 import { type CellProcess, wrapCellProcess, type CellTermination, hasStdioPipes } from './cell-process.ts'
 import { fullIsolation, type SandboxDriver } from './driver.ts'
 import { killProcess, parseShellExit } from './exit-status.ts'
 import { workshopMemoryMb } from './cell-limits.ts'
 import { findFirstProcess, monitorCell } from './cell-monitor.ts'
-import { findProgram, listInheritedDescriptors, inspectProgram, withDescriptorsCovered } from './host-programs.ts'
+import { findProgram, listInheritedDescriptors, withDescriptorsCovered } from './host-programs.ts'
 import { type GroupSupport, prepareGroup } from './grouped-start.ts'
 import { loopbackArguments, SERVICE_NETWORK } from './loopback-helper.ts'
 import { parseCpuArchitecture, buildSeccompFilter, type FilterProfile } from './seccomp-filter.ts'
 import { keepFilesFolder, removeOrphanedFilesFolders } from './files-folder.ts'
 import { giveSocketToCellUser, createSocketFolder, cellUserOfSocket } from './socket-folder.ts'
-import { createStaging, type Staging } from './staging.ts'
+import { createStaging } from './staging.ts'
 import { type CellUser, createCellUserAllocator } from './cell-users.ts'
 
 /** Runs each cell in its own Linux namespaces. Throws if bubblewrap is missing; `probeDriver` checks that it works. */
 export function bwrapDriver(hide: string[], { groups, limiting }: GroupSupport): SandboxDriver {
   const bwrap = requireBwrap()
   const staging = createStaging()
-  const setup = createBwrapSetup(hide, staging)
+  const setup = createLimitedSetup(hide, staging)
   const filters = openSeccompFilters()
   const users = createCellUserAllocator()
   const inherited = listInheritedDescriptors()
@@ -73,12 +74,6 @@ function requireBwrap(): string {
   const [major = 0, minor = 0] = (/(\d+)\.(\d+)/.exec(version) ?? []).slice(1).map(Number)
   if (major === 0 && minor < 8) throw new Error(`${version} is too old`)
   return path
-}
-
-function createBwrapSetup(hide: string[], staging: Staging): BwrapSetup {
-  const prlimit = findProgram('prlimit')
-  if (prlimit === null) throw new Error('prlimit (package util-linux) is not installed')
-  return { ...createCellSetup(hide, staging), prlimit: inspectProgram(prlimit) }
 }
 
 /** bwrap waits in one or two processes outside of the cell, and a loopback port needs one more. */

@@ -1,13 +1,14 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { createLimitedSetup } from './cell-command.ts'
 import { workshopMemoryMb } from './cell-limits.ts'
 import { monitorCell } from './cell-monitor.ts'
 import { type CellResources, startWithResources } from './cell-resources.ts'
 import { type CellProcess, type CellTermination, hasStdioPipes, wrapCellProcess } from './cell-process.ts'
 import { createCellUserAllocator, namespaceRoot } from './cell-users.ts'
-import { CELL_FILES_DIR, CELL_LOADER, CELL_PATHS, createCellSetup, usesLoader } from './cell-view.ts'
-import { fullIsolation, type SandboxDriver, type SandboxIsolation } from './driver.ts'
+import { CELL_FILES_DIR, CELL_LOADER, CELL_PATHS, usesLoader } from './cell-view.ts'
+import { fullIsolation, type SandboxDriver } from './driver.ts'
 import { killProcess, parseShellExit } from './exit-status.ts'
 import { keepFilesFolder, removeOrphanedFilesFolders } from './files-folder.ts'
 import { type GroupedStart, type GroupSupport, prepareGroup, waitForGate } from './grouped-start.ts'
@@ -31,7 +32,7 @@ export function podmanDriver(hide: string[], { groups, limiting }: GroupSupport)
   removeOrphanedFilesFolders()
   return {
     kind: 'podman',
-    isolation: podmanIsolation(),
+    isolation: fullIsolation(),
     canLoopback: true,
     limiting,
     ...CELL_PATHS,
@@ -59,12 +60,6 @@ export function podmanDriver(hide: string[], { groups, limiting }: GroupSupport)
         return cell
       }),
   }
-}
-
-/** podman gives the containers of a user without root one common user namespace, in which the kernel counts processes. */
-function podmanIsolation(): SandboxIsolation {
-  const shared = 'the service is not root: all cells of podman share one user namespace and one limit of processes'
-  return { ...fullIsolation(), warnings: process.getuid?.() === 0 ? [] : [shared] }
 }
 
 /** podman mounts these by itself. The root of the cell's user namespace may not create them. */
@@ -111,7 +106,7 @@ done
 rm -rf "$1"`
 
 function createPodmanSetup(hide: string[], staging: Staging, folder: string): PodmanSetup {
-  const setup = createCellSetup(hide, staging)
+  const setup = createLimitedSetup(hide, staging)
   if (setup.loader !== null) {
     copyFileSync(setup.loader, join(folder, 'loader'))
     chmodSync(join(folder, 'loader'), 0o111)
@@ -120,7 +115,11 @@ function createPodmanSetup(hide: string[], staging: Staging, folder: string): Po
   if (architecture === null) throw new Error(`there is no system call filter for ${process.arch} processors`)
   const encode = (profile: FilterProfile) => buildSeccompFilter(profile, architecture).toString('base64')
   const filters = { sealed: encode('sealed'), workshop: encode('workshop'), loopback: encode('loopback') }
-  return { ...setup, filters }
+  return { ...setup, filters, hasSomaxconn: hasSomaxconn() }
+}
+
+function hasSomaxconn(): boolean {
+  return spawnSync('unshare', ['--user', '--net', 'test', '-e', '/proc/sys/net/core/somaxconn']).status === 0
 }
 
 /** No state of the operator's own containers is read or written. */

@@ -20,6 +20,8 @@ export function runscConfig(spec: CellSpec, setup: CellSetup, filesFolder: strin
       rlimits: resourceLimits(spec),
     },
     mounts: [
+      // gVisor mounts its own devices here in any case. The cell may be user 0, who could write to the folder.
+      { destination: '/dev', type: 'tmpfs', source: 'tmpfs', options: ['ro'] },
       ...mounts.flatMap(ociMount),
       ...(spec.profile === 'sealed' ? [closedFolder('/proc')] : []),
       closedFolder('/sys'),
