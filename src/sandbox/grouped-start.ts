@@ -1,10 +1,12 @@
-import type { ChildProcess } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { errorMessage } from '../base/error-message.ts'
 import { type CellGroup, type CellGroups, openCellGroups } from './cell-groups.ts'
 import { cellMemoryMb, type DriverNeeds, groupLimits, memoryExceeded } from './cell-limits.ts'
 import type { CellResources } from './cell-resources.ts'
-import type { CellTermination } from './cell-process.ts'
+import { type CellProcess, type CellTermination, hasStdioPipes } from './cell-process.ts'
+import type { CellUser } from './cell-users.ts'
 import type { CellLimiting, CellSpec } from './driver.ts'
+import { withDescriptorsCovered } from './host-programs.ts'
 
 /** The cgroups of a driver, or the reason why it has none. */
 export interface GroupSupport {
@@ -46,6 +48,26 @@ export function prepareGroup(
     termination: { explainExit: () => (group.exceededMemory() ? memoryExceeded(cellMemoryMb(spec)) : null) },
   }
 }
+
+/** Starts a program from a shell, which waits for its cgroup and then becomes the program. */
+export function spawnInGroup(
+  command: string[],
+  options: { env: Record<string, string> } & Partial<CellUser>,
+  grouped: GroupedStart,
+  inherited: number[],
+): CellProcess {
+  const wait = grouped.gate.length > 0 ? `${waitForGate(FIRST_DESCRIPTOR)}; ` : ''
+  return withDescriptorsCovered(inherited, ['pipe', 'pipe', 'pipe', ...grouped.gate], (stdio) => {
+    const args = ['-c', `${wait}exec "$@"`, 'sh', ...command]
+    const child = spawn('/bin/sh', args, { ...options, cwd: '/', stdio, detached: true })
+    if (!hasStdioPipes(child)) throw new Error('a cell was started without its pipes')
+    grouped.admit(child, FIRST_DESCRIPTOR)
+    return child
+  })
+}
+
+/** After the standard streams. */
+export const FIRST_DESCRIPTOR = 3
 
 /** The part of a shell program that waits for the pipe `descriptor` to end. */
 export const waitForGate = (descriptor: number): string => `read -r _ <&${descriptor}; exec ${descriptor}<&-`

@@ -1,7 +1,8 @@
 import { type LimitedCellSetup, limitedCommand } from './cell-command.ts'
 import { cellEnvironment, type CellMount, cellMounts, cellWorkingDir, MEGABYTE } from './cell-view.ts'
 import { type CellUser, namespaceRoot } from './cell-users.ts'
-import type { CellSpec } from './driver.ts'
+import type { CellLimits, CellSpec } from './driver.ts'
+import type { FilesFolder } from './files-folder.ts'
 
 export interface PodmanSetup extends LimitedCellSetup {
   /** The system call filters of bwrap, which crun loads too, in base64. */
@@ -21,9 +22,9 @@ export interface PodmanCell {
 }
 
 /** What podman mounts for the cell, from its own and our mounts. Root: the loader must not belong to the cell's user. */
-export function podmanMounts(spec: CellSpec, setup: PodmanSetup, filesFolder: string | null): CellMount[] {
+export function podmanMounts(spec: CellSpec, setup: PodmanSetup, files: FilesFolder | null): CellMount[] {
   return [
-    ...cellMounts(spec, setup, filesFolder, [setup.prlimit]),
+    ...cellMounts(spec, setup, files, [setup.prlimit]),
     // As in bwrap: a shared mapping of the real /dev/zero is memory that no limit counts.
     { kind: 'bind', source: '/dev/full', target: '/dev/zero' },
   ]
@@ -48,11 +49,9 @@ export function podmanRunArguments(
     spec.hasLoopback ? loopbackArguments(setup) : [],
     ['--annotation', `run.oci.seccomp_bpf_data=${filter}`],
     spec.profile === 'sealed' ? ['--security-opt', 'mask=/proc:/sys'] : ['--security-opt', 'mask=/sys'],
-    userArguments(user),
+    userArguments(user, spec.limits),
     ['--workdir', cellWorkingDir(spec), '--http-proxy=false', '--unsetenv-all'],
     Object.entries(cellEnvironment(spec.profile, setup)).flatMap(([key, value]) => ['--env', `${key}=${value}`]),
-    // podman would raise some limits, which it may not do in a container; `prlimit` sets all of them later.
-    ['--ulimit', 'host'],
     mounts.flatMap(mountArguments),
     ['--entrypoint=', '--rootfs', root, ...limitedCommand(spec, setup)],
   ].flat()
@@ -63,13 +62,16 @@ export function podmanRunArguments(
  * service is root, only this user and a root without rights exist. Otherwise the user is that of the service, and podman
  * takes the others from /etc/subuid.
  */
-function userArguments(user: CellUser | null): string[] {
+function userArguments(user: CellUser | null, limits: CellLimits): string[] {
   if (user === null) return [`--userns=keep-id:uid=${INNER_ID},gid=${INNER_ID}`, '--user', `${INNER_ID}:${INNER_ID}`]
   const root = namespaceRoot(user)
   return [
     ['--uidmap', `0:${root.uid}:1`, '--uidmap', `${INNER_ID}:${user.uid}:1`],
     ['--gidmap', `0:${root.gid}:1`, '--gidmap', `${INNER_ID}:${user.gid}:1`],
     ['--user', `${INNER_ID}:${INNER_ID}`],
+    // As root, podman would raise these two, which it may not do in the user namespace. `prlimit` sets all limits later.
+    ['--ulimit', `nofile=${limits.open_files}:${limits.open_files}`],
+    ['--ulimit', `nproc=${limits.processes}:${limits.processes}`],
   ].flat()
 }
 
