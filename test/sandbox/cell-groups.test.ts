@@ -7,7 +7,7 @@ import { openCellGroups } from '../../src/sandbox/cell-groups.ts'
 import { findGroupSupport } from '../../src/sandbox/grouped-start.ts'
 import { readProcFile } from '../../src/sandbox/proc-file.ts'
 import { processDriver } from '../../src/sandbox/process-driver.ts'
-import { FORK_BOMB, GREEDY_PROCESSES } from './greedy-programs.ts'
+import { FORK_BOMB, GREEDY_PROCESSES } from './hostile-programs.ts'
 import { cellSpec, inTemporaryFolder, runCell, runPython } from './run-cell.ts'
 
 /** A folder with the files of a delegated cgroup: the kernel of this machine may have its controllers in cgroup v1. */

@@ -5,7 +5,7 @@ import { networkInterfaces } from 'node:os'
 import { beforeAll, expect, test } from 'vitest'
 import type { SandboxDriver } from '../../src/sandbox/driver.ts'
 import { pickSandboxDriver } from '../../src/sandbox/pick-driver.ts'
-import { GREEDY_PROCESSES } from './greedy-programs.ts'
+import { GREEDY_PROCESSES } from './hostile-programs.ts'
 import { cellSpec, inTemporaryFolder, runCell } from './run-cell.ts'
 
 let driver: SandboxDriver
