@@ -40,7 +40,7 @@ export function bwrapDriver(hide: string[], support: GroupSupport): SandboxDrive
     const child = withOpenFiles(given, (descriptors) =>
       spawnBwrap(bwrap, args, user, [...descriptors, ...grouped.gate], inherited),
     )
-    grouped.admit(child, gate)
+    void grouped.admit(child, gate)
     const termination = { ...BWRAP_TERMINATION, ...grouped.termination, afterExit: () => resources.releaseAll() }
     const cell = wrapCellProcess(child, spec.limits, termination, files)
     monitorCell(cell, spec.profile === 'workshop' && grouped.group === null ? workshopMemoryMb(spec.limits) : null)

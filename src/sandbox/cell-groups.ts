@@ -1,5 +1,6 @@
 import { accessSync, constants, existsSync, mkdirSync, mkdtempSync } from 'node:fs'
 import { readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { errorMessage } from '../base/error-message.ts'
 import { cleanUpAtExit } from './exit-cleanup.ts'
@@ -17,7 +18,7 @@ export interface GroupLimits {
 
 export interface CellGroup {
   /** Moves a process into the group. Processes that it starts later are in the group from their first moment. */
-  add(pid: number): void
+  add(pid: number): Promise<void>
   /** Whether the kernel ended the processes of the group because of their own limit of memory, not of that of another group. */
   exceededMemory(): boolean
   /** Kills all processes of the group, including those that left their session. */
@@ -144,7 +145,8 @@ function openGroup(group: string): CellGroup {
     }
   }
   return {
-    add: (pid) => writeFileSync(join(group, 'cgroup.procs'), String(pid)),
+    // The kernel first waits until no process of the machine is being forked, which takes several milliseconds.
+    add: (pid) => writeFile(join(group, 'cgroup.procs'), String(pid)),
     // `oom` counts at the group whose limit was reached, `oom_kill` at the group of the killed process.
     exceededMemory: () => /^oom [1-9]\d*\noom_kill [1-9]/m.test(readProcFile(join(group, 'memory.events'))),
     kill,

@@ -52,7 +52,7 @@ export function processDriver(log: SandboxLog, { groups, limiting }: GroupSuppor
           ...user,
         })
         if (!hasStdioPipes(child)) throw new Error('a cell was started without its pipes')
-        grouped.admit(child, FIRST_DESCRIPTOR)
+        void grouped.admit(child, FIRST_DESCRIPTOR)
         const files = filesFolder === null ? null : { host: filesFolder, inside: filesFolder }
         return wrapCellProcess(child, spec.limits, processTermination(grouped, resources), files)
       }),
@@ -120,7 +120,11 @@ function processEnvironment({ profile, customDir }: CellSpec, folder: string): R
 function processTermination(grouped: GroupedStart, resources: CellResources): CellTermination {
   return {
     ...grouped.termination,
-    kill: (pid) => (grouped.group === null ? terminateGroup(pid) : grouped.group.kill()),
+    kill(pid) {
+      if (grouped.group === null) return terminateGroup(pid)
+      grouped.group.kill()
+      killGroup(pid) // It may still wait to enter its cgroup.
+    },
     parseExit: (code, signal) => ({ code, signal }),
     afterExit(pid) {
       killGroup(pid)

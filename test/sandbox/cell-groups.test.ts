@@ -102,6 +102,15 @@ describe.skipIf(!canCreate)('cells in cgroups of the kernel', () => {
       })
     })
 
+    test('a cell that is killed before it has entered its group ends', async () => {
+      await inTemporaryFolder(async (folder) => {
+        const cell = driver.start(cellSpec({ profile: 'workshop', command: ['sleep', '602'] }, folder))
+        await cell.kill()
+        await expect.poll(listGroups).toEqual([])
+        expect(execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })).not.toContain('sleep 602')
+      })
+    })
+
     test('a cell that ends by itself leaves no group and no process, also with a loopback port', async () => {
       const command = ['sh', '-c', 'setsid sleep 601 & echo done']
       for (const hasLoopback of [false, true]) {
