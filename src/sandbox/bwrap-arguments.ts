@@ -1,11 +1,8 @@
-import { CELL_LOADER, type CellMount, type CellSetup, MEGABYTE, usesLoader } from './cell-view.ts'
-import { cellCommand, cellEnvironment, cellMounts, cellResourceLimits, cellWorkingDir } from './cell-view.ts'
+import { type LimitedCellSetup, limitedCommand } from './cell-command.ts'
+import { CELL_LOADER, type CellMount, MEGABYTE, usesLoader } from './cell-view.ts'
+import { cellEnvironment, cellMounts, cellWorkingDir } from './cell-view.ts'
 import type { CellSpec } from './driver.ts'
-import type { HostProgram } from './host-programs.ts'
-
-export interface BwrapSetup extends CellSetup {
-  prlimit: HostProgram
-}
+import type { FilesFolder } from './files-folder.ts'
 
 /** The descriptors of the system call filter and of the dynamic loader, which bwrap reads. */
 const SECCOMP_DESCRIPTOR = 3
@@ -15,21 +12,19 @@ const LOADER_DESCRIPTOR = 4
  * All arguments of bwrap. They contain no secret: the host shows them in its process list. The cell cannot see them,
  * because the first process of bwrap becomes the program of the cell.
  */
-export function bwrapArguments(spec: CellSpec, setup: BwrapSetup, filesFolder: string | null): string[] {
+export function bwrapArguments(spec: CellSpec, setup: LimitedCellSetup, files: FilesFolder | null): string[] {
   const environment = Object.entries(cellEnvironment(spec.profile, setup))
   return [
     spec.hasLoopback ? [] : ['--unshare-net'],
     NAMESPACE_ARGUMENTS,
     ['--clearenv', ...environment.flatMap((variable) => ['--setenv', ...variable])],
     DEVICE_ARGUMENTS,
-    cellMounts(spec, setup, filesFolder, [setup.prlimit]).flatMap(mountArguments),
+    cellMounts(spec, setup, files, [setup.prlimit]).flatMap(mountArguments),
     usesLoader(spec, setup) ? ['--perms', '0111', '--file', String(LOADER_DESCRIPTOR), CELL_LOADER] : [],
     ['--remount-ro', '/dev', '--remount-ro', '/'],
     ['--chdir', cellWorkingDir(spec)],
     ['--seccomp', String(SECCOMP_DESCRIPTOR), '--'],
-    // Inside bwrap, not around it: inside, the kernel counts processes per cell and not per user of the host.
-    [setup.prlimit.path, ...limitArguments(spec), '--'],
-    cellCommand(spec, setup),
+    limitedCommand(spec, setup),
   ].flat()
 }
 
@@ -59,6 +54,3 @@ function mountArguments(mount: CellMount): string[] {
       return ['--proc', mount.target]
   }
 }
-
-const limitArguments = ({ limits }: CellSpec): string[] =>
-  Object.entries(cellResourceLimits(limits)).map(([name, value]) => `--${name}=${value}:${value}`)

@@ -2,67 +2,50 @@ import { execFileSync, spawn } from 'node:child_process'
 import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { bwrapArguments, type BwrapSetup } from './bwrap-arguments.ts'
-import { CELL_FILES_DIR, CELL_PATHS, createCellSetup, usesLoader } from './cell-view.ts'
-import { startWithResources } from './cell-resources.ts'
+import { bwrapArguments } from './bwrap-arguments.ts'
+import { createLimitedSetup } from './cell-command.ts'
+import { usesLoader } from './cell-view.ts'
 import { type CellProcess, wrapCellProcess, type CellTermination, hasStdioPipes } from './cell-process.ts'
-import { fullIsolation, type SandboxDriver } from './driver.ts'
+import type { SandboxDriver } from './driver.ts'
 import { killProcess, parseShellExit } from './exit-status.ts'
 import { workshopMemoryMb } from './cell-limits.ts'
 import { findFirstProcess, monitorCell } from './cell-monitor.ts'
-import { findProgram, listInheritedDescriptors, inspectProgram, withDescriptorsCovered } from './host-programs.ts'
-import { type GroupSupport, prepareGroup } from './grouped-start.ts'
+import { findProgram, listInheritedDescriptors, withDescriptorsCovered } from './host-programs.ts'
+import { FIRST_DESCRIPTOR, type GroupSupport, prepareGroup } from './grouped-start.ts'
 import { loopbackArguments, SERVICE_NETWORK } from './loopback-helper.ts'
 import { parseCpuArchitecture, buildSeccompFilter, type FilterProfile } from './seccomp-filter.ts'
-import { keepFilesFolder, removeOrphanedFilesFolders } from './files-folder.ts'
-import { giveSocketToCellUser, createSocketFolder, cellUserOfSocket } from './socket-folder.ts'
-import { createStaging, type Staging } from './staging.ts'
-import { type CellUser, createCellUserAllocator } from './cell-users.ts'
+import { createRootedDriver } from './rooted-driver.ts'
+import { createStaging } from './staging.ts'
+import type { CellUser } from './cell-users.ts'
 
 /** Runs each cell in its own Linux namespaces. Throws if bubblewrap is missing; `probeDriver` checks that it works. */
-export function bwrapDriver(hide: string[], { groups, limiting }: GroupSupport): SandboxDriver {
+export function bwrapDriver(hide: string[], support: GroupSupport): SandboxDriver {
   const bwrap = requireBwrap()
   const staging = createStaging()
-  const setup = createBwrapSetup(hide, staging)
+  const setup = createLimitedSetup(hide, staging)
   const filters = openSeccompFilters()
-  const users = createCellUserAllocator()
   const inherited = listInheritedDescriptors()
-  removeOrphanedFilesFolders()
-  return {
-    kind: 'bwrap',
-    isolation: fullIsolation(),
-    canLoopback: true,
-    limiting,
-    ...CELL_PATHS,
-    stageFolder: staging.stageFolder,
-    createSocketFolder: (parent) => createSocketFolder(parent, users()),
-    prepareSocket: giveSocketToCellUser,
-    start: (spec) =>
-      startWithResources((resources) => {
-        const user = cellUserOfSocket(spec.socket, users)
-        const filesFolder = keepFilesFolder(spec, user, resources)
-        // Opened for each cell: a shared descriptor also shares its read position, and the first cell reads to the end.
-        const filter = filters[spec.hasLoopback ? 'loopback' : spec.profile]
-        const given = [`/proc/self/fd/${filter}`, ...(usesLoader(spec, setup) ? [setup.loader ?? ''] : [])]
-        const inner = bwrapArguments(spec, setup, filesFolder)
-        const network = FIRST_DESCRIPTOR + given.length
-        if (spec.hasLoopback) given.push(SERVICE_NETWORK)
-        const grouped = prepareGroup(groups, spec, BWRAP_NEEDS, resources)
-        const gate = FIRST_DESCRIPTOR + given.length
-        // With a cgroup, bwrap reads further arguments from a pipe, which ends without any when bwrap is in the cgroup.
-        const wait = grouped.gate.flatMap(() => ['--args', String(gate)])
-        const args = [...wait, ...(spec.hasLoopback ? loopbackArguments(bwrap, network, inner) : inner)]
-        const child = withOpenFiles(given, (descriptors) =>
-          spawnBwrap(bwrap, args, user, [...descriptors, ...grouped.gate], inherited),
-        )
-        grouped.admit(child, gate)
-        const files = filesFolder === null ? null : { host: filesFolder, inside: CELL_FILES_DIR }
-        const termination = { ...BWRAP_TERMINATION, ...grouped.termination, afterExit: () => resources.releaseAll() }
-        const cell = wrapCellProcess(child, spec.limits, termination, files)
-        monitorCell(cell, spec.profile === 'workshop' && grouped.group === null ? workshopMemoryMb(spec.limits) : null)
-        return cell
-      }),
-  }
+  return createRootedDriver('bwrap', support, staging, ({ spec, user, files, resources }) => {
+    // Opened for each cell: a shared descriptor also shares its read position, and the first cell reads to the end.
+    const filter = filters[spec.hasLoopback ? 'loopback' : spec.profile]
+    const given = [`/proc/self/fd/${filter}`, ...(usesLoader(spec, setup) ? [setup.loader ?? ''] : [])]
+    const inner = bwrapArguments(spec, setup, files)
+    const network = FIRST_DESCRIPTOR + given.length
+    if (spec.hasLoopback) given.push(SERVICE_NETWORK)
+    const grouped = prepareGroup(support.groups, spec, BWRAP_NEEDS, resources)
+    const gate = FIRST_DESCRIPTOR + given.length
+    // With a cgroup, bwrap reads further arguments from a pipe, which ends without any when bwrap is in the cgroup.
+    const wait = grouped.gate.flatMap(() => ['--args', String(gate)])
+    const args = [...wait, ...(spec.hasLoopback ? loopbackArguments(bwrap, network, inner) : inner)]
+    const child = withOpenFiles(given, (descriptors) =>
+      spawnBwrap(bwrap, args, user, [...descriptors, ...grouped.gate], inherited),
+    )
+    void grouped.admit(child, gate)
+    const termination = { ...BWRAP_TERMINATION, ...grouped.termination, afterExit: () => resources.releaseAll() }
+    const cell = wrapCellProcess(child, spec.limits, termination, files)
+    monitorCell(cell, spec.profile === 'workshop' && grouped.group === null ? workshopMemoryMb(spec.limits) : null)
+    return cell
+  })
 }
 
 function requireBwrap(): string {
@@ -75,17 +58,8 @@ function requireBwrap(): string {
   return path
 }
 
-function createBwrapSetup(hide: string[], staging: Staging): BwrapSetup {
-  const prlimit = findProgram('prlimit')
-  if (prlimit === null) throw new Error('prlimit (package util-linux) is not installed')
-  return { ...createCellSetup(hide, staging), prlimit: inspectProgram(prlimit) }
-}
-
 /** bwrap waits in one or two processes outside of the cell, and a loopback port needs one more. */
 const BWRAP_NEEDS = { memoryMb: 0, processes: 4 }
-
-/** Of the files that bwrap inherits, after its standard streams. */
-const FIRST_DESCRIPTOR = 3
 
 type SeccompDescriptors = Record<FilterProfile, number>
 

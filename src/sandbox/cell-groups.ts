@@ -1,7 +1,9 @@
 import { accessSync, constants, existsSync, mkdirSync, mkdtempSync } from 'node:fs'
 import { readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { errorMessage } from '../base/error-message.ts'
+import { cleanUpAtExit } from './exit-cleanup.ts'
 import { readProcFile } from './proc-file.ts'
 
 /** Creates a cgroup (version 2) for each cell, in which the kernel limits all its processes together. */
@@ -16,8 +18,8 @@ export interface GroupLimits {
 
 export interface CellGroup {
   /** Moves a process into the group. Processes that it starts later are in the group from their first moment. */
-  add(pid: number): void
-  /** Whether the kernel ended the processes of the group because of their memory. */
+  add(pid: number): Promise<void>
+  /** Whether the kernel ended the processes of the group because of their own limit of memory, not of that of another group. */
   exceededMemory(): boolean
   /** Kills all processes of the group, including those that left their session. */
   kill(): void
@@ -79,7 +81,7 @@ function prepareParent(own: string, controllers: Controller[]): string {
   const parent = join(own, `${CELLS_PREFIX}${process.pid}`)
   mkdirSync(parent, { recursive: true })
   enableControllers(parent, controllers)
-  process.once('exit', () => removeEmptyGroup(parent))
+  cleanUpAtExit(() => removeEmptyGroup(parent))
   return parent
 }
 
@@ -143,8 +145,10 @@ function openGroup(group: string): CellGroup {
     }
   }
   return {
-    add: (pid) => writeFileSync(join(group, 'cgroup.procs'), String(pid)),
-    exceededMemory: () => /^oom_kill [1-9]/m.test(readProcFile(join(group, 'memory.events'))),
+    // The kernel first waits until no process of the machine is being forked, which takes several milliseconds.
+    add: (pid) => writeFile(join(group, 'cgroup.procs'), String(pid)),
+    // `oom` counts at the group whose limit was reached, `oom_kill` at the group of the killed process.
+    exceededMemory: () => /^oom [1-9]\d*\noom_kill [1-9]/m.test(readProcFile(join(group, 'memory.events'))),
     kill,
     async remove() {
       // A process leaves its group a moment after its parent has noticed its end.

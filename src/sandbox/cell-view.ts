@@ -4,6 +4,7 @@ import { CELL_AGENT_DIR, CELL_SOCKET } from '../contract/agent-protocol.ts'
 import { SHELL_FOLDERS, SHOWN_FOLDERS } from '../contract/declared-agents.ts'
 import { dataLimitMb } from './cell-limits.ts'
 import type { CellLimits, CellSpec } from './driver.ts'
+import type { FilesFolder } from './files-folder.ts'
 import { type HostProgram, inspectOwnNode } from './host-programs.ts'
 import { createHostsFile } from './loopback-helper.ts'
 import type { Staging } from './staging.ts'
@@ -58,12 +59,12 @@ const bind = (source: string, target = source): CellMount => ({ kind: 'bind', so
 export function cellMounts(
   spec: CellSpec,
   setup: CellSetup,
-  filesFolder: string | null,
+  files: FilesFolder | null,
   programs: HostProgram[],
 ): CellMount[] {
   return [
     { kind: 'tmpfs', target: '/tmp', megabytes: spec.limits.tmp_mb },
-    ...(filesFolder === null ? [] : [bind(filesFolder, CELL_FILES_DIR)]),
+    ...(files === null ? [] : [bind(files.host, files.inside)]),
     ...(spec.profile === 'workshop' ? workshopMounts(spec, setup) : []),
     ...programMounts(spec.profile, setup, programs),
     bind(setup.readablePath(spec.agentDir), CELL_AGENT_DIR),

@@ -1,10 +1,12 @@
-import type { ChildProcess } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { errorMessage } from '../base/error-message.ts'
 import { type CellGroup, type CellGroups, openCellGroups } from './cell-groups.ts'
 import { cellMemoryMb, type DriverNeeds, groupLimits, memoryExceeded } from './cell-limits.ts'
 import type { CellResources } from './cell-resources.ts'
-import type { CellTermination } from './cell-process.ts'
+import { type CellProcess, type CellTermination, hasStdioPipes } from './cell-process.ts'
+import type { CellUser } from './cell-users.ts'
 import type { CellLimiting, CellSpec } from './driver.ts'
+import { withDescriptorsCovered } from './host-programs.ts'
 
 /** The cgroups of a driver, or the reason why it has none. */
 export interface GroupSupport {
@@ -25,8 +27,8 @@ export interface GroupedStart {
   group: CellGroup | null
   /** For the stdio of the first program, which waits until this pipe ends. Empty without a cgroup. */
   gate: 'pipe'[]
-  /** Moves the new process into the cgroup and lets it continue: none of its children can be outside. */
-  admit(child: ChildProcess, gateDescriptor: number): void
+  /** Moves the new process into the cgroup and then lets it continue: none of its children can be outside. */
+  admit(child: ChildProcess, gateDescriptor: number): Promise<void>
   termination: Pick<CellTermination, 'explainExit'>
 }
 
@@ -37,26 +39,53 @@ export function prepareGroup(
   resources: CellResources,
 ): GroupedStart {
   const group = groups?.create(groupLimits(spec, own)) ?? null
-  if (group === null) return { group, gate: [], admit: () => {}, termination: {} }
+  if (group === null) return { group, gate: [], admit: async () => {}, termination: {} }
   resources.keep(() => void group.remove())
+  let problem: string | null = null
   return {
     group,
     gate: ['pipe'],
-    admit: (child, gateDescriptor) => admitToGroup(child, gateDescriptor, group),
-    termination: { explainExit: () => (group.exceededMemory() ? memoryExceeded(cellMemoryMb(spec)) : null) },
+    async admit(child, gateDescriptor) {
+      problem = await admitToGroup(child, gateDescriptor, group)
+    },
+    termination: {
+      explainExit: () => problem ?? (group.exceededMemory() ? memoryExceeded(cellMemoryMb(spec)) : null),
+    },
   }
 }
+
+/** Starts a program from a shell, which waits for its cgroup and then becomes the program. */
+export function spawnInGroup(
+  command: string[],
+  options: { env: Record<string, string> } & Partial<CellUser>,
+  grouped: GroupedStart,
+  inherited: number[],
+): CellProcess {
+  const wait = grouped.gate.length > 0 ? `${waitForGate(FIRST_DESCRIPTOR)}; ` : ''
+  return withDescriptorsCovered(inherited, ['pipe', 'pipe', 'pipe', ...grouped.gate], (stdio) => {
+    const args = ['-c', `${wait}exec "$@"`, 'sh', ...command]
+    const child = spawn('/bin/sh', args, { ...options, cwd: '/', stdio, detached: true })
+    if (!hasStdioPipes(child)) throw new Error('a cell was started without its pipes')
+    void grouped.admit(child, FIRST_DESCRIPTOR)
+    return child
+  })
+}
+
+/** After the standard streams. */
+export const FIRST_DESCRIPTOR = 3
 
 /** The part of a shell program that waits for the pipe `descriptor` to end. */
 export const waitForGate = (descriptor: number): string => `read -r _ <&${descriptor}; exec ${descriptor}<&-`
 
-function admitToGroup(child: ChildProcess, gateDescriptor: number, group: CellGroup): void {
-  if (child.pid === undefined) return // It could not be started; its exit says why.
+/** Null, or why the process could not enter; it is killed then. */
+async function admitToGroup(child: ChildProcess, gateDescriptor: number, group: CellGroup): Promise<string | null> {
+  if (child.pid === undefined) return null // It could not be started; its exit says why.
   try {
-    group.add(child.pid)
+    await group.add(child.pid)
+    return null
   } catch (cause) {
     child.kill('SIGKILL')
-    throw new Error(`a cell could not enter its cgroup: ${errorMessage(cause)}`, { cause })
+    return `the sandbox could not enter its cgroup: ${errorMessage(cause)}`
   } finally {
     child.stdio[gateDescriptor]?.destroy()
   }

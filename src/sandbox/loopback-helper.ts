@@ -1,11 +1,12 @@
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { cleanUpAtExit } from './exit-cleanup.ts'
 import { cellTemporaryFolder } from './staging.ts'
 
 /** A file for all cells with a loopback port that names 127.0.0.1 as localhost. Removed when the service ends. */
 export function createHostsFile(): string {
   const folder = mkdtempSync(join(cellTemporaryFolder(), 'svc-loopback-'))
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  cleanUpAtExit(() => rmSync(folder, { recursive: true, force: true }))
   const path = join(folder, 'hosts')
   writeFileSync(path, '127.0.0.1 localhost\n')
   chmodSync(path, 0o644)
@@ -44,5 +45,6 @@ if [ /proc/self/ns/net -ef "/proc/self/fd/$1" ]; then echo 'the cell has no netw
 eval "exec $1<&-"
 echo '4096 16384 65536' > /proc/sys/net/ipv4/tcp_rmem
 echo '4096 16384 65536' > /proc/sys/net/ipv4/tcp_wmem
-echo 256 > /proc/sys/net/core/somaxconn
+# Older kernels, such as 6.1, do not show this one in a user namespace.
+if [ -e /proc/sys/net/core/somaxconn ]; then echo 256 > /proc/sys/net/core/somaxconn; fi
 shift; exec "$@"`

@@ -64,7 +64,9 @@ const REMEDIES = {
   runsc:
     'Install gVisor of December 2022 or newer and setpriv (apt-get install runsc util-linux), and allow user ' +
     'namespaces and ptrace',
-  podman: 'Install podman 4.3 or newer and crun 1.8 or newer (apt-get install podman crun)',
+  podman:
+    'Install podman 4.3 or newer and crun 1.8 or newer (apt-get install podman crun). A service that is not root also ' +
+    'needs uidmap, a line for its user in /etc/subuid and in /etc/subgid, and a machine with cgroup v2 only',
 }
 
 function announceDriver(driver: SandboxDriver, log: SandboxLog): SandboxDriver {

@@ -1,11 +1,14 @@
-import { type CellMount, type CellSetup, cellCommand, cellMounts, MEGABYTE } from './cell-view.ts'
-import { cellEnvironment, cellResourceLimits, cellWorkingDir } from './cell-view.ts'
+import { type LimitedCellSetup, limitedCommand } from './cell-command.ts'
+import { cellEnvironment, type CellMount, cellMounts, cellWorkingDir, MEGABYTE } from './cell-view.ts'
 import { type CellUser, namespaceRoot } from './cell-users.ts'
-import type { CellSpec } from './driver.ts'
+import type { CellLimits, CellSpec } from './driver.ts'
+import type { FilesFolder } from './files-folder.ts'
 
-export interface PodmanSetup extends CellSetup {
+export interface PodmanSetup extends LimitedCellSetup {
   /** The system call filters of bwrap, which crun loads too, in base64. */
   filters: { sealed: string; workshop: string; loopback: string }
+  /** Whether a network namespace of a user has `net.core.somaxconn`. Older kernels, such as 6.1, do not show it. */
+  hasSomaxconn: boolean
 }
 
 export interface PodmanCell {
@@ -19,9 +22,9 @@ export interface PodmanCell {
 }
 
 /** What podman mounts for the cell, from its own and our mounts. Root: the loader must not belong to the cell's user. */
-export function podmanMounts(spec: CellSpec, setup: CellSetup, filesFolder: string | null): CellMount[] {
+export function podmanMounts(spec: CellSpec, setup: PodmanSetup, files: FilesFolder | null): CellMount[] {
   return [
-    ...cellMounts(spec, setup, filesFolder, []),
+    ...cellMounts(spec, setup, files, [setup.prlimit]),
     // As in bwrap: a shared mapping of the real /dev/zero is memory that no limit counts.
     { kind: 'bind', source: '/dev/full', target: '/dev/zero' },
   ]
@@ -43,40 +46,42 @@ export function podmanRunArguments(
       '--security-opt=no-new-privileges',
       '--cgroups=disabled',
     ],
-    spec.hasLoopback
-      ? Object.entries(LOOPBACK_SETTINGS).flatMap(([key, value]) => ['--sysctl', `${key}=${value}`])
-      : [],
+    spec.hasLoopback ? loopbackArguments(setup) : [],
     ['--annotation', `run.oci.seccomp_bpf_data=${filter}`],
     spec.profile === 'sealed' ? ['--security-opt', 'mask=/proc:/sys'] : ['--security-opt', 'mask=/sys'],
-    user === null ? ['--user', '0:0'] : userArguments(user),
+    userArguments(user, spec.limits),
     ['--workdir', cellWorkingDir(spec), '--http-proxy=false', '--unsetenv-all'],
     Object.entries(cellEnvironment(spec.profile, setup)).flatMap(([key, value]) => ['--env', `${key}=${value}`]),
-    Object.entries(cellResourceLimits(spec.limits)).flatMap(([key, value]) => ['--ulimit', `${key}=${value}:${value}`]),
     mounts.flatMap(mountArguments),
-    ['--entrypoint=', '--rootfs', root, ...cellCommand(spec, setup)],
+    ['--entrypoint=', '--rootfs', root, ...limitedCommand(spec, setup)],
   ].flat()
 }
 
 /**
- * A user namespace of its own, in which the cell is nobody, as in bwrap: the kernel counts its processes per cell, and
- * only this user and a root without rights exist. A service without root has no other users to give.
+ * A user namespace of its own, in which the cell is nobody, as in bwrap: the kernel counts its processes per cell. If the
+ * service is root, only this user and a root without rights exist. Otherwise the user is that of the service, and podman
+ * takes the others from /etc/subuid.
  */
-function userArguments(user: CellUser): string[] {
+function userArguments(user: CellUser | null, limits: CellLimits): string[] {
+  if (user === null) return [`--userns=keep-id:uid=${INNER_ID},gid=${INNER_ID}`, '--user', `${INNER_ID}:${INNER_ID}`]
   const root = namespaceRoot(user)
   return [
     ['--uidmap', `0:${root.uid}:1`, '--uidmap', `${INNER_ID}:${user.uid}:1`],
     ['--gidmap', `0:${root.gid}:1`, '--gidmap', `${INNER_ID}:${user.gid}:1`],
     ['--user', `${INNER_ID}:${INNER_ID}`],
+    // As root, podman would raise these two, which it may not do in the user namespace. `prlimit` sets all limits later.
+    ['--ulimit', `nofile=${limits.open_files}:${limits.open_files}`],
+    ['--ulimit', `nproc=${limits.processes}:${limits.processes}`],
   ].flat()
 }
 
 const INNER_ID = 65534
 
 /** As the loopback helper of bwrap sets them: no limit of the cell counts the memory of TCP buffers. */
-const LOOPBACK_SETTINGS = {
-  'net.ipv4.tcp_rmem': '4096 16384 65536',
-  'net.ipv4.tcp_wmem': '4096 16384 65536',
-  'net.core.somaxconn': '256',
+function loopbackArguments({ hasSomaxconn }: PodmanSetup): string[] {
+  const settings = ['net.ipv4.tcp_rmem=4096 16384 65536', 'net.ipv4.tcp_wmem=4096 16384 65536']
+  if (hasSomaxconn) settings.push('net.core.somaxconn=256')
+  return settings.flatMap((setting) => ['--sysctl', setting])
 }
 
 function mountArguments(mount: CellMount): string[] {

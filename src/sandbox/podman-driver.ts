@@ -1,70 +1,48 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { createLimitedSetup } from './cell-command.ts'
 import { workshopMemoryMb } from './cell-limits.ts'
 import { monitorCell } from './cell-monitor.ts'
-import { type CellResources, startWithResources } from './cell-resources.ts'
-import { type CellProcess, type CellTermination, hasStdioPipes, wrapCellProcess } from './cell-process.ts'
-import { createCellUserAllocator, namespaceRoot } from './cell-users.ts'
-import { CELL_FILES_DIR, CELL_LOADER, CELL_PATHS, createCellSetup, usesLoader } from './cell-view.ts'
-import { fullIsolation, type SandboxDriver, type SandboxIsolation } from './driver.ts'
+import type { CellResources } from './cell-resources.ts'
+import { type CellTermination, wrapCellProcess } from './cell-process.ts'
+import { namespaceRoot } from './cell-users.ts'
+import { CELL_LOADER, usesLoader } from './cell-view.ts'
+import type { SandboxDriver } from './driver.ts'
 import { killProcess, parseShellExit } from './exit-status.ts'
-import { keepFilesFolder, removeOrphanedFilesFolders } from './files-folder.ts'
-import { type GroupedStart, type GroupSupport, prepareGroup, waitForGate } from './grouped-start.ts'
-import { findProgram, listInheritedDescriptors, withDescriptorsCovered } from './host-programs.ts'
+import { type GroupedStart, type GroupSupport, prepareGroup, spawnInGroup } from './grouped-start.ts'
+import { findProgram, listInheritedDescriptors } from './host-programs.ts'
 import { createRootFolder, keepCellFolder } from './oci-root.ts'
 import { podmanMounts, podmanRunArguments, type PodmanSetup } from './podman-arguments.ts'
 import { readProcFile } from './proc-file.ts'
+import { createRootedDriver } from './rooted-driver.ts'
 import { buildSeccompFilter, type FilterProfile, parseCpuArchitecture } from './seccomp-filter.ts'
-import { cellUserOfSocket, createSocketFolder, giveSocketToCellUser } from './socket-folder.ts'
 import { cellTemporaryFolder, createStaging, type Staging } from './staging.ts'
 
 /** Runs each cell in a container of podman, with crun and without an image: it sees the same files as in bwrap. */
-export function podmanDriver(hide: string[], { groups, limiting }: GroupSupport): SandboxDriver {
+export function podmanDriver(hide: string[], support: GroupSupport): SandboxDriver {
   const [podman, crun] = ['podman', 'crun'].map(requireProgram)
   const staging = createStaging()
   const folder = createPodmanFolder()
   const setup = createPodmanSetup(hide, staging, folder)
   const command = [...ownCgroupView(), `${podman}`, ...storageArguments(folder), '--runtime', `${crun}`, 'run']
-  const users = createCellUserAllocator()
+  const env = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', HOME: folder, XDG_RUNTIME_DIR: join(folder, 'run') }
   const inherited = listInheritedDescriptors()
-  removeOrphanedFilesFolders()
-  return {
-    kind: 'podman',
-    isolation: podmanIsolation(),
-    canLoopback: true,
-    limiting,
-    ...CELL_PATHS,
-    stageFolder: staging.stageFolder,
-    createSocketFolder: (parent) => createSocketFolder(parent, users()),
-    prepareSocket: giveSocketToCellUser,
-    start: (spec) =>
-      startWithResources((resources) => {
-        const user = cellUserOfSocket(spec.socket, users)
-        const filesFolder = keepFilesFolder(spec, user, resources)
-        const cellFolder = keepCellFolder(user && namespaceRoot(user), resources, join(folder, 'cells'))
-        const mounts = podmanMounts(spec, setup, filesFolder)
-        if (usesLoader(spec, setup)) mounts.push({ kind: 'bind', source: join(folder, 'loader'), target: CELL_LOADER })
-        const root = join(cellFolder, 'rootfs')
-        createRootFolder(root, mounts, PODMAN_FILES)
-        const pidFile = join(cellFolder, 'pid')
-        const cellOptions = { spec, mounts, user, root, pidFile, name: basename(cellFolder) }
-        const grouped = prepareGroup(groups, spec, PODMAN_NEEDS, resources)
-        const child = spawnPodman([...command, ...podmanRunArguments(cellOptions, setup)], folder, grouped, inherited)
-        const files = filesFolder === null ? null : { host: filesFolder, inside: CELL_FILES_DIR }
-        const termination = podmanTermination(pidFile, grouped, resources)
-        const cell = wrapCellProcess(child, spec.limits, termination, files)
-        const maxMemoryMb = spec.profile === 'workshop' && grouped.group === null ? workshopMemoryMb(spec.limits) : null
-        monitorCell(cell, maxMemoryMb, () => findContainer(pidFile))
-        return cell
-      }),
-  }
-}
-
-/** podman gives the containers of a user without root one common user namespace, in which the kernel counts processes. */
-function podmanIsolation(): SandboxIsolation {
-  const shared = 'the service is not root: all cells of podman share one user namespace and one limit of processes'
-  return { ...fullIsolation(), warnings: process.getuid?.() === 0 ? [] : [shared] }
+  return createRootedDriver('podman', support, staging, ({ spec, user, files, resources }) => {
+    const cellFolder = keepCellFolder(user && namespaceRoot(user), resources, join(folder, 'cells'))
+    const mounts = podmanMounts(spec, setup, files)
+    if (usesLoader(spec, setup)) mounts.push({ kind: 'bind', source: join(folder, 'loader'), target: CELL_LOADER })
+    const root = join(cellFolder, 'rootfs')
+    createRootFolder(root, mounts, PODMAN_FILES)
+    const pidFile = join(cellFolder, 'pid')
+    const cellOptions = { spec, mounts, user, root, pidFile, name: basename(cellFolder) }
+    const grouped = prepareGroup(support.groups, spec, PODMAN_NEEDS, resources)
+    const child = spawnInGroup([...command, ...podmanRunArguments(cellOptions, setup)], { env }, grouped, inherited)
+    const cell = wrapCellProcess(child, spec.limits, podmanTermination(pidFile, grouped, resources), files)
+    const maxMemoryMb = spec.profile === 'workshop' && grouped.group === null ? workshopMemoryMb(spec.limits) : null
+    monitorCell(cell, maxMemoryMb, () => findContainer(pidFile))
+    return cell
+  })
 }
 
 /** podman mounts these by itself. The root of the cell's user namespace may not create them. */
@@ -72,9 +50,6 @@ const PODMAN_FILES = ['etc/hostname', 'run/.containerenv']
 
 /** podman and conmon, which watches the container. */
 const PODMAN_NEEDS = { memoryMb: 128, processes: 64 }
-
-/** After the standard streams. */
-const GATE = 3
 
 function requireProgram(name: string): string {
   if (process.platform !== 'linux') throw new Error('podman is used on Linux only')
@@ -111,7 +86,7 @@ done
 rm -rf "$1"`
 
 function createPodmanSetup(hide: string[], staging: Staging, folder: string): PodmanSetup {
-  const setup = createCellSetup(hide, staging)
+  const setup = createLimitedSetup(hide, staging)
   if (setup.loader !== null) {
     copyFileSync(setup.loader, join(folder, 'loader'))
     chmodSync(join(folder, 'loader'), 0o111)
@@ -120,7 +95,11 @@ function createPodmanSetup(hide: string[], staging: Staging, folder: string): Po
   if (architecture === null) throw new Error(`there is no system call filter for ${process.arch} processors`)
   const encode = (profile: FilterProfile) => buildSeccompFilter(profile, architecture).toString('base64')
   const filters = { sealed: encode('sealed'), workshop: encode('workshop'), loopback: encode('loopback') }
-  return { ...setup, filters }
+  return { ...setup, filters, hasSomaxconn: hasSomaxconn() }
+}
+
+function hasSomaxconn(): boolean {
+  return spawnSync('unshare', ['--user', '--net', 'test', '-e', '/proc/sys/net/core/somaxconn']).status === 0
 }
 
 /** No state of the operator's own containers is read or written. */
@@ -137,17 +116,6 @@ function ownCgroupView(): string[] {
   const isHybrid = existsSync('/sys/fs/cgroup/unified') && process.getuid?.() === 0
   const script = 'mount -t cgroup2 cgroup2 /sys/fs/cgroup && exec "$@"'
   return isHybrid ? ['unshare', '--mount', '/bin/sh', '-c', script, 'sh'] : []
-}
-
-function spawnPodman(args: string[], folder: string, grouped: GroupedStart, inherited: number[]): CellProcess {
-  const script = `${grouped.gate.length > 0 ? `${waitForGate(GATE)}; ` : ''}exec "$@"`
-  const env = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', HOME: folder, XDG_RUNTIME_DIR: join(folder, 'run') }
-  return withDescriptorsCovered(inherited, ['pipe', 'pipe', 'pipe', ...grouped.gate], (stdio) => {
-    const child = spawn('/bin/sh', ['-c', script, 'sh', ...args], { env, cwd: '/', stdio, detached: true })
-    if (!hasStdioPipes(child)) throw new Error('a cell was started without its pipes')
-    grouped.admit(child, GATE)
-    return child
-  })
 }
 
 function podmanTermination(pidFile: string, grouped: GroupedStart, resources: CellResources): CellTermination {

@@ -7,7 +7,7 @@ import { wrapCellProcess, type CellTermination, hasStdioPipes } from './cell-pro
 import type { CellLimits, CellSpec, SandboxDriver, SandboxIsolation, SandboxLog } from './driver.ts'
 import { dataLimitMb } from './cell-limits.ts'
 import { keepFilesFolder, linkFilesFolder, removeOrphanedFilesFolders } from './files-folder.ts'
-import { type GroupedStart, type GroupSupport, prepareGroup, waitForGate } from './grouped-start.ts'
+import { FIRST_DESCRIPTOR, type GroupedStart, type GroupSupport, prepareGroup, waitForGate } from './grouped-start.ts'
 import { giveSocketToCellUser, createSocketFolder, cellUserOfSocket } from './socket-folder.ts'
 import { type Staging, createStaging, cellTemporaryFolder } from './staging.ts'
 import { createCellUserAllocator } from './cell-users.ts'
@@ -42,7 +42,8 @@ export function processDriver(log: SandboxLog, { groups, limiting }: GroupSuppor
         const filesFolder = keepFilesFolder(spec, user, resources)
         if (filesFolder !== null) linkFilesFolder(filesFolder, folder)
         const grouped = prepareGroup(groups, spec, { memoryMb: 0, processes: 0 }, resources)
-        const script = grouped.group === null ? LIMIT_AND_EXEC_SCRIPT : waitForGate(GATE) + LIMIT_AND_EXEC_SCRIPT
+        const script =
+          grouped.group === null ? LIMIT_AND_EXEC_SCRIPT : waitForGate(FIRST_DESCRIPTOR) + LIMIT_AND_EXEC_SCRIPT
         const child = spawn('/bin/sh', ['-c', script, 'sh', ...scriptArguments(spec, folder, filesFolder, staging)], {
           env: processEnvironment(spec, folder),
           cwd: spec.customDir === undefined ? folder : staging.readablePath(spec.customDir),
@@ -51,15 +52,12 @@ export function processDriver(log: SandboxLog, { groups, limiting }: GroupSuppor
           ...user,
         })
         if (!hasStdioPipes(child)) throw new Error('a cell was started without its pipes')
-        grouped.admit(child, GATE)
+        void grouped.admit(child, FIRST_DESCRIPTOR)
         const files = filesFolder === null ? null : { host: filesFolder, inside: filesFolder }
         return wrapCellProcess(child, spec.limits, processTermination(grouped, resources), files)
       }),
   }
 }
-
-/** The descriptor after the standard streams. */
-const GATE = 3
 
 /** The shell sets the limits and is then replaced by the program. A limit that the system lacks is skipped. */
 const LIMIT_AND_EXEC_SCRIPT = `
@@ -122,7 +120,11 @@ function processEnvironment({ profile, customDir }: CellSpec, folder: string): R
 function processTermination(grouped: GroupedStart, resources: CellResources): CellTermination {
   return {
     ...grouped.termination,
-    kill: (pid) => (grouped.group === null ? terminateGroup(pid) : grouped.group.kill()),
+    kill(pid) {
+      if (grouped.group === null) return terminateGroup(pid)
+      grouped.group.kill()
+      killGroup(pid) // It may still wait to enter its cgroup.
+    },
     parseExit: (code, signal) => ({ code, signal }),
     afterExit(pid) {
       killGroup(pid)

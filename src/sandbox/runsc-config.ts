@@ -1,11 +1,12 @@
 import { type CellMount, type CellSetup, cellCommand } from './cell-view.ts'
 import { cellEnvironment, cellMounts, cellResourceLimits, cellWorkingDir } from './cell-view.ts'
 import type { CellSpec } from './driver.ts'
+import type { FilesFolder } from './files-folder.ts'
 import { ociSeccomp } from './oci-seccomp.ts'
 
 /** The OCI configuration of a cell for gVisor, and what is mounted in it. */
-export function runscConfig(spec: CellSpec, setup: CellSetup, filesFolder: string | null) {
-  const mounts = cellMounts(spec, setup, filesFolder, [])
+export function runscConfig(spec: CellSpec, setup: CellSetup, files: FilesFolder | null) {
+  const mounts = cellMounts(spec, setup, files, [])
   const config = {
     ociVersion: '1.0.0',
     hostname: 'sandbox',
@@ -20,6 +21,8 @@ export function runscConfig(spec: CellSpec, setup: CellSetup, filesFolder: strin
       rlimits: resourceLimits(spec),
     },
     mounts: [
+      // gVisor mounts its own devices here in any case. The cell may be user 0, who could write to the folder.
+      { destination: '/dev', type: 'tmpfs', source: 'tmpfs', options: ['ro'] },
       ...mounts.flatMap(ociMount),
       ...(spec.profile === 'sealed' ? [closedFolder('/proc')] : []),
       closedFolder('/sys'),

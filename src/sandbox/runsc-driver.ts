@@ -1,74 +1,59 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { chmodSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { cellMemoryMb, groupLimits, memoryExceeded } from './cell-limits.ts'
 import { checkRepeatedly, listDescendants } from './cell-monitor.ts'
-import { startWithResources } from './cell-resources.ts'
-import { type CellProcess, hasStdioPipes, wrapCellProcess } from './cell-process.ts'
-import { type CellUser, createCellUserAllocator } from './cell-users.ts'
-import { CELL_FILES_DIR, CELL_PATHS, createCellSetup } from './cell-view.ts'
-import { type CellSpec, fullIsolation, type SandboxCell, type SandboxDriver } from './driver.ts'
+import type { CellResources } from './cell-resources.ts'
+import { type CellTermination, wrapCellProcess } from './cell-process.ts'
+import { createCellSetup } from './cell-view.ts'
+import type { CellSpec, SandboxCell, SandboxDriver } from './driver.ts'
 import { killProcess, parseShellExit } from './exit-status.ts'
-import { keepFilesFolder, removeOrphanedFilesFolders } from './files-folder.ts'
-import { type GroupSupport, prepareGroup, waitForGate } from './grouped-start.ts'
-import { findProgram, listInheritedDescriptors, withDescriptorsCovered } from './host-programs.ts'
+import { type GroupedStart, type GroupSupport, prepareGroup, spawnInGroup } from './grouped-start.ts'
+import { findProgram, listInheritedDescriptors } from './host-programs.ts'
+import { createRootFolder, keepCellFolder } from './oci-root.ts'
+import { createRootedDriver } from './rooted-driver.ts'
 import { runscConfig } from './runsc-config.ts'
 import { cpuSeconds, runscMemoryMb } from './runsc-usage.ts'
-import { cellUserOfSocket, createSocketFolder, giveSocketToCellUser } from './socket-folder.ts'
-import { createRootFolder, keepCellFolder } from './oci-root.ts'
+import { giveSocketToCellUser } from './socket-folder.ts'
 import { createStaging } from './staging.ts'
 
 /**
  * Runs each cell in gVisor, which answers the system calls of the cell in a process of its own. It is started without
  * root: a program that leaves gVisor is then in empty namespaces, with the rights of the cell's user.
  */
-export function runscDriver(hide: string[], { groups, limiting }: GroupSupport): SandboxDriver {
+export function runscDriver(hide: string[], support: GroupSupport): SandboxDriver {
   const launch = requireRunsc()
   const staging = createStaging()
   // gVisor itself keeps a program from opening the memory of the process that started it.
   const setup = { ...createCellSetup(hide, staging), loader: null }
-  const users = createCellUserAllocator()
   const inherited = listInheritedDescriptors()
-  removeOrphanedFilesFolders()
+  const driver = createRootedDriver('runsc', support, staging, ({ spec, user, files, resources }) => {
+    const folder = keepCellFolder(user, resources)
+    const { config, mounts } = runscConfig(spec, setup, files)
+    createRootFolder(join(folder, 'rootfs'), mounts)
+    writeFileSync(join(folder, 'config.json'), JSON.stringify(config), { mode: 0o644 })
+    const grouped = prepareGroup(support.groups, spec, RUNSC_NEEDS, resources)
+    const args = [...launch, `--root=${join(folder, 'state')}`, 'run', '--bundle', folder, basename(folder)]
+    const child = spawnInGroup(args, { env: {}, ...user }, grouped, inherited)
+    const cell = wrapCellProcess(child, spec.limits, runscTermination(grouped, resources), files)
+    monitorRunsc(cell, spec, grouped.group === null)
+    return cell
+  })
+  return { ...driver, prepareSocket }
+}
+
+function runscTermination(grouped: GroupedStart, resources: CellResources): CellTermination {
+  let killed = false
   return {
-    kind: 'runsc',
-    isolation: fullIsolation(),
-    canLoopback: true,
-    limiting,
-    ...CELL_PATHS,
-    stageFolder: staging.stageFolder,
-    createSocketFolder: (parent) => createSocketFolder(parent, users()),
-    prepareSocket,
-    start: (spec) =>
-      startWithResources((resources) => {
-        const user = cellUserOfSocket(spec.socket, users)
-        const filesFolder = keepFilesFolder(spec, user, resources)
-        const folder = keepCellFolder(user, resources)
-        const { config, mounts } = runscConfig(spec, setup, filesFolder)
-        createRootFolder(join(folder, 'rootfs'), mounts)
-        writeFileSync(join(folder, 'config.json'), JSON.stringify(config), { mode: 0o644 })
-        const grouped = prepareGroup(groups, spec, RUNSC_NEEDS, resources)
-        const args = [...launch, `--root=${join(folder, 'state')}`, 'run', '--bundle', folder, basename(folder)]
-        const child = spawnRunsc(args, user, grouped.gate, inherited)
-        grouped.admit(child, GATE)
-        let killed = false
-        const termination = {
-          ...grouped.termination,
-          // The first child waits for gVisor and for the process that opens files, so it is killed only if they do not exist.
-          kill(pid: number) {
-            killed = true
-            const [first = pid, ...inside] = listDescendants(pid)
-            for (const target of inside.length > 0 ? inside : [first]) killProcess(target)
-          },
-          parseExit: (code: number | null, signal: string | null) =>
-            killed ? { code: null, signal: 'SIGKILL' } : parseShellExit(code, signal),
-          afterExit: () => resources.releaseAll(),
-        }
-        const files = filesFolder === null ? null : { host: filesFolder, inside: CELL_FILES_DIR }
-        const cell = wrapCellProcess(child, spec.limits, termination, files)
-        monitorRunsc(cell, spec, grouped.group === null)
-        return cell
-      }),
+    ...grouped.termination,
+    // The first child waits for gVisor and for the process that opens files, so it is killed only if they do not exist.
+    kill(pid) {
+      killed = true
+      const [first = pid, ...inside] = listDescendants(pid)
+      for (const target of inside.length > 0 ? inside : [first]) killProcess(target)
+    },
+    parseExit: (code, signal) => (killed ? { code: null, signal: 'SIGKILL' } : parseShellExit(code, signal)),
+    afterExit: () => resources.releaseAll(),
   }
 }
 
@@ -85,9 +70,6 @@ function monitorRunsc(cell: SandboxCell, spec: CellSpec, countsMemory: boolean):
     return cpu_s > 0 && cpuSeconds(processes) > cpu_s ? `the sandbox used more than ${cpu_s} seconds of CPU` : null
   })
 }
-
-/** After the standard streams. */
-const GATE = 3
 
 /** The program with the arguments that are the same for all cells. */
 function requireRunsc(): string[] {
@@ -109,16 +91,6 @@ function requireRunsc(): string[] {
     '--host-uds=open',
     '--oci-seccomp',
   ]
-}
-
-function spawnRunsc(args: string[], user: CellUser | null, gate: 'pipe'[], inherited: number[]): CellProcess {
-  const wait = gate.length > 0 ? `${waitForGate(GATE)}; ` : ''
-  return withDescriptorsCovered(inherited, ['pipe', 'pipe', 'pipe', ...gate], (stdio) => {
-    const options = { env: {}, cwd: '/', stdio, detached: true, ...user } as const
-    const child = spawn('/bin/sh', ['-c', `${wait}exec "$@"`, 'sh', ...args], options)
-    if (!hasStdioPipes(child)) throw new Error('a cell was started without its pipes')
-    return child
-  })
 }
 
 /** gVisor shows the user of the cell as root and its program is another user; the folder of the socket keeps others out. */

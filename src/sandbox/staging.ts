@@ -11,6 +11,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
+import { cleanUpAtExit } from './exit-cleanup.ts'
 
 export interface Staging {
   /** A path with the same content that the user of a cell can read: the real path, or a copy of it. */
@@ -39,7 +40,7 @@ export function createStaging(): Staging {
     if (folder === null) {
       const made = mkdtempSync(join(cellTemporaryFolder(), 'svc-staging-'))
       chmodSync(made, 0o711)
-      process.once('exit', () => rmSync(made, { recursive: true, force: true }))
+      cleanUpAtExit(() => rmSync(made, { recursive: true, force: true }))
       folder = made
     }
     return join(folder, `${copies++}-${basename(path)}`)

@@ -7,7 +7,8 @@ import { openCellGroups } from '../../src/sandbox/cell-groups.ts'
 import { findGroupSupport } from '../../src/sandbox/grouped-start.ts'
 import { readProcFile } from '../../src/sandbox/proc-file.ts'
 import { processDriver } from '../../src/sandbox/process-driver.ts'
-import { cellSpec, inTemporaryFolder, runCell } from './run-cell.ts'
+import { FORK_BOMB, GREEDY_PROCESSES } from './hostile-programs.ts'
+import { cellSpec, inTemporaryFolder, runCell, runPython } from './run-cell.ts'
 
 /** A folder with the files of a delegated cgroup: the kernel of this machine may have its controllers in cgroup v1. */
 async function withGroupFiles<T>(files: Record<string, string>, use: (own: string) => T): Promise<T> {
@@ -101,6 +102,15 @@ describe.skipIf(!canCreate)('cells in cgroups of the kernel', () => {
       })
     })
 
+    test('a cell that is killed before it has entered its group ends', async () => {
+      await inTemporaryFolder(async (folder) => {
+        const cell = driver.start(cellSpec({ profile: 'workshop', command: ['sleep', '602'] }, folder))
+        await cell.kill()
+        await expect.poll(listGroups).toEqual([])
+        expect(execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })).not.toContain('sleep 602')
+      })
+    })
+
     test('a cell that ends by itself leaves no group and no process, also with a loopback port', async () => {
       const command = ['sh', '-c', 'setsid sleep 601 & echo done']
       for (const hasLoopback of [false, true]) {
@@ -109,6 +119,42 @@ describe.skipIf(!canCreate)('cells in cgroups of the kernel', () => {
       }
       await expect.poll(listGroups).toEqual([])
       expect(execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })).not.toContain('sleep 601')
+    })
+  })
+
+  describe.skipIf(controllers.length < 2).each([
+    ['bwrap', bwrapDriver([], support)],
+    ['process', processDriver(() => {}, support)],
+  ] as const)('%s on a kernel with the controllers of version 2', (_, driver) => {
+    test('a cell whose processes exceed its memory ends with the reason, and its neighbour continues', async () => {
+      await inTemporaryFolder(async (folder) => {
+        const neighbour = driver.start(cellSpec({ profile: 'workshop', command: ['cat'] }, folder))
+        const { exit } = await runPython(driver, GREEDY_PROCESSES, { memory_mb: 64 })
+        const stderr = 'the processes of the sandbox used more than 128 MB of memory'
+        expect(exit).toEqual({ code: null, signal: 'SIGKILL', stderr })
+        const line = new Promise((resolve) => neighbour.onLine(resolve))
+        neighbour.write('still running')
+        expect(await line).toBe('still running')
+        expect(listGroups()).toHaveLength(1)
+        neighbour.closeInput()
+        expect(await neighbour.exited).toEqual({ code: 0, signal: null, stderr: '' })
+        await expect.poll(listGroups).toEqual([])
+      })
+    })
+
+    test('a cell that is ended because the service as a whole exceeds its memory does not name its own limit', async () => {
+      await inTemporaryFolder(async (folder) => {
+        const cell = driver.start(
+          cellSpec({ profile: 'workshop', command: ['python3', '-c', GREEDY_PROCESSES] }, folder),
+        )
+        writeFileSync(join(cells, 'memory.max'), String(128 << 20))
+        expect(await cell.exited).toEqual({ code: null, signal: 'SIGKILL', stderr: '' })
+        writeFileSync(join(cells, 'memory.max'), 'max')
+      })
+    })
+
+    test('a fork bomb stops at the process limit', async () => {
+      expect((await runPython(driver, FORK_BOMB, { processes: 20 })).lines).toEqual(['19 11'])
     })
   })
 

@@ -8,6 +8,8 @@ import { describe, expect, test } from 'vitest'
 import { listDescendants } from '../../src/sandbox/cell-monitor.ts'
 import type { SandboxDriver } from '../../src/sandbox/driver.ts'
 import { readProcFile } from '../../src/sandbox/proc-file.ts'
+import { ATTACK_ON_OTHERS, FORBIDDEN_CALLS, FORBIDDEN_CHANGES, FORK_BOMB } from './hostile-programs.ts'
+import { GREEDY_PROCESSES, LISTENER, LOOPBACK_ATTEMPTS } from './hostile-programs.ts'
 import { attemptingAgent, cellSpec, inTemporaryFolder } from './run-cell.ts'
 import { requestingAgent, runCell, runPython, withSocketServer } from './run-cell.ts'
 import { tryDrivers } from './usable-drivers.ts'
@@ -99,6 +101,26 @@ function driverContract(driver: SandboxDriver, expected: (typeof DIFFERENCES)[ke
     expect(exit).toEqual({ code: 0, signal: null, stderr: '' })
     expect(lines.filter((line) => !/ (EPERM|ENOSYS)$/.test(line))).toEqual([])
     expect(lines).toHaveLength(13)
+  })
+
+  test('a workshop cannot make devices, mount in another way, or change settings of the kernel', async () => {
+    const { lines, exit } = await runPython(driver, FORBIDDEN_CHANGES)
+    expect(exit).toEqual({ code: 0, signal: null, stderr: '' })
+    expect(lines.filter((line) => line.endsWith(' done'))).toEqual([])
+    expect(lines).toHaveLength(14)
+  })
+
+  test('a workshop cannot signal another cell or connect to its sockets', async () => {
+    await inTemporaryFolder(async (folder) => {
+      const neighbour = driver.start(cellSpec({ profile: 'workshop', command: ['python3', '-c', LISTENER] }, folder))
+      const lines: string[] = []
+      neighbour.onLine((line) => void lines.push(line))
+      await expect.poll(() => lines).toEqual(['listening'])
+      expect((await runPython(driver, ATTACK_ON_OTHERS)).lines).toEqual(['ECONNREFUSED'])
+      neighbour.write('still running')
+      expect((await neighbour.exited).code).toBe(0)
+      expect(lines).toEqual(['listening', 'still running'])
+    })
   })
 
   test('a cell with a loopback port reaches its own port and no other address, over TCP only', async () => {
@@ -226,60 +248,3 @@ function processesWith(mark: string): string[] {
     }
   })
 }
-
-const FORBIDDEN_CALLS = `
-import ctypes, errno, platform
-libc = ctypes.CDLL(None, use_errno=True)
-X64 = platform.machine() == 'x86_64'
-def call(name, x64, arm64, *arguments):
-    result = libc.syscall(x64 if X64 else arm64, *arguments)
-    print(name, errno.errorcode[ctypes.get_errno()] if result == -1 else 'done')
-call('ptrace', 101, 117, 0, 0, 0, 0)
-call('mount', 165, 40, b'none', b'/tmp', b'tmpfs', 0, 0)
-call('unshare', 272, 97, 0x10000000)
-call('setns', 308, 268, 0, 0)
-call('keyctl', 250, 219, 0, -3, 1)
-call('bpf', 321, 280, 0, 0, 0)
-call('io_uring_setup', 425, 425, 1, 0)
-call('perf_event_open', 298, 241, 0, 0, -1, -1, 0)
-call('userfaultfd', 323, 282, 1)
-call('process_vm_readv', 310, 270, 1, 0, 0, 0, 0, 0)
-call('pidfd_getfd', 438, 438, 0, 0, 0)
-call('clone with a namespace', 56, 220, 0x10000011, 0, 0, 0, 0)
-call('personality', 135, 92, 0x40000)`
-
-const LOOPBACK_ATTEMPTS = `
-import errno, socket
-def attempt(name, action):
-    try:
-        action()
-        print(name, 'done')
-    except OSError as error: print(name, errno.errorcode.get(error.errno, type(error).__name__))
-server = socket.create_server(('127.0.0.1', 0))
-own = socket.create_connection(server.getsockname())
-own.send(b'x')
-print('own port', server.accept()[0].recv(1) == b'x')
-for host in ('127.0.0.1', '169.254.169.254', '10.0.0.1', '1.1.1.1'):
-    attempt(host, lambda: socket.create_connection((host, 9), 3))
-for arguments in ((2, 2, 0), (2, 3, 1), (2, 1, 262), (10, 1, 0), (16, 3, 0), (17, 3, 0), (40, 1, 0)):
-    attempt('socket', lambda: socket.socket(*arguments))`
-
-const GREEDY_PROCESSES = `
-import os, time
-for child in range(6):
-    if os.fork() == 0:
-        held = bytearray(os.urandom(1 << 20)) * 48
-        time.sleep(600)
-time.sleep(600)`
-
-const FORK_BOMB = `
-import os, time
-count = 0
-try:
-    while True:
-        if os.fork() == 0:
-            time.sleep(600)
-            os._exit(0)
-        count += 1
-except OSError as error:
-    print(count, error.errno)`

@@ -35,7 +35,9 @@ test.skipIf(mounted === undefined || process.getuid?.() !== 0)(
     writeFileSync(join(cells, 'cgroup.type'), 'threaded')
     await inTemporaryFolder(async (folder) => {
       const before = listCellFolders()
-      expect(() => driver.start(cellSpec({ hasFilesFolder: true }, folder))).toThrow('could not enter its cgroup')
+      const { exited } = driver.start(cellSpec({ hasFilesFolder: true }, folder))
+      const stderr = expect.stringContaining('the sandbox could not enter its cgroup')
+      expect(await exited).toEqual({ code: null, signal: 'SIGKILL', stderr })
       expect(listCellFolders().filter((path) => !before.includes(path))).toEqual([])
       await expect.poll(listGroups).toEqual([])
     })

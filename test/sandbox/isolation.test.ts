@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { SandboxDriver } from '../../src/sandbox/driver.ts'
 import { pickSandboxDriver } from '../../src/sandbox/pick-driver.ts'
+import { CALL_PRELUDE, FORBIDDEN_CALLS } from './hostile-programs.ts'
 import {
   requestingAgent,
   inTemporaryFolder,
@@ -223,32 +224,8 @@ print(b.recv(9).decode())`,
 })
 
 describe('system calls', () => {
-  const CALL_PRELUDE = `
-import ctypes, errno, platform
-libc = ctypes.CDLL(None, use_errno=True)
-X64 = platform.machine() == 'x86_64'
-def call(name, x64, arm64, *arguments):
-    result = libc.syscall(x64 if X64 else arm64, *arguments)
-    print(name, errno.errorcode[ctypes.get_errno()] if result == -1 else 'done')`
-
   test('a workshop cannot make calls that access other processes, namespaces or the kernel', async () => {
-    const { lines, exit } = await runPython(
-      driver,
-      `${CALL_PRELUDE}
-call('ptrace', 101, 117, 0, 0, 0, 0)
-call('mount', 165, 40, b'none', b'/tmp', b'tmpfs', 0, 0)
-call('unshare', 272, 97, 0x10000000)
-call('setns', 308, 268, 0, 0)
-call('keyctl', 250, 219, 0, -3, 1)
-call('bpf', 321, 280, 0, 0, 0)
-call('io_uring_setup', 425, 425, 1, 0)
-call('perf_event_open', 298, 241, 0, 0, -1, -1, 0)
-call('userfaultfd', 323, 282, 1)
-call('process_vm_readv', 310, 270, 1, 0, 0, 0, 0, 0)
-call('pidfd_getfd', 438, 438, 0, 0, 0)
-call('clone with a namespace', 56, 220, 0x10000011, 0, 0, 0, 0)
-call('personality', 135, 92, 0x40000)`,
-    )
+    const { lines, exit } = await runPython(driver, FORBIDDEN_CALLS)
     expect(exit).toEqual({ code: 0, signal: null, stderr: '' })
     expect(lines.filter((line) => !line.endsWith(' EPERM'))).toEqual([])
     expect(lines).toHaveLength(13)

@@ -5,6 +5,7 @@ import { networkInterfaces } from 'node:os'
 import { beforeAll, expect, test } from 'vitest'
 import type { SandboxDriver } from '../../src/sandbox/driver.ts'
 import { pickSandboxDriver } from '../../src/sandbox/pick-driver.ts'
+import { GREEDY_PROCESSES } from './hostile-programs.ts'
 import { cellSpec, inTemporaryFolder, runCell } from './run-cell.ts'
 
 let driver: SandboxDriver
@@ -129,7 +130,7 @@ say('routes', open('/proc/net/route').read().count('\\n') - 1)`)
     'ipv4/tcp_rmem EACCES',
     'ipv4/tcp_wmem EACCES',
     'ipv4/ip_forward EACCES',
-    'core/somaxconn EACCES',
+    expect.stringMatching(/^core\/somaxconn (EACCES|ENOENT)$/),
     'routes 0',
   ])
 })
@@ -198,18 +199,10 @@ test('the processes of a cell with a loopback port share its memory limit', asyn
     profile: 'workshop',
     hasLoopback: true,
     command: ['python3', '-c', GREEDY_PROCESSES],
-    limits: { memory_mb: 128 },
+    limits: { memory_mb: 64 },
   })
-  expect(exit.stderr).toContain('used more than 256 MB of memory')
+  expect(exit.stderr).toContain('used more than 128 MB of memory')
 })
-
-const GREEDY_PROCESSES = `
-import os, time
-for _ in range(6):
-    if os.fork() == 0:
-        held = bytearray(os.urandom(1 << 20)) * 90
-        time.sleep(60)
-time.sleep(60)`
 
 /** Lines of a Python program with the helpers `say` and `attempt`. */
 async function runLoopbackPython(program: string): Promise<string[]> {
