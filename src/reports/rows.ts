@@ -80,8 +80,8 @@ export async function withClientPeriods(db: Db, range: ReportRange): Promise<Rep
   const { rows } = await sql<{ span: string }>`select span from (${sql.join(spans, sql` union all `)}) as asked
     where exists (select 1 from report_clients where project_id = ${projectId} and span = asked.span)`.execute(db)
   const used = new Set(rows.map(({ span }) => span))
-  const [plus, minus] = [periods.plus, periods.minus].map((all = []) => all.filter((span) => used.has(span)))
-  return { ...range, periods: { plus: plus ?? [], minus: minus ?? [] } }
+  const onlyUsed = (all: readonly string[]) => all.filter((span) => used.has(span))
+  return { ...range, periods: { plus: onlyUsed(periods.plus), minus: onlyUsed(periods.minus) } }
 }
 
 /** The sums of some clients, of what is rolled up. */
