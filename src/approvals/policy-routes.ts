@@ -9,7 +9,7 @@ import { findPolicy, resetPolicy, savePolicy } from './current-policy.ts'
 import { listPolicyVersions } from './policy-rows.ts'
 import { PolicyView, toPolicyView } from './policy-view.ts'
 import { listPastApprovals, type PastApproval } from './rows.ts'
-import { MAX_SUGGESTION_APPROVALS, readSuggestions } from './read-suggestions.ts'
+import { MAX_DECISIONS_OF_A_KIND, readSuggestions } from './read-suggestions.ts'
 import { type PastGatedRequest, simulatePolicy } from './simulate-policy.ts'
 import { MIN_APPROVED } from './suggest-rules.ts'
 import { SuggestionsView } from './suggestion-view.ts'
@@ -65,7 +65,7 @@ export const policyRoutes = nameRoutes({
 
   listSuggestions: defineProjectRead('/v1/wedges/:wedge/suggestions', {
     summary: 'Suggest auto-approve rules',
-    description: `From the newest ${MAX_SUGGESTION_APPROVALS.toLocaleString('en-US')} approvals of the project: the narrowest rule for each action that people approved unchanged at least ${MIN_APPROVED} times. No suggested rule covers a request that a person rejected, sent back or edited.`,
+    description: `From the newest ${MAX_DECISIONS_OF_A_KIND.toLocaleString('en-US')} approved, edited, rejected and expired requests of the project each: the narrowest rule for each action that people approved unchanged at least ${MIN_APPROVED} times. No suggested rule covers a request that a person rejected, sent back or edited.`,
     responses: { 200: SuggestionsView },
     find: ({ ctx, params }) => requirePathWedge(ctx, params.wedge ?? ''),
     handle: ({ ctx, scope, subject: wedge }) => readSuggestions(ctx.db, scope.projectId, wedge),
@@ -82,7 +82,7 @@ export const policyRoutes = nameRoutes({
     responses: { 200: PolicySimulationView },
     find: ({ ctx, params }) => requirePathWedge(ctx, params.wedge ?? ''),
     async handle({ ctx, scope, subject: wedge, body }) {
-      const newest = await listPastApprovals(ctx.db, scope.projectId, wedge.slug, { limit: body.limit })
+      const newest = await listPastApprovals(ctx.db, scope.projectId, wedge.slug, body.limit)
       const past = newest.toReversed()
       const decisions = simulatePolicy(body.auto_approve, past.map(toPastRequest))
       const results = past.flatMap((row, i) => {

@@ -1,3 +1,4 @@
+import { type SqlBool, sql } from 'kysely'
 import type { PageQuery } from '../http/page.ts'
 import { isInProjects, listNewestPage, matchColumns, mergeNewest } from '../store/newest-page.ts'
 import { prepareQuery } from '../store/prepared-query.ts'
@@ -165,25 +166,46 @@ const PAST_COLUMNS = [
 
 export type PastApproval = Pick<ApprovalRow, (typeof PAST_COLUMNS)[number]> & Pick<TaskRow, 'constraints'>
 
-/** The newest approvals of a wedge that rules can give, newest first; with `before`, those older than that approval. */
-export async function listPastApprovals(
+/** The newest approvals of a wedge that rules can give, newest first. */
+export function listPastApprovals(db: Db, projectId: string, wedge: string, limit: number): Promise<PastApproval[]> {
+  return pastApprovals(db, projectId)
+    .where('wedge', '=', wedge)
+    .where('path', '!=', 'question')
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute()
+}
+
+/** Edited approvals have an index of their own: they are few, and must be found behind any number of others. */
+export type PastDecisionKind = 'approved' | 'edited' | 'rejected' | 'expired'
+
+/** The newest of these approvals that were decided so, one more than the page. */
+export function listPastDecisions(
   db: Db,
   projectId: string,
   wedge: string,
-  { limit, before }: { limit: number; before?: string | undefined },
+  kind: PastDecisionKind,
+  page: PageQuery,
 ): Promise<PastApproval[]> {
+  const ofProject = pastApprovals(db, projectId, kind)
+  const isByRule = sql<SqlBool>`path <> 'question'`
+  if (kind === 'edited')
+    return listNewestPage(ofProject.where('wedge', '=', wedge).where('edited', 'is not', null), page, [isByRule])
+  return listNewestPage(ofProject.where('status', '=', kind), page, [...matchColumns({ wedge }), isByRule])
+}
+
+/** Whether a task requires approval for every action matters only for what was approved. */
+function pastApprovals(db: Db, projectId: string, kind?: PastDecisionKind) {
+  const ofTask = db
+    .selectFrom('tasks')
+    .select('constraints')
+    .where('tasks.id', '=', sql.ref<string>('approvals.task_id'))
+  const isNeeded = kind === undefined || kind === 'approved'
   return db
     .selectFrom('approvals')
-    .innerJoin('tasks', 'tasks.id', 'approvals.task_id')
-    .select(PAST_COLUMNS.map((column) => `approvals.${column}` as const))
-    .select('tasks.constraints')
-    .where('approvals.project_id', '=', projectId)
-    .where('approvals.wedge', '=', wedge)
-    .where('approvals.path', '!=', 'question')
-    .$if(before !== undefined, (older) => older.where('approvals.id', '<', before ?? ''))
-    .orderBy('approvals.id', 'desc')
-    .limit(limit)
-    .execute()
+    .select(PAST_COLUMNS)
+    .select((isNeeded ? sql<string>`(${ofTask})` : sql<string>`'{}'`).as('constraints'))
+    .where('project_id', '=', projectId)
 }
 
 /** A person's decision, as a compare-and-set: concurrent decisions have one winner, and none wins after `expires_at`. */

@@ -123,7 +123,8 @@ function declaredDollars(mapping: AmountMapping, payload: Json): StatedDollars {
 export const AMOUNT_KEYS = ['amount_usd', 'amount', 'total', 'value']
 
 /** Some receivers ignore case and spaces, and Go's JSON also takes `ſ` for `s`. */
-const plainKey = (key: string): string => key.normalize('NFKC').trim().toLowerCase()
+const plainKey = (key: string): string => (IS_PLAIN.test(key) ? key : key.normalize('NFKC').trim().toLowerCase())
+const IS_PLAIN = /^[a-z_]*$/
 
 const isMisspeltAmountKey = (key: string): boolean => !AMOUNT_KEYS.includes(key) && AMOUNT_KEYS.includes(plainKey(key))
 

@@ -15,17 +15,53 @@ export interface RecordFilter extends PageQuery {
   where: readonly FilterCondition[]
 }
 
-/** The newest records, one more than a page. A filter on a named collection uses the index of its fields. */
+/** The newest records, one more than a page. A filter by fields uses the index of each collection, if they are few. */
 export async function listRecords(db: Db, projectIds: readonly string[], filter: RecordFilter): Promise<RecordRow[]> {
-  const { collection } = filter
   const tests = toFieldTests(filter.where)
-  if (tests.length > 0 && collection !== undefined && filter.key === undefined) {
-    return mergeNewest(projectIds, filter, (projectId) =>
+  const matching = tests.map((test) => recordMatches('records.id', test))
+  return mergeNewest(projectIds, filter, async (projectId) => {
+    const isByFields = tests.length > 0 && filter.key === undefined
+    const collections = isByFields ? await listCollections(db, projectId, filter) : null
+    if (collections === null) return listProjectRecords(db, projectId, filter, matching)
+    return mergeNewest(collections, filter, (collection) =>
       listFilteredRecords(db, { ...filter, projectId, collection }, tests),
     )
-  }
-  const matching = tests.map((test) => recordMatches('records.id', test))
-  return mergeNewest(projectIds, filter, (projectId) => listProjectRecords(db, projectId, filter, matching))
+  })
+}
+
+/** The collections that a filter reads; null if they are too many to be read one by one. */
+async function listCollections(
+  db: Db,
+  projectId: string,
+  { wedge, collection }: RecordFilter,
+): Promise<string[] | null> {
+  if (collection !== undefined) return [collection]
+  const names = await listCollectionNames(db, projectId, wedge, MAX_COLLECTIONS + 1)
+  return names.length > MAX_COLLECTIONS ? null : [...new Set(names)]
+}
+
+/** Each is a few reads of the index. */
+export const MAX_COLLECTIONS = 20
+
+/** The collections of each wedge, by one step in the index for each: reading all records would take too long. */
+async function listCollectionNames(
+  db: Db,
+  projectId: string,
+  wedge: string | undefined,
+  limit: number,
+): Promise<string[]> {
+  const first = (column: string, condition: Expression<unknown>) =>
+    sql`(select min(${sql.ref(column)}) from records where project_id = ${projectId} and ${condition})`
+  const wedges =
+    wedge === undefined
+      ? sql`select ${first('wedge', sql`true`)}
+          union all select ${first('wedge', sql`wedge > wedges.w`)} from wedges where wedges.w is not null`
+      : sql`select ${wedge}`
+  const { rows } = await sql<{ c: string }>`with recursive wedges (w) as (${wedges}),
+    found (w, c) as (select w, ${first('collection', sql`wedge = wedges.w`)} from wedges where w is not null
+      union all select w, ${first('collection', sql`wedge = found.w and collection > found.c`)} from found where c is not null)
+    select c from found where c is not null limit ${limit}`.execute(db)
+  return rows.map(({ c }) => c)
 }
 
 function listProjectRecords(

@@ -6,18 +6,22 @@ import { countLiveApprovals, sumLiveTasks } from './live-rows.ts'
 import {
   type ApprovalSum,
   type ClientSum,
+  type DaySum,
   listApprovalSums,
-  listRunSums,
   listClientSums,
+  listDaySums,
+  listWedgeSums,
   type ReportRange,
   readTopClientSums,
-  type RunSum,
+  type WedgeSum,
+  withClientPeriods,
 } from './rows.ts'
 
 const MAX_CLIENTS_SHOWN = 100
 
 interface ReportSums {
-  runs: readonly RunSum[]
+  days: readonly DaySum[]
+  wedges: readonly WedgeSum[]
   clients: readonly ClientSum[]
   approvals: readonly ApprovalSum[]
 }
@@ -29,13 +33,15 @@ export function readReportSums(ctx: Ctx, ranges: readonly ReportRange[]): Promis
     for (const range of ranges) {
       const live = await sumLiveTasks(db, range)
       sums.push({
-        runs: [...(await listRunSums(db, range)), ...live.runs],
+        days: [...(await listDaySums(db, range)), ...live.days],
+        wedges: [...(await listWedgeSums(db, range)), ...live.wedges],
         clients: await findTopClients(db, range, live.clients),
         approvals: [...(await listApprovalSums(db, range)), ...(await countLiveApprovals(db, range))],
       })
     }
     return {
-      runs: sums.flatMap(({ runs }) => runs),
+      days: sums.flatMap(({ days }) => days),
+      wedges: sums.flatMap(({ wedges }) => wedges),
       clients: takeTopClients(sums.flatMap(({ clients }) => clients)),
       approvals: sums.flatMap(({ approvals }) => approvals),
     }
@@ -46,7 +52,8 @@ export function readReportSums(ctx: Ctx, ranges: readonly ReportRange[]): Promis
  * The clients with the highest costs. A client without live runs that is not among the first of its range has as many
  * clients before it, so it is not among the first of all.
  */
-async function findTopClients(db: Db, range: ReportRange, live: Map<string, ClientSum>): Promise<ClientSum[]> {
+async function findTopClients(db: Db, asked: ReportRange, live: Map<string, ClientSum>): Promise<ClientSum[]> {
+  const range = await withClientPeriods(db, asked)
   const rolledUp = await listClientSums(db, range, [...live.keys()])
   let top = takeTopClients([...live.values()].map((sum) => addClientSum(sum, rolledUp.get(sum.client_id))))
   for await (const page of readTopClientSums(db, range, MAX_CLIENTS_SHOWN))
@@ -66,9 +73,9 @@ const takeTopClients = (clients: readonly ClientSum[]) =>
     .slice(0, MAX_CLIENTS_SHOWN)
 
 /** Builds the response from the sums. Money is added in whole micro-dollars, so it is exact to the cent. */
-export function summariseAnalytics(days: readonly string[], now: number, { runs, clients, approvals }: ReportSums) {
-  const ofDays = groupRunSums(runs, 'day')
-  const all = tally([...ofDays.values()].flat())
+export function summariseAnalytics(days: readonly string[], now: number, sums: ReportSums) {
+  const { wedges, clients, approvals } = sums
+  const all = tally(wedges)
   return {
     days: days.length,
     from: `${days[0]}T00:00:00.000Z`,
@@ -82,29 +89,39 @@ export function summariseAnalytics(days: readonly string[], now: number, { runs,
     success_rate: all.successRate,
     cost_usd: all.costUsd,
     median_approval_wait_s: medianWait(approvals),
-    by_wedge: byWedge(groupRunSums(runs, 'wedge')),
-    by_day: byDay(days, ofDays),
+    by_wedge: byWedge(wedges),
+    by_day: byDay(days, sums.days),
     by_client: clients.map(({ client_id, runs, cost_micros }) => ({ client_id, runs, cost_usd: cost_micros / 1e6 })),
     approvals: approvalCounts(approvals),
   }
 }
 
-function byWedge(ofWedges: RunSumGroups) {
-  return [...ofWedges]
-    .map(([wedge, ofWedge]) => ({ wedge, ...tally(ofWedge) }))
+function byWedge(sums: readonly WedgeSum[]) {
+  return [...new Set(sums.map(({ wedge }) => wedge))]
+    .map((wedge) => ({ wedge, ...tally(sums.filter((sum) => sum.wedge === wedge)) }))
     .map(({ wedge, runs, successRate, costUsd }) => ({ wedge, runs, success_rate: successRate, cost_usd: costUsd }))
     .toSorted((a, b) => b.runs - a.runs || (a.wedge < b.wedge ? -1 : 1))
 }
 
-function byDay(days: readonly string[], ofDays: RunSumGroups) {
-  return days.map((day) => {
-    const { runs, of, costUsd } = tally(ofDays.get(day) ?? [])
-    return { day, runs, succeeded: of('succeeded'), cost_usd: costUsd }
-  })
+function byDay(days: readonly string[], sums: readonly DaySum[]) {
+  const ofDays = new Map(days.map((day) => [day, { runs: 0, succeeded: 0, cost_micros: 0 }]))
+  for (const { day, runs, succeeded, cost_micros } of sums) {
+    const sum = ofDays.get(day)
+    if (!sum) continue
+    sum.runs += runs
+    sum.succeeded += succeeded
+    sum.cost_micros += cost_micros
+  }
+  return [...ofDays].map(([day, { runs, succeeded, cost_micros }]) => ({
+    day,
+    runs,
+    succeeded,
+    cost_usd: cost_micros / 1e6,
+  }))
 }
 
 /** A task that has not ended counts as a run, but not for the success rate. */
-function tally(sums: readonly RunSum[]) {
+function tally(sums: readonly WedgeSum[]) {
   const of = (status: string) => sum(sums.filter((row) => row.status === status).map(({ runs }) => runs))
   const ended = sum(TERMINAL_STATUSES.map(of))
   return {
@@ -134,18 +151,6 @@ function medianWait(approvals: readonly ApprovalSum[]): number | null {
   }
   const median = medianOfCounts(counts)
   return median === null ? null : median / 1000
-}
-
-type RunSumGroups = Map<string, RunSum[]>
-
-function groupRunSums(sums: readonly RunSum[], by: RunSum['by']): RunSumGroups {
-  const groups: RunSumGroups = new Map()
-  for (const row of sums.filter((one) => one.by === by)) {
-    const group = groups.get(row.name)
-    if (group) group.push(row)
-    else groups.set(row.name, [row])
-  }
-  return groups
 }
 
 const sum = (numbers: readonly number[]) => numbers.reduce((total, n) => total + n, 0)

@@ -2,33 +2,47 @@ import { setImmediate } from 'node:timers/promises'
 import type { Db } from '../store/store.ts'
 import { approvalWaitMs } from './approval-wait.ts'
 import { APPROVAL_SOURCE, findRollupMark, type RollupSource, TASK_SOURCE } from './rollup-rows.ts'
-import type { ApprovalSum, ClientSum, ReportRange, RunSum } from './rows.ts'
-import { addByKey } from './sum-by-key.ts'
+import type { ApprovalSum, ClientSum, DaySum, ReportRange, WedgeSum } from './rows.ts'
 
 /** About 5 ms on SQLite. Other requests get their turn after each step. */
 export const LIVE_ROWS_PER_STEP = 500
 
 export interface LiveTaskSums {
-  runs: RunSum[]
+  days: DaySum[]
+  wedges: WedgeSum[]
   /** By the client's id. */
   clients: Map<string, ClientSum>
 }
 
 /** The sums of the tasks that are not rolled up. */
 export async function sumLiveTasks(db: Db, range: ReportRange): Promise<LiveTaskSums> {
-  const runs = new Map<string, RunSum>()
+  const days = new Map<string, DaySum>()
+  const wedges = new Map<string, WedgeSum>()
   const clients = new Map<string, ClientSum>()
   for await (const tasks of readLiveRows(db, range, TASK_SOURCE)) {
     for (const { created_at, wedge, status, client_id, cost_micros } of tasks) {
-      const sum = { status, runs: 1, cost_micros }
-      const day: RunSum = { by: 'day', name: created_at.slice(0, 10), ...sum }
-      addByKey(runs, [day, { by: 'wedge', name: wedge, ...sum }], ({ by, name }) => [by, name, status])
-      if (client_id === null) continue
-      const { runs: before = 0, cost_micros: cost = 0 } = clients.get(client_id) ?? {}
-      clients.set(client_id, { client_id, runs: before + 1, cost_micros: cost + cost_micros })
+      const day = created_at.slice(0, 10)
+      const ofDay = addRun(days, day, cost_micros, { day, runs: 0, succeeded: 0, cost_micros: 0 })
+      if (status === 'succeeded') ofDay.succeeded++
+      addRun(wedges, `${status} ${wedge}`, cost_micros, { wedge, status, runs: 0, cost_micros: 0 })
+      if (client_id !== null) addRun(clients, client_id, cost_micros, { client_id, runs: 0, cost_micros: 0 })
     }
   }
-  return { runs: [...runs.values()], clients }
+  return { days: [...days.values()], wedges: [...wedges.values()], clients }
+}
+
+/** Adds a run to the sum of a key; the first one of a key is added to `start`. */
+function addRun<Sum extends { runs: number; cost_micros: number }>(
+  sums: Map<string, Sum>,
+  key: string,
+  cost: number,
+  start: Sum,
+): Sum {
+  const sum = sums.get(key) ?? start
+  sums.set(key, sum)
+  sum.runs++
+  sum.cost_micros += cost
+  return sum
 }
 
 /** The counts of the approvals that are not rolled up, without questions. */

@@ -1,6 +1,7 @@
 import { readApprovalViews } from '../approvals/read-approvals.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import { toIsoTime } from '../ctx/world.ts'
+import { inTurns } from '../store/newest-page.ts'
 import type { Db } from '../store/store.ts'
 import type { ApprovalRow, TaskRow } from '../store/tables.ts'
 import { toTaskView } from '../tasks/view.ts'
@@ -27,25 +28,24 @@ export async function readNeedsYou({ db, world }: Pick<Ctx, 'db' | 'world'>, pro
   const limit = MAX_PER_KIND + 1
   // After a week an expired task is no longer of interest.
   const weekAgo = toIsoTime(world.clock.now() - WEEK_MS)
-  const lists = await Promise.all([
-    listPendingApprovals(db, projectIds, limit).then((rows) => toApprovalItems(db, rows)),
-    listUnansweredThreads(db, projectIds, limit).then(toItems('conversation')),
-    listExpiredTasks(db, projectIds, weekAgo, limit).then((rows) => rows.map(toExpiredTaskItem)),
-    listFailingConnections(db, projectIds, limit).then(toItems('connection')),
-    listFailingChannels(db, projectIds, limit).then(toItems('channel')),
-    listFailingSchedules(db, projectIds, limit).then(toItems('schedule')),
-    listOpenIntakeQuestions(db, projectIds, limit).then(toItems('intake')),
-  ])
+  const reads: Record<string, () => Promise<object[]>> = {
+    approvals: async () => toApprovalItems(db, await listPendingApprovals(db, projectIds, limit)),
+    conversations: async () => toItems('conversation', await listUnansweredThreads(db, projectIds, limit)),
+    tasks: async () => (await listExpiredTasks(db, projectIds, weekAgo, limit)).map(toExpiredTaskItem),
+    connections: async () => toItems('connection', await listFailingConnections(db, projectIds, limit)),
+    channels: async () => toItems('channel', await listFailingChannels(db, projectIds, limit)),
+    schedules: async () => toItems('schedule', await listFailingSchedules(db, projectIds, limit)),
+    intake: async () => toItems('intake', await listOpenIntakeQuestions(db, projectIds, limit)),
+  }
+  const lists = await inTurns(Object.keys(reads), async (kind) => (await reads[kind]?.()) ?? [])
   return {
     data: lists.flatMap((items) => items.slice(0, MAX_PER_KIND)),
     has_more: lists.some((items) => items.length > MAX_PER_KIND),
   }
 }
 
-const toItems =
-  (kind: NeedsYouItemView['kind']) =>
-  (rows: readonly WaitingRow[]): object[] =>
-    rows.map((row) => ({ kind, ...row, approval: null, thread: null, task: null }))
+const toItems = (kind: NeedsYouItemView['kind'], rows: readonly WaitingRow[]): object[] =>
+  rows.map((row) => ({ kind, ...row, approval: null, thread: null, task: null }))
 
 async function toApprovalItems(db: Db, rows: readonly ApprovalRow[]): Promise<object[]> {
   const approvals = await readApprovalViews(db, rows)

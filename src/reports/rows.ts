@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { type Expression, type SqlBool, sql } from 'kysely'
+import { isPostgres } from '../store/dialect.ts'
 import type { Db } from '../store/store.ts'
 import type { PeriodSum } from './periods.ts'
 
@@ -12,38 +13,40 @@ export interface ReportRange {
   periods: PeriodSum
 }
 
-export interface RunSum {
-  /** Every run is in the sum of its day and in the sum of its wedge. */
-  by: 'day' | 'wedge'
-  name: string
+/** The runs that were created on a day. */
+export interface DaySum {
+  day: string
+  runs: number
+  succeeded: number
+  cost_micros: number
+}
+
+/** The sums by day of the runs that are rolled up. The key of the table is in this order, so nothing is sorted. */
+export function listDaySums(db: Db, range: ReportRange): Promise<DaySum[]> {
+  const succeeded = sql<number>`cast(sum(case when status = 'succeeded' then runs else 0 end) as bigint)`
+  return runSumsIn(db, range)
+    .select(['day', sumOf('runs').as('runs'), succeeded.as('succeeded'), sumOf('cost_micros').as('cost_micros')])
+    .groupBy('day')
+    .execute()
+}
+
+export interface WedgeSum {
+  wedge: string
   status: string
   runs: number
   cost_micros: number
 }
 
-/** The sums of the runs that are rolled up. */
-export function listRunSums(db: Db, { projectId, from, to }: ReportRange): Promise<RunSum[]> {
-  const ofDays = db.with('of_days', () =>
-    db
-      .selectFrom('report_runs')
-      .select(['day', 'wedge', 'status', 'runs', 'cost_micros'])
-      .where('project_id', '=', projectId)
-      .where('day', '>=', from)
-      .where('day', '<=', to),
-  )
-  const sums = [sumOf('runs').as('runs'), sumOf('cost_micros').as('cost_micros')] as const
-  return ofDays
-    .selectFrom('of_days')
-    .select([sql<'day' | 'wedge'>`'day'`.as('by'), 'day as name', 'status', ...sums])
-    .groupBy(['day', 'status'])
-    .unionAll((eb) =>
-      eb
-        .selectFrom('of_days')
-        .select([sql<'day' | 'wedge'>`'wedge'`.as('by'), 'wedge as name', 'status', ...sums])
-        .groupBy(['wedge', 'status']),
-    )
+/** The sums by wedge and status of the runs that are rolled up. */
+export function listWedgeSums(db: Db, range: ReportRange): Promise<WedgeSum[]> {
+  return runSumsIn(db, range)
+    .select(['wedge', 'status', sumOf('runs').as('runs'), sumOf('cost_micros').as('cost_micros')])
+    .groupBy(['wedge', 'status'])
     .execute()
 }
+
+const runSumsIn = (db: Db, { projectId, from, to }: ReportRange) =>
+  db.selectFrom('report_runs').where('project_id', '=', projectId).where('day', '>=', from).where('day', '<=', to)
 
 export interface ClientSum {
   client_id: string
@@ -52,13 +55,14 @@ export interface ClientSum {
 }
 
 /**
- * The `limit` clients with the highest costs in each range of ids, of what is rolled up. They are read in ranges so that
- * many clients do not block a store that reads synchronously. Clients without runs in the report are left out: their
+ * The `limit` clients with the highest costs in each range of ids, of what is rolled up. A store that reads synchronously
+ * reads them in ranges, so that many clients do not block it. Clients without runs in the report are left out: their
  * periods add and subtract to zero.
  */
 export async function* readTopClientSums(db: Db, range: ReportRange, limit: number): AsyncGenerator<ClientSum[]> {
+  const size = isPostgres(db) ? null : clientsPerRange(range)
   for (let after: string | null = ''; after !== null; ) {
-    const upTo: string | null = await findClientRangeEnd(db, range, after)
+    const upTo: string | null = size === null ? null : await findClientRangeEnd(db, range, after, size)
     yield await sumClients(db, range, isInClientRange({ after, upTo }))
       .orderBy('cost_micros', 'desc')
       .orderBy('client_id')
@@ -69,6 +73,17 @@ export async function* readTopClientSums(db: Db, range: ReportRange, limit: numb
   }
 }
 
+/** The range without the periods in which no client has runs: the sums of all clients need fewer comparisons. */
+export async function withClientPeriods(db: Db, range: ReportRange): Promise<ReportRange> {
+  const { projectId, periods } = range
+  const spans = [...periods.plus, ...periods.minus].map((span) => sql`select ${span} as span`)
+  const { rows } = await sql<{ span: string }>`select span from (${sql.join(spans, sql` union all `)}) as asked
+    where exists (select 1 from report_clients where project_id = ${projectId} and span = asked.span)`.execute(db)
+  const used = new Set(rows.map(({ span }) => span))
+  const onlyUsed = (all: readonly string[]) => all.filter((span) => used.has(span))
+  return { ...range, periods: { plus: onlyUsed(periods.plus), minus: onlyUsed(periods.minus) } }
+}
+
 /** The sums of some clients, of what is rolled up. */
 export async function listClientSums(
   db: Db,
@@ -76,8 +91,8 @@ export async function listClientSums(
   clientIds: readonly string[],
 ): Promise<Map<string, ClientSum>> {
   const sums = new Map<string, ClientSum>()
-  for (let at = 0; at < clientIds.length; at += MAX_CLIENTS_PER_RANGE) {
-    const ids = clientIds.slice(at, at + MAX_CLIENTS_PER_RANGE)
+  for (let at = 0; at < clientIds.length; at += MAX_LISTED_CLIENTS) {
+    const ids = clientIds.slice(at, at + MAX_LISTED_CLIENTS)
     const rows = await sumClients(db, range, sql<SqlBool>`client_id in (${sql.join(ids)})`).execute()
     for (const row of rows) sums.set(row.client_id, row)
     await setImmediate()
@@ -86,14 +101,16 @@ export async function listClientSums(
 }
 
 function sumClients(db: Db, { projectId, periods }: ReportRange, isSelected: Expression<SqlBool>) {
+  const isSubtracted = sql<SqlBool>`span in (${sql.join(nonEmptyList(periods.minus))})`
   const signed = (column: 'runs' | 'cost_micros') =>
-    sql<number>`cast(sum(case when span in (${sql.join(nonEmptyList(periods.minus))})
-      then -${sql.ref(column)} else ${sql.ref(column)} end) as bigint)`
+    periods.minus.length === 0
+      ? sumOf(column)
+      : sql<number>`cast(sum(case when ${isSubtracted} then -${sql.ref(column)} else ${sql.ref(column)} end) as bigint)`
   return db
     .selectFrom('report_clients')
     .select(['client_id', signed('runs').as('runs'), signed('cost_micros').as('cost_micros')])
     .where('project_id', '=', projectId)
-    .where('span', 'in', [...periods.plus, ...periods.minus])
+    .where('span', 'in', nonEmptyList([...periods.plus, ...periods.minus]))
     .where(isSelected)
     .groupBy('client_id')
     .having(signed('runs'), '>', 0)
@@ -105,17 +122,23 @@ interface ClientRange {
   upTo: string | null
 }
 
-const MAX_CLIENTS_PER_RANGE = 500
-/** About 8 ms on SQLite. A client has one sum for each period of the report. */
-const MAX_SUMS_PER_RANGE = 1_500
+/** Looked up by their ids: about 3 ms on SQLite. */
+const MAX_LISTED_CLIENTS = 500
+/** About 10 ms on SQLite. A client has at most one sum for each period of the report. */
+const MAX_SUMS_PER_RANGE = 16_000
+
+const clientsPerRange = ({ periods: { plus, minus } }: ReportRange) =>
+  Math.max(MAX_LISTED_CLIENTS, Math.floor(MAX_SUMS_PER_RANGE / (plus.length + minus.length || 1)))
 
 /** A limited number of clients of each year lie before the end. A client with runs has one sum for each year. */
-async function findClientRangeEnd(db: Db, range: ReportRange, after: string): Promise<string | null> {
-  const { projectId, from, to, periods } = range
-  const periodCount = periods.plus.length + periods.minus.length
-  const size = Math.max(MAX_CLIENTS_PER_RANGE, Math.floor(MAX_SUMS_PER_RANGE / periodCount))
+async function findClientRangeEnd(
+  db: Db,
+  { projectId, periods }: ReportRange,
+  after: string,
+  size: number,
+): Promise<string | null> {
   const ends: string[] = []
-  for (const year of new Set([from.slice(0, 4), to.slice(0, 4)])) {
+  for (const year of new Set(periods.plus.map((span) => span.slice(0, 4)))) {
     const end = await db
       .selectFrom('report_clients')
       .select('client_id')

@@ -1643,9 +1643,9 @@ export type StepStartedEvent = {
 }
 
 export type Suggestions = {
-  /** How many approvals were read. */
+  /** How many decided and expired requests were read. */
   checked: number
-  /** There are older approvals that were not read. */
+  /** There are older ones that were not read. */
   is_capped: boolean
   /** The version that the suggestions would change: `based_on` of the next save. */
   policy_version: number | null

@@ -138,7 +138,16 @@ export const MIGRATIONS: Record<string, Migration> = {
       for (const statement of filterIndexStatements(db)) await sql.raw(statement).execute(db)
     },
   },
+  '0026_edited_approvals': {
+    async up(db) {
+      await sql.raw(EDITED_APPROVALS_INDEX).execute(db)
+    },
+  },
 }
+
+/** Finds the requests that a person edited, which no suggested rule may cover. They are few. */
+const EDITED_APPROVALS_INDEX =
+  'create index approvals_edited on approvals (project_id, wedge, id) where edited is not null'
 
 /**
  * Which tasks each replica executes. Null in `max_tasks` is an older version of the service, which executes all of them.
