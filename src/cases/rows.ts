@@ -1,8 +1,8 @@
-import type { SelectQueryBuilder } from 'kysely'
+import { sql } from 'kysely'
 import type { PageQuery } from '../http/page.ts'
-import { isInProjects, listNewestPage, matchColumns, mergeNewest } from '../store/newest-page.ts'
+import { isInProjects, listNewestOfProjects, listNewestPage, matchColumns } from '../store/newest-page.ts'
 import type { Db } from '../store/store.ts'
-import type { CaseHistoryRow, CaseRow, FileRow, Tables } from '../store/tables.ts'
+import type { CaseHistoryRow, CaseRow, FileRow } from '../store/tables.ts'
 
 export async function insertCase(db: Db, row: CaseRow): Promise<void> {
   await db.insertInto('cases').values(row).execute()
@@ -36,13 +36,14 @@ export function listCases(db: Db, projectIds: readonly string[], filter: CaseFil
   const cases = db.selectFrom('cases').selectAll()
   const columns = { wedge, status, stage, assignee_id }
   if (thread_id === undefined && client_id === undefined)
-    return mergeNewest(projectIds, filter, (projectId) =>
-      listNewestPage(cases.where('project_id', '=', projectId), filter, matchColumns(columns)),
-    )
+    return listNewestOfProjects(db, projectIds, filter, cases, (projectId) => ({
+      query: cases.where('project_id', '=', projectId),
+      filters: matchColumns(columns),
+    }))
   const owned =
     thread_id === undefined ? cases.where('client_id', '=', client_id ?? '') : cases.where('thread_id', '=', thread_id)
   const others = { ...columns, client_id: thread_id === undefined ? undefined : client_id }
-  return listNewestPage(owned, filter, [isInProjects(projectIds), ...matchColumns(others)])
+  return listNewestPage(db, owned, filter, [isInProjects(projectIds), ...matchColumns(others)])
 }
 
 /** The client of a thread of the project, for a case about that thread. */
@@ -86,15 +87,26 @@ export const MAX_SHOWN_PER_CASE = 200
 
 /** The newest changes of each case, oldest first. */
 export async function listCaseHistory(db: Db, caseIds: readonly string[]): Promise<CaseHistoryRow[]> {
-  const newest = (caseId: string) =>
-    db
-      .selectFrom('case_history')
-      .selectAll()
-      .where('case_id', '=', caseId)
-      .orderBy('n', 'desc')
-      .limit(MAX_SHOWN_PER_CASE)
-  const rows = await readOfEach(db, caseIds, newest)
-  return rows.toSorted((a, b) => a.n - b.n)
+  if (caseIds.length === 0) return []
+  return db
+    .selectFrom('cases')
+    .innerJoin('case_history as shown', 'shown.case_id', 'cases.id')
+    .selectAll('shown')
+    .where('cases.id', 'in', caseIds)
+    .where('shown.n', '>=', (eb) =>
+      eb.fn.coalesce(
+        eb
+          .selectFrom('case_history as newest')
+          .select('newest.n')
+          .whereRef('newest.case_id', '=', 'cases.id')
+          .orderBy('newest.n', 'desc')
+          .limit(1)
+          .offset(MAX_SHOWN_PER_CASE - 1),
+        sql.lit(0),
+      ),
+    )
+    .orderBy('shown.n')
+    .execute()
 }
 
 /** The newest tasks of each case, newest first. */
@@ -102,15 +114,26 @@ export async function listCaseTaskIds(
   db: Db,
   caseIds: readonly string[],
 ): Promise<{ id: string; case_id: string | null }[]> {
-  const newest = (caseId: string) =>
-    db
-      .selectFrom('tasks')
-      .select(['id', 'case_id'])
-      .where('case_id', '=', caseId)
-      .orderBy('id', 'desc')
-      .limit(MAX_SHOWN_PER_CASE)
-  const rows = await readOfEach(db, caseIds, newest)
-  return rows.toSorted((a, b) => (a.id < b.id ? 1 : -1))
+  if (caseIds.length === 0) return []
+  return db
+    .selectFrom('cases')
+    .innerJoin('tasks as shown', 'shown.case_id', 'cases.id')
+    .select(['shown.id', 'shown.case_id'])
+    .where('cases.id', 'in', caseIds)
+    .where('shown.id', '>=', (eb) =>
+      eb.fn.coalesce(
+        eb
+          .selectFrom('tasks as newest')
+          .select('newest.id')
+          .whereRef('newest.case_id', '=', 'cases.id')
+          .orderBy('newest.id', 'desc')
+          .limit(1)
+          .offset(MAX_SHOWN_PER_CASE - 1),
+        sql.lit(''),
+      ),
+    )
+    .orderBy('shown.id', 'desc')
+    .execute()
 }
 
 /** The newest files of a case's tasks and of its conversation, newest first. */
@@ -133,15 +156,4 @@ export function listCaseFiles(db: Db, { id, thread_id }: Pick<CaseRow, 'id' | 't
     .orderBy('id', 'desc')
     .limit(MAX_SHOWN_PER_CASE)
     .execute()
-}
-
-/** The rows of one query for each case, in one statement. */
-async function readOfEach<Table extends keyof Tables, Row>(
-  db: Db,
-  caseIds: readonly string[],
-  query: (caseId: string) => SelectQueryBuilder<Tables, Table, Row>,
-): Promise<Row[]> {
-  const [first, ...others] = caseIds.map((caseId) => db.selectFrom(query(caseId).as('of_case')).selectAll())
-  if (!first) return []
-  return others.reduce((all, next) => all.unionAll(next), first).execute() as Promise<Row[]>
 }

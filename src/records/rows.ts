@@ -1,9 +1,10 @@
 import { type Expression, sql, type SqlBool } from 'kysely'
 import type { PageQuery } from '../http/page.ts'
-import { listNewestPage, matchColumns, mergeNewest } from '../store/newest-page.ts'
+import { listNewestOfProjects, matchColumns, mergeNewest } from '../store/newest-page.ts'
 import { excluded, prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
 import type { RecordRow } from '../store/tables.ts'
+import { listCollections, selectNewestIds } from './collection-rows.ts'
 import { recordMatches, toFieldTests } from './filter/condition-rows.ts'
 import { listFilteredRecords } from './filter/filter-rows.ts'
 import type { FilterCondition } from './filter/where.ts'
@@ -15,31 +16,60 @@ export interface RecordFilter extends PageQuery {
   where: readonly FilterCondition[]
 }
 
-/** The newest records, one more than a page. A filter on a named collection uses the index of its fields. */
+/** Above this number of collections the records of a project are compared one by one. */
+const MAX_MERGED_COLLECTIONS = 100
+
+/** The newest records, one more than a page. A filter on fields uses the index that each collection has. */
 export async function listRecords(db: Db, projectIds: readonly string[], filter: RecordFilter): Promise<RecordRow[]> {
-  const { collection } = filter
   const tests = toFieldTests(filter.where)
-  if (tests.length > 0 && collection !== undefined && filter.key === undefined) {
-    return mergeNewest(projectIds, filter, (projectId) =>
-      listFilteredRecords(db, { ...filter, projectId, collection }, tests),
-    )
+  if (tests.length > 0 && filter.key === undefined) {
+    const collections = await listNamedCollections(db, projectIds, filter)
+    if (collections)
+      return mergeNewest(collections, filter, (named) => listFilteredRecords(db, { ...filter, ...named }, tests))
   }
   const matching = tests.map((test) => recordMatches('records.id', test))
-  return mergeNewest(projectIds, filter, (projectId) => listProjectRecords(db, projectId, filter, matching))
+  const records = db.selectFrom('records').selectAll()
+  return listNewestOfProjects(db, projectIds, filter, records, (projectId) =>
+    searchRecords(db, projectId, filter, matching),
+  )
 }
 
-function listProjectRecords(
+/** The collections of these projects that a filter on fields reads, of all wedges; null if they are too many. */
+async function listNamedCollections(db: Db, projectIds: readonly string[], { wedge, collection }: RecordFilter) {
+  if (collection !== undefined) return projectIds.map((projectId) => ({ projectId, collection }))
+  const named: { projectId: string; collection: string }[] = []
+  for (const projectId of projectIds) {
+    const all = await listCollections(db, projectId, MAX_MERGED_COLLECTIONS + 1)
+    if (all.length > MAX_MERGED_COLLECTIONS) return null
+    const names = all.filter((one) => wedge === undefined || one.wedge === wedge).map((one) => one.collection)
+    named.push(...[...new Set(names)].map((name) => ({ projectId, collection: name })))
+  }
+  return named
+}
+
+async function searchRecords(
   db: Db,
   projectId: string,
   filter: RecordFilter,
   matching: readonly Expression<SqlBool>[],
-): Promise<RecordRow[]> {
+) {
   const { wedge, collection, key } = filter
-  const ofProject = db.selectFrom('records').selectAll().where('project_id', '=', projectId)
-  if (wedge === undefined || collection === undefined)
-    return listNewestPage(ofProject, filter, [...matchColumns({ wedge, collection, key }), ...matching])
-  const ofCollection = ofProject.where('wedge', '=', wedge).where('collection', '=', collection)
-  return listNewestPage(key === undefined ? ofCollection : ofCollection.where('key', '=', key), filter, matching)
+  const columns = matchColumns({ wedge, collection, key })
+  const records = db.selectFrom('records').selectAll()
+  const ofProject = { query: records.where('project_id', '=', projectId), filters: [...columns, ...matching] }
+  // The newest ids of each collection are not enough if a filter then drops some of them.
+  if (columns.length === 0 || (matching.length > 0 && key === undefined)) return ofProject
+  const all =
+    wedge !== undefined && collection !== undefined
+      ? [{ wedge, collection }]
+      : await listCollections(db, projectId, MAX_MERGED_COLLECTIONS + 1)
+  if (all.length > MAX_MERGED_COLLECTIONS) return ofProject
+  const selected = all.filter(
+    (one) => (wedge ?? one.wedge) === one.wedge && (collection ?? one.collection) === one.collection,
+  )
+  if (selected.length === 0) return null
+  const ids = selectNewestIds(db, projectId, selected, { ...filter, limit: filter.limit + 1 })
+  return { query: records.where('id', 'in', ids), filters: matching }
 }
 
 export function findRecord(db: Db, projectIds: readonly string[], id: string): Promise<RecordRow | undefined> {

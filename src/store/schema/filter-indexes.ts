@@ -30,3 +30,9 @@ export const filterIndexStatements = (db: Db): string[] => [
   'create index threads_held on threads (held_by_id, id) where held_by_id is not null',
   "create index webhook_deliveries_failed on webhook_deliveries (webhook_id, id) where status = 'failed'",
 ]
+
+/** Finds the threads with messages that the team has not read, in both orders of the list, without reading the others. */
+export const UNREAD_THREAD_INDEXES = [
+  'create index threads_unread on threads (project_id, id) where message_count > read_count',
+  'create index threads_unread_activity on threads (project_id, updated_at, id) where message_count > read_count',
+]
