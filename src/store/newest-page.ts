@@ -18,8 +18,10 @@ const BY_ID: readonly string[] = ['id']
 
 /** So many rows are compared with filters in the first step. The next steps are larger if that took no time. */
 export const MAX_ROWS_PER_STEP = 2_000
-/** A step that takes longer would delay other requests on a store that reads synchronously. */
-const MAX_STEP_MS = 4
+/** Longer steps would delay other requests on a store that reads synchronously. */
+const STEP_MS = 4
+/** A step can be slower than the one before, if it reads from the disk. */
+const MAX_STEP_GROWTH = 8
 
 /**
  * Newest first, after the cursor, and one row more than the page, which shows that another page follows. Ids are
@@ -157,7 +159,8 @@ const compareKeys = (order: readonly string[], operator: '<' | '>=', key: OrderK
 
 /** Steps over an index with the columns of the filters are fast, so that few large ones are enough. */
 function nextStepSize(size: number, ms: number): number {
-  return ms < MAX_STEP_MS / 2 ? size * 2 : Math.max(MAX_ROWS_PER_STEP, Math.floor((size * MAX_STEP_MS) / ms / 2))
+  const growth = Math.min(MAX_STEP_GROWTH, STEP_MS / Math.max(ms, 0.1))
+  return Math.max(MAX_ROWS_PER_STEP, Math.floor(size * growth))
 }
 
 /**
