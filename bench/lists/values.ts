@@ -38,10 +38,6 @@ export const UNMEASURED_ROUTES: Record<string, string> = {
 /** Requests that may take longer, with the reason. They must not block the event loop either. */
 export const SLOW_REQUESTS: { pattern: RegExp; reason: string }[] = [
   { pattern: /\/suggestions /, reason: 'compares up to 50,000 approvals' },
-  {
-    pattern: /\/records\?(?!.*collection=).*where=/,
-    reason: 'compares all records; with a collection an index is used',
-  },
 ]
 
 /** What stands in a path, by the path or by the parameter. The rows are those of `bench/seed`. */

@@ -1,9 +1,10 @@
-import type { SelectQueryBuilder } from 'kysely'
 import type { PageQuery } from '../http/page.ts'
 import { isInProjects, listNewestOfProjects, listNewestPage, matchColumns } from '../store/newest-page.ts'
 import { prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
-import type { ApprovalRow, NotifierRow, Tables, TaskRow } from '../store/tables.ts'
+import type { ApprovalRow, NotifierRow, TaskRow } from '../store/tables.ts'
+import { approvalIdsInOrder } from './ordered-id-rows.ts'
+import type { ApprovalPath } from './view.ts'
 
 export const insertApproval = prepareQuery<ApprovalRow>((db, arg) =>
   db
@@ -96,7 +97,7 @@ export interface ApprovalFilter extends PageQuery {
   status?: string | undefined
   task_id?: string | undefined
   wedge?: string | undefined
-  path?: string | undefined
+  path?: ApprovalPath | undefined
   assignee_id?: string | undefined
 }
 
@@ -105,7 +106,7 @@ export function listApprovals(db: Db, projectIds: readonly string[], filter: App
   const approvals = db.selectFrom('approvals').selectAll()
   if (task_id === undefined && assignee_id === undefined)
     return listNewestOfProjects(db, projectIds, filter, approvals, (projectId) =>
-      searchApprovals(approvals.where('project_id', '=', projectId), filter),
+      searchApprovals(db, projectId, filter),
     )
   const owned =
     task_id === undefined
@@ -115,14 +116,16 @@ export function listApprovals(db: Db, projectIds: readonly string[], filter: App
   return listNewestPage(db, owned, filter, [isInProjects(projectIds), ...columns])
 }
 
-function searchApprovals(
-  ofProject: SelectQueryBuilder<Tables, 'approvals', ApprovalRow>,
-  { status, wedge, path }: ApprovalFilter,
-) {
+function searchApprovals(db: Db, projectId: string, { status, wedge, path, cursor, limit }: ApprovalFilter) {
+  const approvals = db.selectFrom('approvals').selectAll()
+  if (status === undefined && wedge === undefined) {
+    const newest = approvalIdsInOrder(db, { projectId, path, before: cursor }, 'desc', limit + 1)
+    return { query: approvals.where('id', 'in', newest) }
+  }
+  const ofProject = approvals.where('project_id', '=', projectId)
   if (status !== undefined)
     return { query: ofProject.where('status', '=', status), filters: matchColumns({ wedge, path }) }
-  const query = wedge === undefined ? ofProject : ofProject.where('wedge', '=', wedge)
-  return { query, filters: matchColumns({ path }) }
+  return { query: ofProject.where('wedge', '=', wedge ?? ''), filters: matchColumns({ path }) }
 }
 
 /** Actions have no index, so only this many approvals of the wedge are searched for earlier decisions. */

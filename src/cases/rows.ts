@@ -1,8 +1,9 @@
-import { sql } from 'kysely'
+import { setImmediate } from 'node:timers/promises'
 import type { PageQuery } from '../http/page.ts'
 import { isInProjects, listNewestOfProjects, listNewestPage, matchColumns } from '../store/newest-page.ts'
+import { prepareBatchedRead } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
-import type { CaseHistoryRow, CaseRow, FileRow } from '../store/tables.ts'
+import type { CaseHistoryRow, CaseRow, FileRow, TaskRow } from '../store/tables.ts'
 
 export async function insertCase(db: Db, row: CaseRow): Promise<void> {
   await db.insertInto('cases').values(row).execute()
@@ -87,53 +88,47 @@ export const MAX_SHOWN_PER_CASE = 200
 
 /** The newest changes of each case, oldest first. */
 export async function listCaseHistory(db: Db, caseIds: readonly string[]): Promise<CaseHistoryRow[]> {
-  if (caseIds.length === 0) return []
-  return db
-    .selectFrom('cases')
-    .innerJoin('case_history as shown', 'shown.case_id', 'cases.id')
-    .selectAll('shown')
-    .where('cases.id', 'in', caseIds)
-    .where('shown.n', '>=', (eb) =>
-      eb.fn.coalesce(
-        eb
-          .selectFrom('case_history as newest')
-          .select('newest.n')
-          .whereRef('newest.case_id', '=', 'cases.id')
-          .orderBy('newest.n', 'desc')
-          .limit(1)
-          .offset(MAX_SHOWN_PER_CASE - 1),
-        sql.lit(0),
-      ),
-    )
-    .orderBy('shown.n')
-    .execute()
+  const rows = await readOfEach(caseIds, (case_id) => newestHistory(db, { case_id }))
+  return rows.toSorted((a, b) => a.n - b.n)
 }
 
+const newestHistory = prepareBatchedRead<{ case_id: string }, CaseHistoryRow>((db, arg) =>
+  db
+    .selectFrom('case_history')
+    .selectAll()
+    .where('case_id', '=', arg('case_id'))
+    .orderBy('n', 'desc')
+    .limit(MAX_SHOWN_PER_CASE),
+)
+
+type CaseTaskId = Pick<TaskRow, 'id' | 'case_id'>
+
 /** The newest tasks of each case, newest first. */
-export async function listCaseTaskIds(
-  db: Db,
-  caseIds: readonly string[],
-): Promise<{ id: string; case_id: string | null }[]> {
-  if (caseIds.length === 0) return []
-  return db
-    .selectFrom('cases')
-    .innerJoin('tasks as shown', 'shown.case_id', 'cases.id')
-    .select(['shown.id', 'shown.case_id'])
-    .where('cases.id', 'in', caseIds)
-    .where('shown.id', '>=', (eb) =>
-      eb.fn.coalesce(
-        eb
-          .selectFrom('tasks as newest')
-          .select('newest.id')
-          .whereRef('newest.case_id', '=', 'cases.id')
-          .orderBy('newest.id', 'desc')
-          .limit(1)
-          .offset(MAX_SHOWN_PER_CASE - 1),
-        sql.lit(''),
-      ),
-    )
-    .orderBy('shown.id', 'desc')
-    .execute()
+export async function listCaseTaskIds(db: Db, caseIds: readonly string[]): Promise<CaseTaskId[]> {
+  const rows = await readOfEach(caseIds, (case_id) => newestTaskIds(db, { case_id }))
+  return rows.toSorted((a, b) => (a.id < b.id ? 1 : -1))
+}
+
+const newestTaskIds = prepareBatchedRead<{ case_id: string }, CaseTaskId>((db, arg) =>
+  db
+    .selectFrom('tasks')
+    .select(['id', 'case_id'])
+    .where('case_id', '=', arg('case_id'))
+    .orderBy('id', 'desc')
+    .limit(MAX_SHOWN_PER_CASE),
+)
+
+/** So many cases are read in one turn of the event loop: about 1 ms on SQLite, a few messages to PostgreSQL. */
+const CASES_PER_STEP = 64
+
+/** Each case is one small read: a statement for all of them takes longer to plan than to run. */
+async function readOfEach<Row>(caseIds: readonly string[], read: (caseId: string) => Promise<Row[]>): Promise<Row[]> {
+  const found: Row[] = []
+  for (let at = 0; at < caseIds.length; at += CASES_PER_STEP) {
+    if (at > 0) await setImmediate()
+    found.push(...(await Promise.all(caseIds.slice(at, at + CASES_PER_STEP).map(read))).flat())
+  }
+  return found
 }
 
 /** The newest files of a case's tasks and of its conversation, newest first. */

@@ -27,7 +27,7 @@ export function listActiveConversations(db: Db, projectIds: readonly string[], f
   return listThreadsInOrder(db, projectIds, filter, page, ['threads.updated_at', 'threads.id'])
 }
 
-function listThreadsInOrder(
+async function listThreadsInOrder(
   db: Db,
   projectIds: readonly string[],
   filter: ConversationFilter,
@@ -37,11 +37,28 @@ function listThreadsInOrder(
   const searchIn = (ids: readonly string[]) => filterThreads(db, ids, filter)
   if (!isOfOneOwner(filter)) {
     const threads: ThreadQuery = db.selectFrom('threads').selectAll('threads')
-    return listNewestOfProjects(db, projectIds, page, threads, (projectId) => searchIn([projectId]), order)
+    const searched = filter.channel_id === undefined ? projectIds : await listChannelProjects(db, filter.channel_id)
+    const allowed = projectIds.filter((projectId) => searched.includes(projectId))
+    return listNewestOfProjects(db, allowed, page, threads, (projectId) => searchIn([projectId]), order)
   }
   const { query, filters } = searchIn(projectIds)
   return listNewestPage(db, query, page, filters, order)
 }
+
+/** The project with the messages of a channel, which may have been deleted; none if the channel has no threads. */
+async function listChannelProjects(db: Db, channel_id: string): Promise<string[]> {
+  return (await projectOfChannel(db, { channel_id })).map(({ project_id }) => project_id)
+}
+
+/** In the order of an index, so that PostgreSQL does not search all messages. */
+const projectOfChannel = prepareQuery<{ channel_id: string }, Pick<MessageRow, 'project_id'>>((db, arg) =>
+  db
+    .selectFrom('messages')
+    .select('project_id')
+    .where('channel_id', '=', arg('channel_id'))
+    .orderBy('external_id')
+    .limit(1),
+)
 
 /** The threads of a client or of a member have an index of their own, for all projects together. */
 const isOfOneOwner = ({ client_id, held_by }: ConversationFilter) => client_id !== undefined || held_by !== undefined

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { mergeIds } from '../store/merge-ids.ts'
 import type { Db } from '../store/store.ts'
 import type { RecordRow } from '../store/tables.ts'
 
@@ -24,7 +25,7 @@ export async function listCollections(db: Db, projectId: string, limit: number):
   return rows
 }
 
-/** The ids of the newest records of some collections of a project, at most `limit` of each, or those with the key. */
+/** The ids of the newest records of some collections of a project, or of those with the key. */
 export function selectNewestIds(
   db: Db,
   projectId: string,
@@ -35,8 +36,7 @@ export function selectNewestIds(
     const ids = db.selectFrom('records').select('id').where('project_id', '=', projectId)
     const ofCollection = ids.where('wedge', '=', wedge).where('collection', '=', collection)
     const after = cursor === undefined ? ofCollection : ofCollection.where('id', '<', cursor)
-    const newest = key === undefined ? after.orderBy('id', 'desc').limit(limit) : after.where('key', '=', key)
-    return db.selectFrom(newest.as('newest')).select('id')
+    return key === undefined ? after : after.where('key', '=', key)
   })
-  return ofEach.reduce((all, next) => all.unionAll(next))
+  return mergeIds(db, ofEach, 'desc', limit)
 }

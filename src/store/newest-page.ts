@@ -61,7 +61,8 @@ export async function listNewestOfProjects<Table extends keyof Tables, Row>(
   order = BY_ID,
 ): Promise<Row[]> {
   const [only] = projectIds
-  if (only !== undefined && projectIds.length === 1) {
+  if (only === undefined) return []
+  if (projectIds.length === 1) {
     const search = await searchIn(only)
     return search ? listNewestPage(db, search.query, page, search.filters, order) : []
   }
