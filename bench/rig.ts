@@ -266,20 +266,12 @@ export function threadTimes(pid: number): { ranMs: number; waitedMs: number } {
 }
 
 function childrenOf(pid: number): number[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .filter((name) => parentOf(name) === pid)
-    .map(Number)
-}
-
-function parentOf(pid: string): number {
   try {
-    return Number(
-      readFileSync(`/proc/${pid}/stat`, 'utf8')
-        .replace(/^.*\) . /s, '')
-        .split(' ')[0],
-    )
+    const threads = readdirSync(`/proc/${pid}/task`)
+    const children = threads.map((thread) => readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8'))
+    return children.flatMap((list) => list.split(' ').filter(Boolean)).map(Number)
   } catch {
-    return -1
+    // The process has ended.
+    return []
   }
 }

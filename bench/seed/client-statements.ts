@@ -49,16 +49,17 @@ const RECORDS = `
   NUMBERS select ${idOf('rec')}, ${PROJECT}, ${WEDGE}, case i / 5 % 4 when 0 then 'invoices' when 1 then 'orders' else 'notes' end,
     'k' || cast(i as text), '{"state":"done"}', 1, ${AT}, ${AT} from n where i % 5 = 1`
 
-/** The search index of one collection of the first project. */
-const IS_INVOICE = `i % 5 = 1 and i / 5 % 4 = 0 and i / ${TASKS_PER_CLIENT} % 16 < 9`
+/** The search index of the collections of the first project. */
+const IS_INDEXED = `i % 5 = 1 and i / ${TASKS_PER_CLIENT} % 16 < 9`
+const COLLECTION_HASH = "case i / 5 % 4 when 0 then 'INVOICES' when 1 then 'ORDERS' else 'NOTES' end"
 
 const RECORD_FIELDS = `
   insert into record_fields (record_id, collection_hash, wedge, path, sort_key)
-  NUMBERS select ${idOf('rec')}, 'INVOICES', ${WEDGE}, 'state', 'sdone' from n where ${IS_INVOICE}`
+  NUMBERS select ${idOf('rec')}, ${COLLECTION_HASH}, ${WEDGE}, 'state', 'sdone' from n where ${IS_INDEXED}`
 
 const RECORD_COLUMNS = `
   insert into record_columns (collection_hash, record_id, wedge, c0)
-  NUMBERS select 'INVOICES', ${idOf('rec')}, ${WEDGE}, 'sdone' from n where ${IS_INVOICE}`
+  NUMBERS select ${COLLECTION_HASH}, ${idOf('rec')}, ${WEDGE}, 'sdone' from n where ${IS_INDEXED}`
 
 const FILES = `
   insert into files (id, project_id, client_id, name, content_type, size, sha256, state, storage, created_by, created_at)

@@ -61,6 +61,8 @@ async function insertRows(db: Db, text: string, page: SeedPage): Promise<void> {
     .replace('NUMBERS', numbers)
     .replaceAll('FOUNDING', founding)
     .replaceAll('INVOICES', hashCollection(founding, 'invoices'))
+    .replaceAll('ORDERS', hashCollection(founding, 'orders'))
+    .replaceAll('NOTES', hashCollection(founding, 'notes'))
     .replaceAll('MINUTE', minute)
     .replaceAll('FIRST_ENTRY', String(firstEntry))
     .replaceAll('NOW', new Date().toISOString())
@@ -85,8 +87,9 @@ async function insertOwners(db: Db, founding: string, org_id: string): Promise<v
     .insertInto('client_sessions')
     .values({ hash: tokenHash(CLIENT_SESSION), project_id: founding, client_id: seededId('cli', 0), ...session })
     .execute()
-  const collection_hash = hashCollection(founding, 'invoices')
-  await db.insertInto('record_paths').values({ collection_hash, path: 'state', n: 0 }).execute()
+  const collections = ['invoices', 'orders', 'notes'].map((name) => hashCollection(founding, name))
+  const paths = collections.map((collection_hash) => ({ collection_hash, path: 'state', n: 0 }))
+  await db.insertInto('record_paths').values(paths).execute()
   await insertChannelAndWebhook(db, founding, 0)
   for (let n = 1; n <= OTHER_PROJECTS; n++) {
     const project = { id: otherProjectId(n), org_id, slug: `other-${n}`, name: `Other ${n}`, tier: 'default' }

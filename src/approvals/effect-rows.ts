@@ -78,5 +78,5 @@ export const listOpenEffects = prepareQuery<{ replica: string }, OpenEffect>((db
 
 export function listEffects(db: Db, taskId: string, page: PageQuery): Promise<EffectRow[]> {
   const query = db.selectFrom('effects').selectAll().where('task_id', '=', taskId)
-  return listNewestPage(query, page, [], 'approval_id')
+  return listNewestPage(db, query, page, [], ['approval_id'])
 }

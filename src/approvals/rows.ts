@@ -1,9 +1,11 @@
 import { type SqlBool, sql } from 'kysely'
 import type { PageQuery } from '../http/page.ts'
-import { isInProjects, listNewestPage, matchColumns, mergeNewest } from '../store/newest-page.ts'
+import { isInProjects, listNewestOfProjects, listNewestPage, matchColumns } from '../store/newest-page.ts'
 import { prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
 import type { ApprovalRow, NotifierRow, TaskRow } from '../store/tables.ts'
+import { approvalIdsInOrder } from './ordered-id-rows.ts'
+import type { ApprovalPath } from './view.ts'
 
 export const insertApproval = prepareQuery<ApprovalRow>((db, arg) =>
   db
@@ -96,7 +98,7 @@ export interface ApprovalFilter extends PageQuery {
   status?: string | undefined
   task_id?: string | undefined
   wedge?: string | undefined
-  path?: string | undefined
+  path?: ApprovalPath | undefined
   assignee_id?: string | undefined
 }
 
@@ -104,22 +106,27 @@ export function listApprovals(db: Db, projectIds: readonly string[], filter: App
   const { status, task_id, wedge, path, assignee_id } = filter
   const approvals = db.selectFrom('approvals').selectAll()
   if (task_id === undefined && assignee_id === undefined)
-    return mergeNewest(projectIds, filter, (projectId) => listProjectApprovals(db, projectId, filter))
+    return listNewestOfProjects(db, projectIds, filter, approvals, (projectId) =>
+      searchApprovals(db, projectId, filter),
+    )
   const owned =
     task_id === undefined
       ? approvals.where('assignee_id', '=', assignee_id ?? '')
       : approvals.where('task_id', '=', task_id)
   const columns = matchColumns({ status, wedge, path, assignee_id: task_id === undefined ? undefined : assignee_id })
-  return listNewestPage(owned, filter, [isInProjects(projectIds), ...columns])
+  return listNewestPage(db, owned, filter, [isInProjects(projectIds), ...columns])
 }
 
-function listProjectApprovals(db: Db, projectId: string, filter: ApprovalFilter): Promise<ApprovalRow[]> {
-  const { status, wedge, path } = filter
-  const ofProject = db.selectFrom('approvals').selectAll().where('project_id', '=', projectId)
+function searchApprovals(db: Db, projectId: string, { status, wedge, path, cursor, limit }: ApprovalFilter) {
+  const approvals = db.selectFrom('approvals').selectAll()
+  if (status === undefined && wedge === undefined) {
+    const newest = approvalIdsInOrder(db, { projectId, path, before: cursor }, 'desc', limit + 1)
+    return { query: approvals.where('id', 'in', newest) }
+  }
+  const ofProject = approvals.where('project_id', '=', projectId)
   if (status !== undefined)
-    return listNewestPage(ofProject.where('status', '=', status), filter, matchColumns({ wedge, path }))
-  const ofWedge = wedge === undefined ? ofProject : ofProject.where('wedge', '=', wedge)
-  return listNewestPage(ofWedge, filter, matchColumns({ path }))
+    return { query: ofProject.where('status', '=', status), filters: matchColumns({ wedge, path }) }
+  return { query: ofProject.where('wedge', '=', wedge ?? ''), filters: matchColumns({ path }) }
 }
 
 /** Actions have no index, so only this many approvals of the wedge are searched for earlier decisions. */

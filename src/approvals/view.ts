@@ -11,6 +11,7 @@ import { type ApprovalContextRow, MAX_SHOWN_CHARACTERS } from './context-rows.ts
 export const APPROVAL_STATUSES = ['pending', 'auto_approved', 'approved', 'rejected', 'expired'] as const
 
 export const APPROVAL_PATHS = ['action', 'tool', 'question'] as const
+export type ApprovalPath = (typeof APPROVAL_PATHS)[number]
 
 export const MemberNameView = z.object({ id: z.string(), name: z.string() })
 

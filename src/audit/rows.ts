@@ -119,32 +119,71 @@ export async function listAuditEntries(db: Db, chain: string, filter: AuditEntry
 function listRange(db: Db, chain: string, { action, subject, from, to, limit }: AuditEntryFilter) {
   const ofChain = db.selectFrom('audit_entries').selectAll().where('chain', '=', chain)
   const inRange = ofChain.where('seq', '>=', from).where('seq', '<=', to)
-  return listNewestPage(inRange, { limit }, matchColumns({ action, subject }), 'seq')
+  return listNewestPage(db, inRange, { limit }, matchColumns({ action, subject }), ['seq'])
 }
 
-/** Reads block after block, newest first. A block has at most 128 entries, so each step is short. */
+/** Reads blocks, newest first. A block has at most 128 entries, so each step is short. */
 async function listByBlocks(
   db: Db,
   range: { chain: string; term: string; from: number; to: number },
   filter: AuditEntryFilter,
 ): Promise<AuditEntryRow[]> {
   const found: AuditEntryRow[] = []
+  let size = 1
   for (let to = range.to; ; ) {
-    const blocks = await listBlocksWithTerm(db, { ...range, to }, BLOCKS_PER_STEP)
-    for (const block of blocks) {
-      const first = block * ENTRIES_PER_BLOCK
-      const part = { from: Math.max(filter.from, first), to: Math.min(filter.to, first + ENTRIES_PER_BLOCK - 1) }
-      found.push(...(await listRange(db, range.chain, { ...filter, ...part, limit: filter.limit - found.length })))
-      if (found.length > filter.limit) return found
-    }
+    const blocks = await listBlocksWithTerm(db, { ...range, to }, size)
+    const entries = await Promise.all(blocks.map((block) => listMatchingOfBlock(db, range.chain, block, filter)))
+    found.push(...entries.flat())
     const last = blocks.at(-1)
-    if (last === undefined || blocks.length < BLOCKS_PER_STEP) return found
+    if (last === undefined || blocks.length < size || found.length > filter.limit)
+      return found.slice(0, filter.limit + 1)
     to = last - 1
+    size = Math.min(2 * size, MAX_BLOCKS_PER_STEP)
     await setImmediate()
   }
 }
 
-const BLOCKS_PER_STEP = 8
+/** About 2 ms on SQLite. */
+const MAX_BLOCKS_PER_STEP = 32
+
+function listMatchingOfBlock(db: Db, chain: string, block: number, filter: AuditEntryFilter): Promise<AuditEntryRow[]> {
+  const first = block * ENTRIES_PER_BLOCK
+  const { action = '', subject = '' } = filter
+  const from = Math.max(filter.from, first)
+  const to = Math.min(filter.to, first + ENTRIES_PER_BLOCK - 1)
+  if (filter.subject === undefined) return listByAction(db, { chain, from, to, action })
+  return filter.action === undefined
+    ? listBySubject(db, { chain, from, to, subject })
+    : listByBoth(db, { chain, from, to, action, subject })
+}
+
+interface EntryRange {
+  chain: string
+  from: number
+  to: number
+}
+
+const listByAction = prepareBatchedRead<EntryRange & { action: string }, AuditEntryRow>((db, arg) =>
+  selectRange(db, arg).where('action', '=', arg('action')),
+)
+
+const listBySubject = prepareBatchedRead<EntryRange & { subject: string }, AuditEntryRow>((db, arg) =>
+  selectRange(db, arg).where('subject', '=', arg('subject')),
+)
+
+const listByBoth = prepareBatchedRead<EntryRange & { action: string; subject: string }, AuditEntryRow>((db, arg) =>
+  selectRange(db, arg).where('action', '=', arg('action')).where('subject', '=', arg('subject')),
+)
+
+function selectRange(db: Db, arg: <Name extends keyof EntryRange>(name: Name) => EntryRange[Name]) {
+  return db
+    .selectFrom('audit_entries')
+    .selectAll()
+    .where('chain', '=', arg('chain'))
+    .where('seq', '>=', arg('from'))
+    .where('seq', '<=', arg('to'))
+    .orderBy('seq', 'desc')
+}
 
 /**
  * Chains with `minNewEntries` entries since their last checkpoint, and chains with any new entry whose checkpoint is

@@ -1,8 +1,9 @@
-import type { SelectQueryBuilder } from 'kysely'
+import { setImmediate } from 'node:timers/promises'
 import type { PageQuery } from '../http/page.ts'
-import { isInProjects, listNewestPage, matchColumns, mergeNewest } from '../store/newest-page.ts'
+import { isInProjects, listNewestOfProjects, listNewestPage, matchColumns } from '../store/newest-page.ts'
+import { prepareBatchedRead } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
-import type { CaseHistoryRow, CaseRow, FileRow, Tables } from '../store/tables.ts'
+import type { CaseHistoryRow, CaseRow, FileRow, TaskRow } from '../store/tables.ts'
 
 export async function insertCase(db: Db, row: CaseRow): Promise<void> {
   await db.insertInto('cases').values(row).execute()
@@ -36,13 +37,14 @@ export function listCases(db: Db, projectIds: readonly string[], filter: CaseFil
   const cases = db.selectFrom('cases').selectAll()
   const columns = { wedge, status, stage, assignee_id }
   if (thread_id === undefined && client_id === undefined)
-    return mergeNewest(projectIds, filter, (projectId) =>
-      listNewestPage(cases.where('project_id', '=', projectId), filter, matchColumns(columns)),
-    )
+    return listNewestOfProjects(db, projectIds, filter, cases, (projectId) => ({
+      query: cases.where('project_id', '=', projectId),
+      filters: matchColumns(columns),
+    }))
   const owned =
     thread_id === undefined ? cases.where('client_id', '=', client_id ?? '') : cases.where('thread_id', '=', thread_id)
   const others = { ...columns, client_id: thread_id === undefined ? undefined : client_id }
-  return listNewestPage(owned, filter, [isInProjects(projectIds), ...matchColumns(others)])
+  return listNewestPage(db, owned, filter, [isInProjects(projectIds), ...matchColumns(others)])
 }
 
 /** The client of a thread of the project, for a case about that thread. */
@@ -86,31 +88,47 @@ export const MAX_SHOWN_PER_CASE = 200
 
 /** The newest changes of each case, oldest first. */
 export async function listCaseHistory(db: Db, caseIds: readonly string[]): Promise<CaseHistoryRow[]> {
-  const newest = (caseId: string) =>
-    db
-      .selectFrom('case_history')
-      .selectAll()
-      .where('case_id', '=', caseId)
-      .orderBy('n', 'desc')
-      .limit(MAX_SHOWN_PER_CASE)
-  const rows = await readOfEach(db, caseIds, newest)
+  const rows = await readOfEach(caseIds, (case_id) => newestHistory(db, { case_id }))
   return rows.toSorted((a, b) => a.n - b.n)
 }
 
+const newestHistory = prepareBatchedRead<{ case_id: string }, CaseHistoryRow>((db, arg) =>
+  db
+    .selectFrom('case_history')
+    .selectAll()
+    .where('case_id', '=', arg('case_id'))
+    .orderBy('n', 'desc')
+    .limit(MAX_SHOWN_PER_CASE),
+)
+
+type CaseTaskId = Pick<TaskRow, 'id' | 'case_id'>
+
 /** The newest tasks of each case, newest first. */
-export async function listCaseTaskIds(
-  db: Db,
-  caseIds: readonly string[],
-): Promise<{ id: string; case_id: string | null }[]> {
-  const newest = (caseId: string) =>
-    db
-      .selectFrom('tasks')
-      .select(['id', 'case_id'])
-      .where('case_id', '=', caseId)
-      .orderBy('id', 'desc')
-      .limit(MAX_SHOWN_PER_CASE)
-  const rows = await readOfEach(db, caseIds, newest)
+export async function listCaseTaskIds(db: Db, caseIds: readonly string[]): Promise<CaseTaskId[]> {
+  const rows = await readOfEach(caseIds, (case_id) => newestTaskIds(db, { case_id }))
   return rows.toSorted((a, b) => (a.id < b.id ? 1 : -1))
+}
+
+const newestTaskIds = prepareBatchedRead<{ case_id: string }, CaseTaskId>((db, arg) =>
+  db
+    .selectFrom('tasks')
+    .select(['id', 'case_id'])
+    .where('case_id', '=', arg('case_id'))
+    .orderBy('id', 'desc')
+    .limit(MAX_SHOWN_PER_CASE),
+)
+
+/** So many cases are read in one turn of the event loop: about 1 ms on SQLite, a few messages to PostgreSQL. */
+const CASES_PER_STEP = 64
+
+/** Each case is one small read: a statement for all of them takes longer to plan than to run. */
+async function readOfEach<Row>(caseIds: readonly string[], read: (caseId: string) => Promise<Row[]>): Promise<Row[]> {
+  const found: Row[] = []
+  for (let at = 0; at < caseIds.length; at += CASES_PER_STEP) {
+    if (at > 0) await setImmediate()
+    found.push(...(await Promise.all(caseIds.slice(at, at + CASES_PER_STEP).map(read))).flat())
+  }
+  return found
 }
 
 /** The newest files of a case's tasks and of its conversation, newest first. */
@@ -133,15 +151,4 @@ export function listCaseFiles(db: Db, { id, thread_id }: Pick<CaseRow, 'id' | 't
     .orderBy('id', 'desc')
     .limit(MAX_SHOWN_PER_CASE)
     .execute()
-}
-
-/** The rows of one query for each case, in one statement. */
-async function readOfEach<Table extends keyof Tables, Row>(
-  db: Db,
-  caseIds: readonly string[],
-  query: (caseId: string) => SelectQueryBuilder<Tables, Table, Row>,
-): Promise<Row[]> {
-  const [first, ...others] = caseIds.map((caseId) => db.selectFrom(query(caseId).as('of_case')).selectAll())
-  if (!first) return []
-  return others.reduce((all, next) => all.unionAll(next), first).execute() as Promise<Row[]>
 }

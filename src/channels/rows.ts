@@ -1,5 +1,5 @@
 import type { PageQuery } from '../http/page.ts'
-import { listNewestPage, mergeNewest } from '../store/newest-page.ts'
+import { listNewestOfProjects } from '../store/newest-page.ts'
 import { prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
 import type { ChannelRow } from '../store/tables.ts'
@@ -18,9 +18,10 @@ const channelById = prepareQuery<{ id: string }, ChannelRow>((db, arg) =>
 )
 
 export function listChannels(db: Db, projectIds: readonly string[], page: PageQuery): Promise<ChannelRow[]> {
-  return mergeNewest(projectIds, page, (projectId) =>
-    listNewestPage(db.selectFrom('channels').selectAll().where('project_id', '=', projectId), page),
-  )
+  const channels = db.selectFrom('channels').selectAll()
+  return listNewestOfProjects(db, projectIds, page, channels, (projectId) => ({
+    query: channels.where('project_id', '=', projectId),
+  }))
 }
 
 export type ChannelChanges = Partial<Omit<ChannelRow, 'id' | 'project_id' | 'created_at'>>

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../base/json.ts'
 import type { PageQuery } from '../http/page.ts'
-import { listNewestPage, mergeNewest } from '../store/newest-page.ts'
+import { listNewestOfProjects } from '../store/newest-page.ts'
 import { prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
 import type { ClientHandleRow, ClientRow } from '../store/tables.ts'
@@ -35,11 +35,12 @@ export async function listClients(
   filter: ClientFilter,
 ): Promise<ClientWithHandles[]> {
   const { handle } = filter
-  const rows = await mergeNewest(projectIds, filter, (projectId) => {
-    const ofProject = db.selectFrom('clients').selectAll().where('project_id', '=', projectId)
-    if (handle === undefined) return listNewestPage(ofProject, filter)
+  const clients = db.selectFrom('clients').selectAll()
+  const rows = await listNewestOfProjects(db, projectIds, filter, clients, (projectId) => {
+    const ofProject = clients.where('project_id', '=', projectId)
+    if (handle === undefined) return { query: ofProject }
     const owner = db.selectFrom('client_handles').select('client_id').where('project_id', '=', projectId)
-    return listNewestPage(ofProject.where('id', 'in', owner.where('handle', '=', handle)), filter)
+    return { query: ofProject.where('id', 'in', owner.where('handle', '=', handle)) }
   })
   return withHandles(db, rows)
 }

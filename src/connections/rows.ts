@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../base/json.ts'
 import type { PageQuery } from '../http/page.ts'
-import { listNewestPage, matchColumns, mergeNewest } from '../store/newest-page.ts'
+import { listNewestOfProjects, matchColumns } from '../store/newest-page.ts'
 import { prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
 import type { ChannelRow, ConnectionRow } from '../store/tables.ts'
@@ -26,9 +26,11 @@ export interface ConnectionFilter extends PageQuery {
 export async function listConnections(db: Db, filter: ConnectionFilter): Promise<Connection[]> {
   const { projectIds, kind, clientId: owner_id } = filter
   const filters = matchColumns({ kind, owner_id, owner_kind: owner_id && 'client' })
-  const rows = await mergeNewest(projectIds, filter, (projectId) =>
-    listNewestPage(db.selectFrom('connections').selectAll().where('project_id', '=', projectId), filter, filters),
-  )
+  const connections = db.selectFrom('connections').selectAll()
+  const rows = await listNewestOfProjects(db, projectIds, filter, connections, (projectId) => ({
+    query: connections.where('project_id', '=', projectId),
+    filters,
+  }))
   return rows.map(toConnection)
 }
 

@@ -8,8 +8,8 @@ import { listThreadsWithText } from './search-rows.ts'
 export const MAX_SEARCHED_THREADS = 1_000
 /** Of several projects the newest of each are read first, so that fewer are compared. */
 const MIN_SEARCHED_THREADS = 200
-/** About 4 ms on SQLite. Other requests get their turn after each step. */
-const THREADS_PER_STEP = 500
+/** About 2 ms on SQLite. Other requests get their turn after each step. */
+const THREADS_PER_STEP = 200
 
 export interface ThreadListQuery extends ConversationFilter {
   order: 'created' | 'activity'

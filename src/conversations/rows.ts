@@ -1,16 +1,7 @@
-import { setImmediate } from 'node:timers/promises'
-import { type Expression, type SelectQueryBuilder, type SqlBool, sql } from 'kysely'
+import { type SelectQueryBuilder, type SqlBool, sql } from 'kysely'
 import { DECIDABLE_COLUMNS, type DecidableApproval } from '../approvals/rows.ts'
 import type { PageQuery } from '../http/page.ts'
-import {
-  inTurns,
-  isInProjects,
-  listNewestPage,
-  MAX_ROWS_PER_STEP,
-  matchColumns,
-  mergeNewest,
-  nextStepSize,
-} from '../store/newest-page.ts'
+import { isInProjects, listNewestOfProjects, listNewestPage, matchColumns } from '../store/newest-page.ts'
 import { prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
 import type { ApprovalRow, ChannelRow, MessageRow, Tables, TaskRow, ThreadRow } from '../store/tables.ts'
@@ -27,31 +18,50 @@ export interface ConversationFilter extends PageQuery {
 
 /** Newest first by id, one more than a page. */
 export function listConversations(db: Db, projectIds: readonly string[], filter: ConversationFilter) {
-  const listIn = (ids: readonly string[]) => {
-    const { query, filters } = filterThreads(db, ids, filter)
-    return listNewestPage(query, filter, filters, 'threads.id')
-  }
-  return isOfOneOwner(filter) ? listIn(projectIds) : mergeNewest(projectIds, filter, (projectId) => listIn([projectId]))
+  return listThreadsInOrder(db, projectIds, filter, filter, ['threads.id'])
 }
 
 /** Newest activity first, one more than a page. The cursor is the time and the id of the last row. */
-export async function listActiveConversations(db: Db, projectIds: readonly string[], filter: ConversationFilter) {
-  const listIn = (ids: readonly string[]) => {
-    const { query, filters } = filterThreads(db, ids, filter)
-    return listActivePage(query, filter, filters)
-  }
-  if (isOfOneOwner(filter)) return listIn(projectIds)
-  const pages = await inTurns(projectIds, (projectId) => listIn([projectId]))
-  return pages
-    .flat()
-    .toSorted(newestFirst)
-    .slice(0, filter.limit + 1)
+export function listActiveConversations(db: Db, projectIds: readonly string[], filter: ConversationFilter) {
+  const page = { limit: filter.limit, cursor: filter.cursor?.split(CURSOR_SEPARATOR) }
+  return listThreadsInOrder(db, projectIds, filter, page, ['threads.updated_at', 'threads.id'])
 }
+
+async function listThreadsInOrder(
+  db: Db,
+  projectIds: readonly string[],
+  filter: ConversationFilter,
+  page: { limit: number; cursor?: string | string[] | undefined },
+  order: readonly string[],
+): Promise<ThreadRow[]> {
+  const searchIn = (ids: readonly string[]) => filterThreads(db, ids, filter)
+  if (!isOfOneOwner(filter)) {
+    const threads: ThreadQuery = db.selectFrom('threads').selectAll('threads')
+    const searched = filter.channel_id === undefined ? projectIds : await listChannelProjects(db, filter.channel_id)
+    const allowed = projectIds.filter((projectId) => searched.includes(projectId))
+    return listNewestOfProjects(db, allowed, page, threads, (projectId) => searchIn([projectId]), order)
+  }
+  const { query, filters } = searchIn(projectIds)
+  return listNewestPage(db, query, page, filters, order)
+}
+
+/** The project with the messages of a channel, which may have been deleted; none if the channel has no threads. */
+async function listChannelProjects(db: Db, channel_id: string): Promise<string[]> {
+  return (await projectOfChannel(db, { channel_id })).map(({ project_id }) => project_id)
+}
+
+/** In the order of an index, so that PostgreSQL does not search all messages. */
+const projectOfChannel = prepareQuery<{ channel_id: string }, Pick<MessageRow, 'project_id'>>((db, arg) =>
+  db
+    .selectFrom('messages')
+    .select('project_id')
+    .where('channel_id', '=', arg('channel_id'))
+    .orderBy('external_id')
+    .limit(1),
+)
 
 /** The threads of a client or of a member have an index of their own, for all projects together. */
 const isOfOneOwner = ({ client_id, held_by }: ConversationFilter) => client_id !== undefined || held_by !== undefined
-
-const newestFirst = (a: ThreadRow, b: ThreadRow) => (activityCursor(a) < activityCursor(b) ? 1 : -1)
 
 const CURSOR_SEPARATOR = '~'
 export const activityCursor = ({ updated_at, id }: ThreadRow): string => `${updated_at}${CURSOR_SEPARATOR}${id}`
@@ -66,8 +76,9 @@ function filterThreads(db: Db, projectIds: readonly string[], filter: Conversati
       ? threads.where('threads.held_by_id', '=', held_by?.id ?? '')
       : threads.where('threads.client_id', '=', client_id)
     : threads.where('threads.project_id', '=', projectIds[0] ?? '')
-  // Without an expression around the column, so that the index of unanswered threads can be used.
-  const query = unanswered ? owned.where('threads.unanswered_at', 'is not', null) : owned
+  // As the partial indexes of these threads have it.
+  const answered = unanswered ? owned.where('threads.unanswered_at', 'is not', null) : owned
+  const query = unread ? answered.where(sql<SqlBool>`threads.message_count > threads.read_count`) : answered
   const columns = {
     'threads.channel_id': channel_id,
     'threads.status': status,
@@ -82,43 +93,9 @@ function filterThreads(db: Db, projectIds: readonly string[], filter: Conversati
   return { query, filters }
 }
 
-const HAS_UNREAD = sql<SqlBool>`threads.message_count > threads.read_count and exists (
+const HAS_UNREAD = sql<SqlBool>`exists (
   select 1 from messages where messages.thread_id = threads.id and messages.n > threads.read_count
   and messages.direction = 'inbound')`
-
-/** Like `listNewestPage`, in the order of the last activity. */
-async function listActivePage(
-  query: ThreadQuery,
-  { limit, cursor }: PageQuery,
-  filters: readonly Expression<SqlBool>[],
-): Promise<ThreadRow[]> {
-  const newest = query.orderBy('threads.updated_at', 'desc').orderBy('threads.id', 'desc')
-  const [at = '', id = ''] = cursor?.split(CURSOR_SEPARATOR) ?? []
-  const after = cursor === undefined ? newest : newest.where(isBefore({ updated_at: at, id }))
-  if (filters.length === 0) return after.limit(limit + 1).execute()
-  const found: string[] = []
-  let size = MAX_ROWS_PER_STEP
-  for (let rest = after.clearSelect().select(['threads.id', 'threads.updated_at']); ; ) {
-    const start = performance.now()
-    const last = await rest
-      .offset(size - 1)
-      .limit(1)
-      .executeTakeFirst()
-    const step = last
-      ? rest.where(sql<SqlBool>`(threads.updated_at, threads.id) >= (${last.updated_at}, ${last.id})`)
-      : rest
-    const matching = filters.reduce((rows, filter) => rows.where(filter), step)
-    found.push(...(await matching.limit(limit + 1 - found.length).execute()).map((row) => row.id))
-    if (!last || found.length > limit) break
-    rest = newest.clearSelect().select(['threads.id', 'threads.updated_at']).where(isBefore(last))
-    size = nextStepSize(size, performance.now() - start)
-    await setImmediate()
-  }
-  return found.length === 0 ? [] : newest.where('threads.id', 'in', found).execute()
-}
-
-const isBefore = ({ updated_at, id }: Pick<ThreadRow, 'updated_at' | 'id'>) =>
-  sql<SqlBool>`(threads.updated_at, threads.id) < (${updated_at}, ${id})`
 
 /** What a list shows of a thread beside its own row. */
 export interface ThreadDetails {

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { PageQuery } from '../http/page.ts'
-import { isInProjects, listNewestPage, matchColumns, mergeNewest } from '../store/newest-page.ts'
+import { isInProjects, listNewestOfProjects, listNewestPage, matchColumns } from '../store/newest-page.ts'
 import { prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
 import type { FileChunkRow, FileRow } from '../store/tables.ts'
@@ -93,10 +93,11 @@ export function listFiles(db: Db, projectIds: readonly string[], filter: FileFil
   const files = db.selectFrom('files').selectAll()
   const stored = matchColumns({ state: 'stored' })
   if (client_id !== undefined)
-    return listNewestPage(files.where('client_id', '=', client_id), filter, [isInProjects(projectIds), ...stored])
-  return mergeNewest(projectIds, filter, (projectId) =>
-    listNewestPage(files.where('project_id', '=', projectId), filter, stored),
-  )
+    return listNewestPage(db, files.where('client_id', '=', client_id), filter, [isInProjects(projectIds), ...stored])
+  return listNewestOfProjects(db, projectIds, filter, files, (projectId) => ({
+    query: files.where('project_id', '=', projectId),
+    filters: stored,
+  }))
 }
 
 /** The files of a task that still exist, in their order. */

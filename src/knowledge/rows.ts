@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { JsonObject } from '../base/json.ts'
 import type { PageQuery } from '../http/page.ts'
-import { listNewestPage, matchColumns, mergeNewest } from '../store/newest-page.ts'
+import { listNewestOfProjects, listNewestPage, matchColumns } from '../store/newest-page.ts'
 import { prepareBatchedRead, prepareQuery } from '../store/prepared-query.ts'
 import { cachedRead } from '../store/cached-read.ts'
 import type { Db } from '../store/store.ts'
@@ -43,7 +43,7 @@ export async function findKnowledgeItemByName(
   name: string,
 ): Promise<KnowledgeItem | undefined> {
   const ofWedge = db.selectFrom('knowledge').selectAll().where('project_id', '=', projectId).where('wedge', '=', wedge)
-  const [row] = await listNewestPage(ofWedge, { limit: 1 }, matchColumns({ name }))
+  const [row] = await listNewestPage(db, ofWedge, { limit: 1 }, matchColumns({ name }))
   return row && toKnowledgeItem(row)
 }
 
@@ -57,14 +57,11 @@ export async function listKnowledgeItems(
   projectIds: readonly string[],
   filter: KnowledgeFilter,
 ): Promise<KnowledgeItem[]> {
-  const rows = await mergeNewest(projectIds, filter, (projectId) => {
-    const ofWedge = db
-      .selectFrom('knowledge')
-      .selectAll()
-      .where('project_id', '=', projectId)
-      .where('wedge', '=', filter.wedge)
-    return listNewestPage(ofWedge, filter, matchColumns({ kind: filter.kind }))
-  })
+  const items = db.selectFrom('knowledge').selectAll()
+  const rows = await listNewestOfProjects(db, projectIds, filter, items, (projectId) => ({
+    query: items.where('project_id', '=', projectId).where('wedge', '=', filter.wedge),
+    filters: matchColumns({ kind: filter.kind }),
+  }))
   return rows.map(toKnowledgeItem)
 }
 

@@ -1,9 +1,10 @@
 import { type Expression, sql, type SqlBool } from 'kysely'
 import type { PageQuery } from '../http/page.ts'
-import { listNewestPage, matchColumns, mergeNewest } from '../store/newest-page.ts'
+import { listNewestOfProjects, matchColumns, mergeNewest } from '../store/newest-page.ts'
 import { excluded, prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
 import type { RecordRow } from '../store/tables.ts'
+import { listCollections, selectNewestIds } from './collection-rows.ts'
 import { recordMatches, toFieldTests } from './filter/condition-rows.ts'
 import { listFilteredRecords } from './filter/filter-rows.ts'
 import type { FilterCondition } from './filter/where.ts'
@@ -15,67 +16,60 @@ export interface RecordFilter extends PageQuery {
   where: readonly FilterCondition[]
 }
 
-/** The newest records, one more than a page. A filter by fields uses the index of each collection, if they are few. */
+/** Above this number of collections the records of a project are compared one by one. */
+const MAX_MERGED_COLLECTIONS = 100
+
+/** The newest records, one more than a page. A filter on fields uses the index that each collection has. */
 export async function listRecords(db: Db, projectIds: readonly string[], filter: RecordFilter): Promise<RecordRow[]> {
   const tests = toFieldTests(filter.where)
+  if (tests.length > 0 && filter.key === undefined) {
+    const collections = await listNamedCollections(db, projectIds, filter)
+    if (collections)
+      return mergeNewest(collections, filter, (named) => listFilteredRecords(db, { ...filter, ...named }, tests))
+  }
   const matching = tests.map((test) => recordMatches('records.id', test))
-  return mergeNewest(projectIds, filter, async (projectId) => {
-    const isByFields = tests.length > 0 && filter.key === undefined
-    const collections = isByFields ? await listCollections(db, projectId, filter) : null
-    if (collections === null) return listProjectRecords(db, projectId, filter, matching)
-    return mergeNewest(collections, filter, (collection) =>
-      listFilteredRecords(db, { ...filter, projectId, collection }, tests),
-    )
-  })
+  const records = db.selectFrom('records').selectAll()
+  return listNewestOfProjects(db, projectIds, filter, records, (projectId) =>
+    searchRecords(db, projectId, filter, matching),
+  )
 }
 
-/** The collections that a filter reads; null if they are too many to be read one by one. */
-async function listCollections(
-  db: Db,
-  projectId: string,
-  { wedge, collection }: RecordFilter,
-): Promise<string[] | null> {
-  if (collection !== undefined) return [collection]
-  const names = await listCollectionNames(db, projectId, wedge, MAX_COLLECTIONS + 1)
-  return names.length > MAX_COLLECTIONS ? null : [...new Set(names)]
+/** The collections of these projects that a filter on fields reads, of all wedges; null if they are too many. */
+async function listNamedCollections(db: Db, projectIds: readonly string[], { wedge, collection }: RecordFilter) {
+  if (collection !== undefined) return projectIds.map((projectId) => ({ projectId, collection }))
+  const named: { projectId: string; collection: string }[] = []
+  for (const projectId of projectIds) {
+    const all = await listCollections(db, projectId, MAX_MERGED_COLLECTIONS + 1)
+    if (all.length > MAX_MERGED_COLLECTIONS) return null
+    const names = all.filter((one) => wedge === undefined || one.wedge === wedge).map((one) => one.collection)
+    named.push(...[...new Set(names)].map((name) => ({ projectId, collection: name })))
+  }
+  return named
 }
 
-/** Each is a few reads of the index. */
-export const MAX_COLLECTIONS = 20
-
-/** The collections of each wedge, by one step in the index for each: reading all records would take too long. */
-async function listCollectionNames(
-  db: Db,
-  projectId: string,
-  wedge: string | undefined,
-  limit: number,
-): Promise<string[]> {
-  const first = (column: string, condition: Expression<unknown>) =>
-    sql`(select min(${sql.ref(column)}) from records where project_id = ${projectId} and ${condition})`
-  const wedges =
-    wedge === undefined
-      ? sql`select ${first('wedge', sql`true`)}
-          union all select ${first('wedge', sql`wedge > wedges.w`)} from wedges where wedges.w is not null`
-      : sql`select ${wedge}`
-  const { rows } = await sql<{ c: string }>`with recursive wedges (w) as (${wedges}),
-    found (w, c) as (select w, ${first('collection', sql`wedge = wedges.w`)} from wedges where w is not null
-      union all select w, ${first('collection', sql`wedge = found.w and collection > found.c`)} from found where c is not null)
-    select c from found where c is not null limit ${limit}`.execute(db)
-  return rows.map(({ c }) => c)
-}
-
-function listProjectRecords(
+async function searchRecords(
   db: Db,
   projectId: string,
   filter: RecordFilter,
   matching: readonly Expression<SqlBool>[],
-): Promise<RecordRow[]> {
+) {
   const { wedge, collection, key } = filter
-  const ofProject = db.selectFrom('records').selectAll().where('project_id', '=', projectId)
-  if (wedge === undefined || collection === undefined)
-    return listNewestPage(ofProject, filter, [...matchColumns({ wedge, collection, key }), ...matching])
-  const ofCollection = ofProject.where('wedge', '=', wedge).where('collection', '=', collection)
-  return listNewestPage(key === undefined ? ofCollection : ofCollection.where('key', '=', key), filter, matching)
+  const columns = matchColumns({ wedge, collection, key })
+  const records = db.selectFrom('records').selectAll()
+  const ofProject = { query: records.where('project_id', '=', projectId), filters: [...columns, ...matching] }
+  // The newest ids of each collection are not enough if a filter then drops some of them.
+  if (columns.length === 0 || (matching.length > 0 && key === undefined)) return ofProject
+  const all =
+    wedge !== undefined && collection !== undefined
+      ? [{ wedge, collection }]
+      : await listCollections(db, projectId, MAX_MERGED_COLLECTIONS + 1)
+  if (all.length > MAX_MERGED_COLLECTIONS) return ofProject
+  const selected = all.filter(
+    (one) => (wedge ?? one.wedge) === one.wedge && (collection ?? one.collection) === one.collection,
+  )
+  if (selected.length === 0) return null
+  const ids = selectNewestIds(db, projectId, selected, { ...filter, limit: filter.limit + 1 })
+  return { query: records.where('id', 'in', ids), filters: matching }
 }
 
 export function findRecord(db: Db, projectIds: readonly string[], id: string): Promise<RecordRow | undefined> {

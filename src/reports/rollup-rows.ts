@@ -1,6 +1,7 @@
 import { createBulkInsert } from '../store/dialect.ts'
 import type { Db } from '../store/store.ts'
 import type { ApprovalRow, Tables, TaskRow } from '../store/tables.ts'
+import { approvalIdsInOrder } from '../approvals/ordered-id-rows.ts'
 import { taskIdsInOrder } from '../tasks/ordered-id-rows.ts'
 
 type SourceName = 'tasks' | 'approvals'
@@ -74,12 +75,12 @@ const APPROVAL_COLUMNS = ['id', 'path', 'created_at', 'status', 'decided_at', 'd
 export type RollupApproval = Pick<ApprovalRow, (typeof APPROVAL_COLUMNS)[number]>
 
 function listApprovalsInRange(db: Db, { projectId, after, upTo, limit }: IdRange): Promise<RollupApproval[]> {
-  const rows = db
+  return db
     .selectFrom('approvals')
     .select(APPROVAL_COLUMNS)
-    .where('project_id', '=', projectId)
-    .where('id', '>', after)
-  return (upTo === undefined ? rows : rows.where('id', '<=', upTo)).orderBy('id').limit(limit).execute()
+    .where('id', 'in', approvalIdsInOrder(db, { projectId, after, upTo }, 'asc', limit))
+    .orderBy('id')
+    .execute()
 }
 
 const insertOpenRow = createBulkInsert('report_open', ['project_id', 'source', 'id'])

@@ -1,5 +1,5 @@
 import type { PageQuery } from '../http/page.ts'
-import { listNewestPage, matchColumns, mergeNewest } from '../store/newest-page.ts'
+import { listNewestOfProjects, matchColumns } from '../store/newest-page.ts'
 import { prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
 import type { ScheduleRow } from '../store/tables.ts'
@@ -22,10 +22,11 @@ export function listSchedules(
   projectIds: readonly string[],
   filter: PageQuery & { wedge?: string | undefined },
 ): Promise<ScheduleRow[]> {
-  return mergeNewest(projectIds, filter, (projectId) => {
-    const ofProject = db.selectFrom('schedules').selectAll().where('project_id', '=', projectId)
-    return listNewestPage(ofProject, filter, matchColumns({ wedge: filter.wedge }))
-  })
+  const schedules = db.selectFrom('schedules').selectAll()
+  return listNewestOfProjects(db, projectIds, filter, schedules, (projectId) => ({
+    query: schedules.where('project_id', '=', projectId),
+    filters: matchColumns({ wedge: filter.wedge }),
+  }))
 }
 
 /** Locks the schedule until the commit, with an update that changes nothing. */

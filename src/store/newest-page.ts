@@ -1,56 +1,167 @@
 import { setImmediate } from 'node:timers/promises'
 import { type Expression, type SelectQueryBuilder, type SqlBool, sql } from 'kysely'
+import { isPostgres } from './dialect.ts'
+import type { Db } from './store.ts'
 import type { Tables } from './tables.ts'
 
 /** Where a page starts and how many rows it has. */
 interface PageBounds {
   limit: number
-  cursor?: string | undefined
+  /** The last row of the page before: its id, or its value in each column of the order. */
+  cursor?: string | readonly string[] | undefined
 }
+
+/** The values of a row in the columns of an order. The id is the last. */
+type OrderKey = readonly (string | number)[]
+
+const BY_ID: readonly string[] = ['id']
 
 /** So many rows are compared with filters in the first step. The next steps are larger if that took no time. */
 export const MAX_ROWS_PER_STEP = 2_000
-/** A step that takes longer would delay other requests on a store that reads synchronously. */
-const MAX_STEP_MS = 4
+/** Longer steps would delay other requests on a store that reads synchronously. */
+const STEP_MS = 4
+/** A step can be slower than the one before, if it reads from the disk. */
+const MAX_STEP_GROWTH = 8
 
 /**
  * Newest first, after the cursor, and one row more than the page, which shows that another page follows. Ids are
- * time-ordered. `query` selects by the columns of one index that ends with the id, or has the columns of the filters behind
- * it. The rows are compared with the filters in steps: a filter that no row matches must not block a store that reads
- * synchronously. Only ids are searched, so that the index is enough.
+ * time-ordered. `query` selects by the columns of one index that ends with the columns of the order, or has the columns of
+ * the filters behind them. With filters only keys are searched, so that the index is enough.
  */
 export async function listNewestPage<Table extends keyof Tables, Row>(
+  db: Db,
   query: SelectQueryBuilder<Tables, Table, Row>,
-  { limit, cursor }: PageBounds,
+  page: PageBounds,
   filters: readonly Expression<SqlBool>[] = [],
-  idColumn = 'id',
+  order = BY_ID,
 ): Promise<Row[]> {
-  const id = sql.ref<string | number>(idColumn)
-  const newest = query.orderBy(id, 'desc')
-  const after = cursor === undefined ? newest : newest.where(id, '<', cursor)
-  if (filters.length === 0) return after.limit(limit + 1).execute()
-  const found: (string | number)[] = []
+  if (filters.length > 0) return readRows(query, await findKeys(db, { query, filters }, page, order), order)
+  return after(inOrder(query, order), order, page.cursor)
+    .limit(page.limit + 1)
+    .execute()
+}
+
+/** The rows among which the newest are searched. */
+interface NewestSearch<Table extends keyof Tables, Row> {
+  query: SelectQueryBuilder<Tables, Table, Row>
+  filters?: readonly Expression<SqlBool>[]
+}
+
+/**
+ * The newest rows of several projects. The newest keys of each are merged, and only the rows of the page are read. One
+ * query for all projects cannot read in the order of an index, so the database would sort all of their rows. The search
+ * in a project is null if it has no such rows.
+ */
+export async function listNewestOfProjects<Table extends keyof Tables, Row>(
+  db: Db,
+  projectIds: readonly string[],
+  page: PageBounds,
+  rows: SelectQueryBuilder<Tables, Table, Row>,
+  searchIn: (projectId: string) => NewestSearch<Table, Row> | Promise<NewestSearch<Table, Row> | null>,
+  order = BY_ID,
+): Promise<Row[]> {
+  const [only] = projectIds
+  if (only === undefined) return []
+  if (projectIds.length === 1) {
+    const search = await searchIn(only)
+    return search ? listNewestPage(db, search.query, page, search.filters, order) : []
+  }
+  const found = await inTurns(projectIds, async (projectId) => {
+    const search = await searchIn(projectId)
+    return search ? findKeys(db, search, page, order) : []
+  })
+  const newest = found.flat().toSorted(newestFirst)
+  return readRows(rows, newest.slice(0, page.limit + 1), order)
+}
+
+function newestFirst(a: OrderKey, b: OrderKey): number {
+  const n = a.findIndex((value, column) => value !== b[column])
+  return (a[n] ?? '') < (b[n] ?? '') ? 1 : -1
+}
+
+async function readRows<Table extends keyof Tables, Row>(
+  query: SelectQueryBuilder<Tables, Table, Row>,
+  keys: readonly OrderKey[],
+  order: readonly string[],
+): Promise<Row[]> {
+  const ids = keys.map((key) => key.at(-1) ?? '')
+  const id = sql.ref<string | number>(order.at(-1) ?? 'id')
+  return ids.length === 0 ? [] : inOrder(query, order).where(id, 'in', ids).execute()
+}
+
+/** PostgreSQL stops when the page is full. A synchronous store would be blocked by a filter that no row matches. */
+function findKeys<Table extends keyof Tables, Row>(
+  db: Db,
+  { query, filters = [] }: NewestSearch<Table, Row>,
+  { limit, cursor }: PageBounds,
+  order: readonly string[],
+): Promise<OrderKey[]> {
+  const all = inOrder(query.clearSelect(), order)
+  const rows = after(all, order, cursor)
+  if (isPostgres(db) || filters.length === 0) return findMatching(rows, filters, order, limit + 1)
+  return findInSteps({ all, rows, filters, order, limit: limit + 1 })
+}
+
+interface StepwiseSearch<Table extends keyof Tables> {
+  all: SelectQueryBuilder<Tables, Table, object>
+  /** Those after the cursor. */
+  rows: SelectQueryBuilder<Tables, Table, object>
+  filters: readonly Expression<SqlBool>[]
+  order: readonly string[]
+  limit: number
+}
+
+async function findInSteps<Table extends keyof Tables>(search: StepwiseSearch<Table>): Promise<OrderKey[]> {
+  const { all, filters, order, limit } = search
+  const found: OrderKey[] = []
   let size = MAX_ROWS_PER_STEP
-  for (let rest = after.clearSelect().select(id.as('id')); ; ) {
+  for (let { rows } = search; ; ) {
     const start = performance.now()
-    const last = await rest
-      .offset(size - 1)
-      .limit(1)
-      .executeTakeFirst()
-    const step = last ? rest.where(id, '>=', last.id) : rest
-    const matching = filters.reduce((rows, filter) => rows.where(filter), step)
-    found.push(...(await matching.limit(limit + 1 - found.length).execute()).map((row) => row.id))
-    if (!last || found.length > limit) break
-    rest = newest.clearSelect().select(id.as('id')).where(id, '<', last.id)
+    const [last] = await findMatching(rows.offset(size - 1), [], order, 1)
+    const step = last ? rows.where(compareKeys(order, '>=', last)) : rows
+    found.push(...(await findMatching(step, filters, order, limit - found.length)))
+    if (!last || found.length >= limit) return found
+    rows = after(all, order, last)
     size = nextStepSize(size, performance.now() - start)
     await setImmediate()
   }
-  return found.length === 0 ? [] : newest.where(id, 'in', found).execute()
 }
 
+async function findMatching<Table extends keyof Tables>(
+  rows: SelectQueryBuilder<Tables, Table, object>,
+  filters: readonly Expression<SqlBool>[],
+  order: readonly string[],
+  limit: number,
+): Promise<OrderKey[]> {
+  const keys = rows.select(order.map((column, n) => sql.ref<string | number>(column).as(`key${n}`))).limit(limit)
+  const matching = await filters.reduce((all, filter) => all.where(fenceOff(filter)), keys).execute()
+  return matching.map((row) => order.map((_, n) => row[`key${n}`] ?? ''))
+}
+
+/**
+ * A condition whose content PostgreSQL does not look into. It would expect few matching rows, and read and sort all of
+ * them instead of following the order of the index until the page is full.
+ */
+const fenceOff = (filter: Expression<SqlBool>) => sql<SqlBool>`case when ${filter} then true else false end`
+
+const inOrder = <Table extends keyof Tables, Row>(
+  query: SelectQueryBuilder<Tables, Table, Row>,
+  order: readonly string[],
+) => order.reduce((rows, column) => rows.orderBy(sql.ref(column), 'desc'), query)
+
+const after = <Table extends keyof Tables, Row>(
+  rows: SelectQueryBuilder<Tables, Table, Row>,
+  order: readonly string[],
+  cursor: string | OrderKey | undefined,
+) => (cursor === undefined ? rows : rows.where(compareKeys(order, '<', [cursor].flat())))
+
+const compareKeys = (order: readonly string[], operator: '<' | '>=', key: OrderKey) =>
+  sql<SqlBool>`(${sql.join(order.map((column) => sql.ref(column)))}) ${sql.raw(operator)} (${sql.join(key)})`
+
 /** Steps over an index with the columns of the filters are fast, so that few large ones are enough. */
-export function nextStepSize(size: number, ms: number): number {
-  return ms < MAX_STEP_MS / 2 ? size * 2 : Math.max(MAX_ROWS_PER_STEP, Math.floor((size * MAX_STEP_MS) / ms / 2))
+function nextStepSize(size: number, ms: number): number {
+  const growth = Math.min(MAX_STEP_GROWTH, STEP_MS / Math.max(ms, 0.1))
+  return Math.max(MAX_ROWS_PER_STEP, Math.floor(size * growth))
 }
 
 /**
@@ -67,26 +178,23 @@ export function matchColumns(values: Readonly<Record<string, string | undefined>
 export const isInProjects = (projectIds: readonly string[], column = 'project_id'): Expression<SqlBool> =>
   sql<SqlBool>`coalesce(${sql.ref(column)}, '') in (${sql.join(projectIds)})`
 
-/**
- * The newest rows of several projects, merged from the newest of each. One query for all projects cannot read in the
- * order of an index, so the database would sort all of their rows.
- */
-export async function mergeNewest<Row extends { id: string }>(
-  projectIds: readonly string[],
+/** Like `listNewestOfProjects`, for rows of several sources that are read in another way. */
+export async function mergeNewest<Source, Row extends { id: string }>(
+  sources: readonly Source[],
   { limit }: PageBounds,
-  listNewest: (projectId: string) => Promise<Row[]>,
+  listNewest: (source: Source) => Promise<Row[]>,
 ): Promise<Row[]> {
-  const [first = [], ...others] = await inTurns(projectIds, listNewest)
+  const [first = [], ...others] = await inTurns(sources, listNewest)
   if (others.length === 0) return first
   return [...first, ...others.flat()].toSorted((a, b) => (a.id < b.id ? 1 : -1)).slice(0, limit + 1)
 }
 
 /** Starts each read in its own turn of the event loop, because a store that reads synchronously would block for all. */
-export function inTurns<T>(projectIds: readonly string[], read: (projectId: string) => Promise<T>): Promise<T[]> {
+function inTurns<Source, T>(sources: readonly Source[], read: (source: Source) => Promise<T>): Promise<T[]> {
   return Promise.all(
-    projectIds.map(async (projectId, n) => {
+    sources.map(async (source, n) => {
       for (let turn = 0; turn < n; turn++) await setImmediate()
-      return read(projectId)
+      return read(source)
     }),
   )
 }

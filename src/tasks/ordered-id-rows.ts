@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { mergeIds } from '../store/merge-ids.ts'
 import type { Db } from '../store/store.ts'
 import { TASK_STATUSES, type TaskStatus } from './status.ts'
 
@@ -19,11 +20,8 @@ interface TaskRange {
  */
 export function taskIdsInOrder(db: Db, range: TaskRange, order: 'asc' | 'desc', limit: number) {
   const statuses = range.status === undefined ? TASK_STATUSES : [range.status]
-  const perStatus = statuses.map((status) =>
-    db.selectFrom(taskIdsOfStatus(db, range, status).orderBy('id', order).limit(limit).as('ids')).select('id'),
-  )
-  const all = perStatus.reduce((union, next) => union.unionAll(next))
-  return db.selectFrom(all.as('ids')).select('id').orderBy('id', order).limit(limit)
+  const ofEach = statuses.map((status) => taskIdsOfStatus(db, range, status))
+  return mergeIds(db, ofEach, order, limit)
 }
 
 /**

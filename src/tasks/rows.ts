@@ -2,7 +2,7 @@ import { type Expression, sql, type SqlBool } from 'kysely'
 import { WRITABLE_STATUSES } from '../events/rows.ts'
 import type { PageQuery } from '../http/page.ts'
 import { isPostgres } from '../store/dialect.ts'
-import { isInProjects, listNewestPage, matchColumns, mergeNewest } from '../store/newest-page.ts'
+import { isInProjects, listNewestOfProjects, listNewestPage, matchColumns } from '../store/newest-page.ts'
 import { prepareBatchedRead, prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
 import type { ArtifactFileRow, ArtifactRow, ReplicaRow, TaskRow } from '../store/tables.ts'
@@ -134,28 +134,28 @@ export interface TaskFilter extends PageQuery {
 /** Newest first, one more than a page: the extra row shows that there is a next page. */
 export function listTasks(db: Db, projectIds: readonly string[], filter: TaskFilter): Promise<TaskRow[]> {
   const { status, wedge, client_id, case_id, expired_since } = filter
-  if (case_id === undefined && client_id === undefined)
-    return mergeNewest(projectIds, filter, (projectId) => listProjectTasks(db, projectId, filter))
   const tasks = db.selectFrom('tasks').selectAll()
+  if (case_id === undefined && client_id === undefined)
+    return listNewestOfProjects(db, projectIds, filter, tasks, (projectId) =>
+      expired_since === undefined
+        ? { query: tasks.where('id', 'in', newestTaskIds(db, projectId, filter)) }
+        : searchExpiredTasks(db, projectId, expired_since, filter),
+    )
   const owned =
     case_id === undefined ? tasks.where('client_id', '=', client_id ?? '') : tasks.where('case_id', '=', case_id)
   const columns = matchColumns({ status, wedge, client_id: case_id === undefined ? undefined : client_id })
-  return listNewestPage(owned, filter, [isInProjects(projectIds), ...columns, ...expiredFilters(expired_since)])
+  return listNewestPage(db, owned, filter, [isInProjects(projectIds), ...columns, ...expiredFilters(expired_since)])
 }
 
-async function listProjectTasks(db: Db, project_id: string, filter: TaskFilter): Promise<TaskRow[]> {
-  const { status, wedge, cursor, expired_since } = filter
-  const tasks = db.selectFrom('tasks').selectAll()
-  if (expired_since === undefined) {
-    const range = { projectId: project_id, status, wedge, before: cursor }
-    const newest = taskIdsInOrder(db, range, 'desc', filter.limit + 1)
-    return tasks.where('id', 'in', newest).orderBy('id', 'desc').execute()
-  }
-  const expired = tasks.where('status', '=', sql.lit('expired')).where('project_id', '=', project_id)
-  const oldest = await findOldestExpired(db, project_id, expired_since)
-  if (oldest === null) return []
-  const filters = [...matchColumns({ status, wedge }), ...expiredFilters(expired_since)]
-  return listNewestPage(expired.where('id', '>=', oldest), filter, filters)
+const newestTaskIds = (db: Db, projectId: string, { status, wedge, cursor, limit }: TaskFilter) =>
+  taskIdsInOrder(db, { projectId, status, wedge, before: cursor }, 'desc', limit + 1)
+
+async function searchExpiredTasks(db: Db, projectId: string, since: string, { status, wedge }: TaskFilter) {
+  const oldest = await findOldestExpired(db, projectId, since)
+  if (oldest === null) return null
+  const ofProject = db.selectFrom('tasks').selectAll().where('project_id', '=', projectId)
+  const expired = ofProject.where('status', '=', sql.lit('expired')).where('id', '>=', oldest)
+  return { query: expired, filters: [...matchColumns({ status, wedge }), ...expiredFilters(since)] }
 }
 
 /** The lowest id of the tasks that expired at this time or later: a list need not search before it. */

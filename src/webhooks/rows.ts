@@ -1,5 +1,5 @@
 import type { PageQuery } from '../http/page.ts'
-import { listNewestPage, mergeNewest } from '../store/newest-page.ts'
+import { listNewestOfProjects } from '../store/newest-page.ts'
 import { prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
 import type { WebhookRow } from '../store/tables.ts'
@@ -36,9 +36,10 @@ export async function findWebhookUnscoped(db: Db, id: string): Promise<WebhookRo
 }
 
 export function listWebhooks(db: Db, projectIds: readonly string[], filter: PageQuery): Promise<WebhookRow[]> {
-  return mergeNewest(projectIds, filter, (projectId) =>
-    listNewestPage(db.selectFrom('webhooks').selectAll().where('project_id', '=', projectId), filter),
-  )
+  const webhooks = db.selectFrom('webhooks').selectAll()
+  return listNewestOfProjects(db, projectIds, filter, webhooks, (projectId) => ({
+    query: webhooks.where('project_id', '=', projectId),
+  }))
 }
 
 /** Locks the webhook until the commit, with an update that changes nothing. */

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { agentRecords } from '../../src/records/agent-records.ts'
 import { putRecord } from '../../src/records/put-record.ts'
-import { MAX_COLLECTIONS } from '../../src/records/rows.ts'
 import { eachStore, sharedApp, type TestApp } from '../app.ts'
 
 const record = { wedge: 'echo', collection: 'orders', key: 'o-1', value: { status: 'open', total: { usd: 12.5 } } }
@@ -143,24 +142,6 @@ eachStore((store) => {
       expect(await where({ note: null })).toEqual(['b'])
       expect(await where({ total: { $exists: true } })).toEqual(['a', 'b'])
       expect(await listKeys({ key: 'b', collection: 'filtered', where: '{"status":"closed"}' })).toEqual(['b'])
-    })
-
-    test('`where` without a collection finds records of all collections and wedges, newest first and in pages', async () => {
-      const where = JSON.stringify({ found: true })
-      const keys: string[] = []
-      // More than the collections that are read one by one.
-      for (let n = 0; n < MAX_COLLECTIONS + 5; n++) {
-        await shared().clock.advance(1)
-        await put({ collection: `any-${n % 5 === 0 ? 'shared' : n}`, key: `any-${n}`, value: { found: n % 2 === 0 } })
-        if (n % 2 === 0) keys.unshift(`any-${n}`)
-        if (n !== 5 && n !== MAX_COLLECTIONS + 4) continue
-        expect(await listKeys({ where })).toEqual(keys)
-        expect(await listKeys({ where, wedge: 'echo' })).toEqual(keys)
-        expect(await listKeys({ where, wedge: 'other' })).toEqual([])
-        const first = await call('GET', `/v1/records?${String(new URLSearchParams({ where, limit: '2' }))}`)
-        const cursor = first.body.next_cursor
-        expect(await listKeys({ where, limit: '50', cursor })).toEqual(keys.slice(2))
-      }
     })
 
     test.each([

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { type CompiledQuery, sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { MAX_ROWS_PER_STEP } from '../../src/store/newest-page.ts'
 import { loadSqlite } from '../../src/store/sqlite/load-sqlite/load-sqlite.ts'
@@ -26,7 +27,7 @@ const LISTS = {
     assignee_id: 'mem_none',
   },
   clients: { handle: 'none' },
-  threads: { client_id: 'cli_none', channel_id: 'chan_none', status: 'closed', held_by: 'me' },
+  threads: { client_id: 'cli_none', channel_id: 'chan_none', status: 'closed', held_by: 'me', unread: 'true' },
   connections: { kind: 'webhook', client_id: 'cli_none' },
   records: { wedge: 'none', collection: 'none', key: 'none' },
   schedules: { wedge: 'none' },
@@ -48,7 +49,7 @@ test('SQLite: every list with every combination of filters searches an index by 
   const statements = recordStatements(app.ctx.db)
   for (const path of PATHS) expect((await app.call('GET', path)).status, path).toBe(200)
   const database = new (loadSqlite().DatabaseSync)(join(app.ctx.config.dataDir, 'svc.db'))
-  const slow = [...statements].filter((text) => {
+  const slow = [...statements.keys()].filter((text) => {
     const plan = database
       .prepare(`explain query plan ${text}`)
       .all()
@@ -75,13 +76,37 @@ function readsAllRows(text: string, plan: readonly string[]): boolean {
   )
 }
 
-/** The texts of all statements that Kysely executes from now on. */
-function recordStatements(db: Db): Set<string> {
+test('PostgreSQL: every list with a filter follows the order of an index and stops when the page is full', async () => {
+  const app = await testApp({ store: 'postgres', env: { SVC_MAX_CONCURRENT_TASKS: '0' } })
+  await seedStore(app.ctx.store, 0, 2_000)
+  const statements = recordStatements(app.ctx.db)
+  const filters = Object.entries(LISTS).flatMap(([list, values]) =>
+    Object.entries(values).map(([name, value]) => `/v1/${list}?${name}=${value}`),
+  )
+  for (const path of [...filters, '/v1/threads?order=activity&status=closed', '/v1/threads?order=activity&unread=true'])
+    expect((await app.call('GET', path)).status, path).toBe(200)
+  const searches = [...statements.values()].filter(({ sql: text }) => text.includes('case when'))
+  expect(searches.length).toBeGreaterThan(10)
+  const sorting = await app.ctx.store.transact(async (db) => {
+    // These tables are so small that reading and sorting all rows would cost less.
+    for (const name of ['enable_seqscan', 'enable_bitmapscan']) await sql.raw(`set local ${name} = off`).execute(db)
+    const found: string[] = []
+    for (const query of searches) {
+      const { rows } = await db.executeQuery<{ 'QUERY PLAN': string }>({ ...query, sql: `explain ${query.sql}` })
+      if (rows.some((row) => /\bSort\b|Seq Scan/.test(row['QUERY PLAN']))) found.push(query.sql)
+    }
+    return found
+  })
+  expect(sorting).toEqual([])
+})
+
+/** All statements that Kysely executes from now on, by their text. */
+function recordStatements(db: Db): Map<string, CompiledQuery> {
   const executor = db.getExecutor()
   const execute = executor.executeQuery.bind(executor)
-  const statements = new Set<string>()
+  const statements = new Map<string, CompiledQuery>()
   executor.executeQuery = (query) => {
-    statements.add(query.sql)
+    statements.set(query.sql, query)
     return execute(query)
   }
   return statements

@@ -46,14 +46,10 @@ const UNDO_STORAGE_USAGE_AND_LATER = [
   `create table events (task_id text not null, seq bigint not null, type text not null, ts text not null,
     data text not null, primary key (task_id, seq))`,
   ...['audit_blocks', 'audit_indexes'].map((table) => `drop table ${table}`),
-  ...[
-    'approvals_edited',
-    'tasks_expired',
-    'approvals_assignee',
-    'cases_project',
-    'threads_held',
-    'webhook_deliveries_failed',
-  ].map((index) => `drop index ${index}`),
+  ...['approvals_edited', 'threads_unread', 'threads_unread_activity'].map((index) => `drop index ${index}`),
+  ...['tasks_expired', 'approvals_assignee', 'cases_project', 'threads_held', 'webhook_deliveries_failed'].map(
+    (index) => `drop index ${index}`,
+  ),
   'create index cases_project on cases (project_id, id)',
   'drop index if exists tasks_queued_wedge',
   ...['max_tasks', 'runner_projects', 'runner_wedges'].map((column) => `alter table replicas drop column ${column}`),

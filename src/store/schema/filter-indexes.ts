@@ -30,3 +30,14 @@ export const filterIndexStatements = (db: Db): string[] => [
   'create index threads_held on threads (held_by_id, id) where held_by_id is not null',
   "create index webhook_deliveries_failed on webhook_deliveries (webhook_id, id) where status = 'failed'",
 ]
+
+/**
+ * Finds the threads with messages that the team has not read, in both orders of the list, and the approvals of a path,
+ * without reading the others. The list of all approvals merges those of the paths.
+ */
+export const UNREAD_AND_PATH_INDEXES = [
+  'drop index approvals_project',
+  'create index approvals_project on approvals (project_id, path, id)',
+  'create index threads_unread on threads (project_id, id) where message_count > read_count',
+  'create index threads_unread_activity on threads (project_id, updated_at, id) where message_count > read_count',
+]

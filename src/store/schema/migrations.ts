@@ -6,7 +6,7 @@ import { APPROVAL_PEOPLE_STATEMENTS } from './approval-people.ts'
 import { BRAND_STATEMENTS } from './brand.ts'
 import { conversationStatements } from './conversations.ts'
 import { FILE_STATEMENTS } from './files.ts'
-import { filterIndexStatements } from './filter-indexes.ts'
+import { filterIndexStatements, UNREAD_AND_PATH_INDEXES } from './filter-indexes.ts'
 import { initialSchema } from './initial-schema.ts'
 import { MCP_OAUTH_STATEMENTS } from './mcp-oauth.ts'
 import { partitionEvents } from './partition-events.ts'
@@ -136,6 +136,11 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0024_filter_indexes': {
     async up(db) {
       for (const statement of filterIndexStatements(db)) await sql.raw(statement).execute(db)
+    },
+  },
+  '0025_unread_and_path_indexes': {
+    async up(db) {
+      for (const statement of UNREAD_AND_PATH_INDEXES) await sql.raw(statement).execute(db)
     },
   },
   '0026_edited_approvals': {

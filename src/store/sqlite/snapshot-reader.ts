@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs'
 import type { Db } from '../store.ts'
 import { createSqliteKysely, openSqliteConnection, type SqliteConnection } from './sqlite-connection.ts'
+import { yieldBetweenReads } from './yielding-driver.ts'
 
 /** Above this size a snapshot first moves the write-ahead log into the database. SQLite itself does so at 4 MB. */
 const LARGE_LOG_BYTES = 16 * 1024 * 1024
@@ -46,7 +47,7 @@ export class SnapshotReader {
     const handle = this.#open()
     // A snapshot reads most pages once, so a large cache would only take memory.
     handle.exec('pragma cache_size = -4096; pragma query_only = on')
-    return { handle, db: createSqliteKysely(handle, null) }
+    return { handle, db: createSqliteKysely(handle, null, yieldBetweenReads) }
   }
 
   async close(): Promise<void> {

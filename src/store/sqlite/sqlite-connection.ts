@@ -1,4 +1,4 @@
-import { SqliteDialect } from 'kysely'
+import { type Dialect, type Driver, SqliteDialect } from 'kysely'
 import { createKysely, DirectSqliteAdapter, type TableVersions } from '../dialect.ts'
 import { classifyStoreError } from '../errors.ts'
 import type { Db } from '../store.ts'
@@ -120,9 +120,19 @@ function createRowReader(statement: NativeStatement): (found: unknown[]) => obje
     })
 }
 
-/** With `versions`, `cachedRead` may cache what is read here. */
-export function createSqliteKysely(handle: SqliteConnection, versions: TableVersions | null): Db {
-  const dialect = new SqliteDialect({ database: handle })
+/** With `versions`, `cachedRead` may cache what is read here. `adaptDriver` can change how queries of Kysely run. */
+export function createSqliteKysely(
+  handle: SqliteConnection,
+  versions: TableVersions | null,
+  adaptDriver: (driver: Driver) => Driver = (driver) => driver,
+): Db {
+  const sqlite = new SqliteDialect({ database: handle })
+  const dialect: Dialect = {
+    createAdapter: () => sqlite.createAdapter(),
+    createDriver: () => adaptDriver(sqlite.createDriver()),
+    createIntrospector: (db) => sqlite.createIntrospector(db),
+    createQueryCompiler: () => sqlite.createQueryCompiler(),
+  }
   const adapter = new DirectSqliteAdapter((text, parameters) => runDirect(handle.prepare(text), parameters), versions)
   return createKysely(dialect, adapter)
 }

@@ -11,6 +11,7 @@ import type { Db, Store, TransactionWork } from '../store.ts'
 import type { TableVersions } from '../dialect.ts'
 import { SnapshotReader } from './snapshot-reader.ts'
 import { SqliteWriter } from './sqlite-writer.ts'
+import { yieldBetweenReads } from './yielding-driver.ts'
 
 /**
  * One file and two connections. One of them writes. The other reads while a transaction is open; thanks to the
@@ -33,6 +34,7 @@ export async function openSqliteStore(
   const readDb = createSqliteKysely(
     readThroughWriter(writer, connection, openSqliteConnection(path, sync)),
     createTableVersions(writer, connection),
+    yieldBetweenReads,
   )
   const snapshots = new SnapshotReader(path, sync)
   const store: Store = {
