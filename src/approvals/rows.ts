@@ -197,8 +197,8 @@ export function listPastDecisions(
   const ofProject = pastApprovals(db, projectId, kind)
   const isByRule = sql<SqlBool>`path <> 'question'`
   if (kind === 'edited')
-    return listNewestPage(ofProject.where('wedge', '=', wedge).where('edited', 'is not', null), page, [isByRule])
-  return listNewestPage(ofProject.where('status', '=', kind), page, [...matchColumns({ wedge }), isByRule])
+    return listNewestPage(db, ofProject.where('wedge', '=', wedge).where('edited', 'is not', null), page, [isByRule])
+  return listNewestPage(db, ofProject.where('status', '=', kind), page, [...matchColumns({ wedge }), isByRule])
 }
 
 /** Whether a task requires approval for every action matters only for what was approved. */

@@ -28,16 +28,16 @@ export async function readNeedsYou({ db, world }: Pick<Ctx, 'db' | 'world'>, pro
   const limit = MAX_PER_KIND + 1
   // After a week an expired task is no longer of interest.
   const weekAgo = toIsoTime(world.clock.now() - WEEK_MS)
-  const reads: Record<string, () => Promise<object[]>> = {
-    approvals: async () => toApprovalItems(db, await listPendingApprovals(db, projectIds, limit)),
-    conversations: async () => toItems('conversation', await listUnansweredThreads(db, projectIds, limit)),
-    tasks: async () => (await listExpiredTasks(db, projectIds, weekAgo, limit)).map(toExpiredTaskItem),
-    connections: async () => toItems('connection', await listFailingConnections(db, projectIds, limit)),
-    channels: async () => toItems('channel', await listFailingChannels(db, projectIds, limit)),
-    schedules: async () => toItems('schedule', await listFailingSchedules(db, projectIds, limit)),
-    intake: async () => toItems('intake', await listOpenIntakeQuestions(db, projectIds, limit)),
-  }
-  const lists = await inTurns(Object.keys(reads), async (kind) => (await reads[kind]?.()) ?? [])
+  const reads: (() => Promise<object[]>)[] = [
+    async () => toApprovalItems(db, await listPendingApprovals(db, projectIds, limit)),
+    async () => toItems('conversation', await listUnansweredThreads(db, projectIds, limit)),
+    async () => (await listExpiredTasks(db, projectIds, weekAgo, limit)).map(toExpiredTaskItem),
+    async () => toItems('connection', await listFailingConnections(db, projectIds, limit)),
+    async () => toItems('channel', await listFailingChannels(db, projectIds, limit)),
+    async () => toItems('schedule', await listFailingSchedules(db, projectIds, limit)),
+    async () => toItems('intake', await listOpenIntakeQuestions(db, projectIds, limit)),
+  ]
+  const lists = await inTurns(reads, (read) => read())
   return {
     data: lists.flatMap((items) => items.slice(0, MAX_PER_KIND)),
     has_more: lists.some((items) => items.length > MAX_PER_KIND),

@@ -190,7 +190,7 @@ export async function mergeNewest<Source, Row extends { id: string }>(
 }
 
 /** Starts each read in its own turn of the event loop, because a store that reads synchronously would block for all. */
-function inTurns<Source, T>(sources: readonly Source[], read: (source: Source) => Promise<T>): Promise<T[]> {
+export function inTurns<Source, T>(sources: readonly Source[], read: (source: Source) => Promise<T>): Promise<T[]> {
   return Promise.all(
     sources.map(async (source, n) => {
       for (let turn = 0; turn < n; turn++) await setImmediate()
