@@ -19,7 +19,10 @@ if (major < 20 || (major === 20 && minor < 19)) {
 
 // A task runs through thousands of functions, each of them a few times, so with V8's own limits most of them stay slow for
 // thousands of tasks (see "Earlier optimization" in docs/decisions.md). Newer versions of V8 have another name for the limit.
-const EARLY_OPTIMIZATION = major < 22 ? '--interrupt-budget=8000' : '--invocation-count-for-turbofan=1000'
+const COMPILER_FLAGS = [major < 22 ? '--interrupt-budget=8000' : '--invocation-count-for-turbofan=1000']
+// A garbage collection that favors memory drops the compiled code of all objects that do not exist at that moment. V8 does
+// one after a few seconds without work, and each start after a break would be slow again. Older versions lack the flag.
+if (major >= 24) COMPILER_FLAGS.push('--no-memory-reducer-favors-memory')
 
 const program = fileURLToPath(new URL('service.cjs', import.meta.url))
 const source = readFileSync(program, 'utf8')
@@ -43,7 +46,7 @@ if (process.argv[2] === 'serve') setTimeout(tuneCompiler, 2000).unref()
  */
 function tuneCompiler() {
   if (script.cachedDataRejected !== false) writeCodeCache()
-  setFlagsFromString(EARLY_OPTIMIZATION)
+  for (const flag of COMPILER_FLAGS) setFlagsFromString(flag)
 }
 
 function readCodeCache() {
