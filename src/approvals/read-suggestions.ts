@@ -25,6 +25,7 @@ export async function readSuggestions(db: Db, projectId: string, wedge: Wedge) {
     isCapped ||= hasMore
     // An edited approval is an approved one too.
     for (const row of rows) if (!decisions.has(row.id)) decisions.set(row.id, toDecision(policy, row))
+    await setImmediate()
   }
   const past = [...decisions.values()].toSorted((a, b) => (a.approvalId < b.approvalId ? 1 : -1))
   return toSuggestionsView(policy, { checked: past.length, isCapped }, suggestRules(wedge.manifest, policy.rules, past))
@@ -33,14 +34,15 @@ export async function readSuggestions(db: Db, projectId: string, wedge: Wedge) {
 /** Reads in pages, so that other requests get their turn in between. */
 async function readNewestDecisions(db: Db, projectId: string, wedge: string, kind: PastDecisionKind) {
   const rows: PastApproval[] = []
-  for (let hasMore = true; hasMore && rows.length < MAX_DECISIONS_OF_A_KIND; await setImmediate()) {
+  let hasMore = true
+  while (hasMore && rows.length < MAX_DECISIONS_OF_A_KIND) {
     const page = { limit: PAGE_ROWS, cursor: rows.at(-1)?.id }
     const found = await listPastDecisions(db, projectId, wedge, kind, page)
     rows.push(...found.slice(0, PAGE_ROWS))
     hasMore = found.length > PAGE_ROWS
-    if (hasMore && rows.length >= MAX_DECISIONS_OF_A_KIND) return { rows, hasMore }
+    await setImmediate()
   }
-  return { rows, hasMore: false }
+  return { rows, hasMore }
 }
 
 function toDecision({ rules }: Policy, row: PastApproval): PastDecision {

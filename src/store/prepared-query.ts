@@ -52,13 +52,23 @@ export function prepareLogQuery<Args extends object, Row = never>(
   build: BuildQuery<Args, Row>,
 ): (db: Db, args: Args) => Promise<Row[]> {
   const queries = new Map<string, (db: Db, args: Args) => Promise<Row[]>>()
-  return (db, args) => {
-    const table = eventTableOf(db, String(args[taskArg]))
+  const queryOf = (table: string) => {
     const query = queries.get(table) ?? prepareQuery(build, 'awaited', table)
     queries.set(table, query)
-    return query(db, args)
+    return query
+  }
+  return (db, args) => {
+    const table = eventTableOf(db, String(args[taskArg]))
+    return queryOf(table)(db, args).catch((error: unknown) => {
+      // Another replica has dropped the partition: the log is empty, as all logs of its week are.
+      if (table === 'events' || !isMissingTable(error)) throw error
+      return queryOf('events')(db, args)
+    })
   }
 }
+
+const isMissingTable = (error: unknown) => error instanceof Error && 'code' in error && error.code === UNDEFINED_TABLE
+const UNDEFINED_TABLE = '42P01'
 
 /** A read that most requests need: outside of a transaction, PostgreSQL gets those of several requests in one message. */
 export function prepareBatchedRead<Args extends object, Row>(

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { countStoredBytes } from '../accounts/storage-usage.ts'
 import { appendAuditEntry } from '../audit/append.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
@@ -25,9 +26,10 @@ const DAY_MS = 24 * 60 * 60_000
 const MAX_EVENTS_PER_BATCH = 2_000
 /** A file counts as one event per 16 KiB. */
 const BYTES_PER_EVENT = 16 * 1024
-const MAX_TASKS_PER_BATCH = 100
+/** About 10 ms on SQLite, where a transaction blocks the event loop. */
+const MAX_TASKS_PER_BATCH = 25
 /** Limits one sweep, so that a stopping process does not wait for a long backlog. */
-const MAX_BATCHES_PER_SWEEP = 10
+const MAX_BATCHES_PER_SWEEP = 40
 
 /**
  * Removes the logs, transcripts and files of tasks that finished more than `days` ago, in batches, and returns the number of batches.
@@ -48,6 +50,8 @@ export async function pruneOldLogs(ctx: Ctx, days: number): Promise<number> {
     }
     const ids = old.filter((task) => task.project_id === projectId).map(({ id }) => id)
     await inTx(ctx, async (tx) => pruneBatch(tx, projectId, ids, before, await lockWaitingLogs(tx, beforeMs)))
+    // Other requests get their turn.
+    await setImmediate()
   }
   return MAX_BATCHES_PER_SWEEP
 }

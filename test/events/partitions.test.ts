@@ -37,7 +37,7 @@ const LINES = [{ event: 'progress', data: { text: 'on it' } }, { output: { a: 1 
 
 const UNDO_LATER_MIGRATIONS = [
   'drop table audit_blocks, audit_indexes cascade',
-  'drop index approvals_assignee, tasks_expired, threads_held, webhook_deliveries_failed',
+  'drop index approvals_edited, approvals_assignee, tasks_expired, threads_held, webhook_deliveries_failed',
   "delete from kysely_migration where name >= '0023_event_partitions'",
 ]
 
@@ -144,6 +144,16 @@ test('a partition is dropped when all of its tasks are deleted, and tasks wait u
   // The week is past, and a task that an incorrect clock puts there is still stored.
   const { id: next }: ApiResponse['body'] = await app.finished((await app.createTask({ input: LINES })).id)
   expect(await countByPartition(app.ctx.db)).toEqual({ events_default: (await app.events(next)).length })
+})
+
+test('a replica that reads a log in a partition that another replica has dropped finds an empty log', async () => {
+  const app = await openApp()
+  const { id }: ApiResponse['body'] = await app.finished((await app.createTask({ input: LINES })).id)
+  const [table = ''] = Object.keys(await countByPartition(app.ctx.db))
+  const other = await openClient(app)
+  await other.query(`drop table ${table}`)
+  expect(await findFirstEventNumber(app.ctx.db, { task_id: id })).toEqual([])
+  expect(await app.call('GET', `/v1/tasks/${id}/trace`)).toMatchObject({ status: 200, body: { root: null } })
 })
 
 test('a week with a task that is kept does not keep the weeks without tasks', async () => {
@@ -262,6 +272,35 @@ test('an upgrade waits for a dump without blocking writers, and leaves no constr
       earlier.db,
     )
   expect(rows).toEqual([])
+})
+
+test('an upgrade of an empty event table waits for a dump without blocking writers', async () => {
+  const url = await createDatabase()
+  const earlier = await openPostgresStore(url, () => {})
+  onTestFinished(() => earlier.close())
+  const id = createId('task', Date.now(), (bytes) => new Uint8Array(bytes))
+  await undoPartitions(earlier, id)
+  await earlier.transact(async (db) => void (await sql`delete from events`.execute(db)))
+  const dump = new Client({ connectionString: url })
+  await dump.connect()
+  onTestFinished(() => dump.end())
+  await dump.query('begin; lock table events in access share mode')
+  const upgrade = openPostgresStore(url, () => {})
+  const isWaiting = async () =>
+    (await sql`select 1 from pg_locks where mode = 'AccessExclusiveLock' and not granted`.execute(earlier.db)).rows
+      .length
+  await expect.poll(isWaiting, { interval: 5 }).toBe(1)
+  for (let seq = 1; seq < 5; seq++)
+    await earlier.transact(async (db) => {
+      await sql`set local lock_timeout = 1000`.execute(db)
+      await sql`insert into events values (${id}, ${seq}, 'progress', 'then', '{}')`.execute(db)
+      await sql`select pg_sleep(0.05)`.execute(db)
+    })
+  await dump.query('rollback')
+  const store = await upgrade
+  onTestFinished(() => store.close())
+  const [first = ''] = Object.keys(await countByPartition(store.db))
+  expect(first).toMatch(/^events_before_\d{8}$/)
 })
 
 test('the event table of an earlier version becomes the first partition as it is', async () => {

@@ -29,12 +29,14 @@ export async function partitionEvents(db: Db): Promise<void> {
   const existing = isDivided ? `${PREPARED}${dayText(first)}` : 'events_default'
   const bounds = isDivided ? `for values from (minvalue) to ('${taskIdPrefixAt(first)}')` : 'default'
   for (const statement of [
+    `set local lock_timeout = ${LOCK_TIMEOUT_MS}`,
     `alter table events rename to ${existing}`,
     `alter index events_pkey rename to ${existing}_pkey`,
     `create table events (like ${existing}) partition by range (task_id)`,
     'alter table events add primary key (task_id, seq)',
     `alter table events attach partition ${existing} ${bounds}`,
     `alter table ${existing} drop constraint if exists ${PREPARED}${dayText(first)}`,
+    'set local lock_timeout = 0',
   ])
     await sql.raw(statement).execute(db)
   if (!isDivided) return
@@ -49,14 +51,20 @@ export async function partitionEvents(db: Db): Promise<void> {
  * read and write it. An attempt that was interrupted is continued, or undone if its Monday is near. If the migrations fail
  * it is undone, because an earlier version may go on.
  */
-export async function migrateWithEventPartitions(db: Db, migrate: () => Promise<void>): Promise<void> {
-  if ((await findNewestPlainTaskId(db)) === null) return migrate()
+export const migrateWithEventPartitions = (db: Db, migrate: () => Promise<void>): Promise<void> =>
+  // An earlier version may write to an empty table before the migrations have their lock.
+  retryWhile(
+    async () => ((await findNewestPlainTaskId(db)) === null ? migrate() : prepareAndMigrate(db, migrate)),
+    isBusy,
+  )
+
+async function prepareAndMigrate(db: Db, migrate: () => Promise<void>): Promise<void> {
   // One replica at a time; the others find the table partitioned when they have the lock.
   await sql`select pg_advisory_lock(hashtext('svc'), hashtext('prepare event partitions'))`.execute(db)
   try {
     const newest = await findNewestPlainTaskId(db)
     if (newest !== null) await proveEarlierEvents(db, newest)
-    await migrate().catch(async (error: unknown) => {
+    await retryWhile(migrate, isBusy).catch(async (error: unknown) => {
       // After a lost connection another replica may have the lock, and need the constraint.
       const prepared = isUnreachable(classifyStoreError(error)) ? null : await findPreparedWeek(db)
       if (prepared !== null) await dropPreparedWeek(db, prepared)
@@ -97,8 +105,10 @@ const alterWithShortLock = (db: Db, change: string) =>
         await sql.raw(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`).execute(transaction)
         await sql.raw(`alter table events ${change}`).execute(transaction)
       }),
-    (error) => classifyStoreError(error) instanceof StoreBusy,
+    isBusy,
   )
+
+const isBusy = (error: unknown) => classifyStoreError(error) instanceof StoreBusy
 
 /** The Monday for which an existing installation was prepared. */
 async function findPreparedWeek(db: Db): Promise<number | null> {
