@@ -73,7 +73,10 @@ function createPodmanFolder(): string {
   return folder
 }
 
-/** A container that is just being started writes its process id a moment later. */
+/**
+ * A container that is just being started writes its process id a moment later. Without root, podman also leaves a process
+ * that keeps its user namespace.
+ */
 const CLEAN_UP_SCRIPT = `
 trap '' INT TERM HUP
 read -r _
@@ -83,6 +86,7 @@ for attempt in 1 2 3; do
   done
   sleep 0.3
 done
+kill -9 "$(cat "$1/tmp/pause.pid")"
 rm -rf "$1"`
 
 function createPodmanSetup(hide: string[], staging: Staging, folder: string): PodmanSetup {

@@ -21,10 +21,8 @@ export function runscConfig(spec: CellSpec, setup: CellSetup, files: FilesFolder
       rlimits: resourceLimits(spec),
     },
     mounts: [
-      // gVisor mounts its own devices here in any case. The cell may be user 0, who could write to the folder.
-      { destination: '/dev', type: 'tmpfs', source: 'tmpfs', options: ['ro'] },
       ...mounts.flatMap(ociMount),
-      ...(spec.profile === 'sealed' ? [closedFolder('/proc')] : []),
+      ...(spec.profile === 'sealed' ? [READ_ONLY_DEVICES, closedFolder('/proc')] : []),
       closedFolder('/sys'),
     ],
     linux: {
@@ -69,6 +67,12 @@ function ociMount(mount: CellMount) {
       return [] // It is part of the root folder.
   }
 }
+
+/**
+ * gVisor mounts its own devices here in any case. The cell may be user 0, who could write to the folder. Not in a
+ * workshop: there gVisor would refuse to open /dev/null as shells do.
+ */
+const READ_ONLY_DEVICES = { destination: '/dev', type: 'tmpfs', source: 'tmpfs', options: ['ro'] }
 
 /** gVisor mounts /proc and /sys by itself if nothing else is mounted there. */
 function closedFolder(destination: string) {

@@ -1,6 +1,7 @@
 import {
   ARGUMENT_CHECKED_SYSCALLS,
   LOOPBACK_CHECKED_SYSCALLS,
+  WORKSHOP_CHECKED_SYSCALLS,
   type SyscallTable,
   WORKSHOP_DENIED_SYSCALLS,
   NEWEST_KNOWN_SYSCALL,
@@ -87,6 +88,8 @@ const READABLE_SOCKET_OPTIONS = [28, 29, 30, 31, 38, 39, 59]
 const TCP_OPTIONS = [1, 4, 5, 6, 12, 18]
 const TCP_INFO = 11
 const MSG_FASTOPEN = 0x20000000
+/** IN_ACCESS, CLOSE_NOWRITE and OPEN. */
+const IN_READING = 0x31
 const MAP_SHARED = 0x01
 const MAP_ANONYMOUS = 0x20
 const MAP_GROWSDOWN = 0x100
@@ -136,6 +139,7 @@ function argumentChecks(profile: FilterProfile, column: 0 | 1): Instruction[] {
       ARGUMENT_CHECKED_SYSCALLS.setsockopt[column],
       profile === 'loopback' ? allowCommonOptions(settableOptions(), TCP_OPTIONS) : ignoreSendBufferSize(),
     ),
+    ...(profile === 'sealed' ? [] : ifCall(WORKSHOP_CHECKED_SYSCALLS.inotify_add_watch[column], denyReadWatches())),
     ...(profile === 'loopback' ? loopbackChecks(column) : []),
   ]
 }
@@ -206,6 +210,11 @@ function allowListed(list: number[]): Instruction[] {
     returnVerdict(failWith(ENOPROTOOPT)),
     returnVerdict(ALLOW),
   ]
+}
+
+/** Changes of files may be watched. A watch for reading would show which programs of the host others start. */
+function denyReadWatches(): Instruction[] {
+  return [loadWord(THIRD_ARGUMENT), [ANY_BIT, 0, 1, IN_READING], returnVerdict(failWith(EPERM)), returnVerdict(ALLOW)]
 }
 
 /** Data with the first packet would connect a socket without `connect`, and the kernel keeps it outside of the buffers. */

@@ -16,6 +16,11 @@ export const ARGUMENT_CHECKED_SYSCALLS = {
   socketpair: [53, 199],
 } as const satisfies SyscallTable
 
+/** Further calls whose arguments the filter checks in a workshop. A sealed cell may not make them. */
+export const WORKSHOP_CHECKED_SYSCALLS = {
+  inotify_add_watch: [254, 27],
+} as const satisfies SyscallTable
+
 /** Further calls whose arguments the filter checks in a cell with a loopback port. */
 export const LOOPBACK_CHECKED_SYSCALLS = {
   getsockopt: [55, 209],

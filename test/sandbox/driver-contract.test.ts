@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { listDescendants } from '../../src/sandbox/cell-monitor.ts'
 import type { SandboxDriver } from '../../src/sandbox/driver.ts'
 import { readProcFile } from '../../src/sandbox/proc-file.ts'
 import { ATTACK_ON_OTHERS, FORBIDDEN_CALLS, FORBIDDEN_CHANGES, FORK_BOMB } from './hostile-programs.ts'
-import { GREEDY_PROCESSES, LISTENER, LOOPBACK_ATTEMPTS } from './hostile-programs.ts'
+import { GREEDY_PROCESSES, LISTENER, LOOPBACK_ATTEMPTS, WATCHER } from './hostile-programs.ts'
 import { attemptingAgent, cellSpec, inTemporaryFolder } from './run-cell.ts'
 import { requestingAgent, runCell, runPython, withSocketServer } from './run-cell.ts'
 import { tryDrivers } from './usable-drivers.ts'
@@ -120,6 +120,19 @@ function driverContract(driver: SandboxDriver, expected: (typeof DIFFERENCES)[ke
       neighbour.write('still running')
       expect((await neighbour.exited).code).toBe(0)
       expect(lines).toEqual(['listening', 'still running'])
+    })
+  })
+
+  test('a workshop does not see which programs others start', async () => {
+    await inTemporaryFolder(async (folder) => {
+      const watcher = driver.start(cellSpec({ profile: 'workshop', command: ['python3', '-c', WATCHER] }, folder))
+      const lines: string[] = []
+      watcher.onLine((line) => void lines.push(line))
+      await expect.poll(() => lines).toEqual(['watching'])
+      closeSync(openSync('/usr/bin/env', 'r'))
+      watcher.write('print')
+      await watcher.exited
+      expect(lines).toEqual(['watching', 'nothing'])
     })
   })
 

@@ -68,6 +68,17 @@ for pid in [*range(2, 500), -1]:
 try: socket.socket(socket.AF_UNIX).connect('\\0svc-neighbour')
 except OSError as error: print(errno.errorcode[error.errno])`
 
+/** Python: watches the programs of the host, and prints the names of those that were opened when it got a line. */
+export const WATCHER = `
+import ctypes, os, struct
+libc = ctypes.CDLL(None)
+queue = libc.inotify_init1(0o4000)
+libc.inotify_add_watch(queue, b'/usr/bin', 0x20)
+print('watching', flush=True)
+input()
+try: print(os.read(queue, 65536))
+except BlockingIOError: print('nothing')`
+
 /** Python: connections of a cell with a loopback port. */
 export const LOOPBACK_ATTEMPTS = `
 import errno, socket

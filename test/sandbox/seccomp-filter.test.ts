@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import {
   ARGUMENT_CHECKED_SYSCALLS,
   LOOPBACK_CHECKED_SYSCALLS,
+  WORKSHOP_CHECKED_SYSCALLS,
   WORKSHOP_DENIED_SYSCALLS,
   SEALED_SYSCALLS,
 } from '../../src/sandbox/syscall-table.ts'
@@ -173,6 +174,17 @@ describe.each(['x64', 'arm64'] as const)('system call filter for %s:', (processo
     expect([set(1, 7), set(1, 8), set(6, 7)]).toEqual([UNCHANGED, ALLOW, ALLOW])
   })
 
+  test('a workshop may watch changes of files, but not who opens or reads them', () => {
+    const [access, modify, closeRead, open, all] = [0x1, 0x2, 0x10, 0x20, 0xfff]
+    const watch = (profile: FilterProfile) => (mask: number) =>
+      verdictFor(profile, WORKSHOP_CHECKED_SYSCALLS.inotify_add_watch[column], 3, 0, mask)
+    for (const profile of ['workshop', 'loopback'] as const) {
+      expect([access, closeRead, open, all].map(watch(profile))).toEqual([EPERM, EPERM, EPERM, EPERM])
+      expect(watch(profile)(modify | 0xfc4)).toBe(ALLOW)
+    }
+    expect(watch('sealed')(modify)).toBe(EPERM)
+  })
+
   test('a call of another instruction set kills the process', () => {
     const other = ARCH[processor === 'x64' ? 'arm64' : 'x64']
     expect(verdict(filters.workshop, { number: 0, arch: other })).toBe(KILL)
@@ -187,6 +199,7 @@ describe.each(['x64', 'arm64'] as const)('system call filter for %s:', (processo
     numbers.set('newfstatat', numbers.get('newfstatat') ?? numbers.get('fstatat') ?? Number.NaN)
     const listed = Object.entries({
       ...ARGUMENT_CHECKED_SYSCALLS,
+      ...WORKSHOP_CHECKED_SYSCALLS,
       ...LOOPBACK_CHECKED_SYSCALLS,
       ...SEALED_SYSCALLS,
       ...WORKSHOP_DENIED_SYSCALLS,
