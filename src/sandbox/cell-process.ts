@@ -13,6 +13,8 @@ export function hasStdioPipes(child: ChildProcess): child is CellProcess {
 
 /** How a driver ends a cell and reads its exit. */
 export interface CellTermination {
+  /** Called before `kill`, which is skipped if this returns true: the driver then kills the process itself, a moment later. */
+  cancelStart?(): boolean
   /** Kills the cell and its children. Not called after the exit, when another process may have the same pid. */
   kill(pid: number): void
   /** How the program inside ended, from the exit of the process that ran it. */
@@ -39,7 +41,8 @@ export function wrapCellProcess(
 
   const stop = () => {
     killed = true
-    if (pid !== 0 && child.exitCode === null && child.signalCode === null) termination.kill(pid)
+    const isRunning = pid !== 0 && child.exitCode === null && child.signalCode === null
+    if (isRunning && termination.cancelStart?.() !== true) termination.kill(pid)
     // A paused stream never ends, and the exit is reported only after the end of the stream.
     child.stdout.destroy()
   }

@@ -29,7 +29,7 @@ export interface GroupedStart {
   gate: 'pipe'[]
   /** Moves the new process into the cgroup and then lets it continue: none of its children can be outside. */
   admit(child: ChildProcess, gateDescriptor: number): Promise<void>
-  termination: Pick<CellTermination, 'explainExit'>
+  termination: Pick<CellTermination, 'cancelStart' | 'explainExit'>
 }
 
 export function prepareGroup(
@@ -41,14 +41,19 @@ export function prepareGroup(
   const group = groups?.create(groupLimits(spec, own)) ?? null
   if (group === null) return { group, gate: [], admit: async () => {}, termination: {} }
   resources.keep(() => void group.remove())
+  const entry: GroupEntry = { isPending: false, isCancelled: false }
   let problem: string | null = null
   return {
     group,
     gate: ['pipe'],
     async admit(child, gateDescriptor) {
-      problem = await admitToGroup(child, gateDescriptor, group)
+      problem = await admitToGroup(child, gateDescriptor, group, entry)
     },
     termination: {
+      cancelStart() {
+        entry.isCancelled = true
+        return entry.isPending
+      },
       explainExit: () => problem ?? (group.exceededMemory() ? memoryExceeded(cellMemoryMb(spec)) : null),
     },
   }
@@ -77,16 +82,26 @@ export const FIRST_DESCRIPTOR = 3
 /** The part of a shell program that waits for the pipe `descriptor` to end. */
 export const waitForGate = (descriptor: number): string => `read -r _ <&${descriptor}; exec ${descriptor}<&-`
 
-/** Null, or why the process could not enter; it is killed then. */
-async function admitToGroup(child: ChildProcess, gateDescriptor: number, group: CellGroup): Promise<string | null> {
+interface GroupEntry {
+  isPending: boolean
+  isCancelled: boolean
+}
+
+/**
+ * Null, or why the process could not enter; it is killed then. A cancelled process is killed only here: another process
+ * could get its pid before the kernel moves that pid into the cgroup.
+ */
+async function admitToGroup(
+  child: ChildProcess,
+  gateDescriptor: number,
+  group: CellGroup,
+  entry: GroupEntry,
+): Promise<string | null> {
   if (child.pid === undefined) return null // It could not be started; its exit says why.
-  try {
-    await group.add(child.pid)
-    return null
-  } catch (cause) {
-    child.kill('SIGKILL')
-    return `the sandbox could not enter its cgroup: ${errorMessage(cause)}`
-  } finally {
-    child.stdio[gateDescriptor]?.destroy()
-  }
+  entry.isPending = true
+  const problem = await group.add(child.pid).then(() => null, errorMessage)
+  entry.isPending = false
+  if (problem !== null || entry.isCancelled) child.kill('SIGKILL')
+  child.stdio[gateDescriptor]?.destroy()
+  return problem === null || entry.isCancelled ? null : `the sandbox could not enter its cgroup: ${problem}`
 }

@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, describe, expect, test } from 'vitest'
 import { bwrapDriver } from '../../src/sandbox/bwrap-driver.ts'
-import { openCellGroups } from '../../src/sandbox/cell-groups.ts'
-import { findGroupSupport } from '../../src/sandbox/grouped-start.ts'
+import { type CellGroup, openCellGroups } from '../../src/sandbox/cell-groups.ts'
+import { findGroupSupport, type GroupSupport } from '../../src/sandbox/grouped-start.ts'
 import { readProcFile } from '../../src/sandbox/proc-file.ts'
 import { processDriver } from '../../src/sandbox/process-driver.ts'
 import { FORK_BOMB, GREEDY_PROCESSES } from './hostile-programs.ts'
@@ -78,10 +79,17 @@ describe.skipIf(!canCreate)('cells in cgroups of the kernel', () => {
   })
   const listGroups = () => readdirSync(cells).filter((name) => name.startsWith('cell-'))
 
+  const changeGroups = (change: (group: CellGroup) => CellGroup): GroupSupport => {
+    const { groups } = support
+    return { ...support, groups: groups && { create: (limits) => change(groups.create(limits)) } }
+  }
+
   describe.each([
-    ['bwrap', bwrapDriver([], support)],
-    ['process', processDriver(() => {}, support)],
-  ] as const)('%s', (_, driver) => {
+    ['bwrap', (given: GroupSupport) => bwrapDriver([], given)],
+    ['process', (given: GroupSupport) => processDriver(() => {}, given)],
+  ] as const)('%s', (_, open) => {
+    const driver = open(support)
+
     test('every process of a cell is in its group from the start, and the group is removed with it', async () => {
       await inTemporaryFolder(async (folder) => {
         const command = ['sh', '-c', 'sleep 600 & setsid sleep 600 & echo up; read x']
@@ -110,6 +118,32 @@ describe.skipIf(!canCreate)('cells in cgroups of the kernel', () => {
         expect(execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })).not.toContain('sleep 602')
       })
     })
+
+    test.each([
+      ['enters', (group: CellGroup, pid: number) => group.add(pid)],
+      ['cannot enter', () => Promise.reject(new Error('ESRCH: no such process'))],
+    ])(
+      'a cell that is killed while it waits for a group that it %s ends after that, with no error of the group',
+      async (_, enter) => {
+        await inTemporaryFolder(async (folder) => {
+          let allowEntry = () => {}
+          const allowed = new Promise<void>((resolve) => void (allowEntry = resolve))
+          const add = (group: CellGroup) => (pid: number) => allowed.then(() => enter(group, pid))
+          const slow = open(changeGroups((group) => ({ ...group, add: add(group) })))
+          const cell = slow.start(cellSpec({ profile: 'workshop', command: ['sh', '-c', 'echo up'] }, folder))
+          const lines: string[] = []
+          cell.onLine((line) => void lines.push(line))
+          const killed = cell.kill()
+          await sleep(100)
+          expect(readProcFile(`/proc/${cell.pid}/stat`)).toMatch(/\) [SD] /)
+          allowEntry()
+          await killed
+          expect(await cell.exited).toEqual({ code: null, signal: 'SIGKILL', stderr: '' })
+          expect(lines).toEqual([])
+          await expect.poll(listGroups).toEqual([])
+        })
+      },
+    )
 
     test('a cell that ends by itself leaves no group and no process, also with a loopback port', async () => {
       const command = ['sh', '-c', 'setsid sleep 601 & echo done']
