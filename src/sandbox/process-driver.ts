@@ -122,8 +122,8 @@ function processTermination(grouped: GroupedStart, resources: CellResources): Ce
     ...grouped.termination,
     kill(pid) {
       if (grouped.group === null) return terminateGroup(pid)
+      killGroup(pid) // First, so that the cell also ends if its cgroup cannot be killed.
       grouped.group.kill()
-      killGroup(pid) // It may still wait to enter its cgroup.
     },
     parseExit: (code, signal) => ({ code, signal }),
     afterExit(pid) {

@@ -192,6 +192,23 @@ describe.skipIf(!canCreate)('cells in cgroups of the kernel', () => {
     })
   })
 
+  test('a cell of the process driver ends although its group cannot be killed', async () => {
+    await inTemporaryFolder(async (folder) => {
+      const kill = () => {
+        throw new Error('the cgroup of a cell cannot be ended')
+      }
+      const driver = processDriver(
+        () => {},
+        changeGroups((group) => ({ ...group, kill })),
+      )
+      const cell = driver.start(cellSpec({ profile: 'workshop', command: ['sh', '-c', 'echo up; read x'] }, folder))
+      await new Promise((resolve) => cell.onLine(resolve))
+      await expect(cell.kill()).rejects.toThrow('cannot be ended')
+      expect((await cell.exited).signal).toBe('SIGKILL')
+      await expect.poll(listGroups).toEqual([])
+    })
+  })
+
   test('the program of a bwrap cell inherits nothing of the way into the group', async () => {
     const command = ['sh', '-c', 'for f in /proc/self/fd/*; do readlink $f; done']
     const { lines } = await runCell(bwrapDriver([], support), { profile: 'workshop', command })
