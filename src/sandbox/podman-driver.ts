@@ -1,6 +1,7 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { type ChildProcessByStdio, spawn, spawnSync } from 'node:child_process'
 import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import type { Writable } from 'node:stream'
 import { createLimitedSetup } from './cell-command.ts'
 import { workshopMemoryMb } from './cell-limits.ts'
 import { monitorCell } from './cell-monitor.ts'
@@ -63,19 +64,22 @@ function createPodmanFolder(): string {
   const folder = mkdtempSync(join(cellTemporaryFolder(), `svc-podman-${process.pid}-`))
   chmodSync(folder, 0o711)
   mkdirSync(join(folder, 'cells'), { mode: 0o711 })
-  const cleaner = spawn('/bin/sh', ['-c', CLEAN_UP_SCRIPT, 'sh', folder], {
-    stdio: ['pipe', 'ignore', 'ignore'],
-    detached: true,
-    cwd: '/',
-  })
+  const cleaner = startPodmanCleaner(folder)
   cleaner.unref()
   if ('unref' in cleaner.stdin && typeof cleaner.stdin.unref === 'function') cleaner.stdin.unref()
   return folder
 }
 
+/** Cleans up when its standard input ends. */
+export function startPodmanCleaner(folder: string): ChildProcessByStdio<Writable, null, null> {
+  const args = ['-c', CLEAN_UP_SCRIPT, 'sh', folder]
+  return spawn('/bin/sh', args, { stdio: ['pipe', 'ignore', 'ignore'], detached: true, cwd: '/' })
+}
+
 /**
  * A container that is just being started writes its process id a moment later. Without root, podman also leaves a process
- * that keeps its user namespace.
+ * that keeps its user namespace: catatonit or, where that is not installed, itself. Each process is identified before it
+ * is killed: it may have ended, and another program may have its process id.
  */
 const CLEAN_UP_SCRIPT = `
 trap '' INT TERM HUP
@@ -86,7 +90,7 @@ for attempt in 1 2 3; do
   done
   sleep 0.3
 done
-kill -9 "$(cat "$1/tmp/pause.pid")"
+pid=$(cat "$1/tmp/pause.pid") && grep -qxE 'catatonit|podman.*' "/proc/$pid/comm" && kill -9 "$pid"
 rm -rf "$1"`
 
 function createPodmanSetup(hide: string[], staging: Staging, folder: string): PodmanSetup {

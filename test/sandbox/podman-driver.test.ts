@@ -1,12 +1,42 @@
-import { spawn } from 'node:child_process'
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import type { SandboxDriver } from '../../src/sandbox/driver.ts'
+import { startPodmanCleaner } from '../../src/sandbox/podman-driver.ts'
 import { cellTemporaryFolder } from '../../src/sandbox/staging.ts'
 import { cellSpec, inTemporaryFolder } from './run-cell.ts'
 import { tryDriver } from './usable-drivers.ts'
+
+test.skipIf(process.platform !== 'linux')(
+  'the cleaner of podman ends the process that podman leaves, and no other program with its process id',
+  async () => {
+    await inTemporaryFolder(async (parent) => {
+      const program = join(parent, 'catatonit')
+      writeFileSync(program, '#!/bin/sh\nread -r _\n', { mode: 0o755 })
+      const left = spawn(program)
+      const other = spawn('sleep', ['1000'])
+      await clean(parent, left)
+      await clean(parent, other)
+      await expect.poll(() => left.signalCode).toBe('SIGKILL')
+      expect(other.signalCode).toBe(null)
+      expect(other.kill()).toBe(true)
+    })
+  },
+)
+
+/** Cleans up a folder of podman in which the file for the process that podman leaves names the child. */
+async function clean(parent: string, child: ChildProcess): Promise<void> {
+  const folder = join(parent, 'podman')
+  mkdirSync(join(folder, 'tmp'), { recursive: true })
+  writeFileSync(join(folder, 'tmp', 'pause.pid'), String(child.pid))
+  const cleaner = startPodmanCleaner(folder)
+  cleaner.stdin.end()
+  await once(cleaner, 'exit')
+  expect(existsSync(folder)).toBe(false)
+}
 
 const { driver, problem } = await tryDriver('podman')
 
