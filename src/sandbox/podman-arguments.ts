@@ -21,7 +21,7 @@ export interface PodmanCell {
   name: string
 }
 
-/** What podman mounts for the cell, from its own and our mounts. Root: the loader must not belong to the cell's user. */
+/** What podman mounts for the cell. The driver adds the loader, of which it has a copy that can be executed but not read. */
 export function podmanMounts(spec: CellSpec, setup: PodmanSetup, files: FilesFolder | null): CellMount[] {
   return [
     ...cellMounts(spec, setup, files, [setup.prlimit]),
