@@ -2,7 +2,7 @@ import type { Ctx } from '../ctx/ctx.ts'
 import type { Db } from '../store/store.ts'
 import { TERMINAL_STATUSES } from '../events/event-types.ts'
 import { medianOfCounts, NO_WAIT } from './approval-wait.ts'
-import { countLiveApprovals, sumLiveTasks } from './live-rows.ts'
+import { countLiveApprovals, type LiveTaskSums, sumLiveTasks, withSharedPlans } from './live-rows.ts'
 import {
   type ApprovalSum,
   type ClientSum,
@@ -18,6 +18,8 @@ import {
 } from './rows.ts'
 
 const MAX_CLIENTS_SHOWN = 100
+/** About 10 ms on SQLite for the sums of a year. */
+const PROJECTS_PER_STATEMENT = 8
 
 interface ReportSums {
   days: readonly DaySum[]
@@ -27,16 +29,20 @@ interface ReportSums {
 }
 
 /** All sums of a report, of one moment: a concurrent rollup neither counts a row twice nor loses it. */
-export function readReportSums(ctx: Ctx, ranges: readonly ReportRange[]): Promise<ReportSums> {
+export function readReportSums(ctx: Ctx, { projectIds, ...period }: ReportRange): Promise<ReportSums> {
   return ctx.store.readSnapshot(async (db) => {
     const sums: ReportSums[] = []
-    for (const range of ranges) {
-      const live = await sumLiveTasks(db, range)
+    for (let at = 0; at < projectIds.length; at += PROJECTS_PER_STATEMENT) {
+      const range = { ...period, projectIds: projectIds.slice(at, at + PROJECTS_PER_STATEMENT) }
+      const live = await withSharedPlans(db, async () => ({
+        ...(await sumLiveTasks(db, range)),
+        approvals: await countLiveApprovals(db, range),
+      }))
       sums.push({
         days: [...(await listDaySums(db, range)), ...live.days],
         wedges: [...(await listWedgeSums(db, range)), ...live.wedges],
         clients: await findTopClients(db, range, live.clients),
-        approvals: [...(await listApprovalSums(db, range)), ...(await countLiveApprovals(db, range))],
+        approvals: [...(await listApprovalSums(db, range)), ...live.approvals],
       })
     }
     return {
@@ -52,9 +58,9 @@ export function readReportSums(ctx: Ctx, ranges: readonly ReportRange[]): Promis
  * The clients with the highest costs. A client without live runs that is not among the first of its range has as many
  * clients before it, so it is not among the first of all.
  */
-async function findTopClients(db: Db, asked: ReportRange, live: Map<string, ClientSum>): Promise<ClientSum[]> {
+async function findTopClients(db: Db, asked: ReportRange, live: LiveTaskSums['clients']): Promise<ClientSum[]> {
   const range = await withClientPeriods(db, asked)
-  const rolledUp = await listClientSums(db, range, [...live.keys()])
+  const rolledUp = await listClientSums(db, range, [...live.values()])
   let top = takeTopClients([...live.values()].map((sum) => addClientSum(sum, rolledUp.get(sum.client_id))))
   for await (const page of readTopClientSums(db, range, MAX_CLIENTS_SHOWN))
     top = takeTopClients([...top, ...page.filter(({ client_id }) => !live.has(client_id))])

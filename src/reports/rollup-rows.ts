@@ -1,32 +1,33 @@
 import { createBulkInsert } from '../store/dialect.ts'
+import { prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
 import type { ApprovalRow, Tables, TaskRow } from '../store/tables.ts'
 import { approvalIdsInOrder } from '../approvals/ordered-id-rows.ts'
 import { taskIdsInOrder } from '../tasks/ordered-id-rows.ts'
 
-type SourceName = 'tasks' | 'approvals'
+export type SourceName = 'tasks' | 'approvals'
 
 /** How the rows of one table are read for the reports. */
 export interface RollupSource<Row> {
   source: SourceName
   read: (db: Db, range: IdRange) => Promise<Row[]>
   readById: (db: Db, ids: readonly string[]) => Promise<Row[]>
-  /** The rows in `report_open`, in order. */
-  readOpen: (db: Db, range: IdRange) => Promise<Row[]>
 }
 
 export async function listAllProjectIds(db: Db): Promise<string[]> {
   return (await db.selectFrom('projects').select('id').orderBy('id').execute()).map(({ id }) => id)
 }
 
-export async function findRollupMark(db: Db, project_id: string, source: SourceName): Promise<string> {
-  const row = await db
+const listRollupMarks = prepareQuery<{ projectId: string; source: SourceName }, { folded_to: string }>((db, arg) =>
+  db
     .selectFrom('report_marks')
     .select('folded_to')
-    .where('project_id', '=', project_id)
-    .where('source', '=', source)
-    .executeTakeFirst()
-  return row?.folded_to ?? ''
+    .where('project_id', '=', arg('projectId'))
+    .where('source', '=', arg('source')),
+)
+
+export async function findRollupMark(db: Db, projectId: string, source: SourceName): Promise<string> {
+  return (await listRollupMarks(db, { projectId, source }))[0]?.folded_to ?? ''
 }
 
 /** One of concurrent replicas moves the mark; false for the others, which then add nothing. */
@@ -51,7 +52,7 @@ export async function updateRollupMark(
   return moved !== undefined
 }
 
-const TASK_COLUMNS = ['id', 'created_at', 'status', 'wedge', 'client_id', 'cost_micros'] as const
+export const TASK_COLUMNS = ['id', 'project_id', 'created_at', 'status', 'wedge', 'client_id', 'cost_micros'] as const
 export type RollupTask = Pick<TaskRow, (typeof TASK_COLUMNS)[number]>
 
 export interface IdRange {
@@ -70,7 +71,7 @@ function listTasksInRange(db: Db, { projectId, after, upTo, limit }: IdRange): P
     .execute()
 }
 
-const APPROVAL_COLUMNS = ['id', 'path', 'created_at', 'status', 'decided_at', 'decided_by_kind'] as const
+export const APPROVAL_COLUMNS = ['id', 'path', 'created_at', 'status', 'decided_at', 'decided_by_kind'] as const
 
 export type RollupApproval = Pick<ApprovalRow, (typeof APPROVAL_COLUMNS)[number]>
 
@@ -120,38 +121,16 @@ function listApprovalsById(db: Db, ids: readonly string[]): Promise<RollupApprov
   return db.selectFrom('approvals').select(APPROVAL_COLUMNS).where('id', 'in', ids).execute()
 }
 
-function listOpenTasks(db: Db, range: IdRange): Promise<RollupTask[]> {
-  const rows = openRows(db, range, 'tasks').innerJoin('tasks', 'tasks.id', 'report_open.id')
-  return rows.select(TASK_COLUMNS.map((column) => `tasks.${column}` as const)).execute()
-}
-
-function listOpenApprovals(db: Db, range: IdRange): Promise<RollupApproval[]> {
-  const rows = openRows(db, range, 'approvals').innerJoin('approvals', 'approvals.id', 'report_open.id')
-  return rows.select(APPROVAL_COLUMNS.map((column) => `approvals.${column}` as const)).execute()
-}
-
-function openRows(db: Db, { projectId, after, limit }: IdRange, source: SourceName) {
-  return db
-    .selectFrom('report_open')
-    .where('report_open.project_id', '=', projectId)
-    .where('report_open.source', '=', source)
-    .where('report_open.id', '>', after)
-    .orderBy('report_open.id')
-    .limit(limit)
-}
-
 export const TASK_SOURCE: RollupSource<RollupTask> = {
   source: 'tasks',
   read: listTasksInRange,
   readById: listTasksById,
-  readOpen: listOpenTasks,
 }
 
 export const APPROVAL_SOURCE: RollupSource<RollupApproval> = {
   source: 'approvals',
   read: listApprovalsInRange,
   readById: listApprovalsById,
-  readOpen: listOpenApprovals,
 }
 
 /** Returns the ids that this call deleted: another replica may have taken the rest. */

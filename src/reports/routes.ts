@@ -35,8 +35,7 @@ export const reportRoutes = nameRoutes({
       const now = ctx.world.clock.now()
       const days = reportDays(now, query.days)
       const range = { from: days[0] ?? '', to: days.at(-1) ?? '', periods: toPeriodSum(days) }
-      const ranges = scope.projectIds.map((projectId) => ({ projectId, ...range }))
-      return summariseAnalytics(days, now, await readReportSums(ctx, ranges))
+      return summariseAnalytics(days, now, await readReportSums(ctx, { projectIds: scope.projectIds, ...range }))
     },
   }),
 

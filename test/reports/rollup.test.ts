@@ -131,7 +131,7 @@ eachStore((store) => {
     const range = { from: '2026-10-01', to: '2026-10-30', periods: { plus: ['2026-10'], minus: [] } }
     const { id: projectId } = await app.ctx.db.selectFrom('projects').select('id').executeTakeFirstOrThrow()
     turns = 0
-    await readReportSums(app.ctx, [{ projectId, ...range }])
+    await readReportSums(app.ctx, { projectIds: [projectId], ...range })
     expect(turns).toBeGreaterThanOrEqual(2 * steps)
     clearImmediate(timer)
   })
@@ -223,15 +223,16 @@ function recordRowCounts({ ctx: { store } }: TestApp): () => number[] {
   const counts: number[] = []
   store.readSnapshot = (work) =>
     readSnapshot((db) => {
-      const executor = db.getExecutor()
-      const execute = executor.executeQuery.bind(executor)
-      executor.executeQuery = async (query) => {
-        const result = await execute<never>(query)
-        counts.push(result.rows.length)
-        return result
+      // The reports use prepared queries for these rows, which the adapter runs.
+      const adapter = db.getExecutor().adapter as unknown as { run: (...args: unknown[]) => Promise<unknown[]> }
+      const { run } = adapter
+      adapter.run = async (...args) => {
+        const rows = await run(...args)
+        counts.push(rows.length)
+        return rows
       }
       return work(db).finally(() => {
-        executor.executeQuery = execute
+        adapter.run = run
       })
     })
   return () => counts
