@@ -75,6 +75,8 @@ function prepareParent(own: string, controllers: Controller[]): string {
     throw new Error('the cgroup belongs to a login session: start the service as a unit')
   requireWritable(own)
   const isRoot = !existsSync(join(own, 'cgroup.type'))
+  if (!isRoot && !existsSync(join(own, 'cgroup.kill')))
+    throw new Error('this kernel cannot kill a cgroup (Linux 5.14 and newer can)')
   if (!isRoot) moveOwnProcesses(own)
   enableControllers(own, controllers)
   removeOrphanedGroups(own)

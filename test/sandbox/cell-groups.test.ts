@@ -12,15 +12,15 @@ import { FORK_BOMB, GREEDY_PROCESSES } from './hostile-programs.ts'
 import { cellSpec, inTemporaryFolder, runCell, runPython } from './run-cell.ts'
 
 /** A folder with the files of a delegated cgroup: the kernel of this machine may have its controllers in cgroup v1. */
-async function withGroupFiles<T>(files: Record<string, string>, use: (own: string) => T): Promise<T> {
+async function withGroupFiles<T>(files: Record<string, string | null>, use: (own: string) => T): Promise<T> {
   return inTemporaryFolder(async (folder) => {
     const own = join(folder, 'svc.service')
-    const all = { 'cgroup.controllers': 'cpu memory pids', 'cgroup.procs': '', 'cgroup.type': 'domain', ...files }
+    const usual = { 'cgroup.controllers': 'cpu memory pids', 'cgroup.subtree_control': '', 'cgroup.procs': '' }
+    const all = { ...usual, 'cgroup.type': 'domain', 'cgroup.kill': '', ...files }
     mkdirSync(own)
     const cells = join(own, `svc-cells-${process.pid}`)
     mkdirSync(cells)
-    for (const [name, content] of Object.entries({ 'cgroup.subtree_control': '', ...all }))
-      writeFileSync(join(own, name), content)
+    for (const [name, content] of Object.entries(all)) if (content !== null) writeFileSync(join(own, name), content)
     writeFileSync(join(cells, 'cgroup.subtree_control'), '')
     return use(own)
   })
@@ -39,7 +39,10 @@ describe('the cgroup of the service', () => {
     })
   })
 
-  test('is not used without the controllers, in a login session, and beside other programs', async () => {
+  test('is not used without the controllers, on old kernels, in a login session, and beside other programs', async () => {
+    await withGroupFiles({ 'cgroup.kill': null }, (own) => {
+      expect(() => openCellGroups(own)).toThrow('this kernel cannot kill a cgroup (Linux 5.14 and newer can)')
+    })
     await withGroupFiles({ 'cgroup.controllers': 'cpu pids' }, (own) => {
       expect(() => openCellGroups(own)).toThrow('lacks the controllers memory')
     })
