@@ -149,6 +149,8 @@ test('a replica that reads a log in a partition that another replica has dropped
   await other.query(`drop table ${table}`)
   expect(await findFirstEventNumber(app.ctx.db, { task_id: id })).toEqual([])
   expect(await app.call('GET', `/v1/tasks/${id}/trace`)).toMatchObject({ status: 200, body: { root: null } })
+  const inTransaction = app.ctx.store.transact((db) => findFirstEventNumber(db, { task_id: id }))
+  await expect(inTransaction).rejects.toThrow(`relation "${table}" does not exist`)
 })
 
 test('a week with a task that is kept does not keep the weeks without tasks', async () => {
