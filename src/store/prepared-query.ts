@@ -7,7 +7,7 @@ import {
   SqliteQueryCompiler,
   sql,
 } from 'kysely'
-import { eventTableOf, isPostgres, type StatementMode, runCompiled } from './dialect.ts'
+import { endsWithError, eventTableOf, isPostgres, type StatementMode, runCompiled } from './dialect.ts'
 import type { Db } from './store.ts'
 
 /**
@@ -60,8 +60,9 @@ export function prepareLogQuery<Args extends object, Row = never>(
   return (db, args) => {
     const table = eventTableOf(db, String(args[taskArg]))
     return queryOf(table)(db, args).catch((error: unknown) => {
-      // Another replica has dropped the partition: the log is empty, as all logs of its week are.
-      if (table === 'events' || !isMissingTable(error)) throw error
+      // Another replica has dropped the partition: the log is empty, as all logs of its week are. A transaction fails,
+      // because the server refuses its next statements; only one that has read the task before it was deleted comes here.
+      if (table === 'events' || !isMissingTable(error) || endsWithError(db)) throw error
       return queryOf('events')(db, args)
     })
   }

@@ -22,6 +22,7 @@ import { pruneOldLogs } from '../../src/tasks/retention.ts'
 import { type TestApp, testApp } from '../app.ts'
 import type { ApiResponse } from '../http.ts'
 import { createDatabase } from '../postgres.ts'
+import { undoPartitions } from '../store/undo-partitions.ts'
 import {
   appendAsRun,
   cancelTask,
@@ -34,12 +35,6 @@ import { numbersUpTo } from './stream-reader.ts'
 
 const DAY_MS = 24 * 60 * 60_000
 const LINES = [{ event: 'progress', data: { text: 'on it' } }, { output: { a: 1 } }]
-
-const UNDO_LATER_MIGRATIONS = [
-  'drop table audit_blocks, audit_indexes cascade',
-  'drop index approvals_edited, approvals_assignee, tasks_expired, threads_held, webhook_deliveries_failed',
-  "delete from kysely_migration where name >= '0023_event_partitions'",
-]
 
 async function countByPartition(db: Db): Promise<Record<string, number>> {
   const { rows } = await sql<{ name: string; count: number }>`
@@ -154,6 +149,8 @@ test('a replica that reads a log in a partition that another replica has dropped
   await other.query(`drop table ${table}`)
   expect(await findFirstEventNumber(app.ctx.db, { task_id: id })).toEqual([])
   expect(await app.call('GET', `/v1/tasks/${id}/trace`)).toMatchObject({ status: 200, body: { root: null } })
+  const inTransaction = app.ctx.store.transact((db) => findFirstEventNumber(db, { task_id: id }))
+  await expect(inTransaction).rejects.toThrow(`relation "${table}" does not exist`)
 })
 
 test('a week with a task that is kept does not keep the weeks without tasks', async () => {
@@ -229,19 +226,6 @@ test('a connection that is lost during the work on partitions fails only this wo
   await store.eventPartitions?.createAhead(store.db, Date.now() + 35 * DAY_MS)
   expect((await listTables(store.db)).length).toBeGreaterThan(before.length)
 })
-
-/** Brings a database to the schema of the version before partitions, with five events. */
-async function undoPartitions(store: Store, taskId: string): Promise<void> {
-  await store.transact(async (db) => {
-    await sql`drop table events cascade`.execute(db)
-    await sql`create table events (task_id text not null, seq bigint not null, type text not null, ts text not null,
-      data text not null, primary key (task_id, seq))`.execute(db)
-    await sql`insert into events select ${taskId}, n, 'progress', 'then', '{}' from generate_series(1, 5) as n`.execute(
-      db,
-    )
-    for (const statement of UNDO_LATER_MIGRATIONS) await sql.raw(statement).execute(db)
-  })
-}
 
 test('an upgrade waits for a dump without blocking writers, and leaves no constraint if it fails', async () => {
   const url = await createDatabase()

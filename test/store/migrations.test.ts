@@ -164,6 +164,15 @@ eachStore((store) => {
     expect(await second.db.selectFrom('replicas').selectAll().execute()).toEqual([row])
   })
 
+  test('a store opens after replicas with different clocks have migrated it', async () => {
+    const database = await emptyDatabase(store)
+    await (await database.open()).close()
+    const db = database.connect()
+    await sql`update kysely_migration set timestamp = '2999-01-01T00:00:00.000Z' where name like '0002%'`.execute(db)
+    await db.destroy()
+    await (await database.open()).close()
+  })
+
   test('a store without storage usage gets the bytes of its rows', async () => {
     const database = await emptyDatabase(store)
     const first = await database.open()

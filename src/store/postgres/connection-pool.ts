@@ -118,6 +118,7 @@ export class ConnectionPool implements ConnectionOwner {
           retryOf(text)(() => this.#withConnection((connection) => connection.query({ text, values }))),
         release: () => {},
       }),
+      false,
     )
   }
 

@@ -60,6 +60,7 @@ export class PostgresConnection implements TransactionSession {
       (text, values, mode) => (mode === 'deferred' ? this.#defer(text, values) : this.queryPrepared(text, values)),
       owner.eventTableOf,
       async () => ({ query: (text, values) => this.query({ text, values }), release: () => {} }),
+      true,
     )
   }
 
@@ -161,8 +162,9 @@ export function createPostgresKysely(
   run: DirectPostgresAdapter['run'],
   eventTableOf: DirectPostgresAdapter['eventTableOf'],
   connect: () => Promise<KyselyClient>,
+  isTransaction: boolean,
 ): Db {
   // Kysely must not end the pool: the store does.
   const dialect = new PostgresDialect({ pool: { connect, end: async () => {} } as unknown as PostgresPool })
-  return createKysely(dialect, new DirectPostgresAdapter(run, eventTableOf))
+  return createKysely(dialect, new DirectPostgresAdapter(run, eventTableOf, isTransaction))
 }

@@ -112,7 +112,15 @@ async function migrateOnce(servers: DatabaseServers, application_name: string, w
   try {
     await useClient(pool, (client) => refuseTransactionPooler(client, new servers.Client({ application_name })))
     const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
-    await migrateWithEventPartitions(db, () => migrateStore(db))
+    let hasWarned = false
+    await migrateWithEventPartitions(
+      db,
+      () => migrateStore(db),
+      (error) => {
+        if (!hasWarned) warn('the migrations wait for a lock, for example of a dump', error)
+        hasWarned = true
+      },
+    )
     await useClient(pool, updateReadableViews).catch((error) =>
       warn('the views for SQL tools could not be updated', error),
     )

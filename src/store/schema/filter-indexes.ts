@@ -1,5 +1,6 @@
 import { isPostgres } from '../dialect.ts'
 import type { Db } from '../store.ts'
+import { replaceIndex } from './replace-index.ts'
 
 /**
  * A filter that few or no rows match must not read all rows of a project. The lists keep the indexes that they had, with the
@@ -11,22 +12,14 @@ export const filterIndexStatements = (db: Db): string[] => [
   `create table audit_blocks (
     chain text not null, term text not null, block bigint not null, primary key (chain, term, block))${isPostgres(db) ? '' : ' without rowid'}`,
   'create table audit_indexes (chain text primary key, next_block bigint not null)',
-  'drop index approvals_project',
-  'create index approvals_project on approvals (project_id, id, path)',
-  'drop index approvals_project_wedge',
-  'create index approvals_project_wedge on approvals (project_id, wedge, id, path)',
-  'drop index approvals_project_status',
-  'create index approvals_project_status on approvals (project_id, status, id, wedge, path)',
+  ...replaceIndex(db, 'approvals_project_wedge', 'approvals (project_id, wedge, id, path)'),
+  ...replaceIndex(db, 'approvals_project_status', 'approvals (project_id, status, id, wedge, path)'),
   'create index approvals_assignee on approvals (assignee_id, id) where assignee_id is not null',
   "create index tasks_expired on tasks (project_id, finished_at, id) where status = 'expired'",
-  'drop index cases_project',
-  'create index cases_project on cases (project_id, id, wedge, status, stage, assignee_id)',
-  'drop index records_project',
-  'create index records_project on records (project_id, id, wedge, collection, key)',
-  'drop index threads_project',
-  'create index threads_project on threads (project_id, id, channel_id, status)',
-  'drop index threads_activity',
-  'create index threads_activity on threads (project_id, updated_at, id, channel_id, status)',
+  ...replaceIndex(db, 'cases_project', 'cases (project_id, id, wedge, status, stage, assignee_id)'),
+  ...replaceIndex(db, 'records_project', 'records (project_id, id, wedge, collection, key)'),
+  ...replaceIndex(db, 'threads_project', 'threads (project_id, id, channel_id, status)'),
+  ...replaceIndex(db, 'threads_activity', 'threads (project_id, updated_at, id, channel_id, status)'),
   'create index threads_held on threads (held_by_id, id) where held_by_id is not null',
   "create index webhook_deliveries_failed on webhook_deliveries (webhook_id, id) where status = 'failed'",
 ]
@@ -35,9 +28,8 @@ export const filterIndexStatements = (db: Db): string[] => [
  * Finds the threads with messages that the team has not read, in both orders of the list, and the approvals of a path,
  * without reading the others. The list of all approvals merges those of the paths.
  */
-export const UNREAD_AND_PATH_INDEXES = [
-  'drop index approvals_project',
-  'create index approvals_project on approvals (project_id, path, id)',
+export const unreadAndPathIndexes = (db: Db): string[] => [
+  ...replaceIndex(db, 'approvals_project', 'approvals (project_id, path, id)'),
   'create index threads_unread on threads (project_id, id) where message_count > read_count',
   'create index threads_unread_activity on threads (project_id, updated_at, id) where message_count > read_count',
 ]

@@ -6,18 +6,30 @@ import { APPROVAL_PEOPLE_STATEMENTS } from './approval-people.ts'
 import { BRAND_STATEMENTS } from './brand.ts'
 import { conversationStatements } from './conversations.ts'
 import { FILE_STATEMENTS } from './files.ts'
-import { filterIndexStatements, UNREAD_AND_PATH_INDEXES } from './filter-indexes.ts'
+import { filterIndexStatements, unreadAndPathIndexes } from './filter-indexes.ts'
 import { initialSchema } from './initial-schema.ts'
 import { MCP_OAUTH_STATEMENTS } from './mcp-oauth.ts'
 import { partitionEvents } from './partition-events.ts'
+import { lockForIndexes, useReplacements } from './replace-index.ts'
 import { runStateStatements } from './run-states.ts'
 import { STORAGE_USAGE_STATEMENTS } from './storage-usage.ts'
 
-/** Brings the store to the newest schema. Kysely's lock lets only one replica at a time migrate. */
+/**
+ * Brings the store to the newest schema. Kysely's lock lets only one replica at a time migrate. An existing PostgreSQL
+ * database gets each migration in a transaction of its own, so that the replicas of an earlier version wait only for the
+ * locks of one; a new one gets all of them or none.
+ */
 export async function migrateStore(db: Kysely<Tables>): Promise<void> {
-  const migrator = new Migrator({ db, provider: { getMigrations: async () => MIGRATIONS } })
-  const { error } = await migrator.migrateToLatest()
-  if (error) throw error
+  const provider = { getMigrations: async () => MIGRATIONS }
+  // Kysely orders what was run by the clocks of the replicas that ran it, and these differ.
+  const migrator = new Migrator({ db, provider, allowUnorderedMigrations: true })
+  const isNew = (await migrator.getMigrations()).every(({ executedAt }) => executedAt === undefined)
+  const isOneByOne = isPostgres(db) && !isNew
+  for (;;) {
+    const { error, results = [] } = await (isOneByOne ? migrator.migrateUp() : migrator.migrateToLatest())
+    if (error) throw error
+    if (!isOneByOne || results.length === 0) return
+  }
 }
 
 /** Append only: a store runs, in order of their names, the migrations that it has not run yet. */
@@ -135,12 +147,14 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0023_event_partitions': { up: partitionEvents },
   '0024_filter_indexes': {
     async up(db) {
+      await lockForIndexes(db, ['tasks', 'approvals', 'cases', 'records', 'threads', 'webhook_deliveries'])
       for (const statement of filterIndexStatements(db)) await sql.raw(statement).execute(db)
     },
   },
   '0025_unread_and_path_indexes': {
     async up(db) {
-      for (const statement of UNREAD_AND_PATH_INDEXES) await sql.raw(statement).execute(db)
+      await lockForIndexes(db, ['approvals', 'threads'])
+      for (const statement of unreadAndPathIndexes(db)) await sql.raw(statement).execute(db)
     },
   },
   '0026_edited_approvals': {
@@ -148,6 +162,7 @@ export const MIGRATIONS: Record<string, Migration> = {
       await sql.raw(EDITED_APPROVALS_INDEX).execute(db)
     },
   },
+  '0027_replaced_indexes': { up: useReplacements },
 }
 
 /** Finds the requests that a person edited, which no suggested rule may cover. They are few. */

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { isPostgres } from '../dialect.ts'
-import { classifyStoreError, isUnreachable, retryWhile, StoreBusy } from '../errors.ts'
+import { classifyStoreError, isUnreachable } from '../errors.ts'
 import type { Db } from '../store.ts'
 import {
   createWeekPartitions,
@@ -11,10 +11,10 @@ import {
   WEEK_MS,
   weekStart,
 } from './event-weeks.ts'
+import { retryWhileLocked, runWithShortLocks } from './short-locks.ts'
 
 const DAY_MS = 24 * 60 * 60_000
 const PREPARED = 'events_before_'
-const LOCK_TIMEOUT_MS = 50
 
 /**
  * Partitions `events` by week. The existing table becomes the first partition as it is: `prepareEventPartitions` has proved
@@ -28,17 +28,14 @@ export async function partitionEvents(db: Db): Promise<void> {
   const isDivided = (newest === null || newest < taskIdPrefixAt(first)) && (await sortsIdsByBytes(db))
   const existing = isDivided ? `${PREPARED}${dayText(first)}` : 'events_default'
   const bounds = isDivided ? `for values from (minvalue) to ('${taskIdPrefixAt(first)}')` : 'default'
-  for (const statement of [
-    `set local lock_timeout = ${LOCK_TIMEOUT_MS}`,
+  await runWithShortLocks(db, [
     `alter table events rename to ${existing}`,
     `alter index events_pkey rename to ${existing}_pkey`,
     `create table events (like ${existing}) partition by range (task_id)`,
     'alter table events add primary key (task_id, seq)',
     `alter table events attach partition ${existing} ${bounds}`,
     `alter table ${existing} drop constraint if exists ${PREPARED}${dayText(first)}`,
-    'set local lock_timeout = 0',
   ])
-    await sql.raw(statement).execute(db)
   if (!isDivided) return
   await sql`create table events_default (like events including all)`.execute(db)
   await sql`alter table events attach partition events_default default`.execute(db)
@@ -46,28 +43,31 @@ export async function partitionEvents(db: Db): Promise<void> {
 }
 
 /**
- * Before the migrations, and outside of their transaction: proves that the events of an existing installation belong to
+ * Before the migrations, and outside of their transactions: proves that the events of an existing installation belong to
  * tasks from before a Monday in one to two weeks. Reading all rows takes minutes for a large table, while other replicas
- * read and write it. An attempt that was interrupted is continued, or undone if its Monday is near. If the migrations fail
- * it is undone, because an earlier version may go on.
+ * read and write it. An attempt that was interrupted is continued, or undone if its Monday is near. If the table could not
+ * be partitioned it is undone, because an earlier version may go on.
  */
-export const migrateWithEventPartitions = (db: Db, migrate: () => Promise<void>): Promise<void> =>
+export const migrateWithEventPartitions = (db: Db, migrate: () => Promise<void>, onRetry: OnRetry): Promise<void> =>
   // An earlier version may write to an empty table before the migrations have their lock.
-  retryWhile(
-    async () => ((await findNewestPlainTaskId(db)) === null ? migrate() : prepareAndMigrate(db, migrate)),
-    isBusy,
+  retryWhileLocked(
+    async () => ((await findNewestPlainTaskId(db)) === null ? migrate() : prepareAndMigrate(db, migrate, onRetry)),
+    onRetry,
   )
 
-async function prepareAndMigrate(db: Db, migrate: () => Promise<void>): Promise<void> {
+/** Called each time a lock was not available. */
+type OnRetry = (error: unknown) => void
+
+async function prepareAndMigrate(db: Db, migrate: () => Promise<void>, onRetry: OnRetry): Promise<void> {
   // One replica at a time; the others find the table partitioned when they have the lock.
   await sql`select pg_advisory_lock(hashtext('svc'), hashtext('prepare event partitions'))`.execute(db)
   try {
     const newest = await findNewestPlainTaskId(db)
-    if (newest !== null) await proveEarlierEvents(db, newest)
-    await retryWhile(migrate, isBusy).catch(async (error: unknown) => {
+    if (newest !== null) await proveEarlierEvents(db, newest, onRetry)
+    await retryWhileLocked(migrate, onRetry).catch(async (error: unknown) => {
       // After a lost connection another replica may have the lock, and need the constraint.
       const prepared = isUnreachable(classifyStoreError(error)) ? null : await findPreparedWeek(db)
-      if (prepared !== null) await dropPreparedWeek(db, prepared)
+      if (prepared !== null) await dropPreparedWeek(db, prepared, onRetry)
       throw error
     })
   } finally {
@@ -75,40 +75,34 @@ async function prepareAndMigrate(db: Db, migrate: () => Promise<void>): Promise<
   }
 }
 
-async function proveEarlierEvents(db: Db, newest: string): Promise<void> {
+async function proveEarlierEvents(db: Db, newest: string, onRetry: OnRetry): Promise<void> {
   const now = await readDatabaseTime(db)
   const prepared = await findPreparedWeek(db)
   const isUsable = prepared !== null && prepared >= now + DAY_MS
-  if (prepared !== null && !isUsable) await dropPreparedWeek(db, prepared)
+  if (prepared !== null && !isUsable) await dropPreparedWeek(db, prepared, onRetry)
   const week = isUsable ? prepared : weekStart(now) + 2 * WEEK_MS
   if (newest >= taskIdPrefixAt(week)) return
   const name = `${PREPARED}${dayText(week)}`
   if (!isUsable) {
     const check = `add constraint ${name} check (task_id < '${taskIdPrefixAt(week)}') not valid`
-    await alterWithShortLock(db, check)
+    await alterWithShortLock(db, check, onRetry)
   }
   try {
     await sql.raw(`alter table events validate constraint ${name}`).execute(db)
   } catch (error) {
-    await dropPreparedWeek(db, week)
+    await dropPreparedWeek(db, week, onRetry)
     throw error
   }
 }
 
-const dropPreparedWeek = (db: Db, week: number) => alterWithShortLock(db, `drop constraint ${PREPARED}${dayText(week)}`)
+const dropPreparedWeek = (db: Db, week: number, onRetry: OnRetry) =>
+  alterWithShortLock(db, `drop constraint ${PREPARED}${dayText(week)}`, onRetry)
 
-/** Other replicas wait behind a statement that waits for a lock, so it waits briefly and often while a dump is made. */
-const alterWithShortLock = (db: Db, change: string) =>
-  retryWhile(
-    () =>
-      db.transaction().execute(async (transaction) => {
-        await sql.raw(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`).execute(transaction)
-        await sql.raw(`alter table events ${change}`).execute(transaction)
-      }),
-    isBusy,
+const alterWithShortLock = (db: Db, change: string, onRetry: OnRetry) =>
+  retryWhileLocked(
+    () => db.transaction().execute((transaction) => runWithShortLocks(transaction, [`alter table events ${change}`])),
+    onRetry,
   )
-
-const isBusy = (error: unknown) => classifyStoreError(error) instanceof StoreBusy
 
 /** The Monday for which an existing installation was prepared. */
 async function findPreparedWeek(db: Db): Promise<number | null> {
