@@ -9,7 +9,7 @@ import { findPolicy, resetPolicy, savePolicy } from './current-policy.ts'
 import { listPolicyVersions } from './policy-rows.ts'
 import { PolicyView, toPolicyView } from './policy-view.ts'
 import { listPastApprovals, type PastApproval } from './rows.ts'
-import { MAX_DECISIONS_OF_A_KIND, readSuggestions } from './read-suggestions.ts'
+import { MAX_READ_PER_STATUS, readSuggestions } from './read-suggestions.ts'
 import { type PastGatedRequest, simulatePolicy } from './simulate-policy.ts'
 import { MIN_APPROVED } from './suggest-rules.ts'
 import { SuggestionsView } from './suggestion-view.ts'
@@ -65,7 +65,12 @@ export const policyRoutes = nameRoutes({
 
   listSuggestions: defineProjectRead('/v1/wedges/:wedge/suggestions', {
     summary: 'Suggest auto-approve rules',
-    description: `From the newest ${MAX_DECISIONS_OF_A_KIND.toLocaleString('en-US')} approved, edited, rejected and expired requests of the project each: the narrowest rule for each action that people approved unchanged at least ${MIN_APPROVED} times. No suggested rule covers a request that a person rejected, sent back or edited.`,
+    description: [
+      `Suggests the narrowest rule for each action that people approved unchanged at least ${MIN_APPROVED} times.`,
+      `Reads the newest ${MAX_READ_PER_STATUS} approved and the newest ${MAX_READ_PER_STATUS} expired requests of the wedge in the project.`,
+      'Older approvals lead to no suggestion.',
+      'No suggested rule covers a request that a person rejected, sent back or edited, however old that request is.',
+    ].join(' '),
     responses: { 200: SuggestionsView },
     find: ({ ctx, params }) => requirePathWedge(ctx, params.wedge ?? ''),
     handle: ({ ctx, scope, subject: wedge }) => readSuggestions(ctx.db, scope.projectId, wedge),

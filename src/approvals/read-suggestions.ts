@@ -4,45 +4,90 @@ import type { Db } from '../store/store.ts'
 import { parseTaskConstraints } from '../tasks/view.ts'
 import { parseTool } from './action-text.ts'
 import { findPolicy, type Policy } from './current-policy.ts'
-import { listPastDecisions, type PastApproval, type PastDecisionKind } from './rows.ts'
-import { type PastDecision, type PastOutcome, suggestRules, toPastDecision } from './suggest-rules.ts'
+import { listPastDecisions, listRefusedApprovals, type PastApproval } from './rows.ts'
+import {
+  decisiveDollars,
+  dollarsOf,
+  type PastDecision,
+  type PastOutcome,
+  type RuleSuggestion,
+  suggestRules,
+  toPastDecision,
+} from './suggest-rules.ts'
 import { toSuggestionsView } from './suggestion-view.ts'
 import { parseProposedPayload } from './view.ts'
 
-/** So many decisions of each kind are read: a rejected request counts, even if thousands were approved after it. */
-export const MAX_DECISIONS_OF_A_KIND = 500
-const DECISION_KINDS: readonly PastDecisionKind[] = ['edited', 'rejected', 'approved', 'expired']
+/** So many approved and so many expired requests are read. More would make the request too slow. */
+export const MAX_READ_PER_STATUS = 500
 /** A page has whole payloads, so it is small. */
 const PAGE_ROWS = 250
+
+/** What was read of the decisions of a wedge in one project, by the id of the approval. */
+interface History {
+  db: Db
+  projectId: string
+  wedge: Wedge
+  policy: Policy
+  decisions: Map<string, PastDecision>
+}
 
 /** Suggests rules from what people decided in the project, with the policy that they would change. */
 export async function readSuggestions(db: Db, projectId: string, wedge: Wedge) {
   const policy = await findPolicy(db, projectId, wedge)
-  const decisions = new Map<string, PastDecision>()
-  let isCapped = false
-  for (const kind of DECISION_KINDS) {
-    const { rows, hasMore } = await readNewestDecisions(db, projectId, wedge.slug, kind)
-    isCapped ||= hasMore
-    // An edited approval is an approved one too.
-    for (const row of rows) if (!decisions.has(row.id)) decisions.set(row.id, toDecision(policy, row))
-    await setImmediate()
-  }
-  const past = [...decisions.values()].toSorted((a, b) => (a.approvalId < b.approvalId ? 1 : -1))
-  return toSuggestionsView(policy, { checked: past.length, isCapped }, suggestRules(wedge.manifest, policy.rules, past))
+  const history: History = { db, projectId, wedge, policy, decisions: new Map() }
+  const hasOlderApproved = await readNewest(history, 'approved')
+  const hasOlderExpired = await readNewest(history, 'expired')
+  await readRefused(history, suggestFrom(history).suggestions)
+  const isCapped = hasOlderApproved || hasOlderExpired
+  return toSuggestionsView(policy, { checked: history.decisions.size, isCapped }, suggestFrom(history))
 }
 
-/** Reads in pages, so that other requests get their turn in between. */
-async function readNewestDecisions(db: Db, projectId: string, wedge: string, kind: PastDecisionKind) {
-  const rows: PastApproval[] = []
-  let hasMore = true
-  while (hasMore && rows.length < MAX_DECISIONS_OF_A_KIND) {
-    const page = { limit: PAGE_ROWS, cursor: rows.at(-1)?.id }
-    const found = await listPastDecisions(db, projectId, wedge, kind, page)
-    rows.push(...found.slice(0, PAGE_ROWS))
-    hasMore = found.length > PAGE_ROWS
-    await setImmediate()
+function suggestFrom({ wedge, policy, decisions }: History) {
+  const past = [...decisions.values()].toSorted((a, b) => (a.approvalId < b.approvalId ? 1 : -1))
+  return suggestRules(wedge.manifest, policy.rules, past)
+}
+
+/** Returns whether there are older ones. */
+async function readNewest(history: History, status: 'approved' | 'expired'): Promise<boolean> {
+  const { db, projectId, wedge } = history
+  let cursor: string | undefined
+  for (let read = 0; read < MAX_READ_PER_STATUS; read += PAGE_ROWS) {
+    const rows = await listPastDecisions(db, projectId, wedge.slug, status, { limit: PAGE_ROWS, cursor })
+    cursor = (await addPage(history, rows)).at(-1)?.approvalId
+    if (rows.length <= PAGE_ROWS) return false
   }
-  return { rows, hasMore }
+  return true
+}
+
+/**
+ * Reads every request that a person refused and that one of the suggestions could cover, however old it is. Nothing more is
+ * read about an action as soon as a refused request leaves no rule for it.
+ */
+async function readRefused(history: History, suggestions: readonly RuleSuggestion[]): Promise<void> {
+  const { db, projectId, wedge } = history
+  const open = new Map(suggestions.map((one) => [one.rule.action.toLowerCase(), decisiveDollars(one)]))
+  for (const refusal of ['edited', 'rejected'] as const) {
+    let cursor: string | undefined
+    for (let hasMore = true; hasMore && open.size > 0; ) {
+      const page = { limit: PAGE_ROWS, cursor }
+      const rows = await listRefusedApprovals(db, projectId, wedge.slug, { refusal, actions: [...open.keys()] }, page)
+      const refused = await addPage(history, rows)
+      for (const one of refused) {
+        const action = one.action.toLowerCase()
+        if (one.outcome === 'refused' && dollarsOf(one) <= (open.get(action) ?? 0)) open.delete(action)
+      }
+      cursor = refused.at(-1)?.approvalId
+      hasMore = rows.length > PAGE_ROWS
+    }
+  }
+}
+
+/** Other requests get their turn after each page. */
+async function addPage({ policy, decisions }: History, rows: readonly PastApproval[]): Promise<PastDecision[]> {
+  const added = rows.slice(0, PAGE_ROWS).map((row) => toDecision(policy, row))
+  for (const one of added) decisions.set(one.approvalId, one)
+  await setImmediate()
+  return added
 }
 
 function toDecision({ rules }: Policy, row: PastApproval): PastDecision {
@@ -52,11 +97,12 @@ function toDecision({ rules }: Policy, row: PastApproval): PastDecision {
 }
 
 function toOutcome(row: PastApproval): PastOutcome {
+  // With several approvers one can edit a request that expires afterwards.
+  if (row.edited !== null) return 'refused'
   if (row.status === 'expired') return 'undecided'
   // The service closes the other requests of a task when one is rejected; no person has decided about them.
   if (row.status === 'rejected') return row.decided_by_kind === 'system' ? 'other' : 'refused'
   if (row.status !== 'approved') return 'other'
-  if (row.edited !== null) return 'refused'
   // No rule could have approved these.
   if (row.needed > 1 || row.approvers !== null || parseTaskConstraints(row).approval_required) return 'other'
   return 'unchanged'

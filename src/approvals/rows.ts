@@ -183,26 +183,47 @@ export function listPastApprovals(db: Db, projectId: string, wedge: string, limi
     .execute()
 }
 
-/** Edited approvals have an index of their own: they are few, and must be found behind any number of others. */
-export type PastDecisionKind = 'approved' | 'edited' | 'rejected' | 'expired'
-
-/** The newest of these approvals that were decided so, one more than the page. */
+/** The newest of these approvals with this status, one more than the page. */
 export function listPastDecisions(
   db: Db,
   projectId: string,
   wedge: string,
-  kind: PastDecisionKind,
+  status: 'approved' | 'expired',
   page: PageQuery,
 ): Promise<PastApproval[]> {
-  const ofProject = pastApprovals(db, projectId, kind)
-  const isByRule = sql<SqlBool>`path <> 'question'`
-  if (kind === 'edited')
-    return listNewestPage(db, ofProject.where('wedge', '=', wedge).where('edited', 'is not', null), page, [isByRule])
-  return listNewestPage(db, ofProject.where('status', '=', kind), page, [...matchColumns({ wedge }), isByRule])
+  const ofProject = pastApprovals(db, projectId, status).where('status', '=', status)
+  return listNewestPage(db, ofProject, page, [...matchColumns({ wedge }), IS_BY_RULE])
 }
 
+const IS_BY_RULE = sql<SqlBool>`path <> 'question'`
+
+/** Edited approvals have an index of their own: they are few, and must be found behind any number of others. */
+export type Refusal = 'edited' | 'rejected'
+
+/** The newest of these approvals that a person refused, one more than the page. `actions` are in lower case. */
+export function listRefusedApprovals(
+  db: Db,
+  projectId: string,
+  wedge: string,
+  { refusal, actions }: { refusal: Refusal; actions: readonly string[] },
+  page: PageQuery,
+): Promise<PastApproval[]> {
+  const ofProject = pastApprovals(db, projectId, refusal)
+  const filters = [IS_BY_RULE, mayBeAction(actions)]
+  if (refusal === 'edited')
+    return listNewestPage(db, ofProject.where('wedge', '=', wedge).where('edited', 'is not', null), page, filters)
+  // The service closes the other requests of a task when one is rejected. No person has decided about them.
+  const isByPerson = sql<SqlBool>`coalesce(decided_by_kind, '') <> 'system'`
+  const rejected = ofProject.where('status', '=', 'rejected')
+  return listNewestPage(db, rejected, page, [...matchColumns({ wedge }), isByPerson, ...filters])
+}
+
+/** Databases know the case of ASCII letters only, or of other letters than JavaScript, so other names always match. */
+const mayBeAction = (actions: readonly string[]) =>
+  sql<SqlBool>`(lower(action) in (${sql.join(actions)}) or octet_length(action) > length(action))`
+
 /** Whether a task requires approval for every action matters only for what was approved. */
-function pastApprovals(db: Db, projectId: string, kind?: PastDecisionKind) {
+function pastApprovals(db: Db, projectId: string, kind?: 'approved' | 'expired' | Refusal) {
   const ofTask = db
     .selectFrom('tasks')
     .select('constraints')

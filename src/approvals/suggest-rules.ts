@@ -123,7 +123,7 @@ function suggestRule(
   const limit = requests.some((request) => request.statesAmount) ? safeLimit(approved, refused) : undefined
   if (typeof limit === 'string') return limit
   if (limit === undefined && refused.length > 0)
-    return `requests state no amount, so a rule would also cover the ${refused.length} that people rejected or edited`
+    return 'requests state no amount, so a rule would also cover those that people rejected or edited'
   if (limit === undefined && isHighRisk(manifest, action))
     return 'the wedge says that it has a high risk, and its requests state no amount that a rule can limit'
   const isCovered = ({ stated }: PastDecision) =>
@@ -134,11 +134,19 @@ function suggestRule(
   return { rule, rules: addRule(rules, rule), wouldPass, undecided, refused }
 }
 
+/** A refused request of at most so many dollars leaves no rule for its action. Infinity: any refused request does. */
+export function decisiveDollars({ rule, wouldPass }: RuleSuggestion): number {
+  if (rule.max_amount_usd === undefined) return Number.POSITIVE_INFINITY
+  const amounts = wouldPass.map(dollarsOf).toSorted((a, b) => a - b)
+  return amounts[MIN_APPROVED - 1] ?? Number.POSITIVE_INFINITY
+}
+
 /** Only what the wedge declares counts: an action of a connection has a high risk by default. */
 const isHighRisk = (manifest: Pick<WedgeManifest, 'approvals'>, action: string): boolean =>
   matchApprovals(manifest, action).some(({ risk }) => risk === 'high')
 
-const dollarsOf = ({ stated }: PastDecision): number =>
+/** Infinity if the request states no amount that a rule can limit. */
+export const dollarsOf = ({ stated }: PastDecision): number =>
   'dollars' in stated ? stated.dollars : Number.POSITIVE_INFINITY
 
 const byAmount = (a: PastDecision, b: PastDecision): number => {

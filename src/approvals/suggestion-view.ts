@@ -37,8 +37,8 @@ const RuleSuggestionView = z
 
 export const SuggestionsView = z
   .object({
-    checked: z.number().int().meta({ description: 'How many decided and expired requests were read.' }),
-    is_capped: z.boolean().meta({ description: 'There are older ones that were not read.' }),
+    checked: z.number().int().meta({ description: 'How many requests were read.' }),
+    is_capped: z.boolean().meta({ description: 'There are older approved or expired requests that were not read.' }),
     policy_version: z
       .number()
       .int()

@@ -106,7 +106,7 @@ eachStore((store) => {
     expect(await told()).toBe(undefined)
     expect((await suggestions(app)).refused).toContainEqual({
       action: 'tell',
-      reason: 'requests state no amount, so a rule would also cover the 1 that people rejected or edited',
+      reason: 'requests state no amount, so a rule would also cover those that people rejected or edited',
     })
   })
 

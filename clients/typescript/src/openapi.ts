@@ -1643,9 +1643,9 @@ export type StepStartedEvent = {
 }
 
 export type Suggestions = {
-  /** How many decided and expired requests were read. */
+  /** How many requests were read. */
   checked: number
-  /** There are older ones that were not read. */
+  /** There are older approved or expired requests that were not read. */
   is_capped: boolean
   /** The version that the suggestions would change: `based_on` of the next save. */
   policy_version: number | null

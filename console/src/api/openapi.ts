@@ -2178,9 +2178,9 @@ export interface components {
             type: "step.started";
         };
         Suggestions: {
-            /** @description How many decided and expired requests were read. */
+            /** @description How many requests were read. */
             checked: number;
-            /** @description There are older ones that were not read. */
+            /** @description There are older approved or expired requests that were not read. */
             is_capped: boolean;
             /** @description The version that the suggestions would change: `based_on` of the next save. */
             policy_version: number | null;
