@@ -79,7 +79,9 @@ async function searchRecords(
     (one) => (wedge ?? one.wedge) === one.wedge && (collection ?? one.collection) === one.collection,
   )
   if (selected.length === 0) return null
-  const ids = selectNewestIds(db, projectId, selected, { ...filter, limit: filter.limit + 1 })
+  // A collection has at most one record of a key, so these are all of them.
+  const limit = key === undefined ? filter.limit + 1 : selected.length
+  const ids = selectNewestIds(db, projectId, selected, { ...filter, limit })
   return { query: records.where('id', 'in', ids), filters: matching }
 }
 
