@@ -106,9 +106,12 @@ export function listApprovals(db: Db, projectIds: readonly string[], filter: App
   const { status, task_id, wedge, path, assignee_id } = filter
   const approvals = db.selectFrom('approvals').selectAll()
   if (task_id === undefined && assignee_id === undefined)
-    return listNewestOfProjects(db, projectIds, filter, approvals, (projectId) =>
-      searchApprovals(db, projectId, filter),
-    )
+    return listNewestOfProjects(db, {
+      projectIds,
+      page: filter,
+      rows: { query: approvals, filters: matchColumns({ status, wedge, path }) },
+      searchIn: (projectId, page) => searchApprovals(db, projectId, { ...filter, ...page }),
+    })
   const owned =
     task_id === undefined
       ? approvals.where('assignee_id', '=', assignee_id ?? '')

@@ -35,16 +35,18 @@ export interface CaseFilter extends PageQuery {
 export function listCases(db: Db, projectIds: readonly string[], filter: CaseFilter): Promise<CaseRow[]> {
   const { wedge, status, stage, client_id, thread_id, assignee_id } = filter
   const cases = db.selectFrom('cases').selectAll()
-  const columns = { wedge, status, stage, assignee_id }
+  const filters = matchColumns({ wedge, status, stage, assignee_id })
   if (thread_id === undefined && client_id === undefined)
-    return listNewestOfProjects(db, projectIds, filter, cases, (projectId) => ({
-      query: cases.where('project_id', '=', projectId),
-      filters: matchColumns(columns),
-    }))
+    return listNewestOfProjects(db, {
+      projectIds,
+      page: filter,
+      rows: { query: cases, filters },
+      searchIn: (projectId) => ({ query: cases.where('project_id', '=', projectId), filters }),
+    })
   const owned =
     thread_id === undefined ? cases.where('client_id', '=', client_id ?? '') : cases.where('thread_id', '=', thread_id)
-  const others = { ...columns, client_id: thread_id === undefined ? undefined : client_id }
-  return listNewestPage(db, owned, filter, [isInProjects(projectIds), ...matchColumns(others)])
+  const ofClient = matchColumns({ client_id: thread_id === undefined ? undefined : client_id })
+  return listNewestPage(db, owned, filter, [isInProjects(projectIds), ...filters, ...ofClient])
 }
 
 /** The client of a thread of the project, for a case about that thread. */

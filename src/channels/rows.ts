@@ -19,9 +19,12 @@ const channelById = prepareQuery<{ id: string }, ChannelRow>((db, arg) =>
 
 export function listChannels(db: Db, projectIds: readonly string[], page: PageQuery): Promise<ChannelRow[]> {
   const channels = db.selectFrom('channels').selectAll()
-  return listNewestOfProjects(db, projectIds, page, channels, (projectId) => ({
-    query: channels.where('project_id', '=', projectId),
-  }))
+  return listNewestOfProjects(db, {
+    projectIds,
+    page,
+    rows: { query: channels },
+    searchIn: (projectId) => ({ query: channels.where('project_id', '=', projectId) }),
+  })
 }
 
 export type ChannelChanges = Partial<Omit<ChannelRow, 'id' | 'project_id' | 'created_at'>>

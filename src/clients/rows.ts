@@ -1,3 +1,4 @@
+import { type SqlBool, sql } from 'kysely'
 import type { JsonObject } from '../base/json.ts'
 import type { PageQuery } from '../http/page.ts'
 import { listNewestOfProjects } from '../store/newest-page.ts'
@@ -36,14 +37,22 @@ export async function listClients(
 ): Promise<ClientWithHandles[]> {
   const { handle } = filter
   const clients = db.selectFrom('clients').selectAll()
-  const rows = await listNewestOfProjects(db, projectIds, filter, clients, (projectId) => {
-    const ofProject = clients.where('project_id', '=', projectId)
-    if (handle === undefined) return { query: ofProject }
-    const owner = db.selectFrom('client_handles').select('client_id').where('project_id', '=', projectId)
-    return { query: ofProject.where('id', 'in', owner.where('handle', '=', handle)) }
+  const rows = await listNewestOfProjects(db, {
+    projectIds,
+    page: filter,
+    rows: { query: clients, filters: handle === undefined ? [] : [hasHandle(handle)] },
+    searchIn: (projectId) => {
+      const ofProject = clients.where('project_id', '=', projectId)
+      if (handle === undefined) return { query: ofProject }
+      const owner = db.selectFrom('client_handles').select('client_id').where('project_id', '=', projectId)
+      return { query: ofProject.where('id', 'in', owner.where('handle', '=', handle)) }
+    },
   })
   return withHandles(db, rows)
 }
+
+const hasHandle = (handle: string) => sql<SqlBool>`exists (
+  select 1 from client_handles where client_handles.client_id = clients.id and client_handles.handle = ${handle})`
 
 export interface ClientActivity {
   client_id: string

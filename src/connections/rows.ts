@@ -27,10 +27,12 @@ export async function listConnections(db: Db, filter: ConnectionFilter): Promise
   const { projectIds, kind, clientId: owner_id } = filter
   const filters = matchColumns({ kind, owner_id, owner_kind: owner_id && 'client' })
   const connections = db.selectFrom('connections').selectAll()
-  const rows = await listNewestOfProjects(db, projectIds, filter, connections, (projectId) => ({
-    query: connections.where('project_id', '=', projectId),
-    filters,
-  }))
+  const rows = await listNewestOfProjects(db, {
+    projectIds,
+    page: filter,
+    rows: { query: connections, filters },
+    searchIn: (projectId) => ({ query: connections.where('project_id', '=', projectId), filters }),
+  })
   return rows.map(toConnection)
 }
 

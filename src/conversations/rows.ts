@@ -34,15 +34,25 @@ async function listThreadsInOrder(
   page: { limit: number; cursor?: string | string[] | undefined },
   order: readonly string[],
 ): Promise<ThreadRow[]> {
-  const searchIn = (ids: readonly string[]) => filterThreads(db, ids, filter)
+  const { client_id, held_by } = filter
+  const threads: ThreadQuery = db.selectFrom('threads').selectAll('threads')
   if (!isOfOneOwner(filter)) {
-    const threads: ThreadQuery = db.selectFrom('threads').selectAll('threads')
     const searched = filter.channel_id === undefined ? projectIds : await listChannelProjects(db, filter.channel_id)
     const allowed = projectIds.filter((projectId) => searched.includes(projectId))
-    return listNewestOfProjects(db, allowed, page, threads, (projectId) => searchIn([projectId]), order)
+    return listNewestOfProjects(db, {
+      projectIds: allowed,
+      page,
+      rows: filterThreads(threads, filter),
+      searchIn: (projectId) => filterThreads(threads.where('threads.project_id', '=', projectId), filter),
+      order,
+    })
   }
-  const { query, filters } = searchIn(projectIds)
-  return listNewestPage(db, query, page, filters, order)
+  const owned =
+    client_id === undefined
+      ? threads.where('threads.held_by_id', '=', held_by?.id ?? '')
+      : threads.where('threads.client_id', '=', client_id)
+  const { query, filters } = filterThreads(owned, filter)
+  return listNewestPage(db, query, page, [isInProjects(projectIds, 'threads.project_id'), ...filters], order)
 }
 
 /** The project with the messages of a channel, which may have been deleted; none if the channel has no threads. */
@@ -68,16 +78,11 @@ export const activityCursor = ({ updated_at, id }: ThreadRow): string => `${upda
 
 type ThreadQuery = SelectQueryBuilder<Tables, 'threads', ThreadRow>
 
-function filterThreads(db: Db, projectIds: readonly string[], filter: ConversationFilter) {
+/** Adds the conditions of a filter, without its owner. */
+function filterThreads(threads: ThreadQuery, filter: ConversationFilter) {
   const { client_id, channel_id, status, held_by, unread, unanswered } = filter
-  const threads: ThreadQuery = db.selectFrom('threads').selectAll('threads')
-  const owned = isOfOneOwner(filter)
-    ? client_id === undefined
-      ? threads.where('threads.held_by_id', '=', held_by?.id ?? '')
-      : threads.where('threads.client_id', '=', client_id)
-    : threads.where('threads.project_id', '=', projectIds[0] ?? '')
   // As the partial indexes of these threads have it.
-  const answered = unanswered ? owned.where('threads.unanswered_at', 'is not', null) : owned
+  const answered = unanswered ? threads.where('threads.unanswered_at', 'is not', null) : threads
   const query = unread ? answered.where(sql<SqlBool>`threads.message_count > threads.read_count`) : answered
   const columns = {
     'threads.channel_id': channel_id,
@@ -85,12 +90,7 @@ function filterThreads(db: Db, projectIds: readonly string[], filter: Conversati
     'threads.held_by_kind': held_by?.kind,
     'threads.held_by_id': client_id === undefined ? undefined : held_by?.id,
   }
-  const filters = [
-    ...(isOfOneOwner(filter) ? [isInProjects(projectIds, 'threads.project_id')] : []),
-    ...matchColumns(columns),
-    ...(unread ? [HAS_UNREAD] : []),
-  ]
-  return { query, filters }
+  return { query, filters: [...matchColumns(columns), ...(unread ? [HAS_UNREAD] : [])] }
 }
 
 const HAS_UNREAD = sql<SqlBool>`exists (

@@ -94,10 +94,12 @@ export function listFiles(db: Db, projectIds: readonly string[], filter: FileFil
   const stored = matchColumns({ state: 'stored' })
   if (client_id !== undefined)
     return listNewestPage(db, files.where('client_id', '=', client_id), filter, [isInProjects(projectIds), ...stored])
-  return listNewestOfProjects(db, projectIds, filter, files, (projectId) => ({
-    query: files.where('project_id', '=', projectId),
-    filters: stored,
-  }))
+  return listNewestOfProjects(db, {
+    projectIds,
+    page: filter,
+    rows: { query: files, filters: stored },
+    searchIn: (projectId) => ({ query: files.where('project_id', '=', projectId), filters: stored }),
+  })
 }
 
 /** The files of a task that still exist, in their order. */

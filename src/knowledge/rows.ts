@@ -58,10 +58,15 @@ export async function listKnowledgeItems(
   filter: KnowledgeFilter,
 ): Promise<KnowledgeItem[]> {
   const items = db.selectFrom('knowledge').selectAll()
-  const rows = await listNewestOfProjects(db, projectIds, filter, items, (projectId) => ({
-    query: items.where('project_id', '=', projectId).where('wedge', '=', filter.wedge),
-    filters: matchColumns({ kind: filter.kind }),
-  }))
+  const ofWedge = items.where('wedge', '=', filter.wedge)
+  const filters = matchColumns({ kind: filter.kind })
+  const rows = await listNewestOfProjects(db, {
+    projectIds,
+    page: filter,
+    // The wedge of an item never changes.
+    rows: { query: items, filters },
+    searchIn: (projectId) => ({ query: ofWedge.where('project_id', '=', projectId), filters }),
+  })
   return rows.map(toKnowledgeItem)
 }
 

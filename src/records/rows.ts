@@ -16,7 +16,10 @@ export interface RecordFilter extends PageQuery {
   where: readonly FilterCondition[]
 }
 
-/** Above this number of collections the records of a project are compared one by one. */
+/**
+ * Above this number of collections, of a project or, for a filter on fields, of all projects together, the records are
+ * compared one by one.
+ */
 const MAX_MERGED_COLLECTIONS = 100
 
 /** The newest records, one more than a page. A filter on fields uses the index that each collection has. */
@@ -25,14 +28,22 @@ export async function listRecords(db: Db, projectIds: readonly string[], filter:
   if (tests.length > 0 && filter.key === undefined) {
     const collections = await listNamedCollections(db, projectIds, filter)
     if (collections)
-      return mergeNewest(collections, filter, (named) => listFilteredRecords(db, { ...filter, ...named }, tests))
+      return mergeNewest(collections, filter, newestFirst, (named) =>
+        listFilteredRecords(db, { ...filter, ...named }, tests),
+      )
   }
   const matching = tests.map((test) => recordMatches('records.id', test))
   const records = db.selectFrom('records').selectAll()
-  return listNewestOfProjects(db, projectIds, filter, records, (projectId) =>
-    searchRecords(db, projectId, filter, matching),
-  )
+  return listNewestOfProjects(db, {
+    projectIds,
+    page: filter,
+    // The wedge, the collection and the key of a record never change.
+    rows: { query: records, filters: matching },
+    searchIn: (projectId, page) => searchRecords(db, projectId, { ...filter, ...page }, matching),
+  })
 }
+
+const newestFirst = (a: RecordRow, b: RecordRow) => (a.id < b.id ? 1 : -1)
 
 /** The collections of these projects that a filter on fields reads, of all wedges; null if they are too many. */
 async function listNamedCollections(db: Db, projectIds: readonly string[], { wedge, collection }: RecordFilter) {
@@ -40,9 +51,9 @@ async function listNamedCollections(db: Db, projectIds: readonly string[], { wed
   const named: { projectId: string; collection: string }[] = []
   for (const projectId of projectIds) {
     const all = await listCollections(db, projectId, MAX_MERGED_COLLECTIONS + 1)
-    if (all.length > MAX_MERGED_COLLECTIONS) return null
     const names = all.filter((one) => wedge === undefined || one.wedge === wedge).map((one) => one.collection)
     named.push(...[...new Set(names)].map((name) => ({ projectId, collection: name })))
+    if (Math.max(all.length, named.length) > MAX_MERGED_COLLECTIONS) return null
   }
   return named
 }
@@ -68,7 +79,9 @@ async function searchRecords(
     (one) => (wedge ?? one.wedge) === one.wedge && (collection ?? one.collection) === one.collection,
   )
   if (selected.length === 0) return null
-  const ids = selectNewestIds(db, projectId, selected, { ...filter, limit: filter.limit + 1 })
+  // A collection has at most one record of a key, so these are all of them.
+  const limit = key === undefined ? filter.limit + 1 : selected.length
+  const ids = selectNewestIds(db, projectId, selected, { ...filter, limit })
   return { query: records.where('id', 'in', ids), filters: matching }
 }
 

@@ -1,7 +1,6 @@
 import { readApprovalViews } from '../approvals/read-approvals.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import { toIsoTime } from '../ctx/world.ts'
-import { inTurns } from '../store/newest-page.ts'
 import type { Db } from '../store/store.ts'
 import type { ApprovalRow, TaskRow } from '../store/tables.ts'
 import { toTaskView } from '../tasks/view.ts'
@@ -37,7 +36,7 @@ export async function readNeedsYou({ db, world }: Pick<Ctx, 'db' | 'world'>, pro
     async () => toItems('schedule', await listFailingSchedules(db, projectIds, limit)),
     async () => toItems('intake', await listOpenIntakeQuestions(db, projectIds, limit)),
   ]
-  const lists = await inTurns(reads, (read) => read())
+  const lists = await Promise.all(reads.map((read) => read()))
   return {
     data: lists.flatMap((items) => items.slice(0, MAX_PER_KIND)),
     has_more: lists.some((items) => items.length > MAX_PER_KIND),

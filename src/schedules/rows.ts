@@ -23,10 +23,13 @@ export function listSchedules(
   filter: PageQuery & { wedge?: string | undefined },
 ): Promise<ScheduleRow[]> {
   const schedules = db.selectFrom('schedules').selectAll()
-  return listNewestOfProjects(db, projectIds, filter, schedules, (projectId) => ({
-    query: schedules.where('project_id', '=', projectId),
-    filters: matchColumns({ wedge: filter.wedge }),
-  }))
+  const filters = matchColumns({ wedge: filter.wedge })
+  return listNewestOfProjects(db, {
+    projectIds,
+    page: filter,
+    rows: { query: schedules, filters },
+    searchIn: (projectId) => ({ query: schedules.where('project_id', '=', projectId), filters }),
+  })
 }
 
 /** Locks the schedule until the commit, with an update that changes nothing. */

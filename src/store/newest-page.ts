@@ -8,7 +8,7 @@ import type { Tables } from './tables.ts'
 interface PageBounds {
   limit: number
   /** The last row of the page before: its id, or its value in each column of the order. */
-  cursor?: string | readonly string[] | undefined
+  cursor?: string | OrderKey | undefined
 }
 
 /** The values of a row in the columns of an order. The id is the last. */
@@ -35,7 +35,8 @@ export async function listNewestPage<Table extends keyof Tables, Row>(
   filters: readonly Expression<SqlBool>[] = [],
   order = BY_ID,
 ): Promise<Row[]> {
-  if (filters.length > 0) return readRows(query, await findKeys(db, { query, filters }, page, order), order)
+  const search = { query, filters }
+  if (filters.length > 0) return readFoundRows(search, page, order, (rest) => findKeys(db, search, rest, order))
   return after(inOrder(query, order), order, page.cursor)
     .limit(page.limit + 1)
     .execute()
@@ -47,46 +48,86 @@ interface NewestSearch<Table extends keyof Tables, Row> {
   filters?: readonly Expression<SqlBool>[]
 }
 
+interface ProjectsSearch<Table extends keyof Tables, Row> {
+  projectIds: readonly string[]
+  page: PageBounds
+  /** All rows of the list, for the rows of keys that were found. They must match all filters again. */
+  rows: NewestSearch<Table, Row>
+  /**
+   * The rows of one project, or null if it has none. Without filters the query may be limited to the newest `limit + 1`
+   * after the cursor, which is the id of a row.
+   */
+  searchIn: (
+    projectId: string,
+    page: { limit: number; cursor: string | undefined },
+  ) => NewestSearch<Table, Row> | Promise<NewestSearch<Table, Row> | null>
+  order?: readonly string[]
+}
+
 /**
  * The newest rows of several projects. The newest keys of each are merged, and only the rows of the page are read. One
- * query for all projects cannot read in the order of an index, so the database would sort all of their rows. The search
- * in a project is null if it has no such rows.
+ * query for all projects cannot read in the order of an index, so the database would sort all of their rows.
  */
 export async function listNewestOfProjects<Table extends keyof Tables, Row>(
   db: Db,
-  projectIds: readonly string[],
-  page: PageBounds,
-  rows: SelectQueryBuilder<Tables, Table, Row>,
-  searchIn: (projectId: string) => NewestSearch<Table, Row> | Promise<NewestSearch<Table, Row> | null>,
-  order = BY_ID,
+  { projectIds, page, rows, searchIn, order = BY_ID }: ProjectsSearch<Table, Row>,
 ): Promise<Row[]> {
   const [only] = projectIds
   if (only === undefined) return []
   if (projectIds.length === 1) {
-    const search = await searchIn(only)
+    const search = await searchIn(only, pageById(page))
     return search ? listNewestPage(db, search.query, page, search.filters, order) : []
   }
-  const found = await inTurns(projectIds, async (projectId) => {
-    const search = await searchIn(projectId)
-    return search ? findKeys(db, search, page, order) : []
-  })
-  const newest = found.flat().toSorted(newestFirst)
-  return readRows(rows, newest.slice(0, page.limit + 1), order)
+  return readFoundRows(rows, page, order, (rest) =>
+    mergeNewest(projectIds, rest, newestKeyFirst, async (projectId) => {
+      const search = await searchIn(projectId, pageById(rest))
+      return search ? findKeys(db, search, rest, order) : []
+    }),
+  )
 }
 
-function newestFirst(a: OrderKey, b: OrderKey): number {
+const pageById = ({ limit, cursor }: PageBounds) => ({
+  limit,
+  cursor: cursor === undefined ? undefined : String([cursor].flat().at(-1)),
+})
+
+function newestKeyFirst(a: OrderKey, b: OrderKey): number {
   const n = a.findIndex((value, column) => value !== b[column])
   return (a[n] ?? '') < (b[n] ?? '') ? 1 : -1
 }
 
+/**
+ * The rows of the keys that `find` returns. A row can change after its key was found: if it does not match any more, it is
+ * left out and the search continues after the last key, because a page with too few rows would look like the last page.
+ */
+async function readFoundRows<Table extends keyof Tables, Row>(
+  search: NewestSearch<Table, Row>,
+  page: PageBounds,
+  order: readonly string[],
+  find: (rest: PageBounds) => Promise<OrderKey[]>,
+): Promise<Row[]> {
+  const found: Row[] = []
+  for (let rest = page; ; ) {
+    const keys = await find(rest)
+    found.push(...(await readRows(search, keys, order, rest.cursor)))
+    if (keys.length <= rest.limit || found.length > page.limit) return found
+    rest = { limit: page.limit - found.length, cursor: keys.at(-1) }
+  }
+}
+
 async function readRows<Table extends keyof Tables, Row>(
-  query: SelectQueryBuilder<Tables, Table, Row>,
+  { query, filters = [] }: NewestSearch<Table, Row>,
   keys: readonly OrderKey[],
   order: readonly string[],
+  cursor: PageBounds['cursor'],
 ): Promise<Row[]> {
+  if (keys.length === 0) return []
   const ids = keys.map((key) => key.at(-1) ?? '')
-  const id = sql.ref<string | number>(order.at(-1) ?? 'id')
-  return ids.length === 0 ? [] : inOrder(query, order).where(id, 'in', ids).execute()
+  const rows = inOrder(query, order).where(sql.ref<string | number>(order.at(-1) ?? 'id'), 'in', ids)
+  // A row that moved to the front of its order since then belongs to an earlier page.
+  const isOfPage = cursor === undefined ? [] : [compareKeys(order, '<', [cursor].flat())]
+  // `is true` keeps the planner from searching by the filters instead of the ids.
+  return [...filters, ...isOfPage].reduce((all, filter) => all.where(sql<SqlBool>`(${filter}) is true`), rows).execute()
 }
 
 /** PostgreSQL stops when the page is full. A synchronous store would be blocked by a filter that no row matches. */
@@ -178,23 +219,20 @@ export function matchColumns(values: Readonly<Record<string, string | undefined>
 export const isInProjects = (projectIds: readonly string[], column = 'project_id'): Expression<SqlBool> =>
   sql<SqlBool>`coalesce(${sql.ref(column)}, '') in (${sql.join(projectIds)})`
 
-/** Like `listNewestOfProjects`, for rows of several sources that are read in another way. */
-export async function mergeNewest<Source, Row extends { id: string }>(
+/** So many sources are read at a time: each takes a connection of PostgreSQL. */
+const MAX_SOURCES_AT_ONCE = 8
+
+/** The newest of what several sources list, each in order: one more than the page. */
+export async function mergeNewest<Source, T>(
   sources: readonly Source[],
   { limit }: PageBounds,
-  listNewest: (source: Source) => Promise<Row[]>,
-): Promise<Row[]> {
-  const [first = [], ...others] = await inTurns(sources, listNewest)
-  if (others.length === 0) return first
-  return [...first, ...others.flat()].toSorted((a, b) => (a.id < b.id ? 1 : -1)).slice(0, limit + 1)
-}
-
-/** Starts each read in its own turn of the event loop, because a store that reads synchronously would block for all. */
-export function inTurns<Source, T>(sources: readonly Source[], read: (source: Source) => Promise<T>): Promise<T[]> {
-  return Promise.all(
-    sources.map(async (source, n) => {
-      for (let turn = 0; turn < n; turn++) await setImmediate()
-      return read(source)
-    }),
-  )
+  newestFirst: (a: T, b: T) => number,
+  listNewest: (source: Source) => Promise<T[]>,
+): Promise<T[]> {
+  let newest: T[] = []
+  for (let n = 0; n < sources.length; n += MAX_SOURCES_AT_ONCE) {
+    const lists = await Promise.all(sources.slice(n, n + MAX_SOURCES_AT_ONCE).map(listNewest))
+    newest = [...newest, ...lists.flat()].toSorted(newestFirst).slice(0, limit + 1)
+  }
+  return newest
 }

@@ -136,11 +136,15 @@ export function listTasks(db: Db, projectIds: readonly string[], filter: TaskFil
   const { status, wedge, client_id, case_id, expired_since } = filter
   const tasks = db.selectFrom('tasks').selectAll()
   if (case_id === undefined && client_id === undefined)
-    return listNewestOfProjects(db, projectIds, filter, tasks, (projectId) =>
-      expired_since === undefined
-        ? { query: tasks.where('id', 'in', newestTaskIds(db, projectId, filter)) }
-        : searchExpiredTasks(db, projectId, expired_since, filter),
-    )
+    return listNewestOfProjects(db, {
+      projectIds,
+      page: filter,
+      rows: { query: tasks, filters: [...matchColumns({ status, wedge }), ...expiredFilters(expired_since)] },
+      searchIn: (projectId, page) =>
+        expired_since === undefined
+          ? { query: tasks.where('id', 'in', newestTaskIds(db, projectId, { ...filter, ...page })) }
+          : searchExpiredTasks(db, projectId, expired_since, filter),
+    })
   const owned =
     case_id === undefined ? tasks.where('client_id', '=', client_id ?? '') : tasks.where('case_id', '=', case_id)
   const columns = matchColumns({ status, wedge, client_id: case_id === undefined ? undefined : client_id })

@@ -37,9 +37,12 @@ export async function findWebhookUnscoped(db: Db, id: string): Promise<WebhookRo
 
 export function listWebhooks(db: Db, projectIds: readonly string[], filter: PageQuery): Promise<WebhookRow[]> {
   const webhooks = db.selectFrom('webhooks').selectAll()
-  return listNewestOfProjects(db, projectIds, filter, webhooks, (projectId) => ({
-    query: webhooks.where('project_id', '=', projectId),
-  }))
+  return listNewestOfProjects(db, {
+    projectIds,
+    page: filter,
+    rows: { query: webhooks },
+    searchIn: (projectId) => ({ query: webhooks.where('project_id', '=', projectId) }),
+  })
 }
 
 /** Locks the webhook until the commit, with an update that changes nothing. */

@@ -10,15 +10,15 @@ import type { RecordRow } from '../../src/store/tables.ts'
 /** Writes a record with a given id and its index, like `putRecord` does with a generated id. */
 export async function putTestRecord(
   store: Store,
-  recordKey: Pick<RecordRow, 'id' | 'wedge' | 'collection' | 'key'>,
+  { project_id = 'p', ...recordKey }: Pick<RecordRow, 'id' | 'wedge' | 'collection' | 'key'> & { project_id?: string },
   value: Json,
 ): Promise<void> {
   const fields = toRecordFields(value)
-  const columns = await assignColumns(store, hashCollection('p', recordKey.collection), fields)
+  const columns = await assignColumns(store, hashCollection(project_id, recordKey.collection), fields)
   const createdAt = '2026-01-01T00:00:00.000Z'
   const row = {
     ...recordKey,
-    project_id: 'p',
+    project_id,
     value: JSON.stringify(value),
     created_at: createdAt,
     updated_at: createdAt,
