@@ -88,7 +88,8 @@ function showSuggestions(terminal: Terminal, found: JsonObject): void {
   if (suggestions.length === 0) terminal.note(`no suggestions from ${toShortText(found['checked'])} approvals`)
   for (const { action, reason } of objectListField(found, 'refused'))
     terminal.note(`no rule for ${toShortText(action)}: ${toShortText(reason, 200)}`)
-  if (found['is_capped'] === true) terminal.note(`only the newest ${toShortText(found['checked'])} approvals were read`)
+  if (found['is_capped'] === true)
+    terminal.note(`${toShortText(found['checked'])} requests were read; older approved and expired ones were not`)
 }
 
 function suggestionLines({ text, would_pass: pass, not_covered: missed }: JsonObject): string[] {

@@ -114,7 +114,7 @@ export const wedgesText = {
   },
   noSuggestions: 'No rule is suggested for these actions',
   refusedAction: (action: string, reason: string) => `${action}: ${reason}.`,
-  capped: (count: number) => `Only the newest ${formatNumber(count)} requests were read.`,
+  capped: (count: number) => `${formatNumber(count)} requests were read. Older approved and expired ones were not.`,
   addRule: 'Add rule',
   simulate: 'Simulate',
   copyRules: 'Copy for wedge.json',
