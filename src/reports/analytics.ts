@@ -2,7 +2,7 @@ import type { Ctx } from '../ctx/ctx.ts'
 import type { Db } from '../store/store.ts'
 import { TERMINAL_STATUSES } from '../events/event-types.ts'
 import { medianOfCounts, NO_WAIT } from './approval-wait.ts'
-import { countLiveApprovals, type LiveTaskSums, sumLiveTasks, withSharedPlans } from './live-rows.ts'
+import { countLiveApprovals, type LiveTaskSums, sumLiveTasks } from './live-rows.ts'
 import {
   type ApprovalSum,
   type ClientSum,
@@ -34,15 +34,12 @@ export function readReportSums(ctx: Ctx, { projectIds, ...period }: ReportRange)
     const sums: ReportSums[] = []
     for (let at = 0; at < projectIds.length; at += PROJECTS_PER_STATEMENT) {
       const range = { ...period, projectIds: projectIds.slice(at, at + PROJECTS_PER_STATEMENT) }
-      const live = await withSharedPlans(db, async () => ({
-        ...(await sumLiveTasks(db, range)),
-        approvals: await countLiveApprovals(db, range),
-      }))
+      const live = await sumLiveTasks(db, range)
       sums.push({
         days: [...(await listDaySums(db, range)), ...live.days],
         wedges: [...(await listWedgeSums(db, range)), ...live.wedges],
         clients: await findTopClients(db, range, live.clients),
-        approvals: [...(await listApprovalSums(db, range)), ...live.approvals],
+        approvals: [...(await listApprovalSums(db, range)), ...(await countLiveApprovals(db, range))],
       })
     }
     return {

@@ -1,7 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { sql } from 'kysely'
 import { approvalIdsInOrder } from '../approvals/ordered-id-rows.ts'
-import { isPostgres } from '../store/dialect.ts'
 import { prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
 import { taskIdsInOrder } from '../tasks/ordered-id-rows.ts'
@@ -74,15 +72,6 @@ export async function countLiveApprovals(db: Db, range: ReportRange): Promise<Ap
     }
   }
   return [...sums.values()]
-}
-
-/** PostgreSQL would plan these reads for each project again, which takes longer than to run them. */
-export async function withSharedPlans<T>(db: Db, read: () => Promise<T>): Promise<T> {
-  if (!isPostgres(db)) return read()
-  await sql`set local plan_cache_mode = force_generic_plan`.execute(db)
-  const result = await read()
-  await sql`set local plan_cache_mode = auto`.execute(db)
-  return result
 }
 
 /** How the rows of one table that are not rolled up are read, `LIVE_ROWS_PER_STEP` at a time. */
