@@ -55,7 +55,7 @@ async function listThreadsInOrder(
   return listNewestPage(db, query, page, [isInProjects(projectIds, 'threads.project_id'), ...filters], order)
 }
 
-/** The project with the messages of a channel, which may have been deleted; none if the channel has no threads. */
+/** The project of a channel, or none if it has no threads. Its messages name the project even if the channel was deleted. */
 async function listChannelProjects(db: Db, channel_id: string): Promise<string[]> {
   return (await projectOfChannel(db, { channel_id })).map(({ project_id }) => project_id)
 }

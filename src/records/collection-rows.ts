@@ -35,8 +35,7 @@ export function selectNewestIds(
   const ofEach = collections.map(({ wedge, collection }) => {
     const ids = db.selectFrom('records').select('id').where('project_id', '=', projectId)
     const ofCollection = ids.where('wedge', '=', wedge).where('collection', '=', collection)
-    const after = cursor === undefined ? ofCollection : ofCollection.where('id', '<', cursor)
-    return key === undefined ? after : after.where('key', '=', key)
+    return key === undefined ? ofCollection : ofCollection.where('key', '=', key)
   })
-  return mergeIds(db, ofEach, 'desc', limit)
+  return mergeIds(db, ofEach, { before: cursor }, 'desc', limit)
 }

@@ -1,16 +1,13 @@
 import { sql } from 'kysely'
-import { mergeIds } from '../store/merge-ids.ts'
+import { type IdBounds, mergeIds } from '../store/merge-ids.ts'
 import type { Db } from '../store/store.ts'
 import { TASK_STATUSES, type TaskStatus } from './status.ts'
 
 /** The tasks of a project that `taskIdsInOrder` reads; an undefined field selects all. */
-interface TaskRange {
+interface TaskRange extends IdBounds {
   projectId: string
   status?: TaskStatus | undefined
   wedge?: string | undefined
-  after?: string | undefined
-  before?: string | undefined
-  upTo?: string | undefined
 }
 
 /**
@@ -21,21 +18,18 @@ interface TaskRange {
 export function taskIdsInOrder(db: Db, range: TaskRange, order: 'asc' | 'desc', limit: number) {
   const statuses = range.status === undefined ? TASK_STATUSES : [range.status]
   const ofEach = statuses.map((status) => taskIdsOfStatus(db, range, status))
-  return mergeIds(db, ofEach, order, limit)
+  return mergeIds(db, ofEach, range, order, limit)
 }
 
 /**
  * The status is a literal, not a parameter. With a parameter PostgreSQL assumes that all statuses are equally common, and
  * scans the whole primary key for a status that no task has.
  */
-function taskIdsOfStatus(db: Db, { projectId, wedge, after, before, upTo }: TaskRange, status: TaskStatus) {
-  let ids = db
+function taskIdsOfStatus(db: Db, { projectId, wedge }: TaskRange, status: TaskStatus) {
+  const ids = db
     .selectFrom('tasks')
     .select('id')
     .where('status', '=', sql.lit<TaskStatus>(status))
     .where('project_id', '=', projectId)
-  if (wedge !== undefined) ids = ids.where('wedge', '=', wedge)
-  if (after !== undefined) ids = ids.where('id', '>', after)
-  if (before !== undefined) ids = ids.where('id', '<', before)
-  return upTo === undefined ? ids : ids.where('id', '<=', upTo)
+  return wedge === undefined ? ids : ids.where('wedge', '=', wedge)
 }
