@@ -149,7 +149,7 @@ async function sumUp(db: Db, from: number, to: number): Promise<void> {
     select project_id, 'tasks', id from tasks where id >= '${first}' and id <= '${last}' and finished_at is null
     union all select project_id, 'approvals', id from approvals
     where id >= '${first.replace('task', 'apr')}' and id <= '${last.replace('task', 'apr')}' and status = 'pending'
-    on conflict do nothing`)
+      and path <> 'question' on conflict do nothing`)
   for (const source of ['tasks', 'approvals'])
     await run(`insert into report_marks (project_id, source, folded_to)
       select id, '${source}', '${source === 'tasks' ? last : last.replace('task', 'apr')}' from projects where true

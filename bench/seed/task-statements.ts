@@ -35,7 +35,7 @@ const APPROVALS = `
   insert into approvals (id, project_id, task_id, wedge, task_type, action, risk, path, payload, payload_sha256, status,
     client_id, assignee_id, created_at, expires_at, decided_at, decided_by_kind, decided_by_id)
   NUMBERS select ${idOf('apr')}, ${PROJECT}, ${idOf('task')}, ${WEDGE}, 'say', 'records_get', 'low',
-    case when i % 500 = 0 then 'question' else 'tool' end, '{"to":"somebody@example.com"}', '00',
+    case when i % 2000 in (0, 500) then 'question' else 'tool' end, '{"to":"somebody@example.com"}', '00',
     case when ${WAITS} then 'pending' else ${DECIDED_STATUS} end, case when i % 100 = 0 then ${CLIENT} end,
     case when i % 2000 = 0 then ${idOf('mem', '0')} end, ${AT}, '2100-01-01T00:00:00.000Z',
     case when ${WAITS} then null else ${AT} end, 'key', 'key_before' from n where i % 5 = 0`

@@ -2,23 +2,24 @@ import type { Ctx } from '../ctx/ctx.ts'
 import type { Db } from '../store/store.ts'
 import { TERMINAL_STATUSES } from '../events/event-types.ts'
 import { medianOfCounts, NO_WAIT } from './approval-wait.ts'
-import { countLiveApprovals, type LiveTaskSums, sumLiveTasks } from './live-rows.ts'
+import { countLiveApprovals, type LiveTaskSums, sumLiveTasks } from './live-sums.ts'
+import {
+  type ClientSum,
+  listClientSums,
+  MAX_CLIENTS_SHOWN,
+  readTopClientSums,
+  withClientPeriods,
+} from './client-rows.ts'
 import {
   type ApprovalSum,
-  type ClientSum,
   type DaySum,
   listApprovalSums,
-  listClientSums,
-  listDaySums,
-  listWedgeSums,
   type ReportRange,
-  readTopClientSums,
+  readRunSums,
   type WedgeSum,
-  withClientPeriods,
 } from './rows.ts'
 
-const MAX_CLIENTS_SHOWN = 100
-/** About 10 ms on SQLite for the sums of a year. */
+/** Limits what one statement reads, because SQLite blocks other requests meanwhile. */
 const PROJECTS_PER_STATEMENT = 8
 
 interface ReportSums {
@@ -31,23 +32,18 @@ interface ReportSums {
 /** All sums of a report, of one moment: a concurrent rollup neither counts a row twice nor loses it. */
 export function readReportSums(ctx: Ctx, { projectIds, ...period }: ReportRange): Promise<ReportSums> {
   return ctx.store.readSnapshot(async (db) => {
-    const sums: ReportSums[] = []
+    let sums: ReportSums = { days: [], wedges: [], clients: [], approvals: [] }
     for (let at = 0; at < projectIds.length; at += PROJECTS_PER_STATEMENT) {
       const range = { ...period, projectIds: projectIds.slice(at, at + PROJECTS_PER_STATEMENT) }
-      const live = await sumLiveTasks(db, range)
-      sums.push({
-        days: [...(await listDaySums(db, range)), ...live.days],
-        wedges: [...(await listWedgeSums(db, range)), ...live.wedges],
-        clients: await findTopClients(db, range, live.clients),
-        approvals: [...(await listApprovalSums(db, range)), ...(await countLiveApprovals(db, range))],
-      })
+      const [live, rolledUp] = [await sumLiveTasks(db, range), await readRunSums(db, range)]
+      sums = {
+        days: sums.days.concat(rolledUp.days, live.days),
+        wedges: sums.wedges.concat(rolledUp.wedges, live.wedges),
+        clients: takeTopClients(sums.clients.concat(await findTopClients(db, range, live.clients))),
+        approvals: sums.approvals.concat(await listApprovalSums(db, range), await countLiveApprovals(db, range)),
+      }
     }
-    return {
-      days: sums.flatMap(({ days }) => days),
-      wedges: sums.flatMap(({ wedges }) => wedges),
-      clients: takeTopClients(sums.flatMap(({ clients }) => clients)),
-      approvals: sums.flatMap(({ approvals }) => approvals),
-    }
+    return sums
   })
 }
 
@@ -58,10 +54,10 @@ export function readReportSums(ctx: Ctx, { projectIds, ...period }: ReportRange)
 async function findTopClients(db: Db, asked: ReportRange, live: LiveTaskSums['clients']): Promise<ClientSum[]> {
   const range = await withClientPeriods(db, asked)
   const rolledUp = await listClientSums(db, range, [...live.values()])
-  let top = takeTopClients([...live.values()].map((sum) => addClientSum(sum, rolledUp.get(sum.client_id))))
-  for await (const page of readTopClientSums(db, range, MAX_CLIENTS_SHOWN))
-    top = takeTopClients([...top, ...page.filter(({ client_id }) => !live.has(client_id))])
-  return top
+  const first = [...live.values()].map((sum) => addClientSum(sum, rolledUp.get(sum.client_id)))
+  for await (const page of readTopClientSums(db, range))
+    first.push(...page.filter(({ client_id }) => !live.has(client_id)))
+  return takeTopClients(first)
 }
 
 const addClientSum = ({ client_id, runs, cost_micros }: ClientSum, other: ClientSum | undefined): ClientSum => ({

@@ -1,151 +1,167 @@
 import { setImmediate } from 'node:timers/promises'
+import { type Expression, type SelectQueryBuilder, type SqlBool, sql } from 'kysely'
 import { approvalIdsInOrder } from '../approvals/ordered-id-rows.ts'
+import { APPROVAL_PATHS } from '../approvals/view.ts'
+import { isPostgres } from '../store/dialect.ts'
+import { isInList, type ListArgument, tableOf, toList, toRows } from '../store/list-argument.ts'
 import { prepareQuery } from '../store/prepared-query.ts'
+import { prepareManyRows } from '../store/prepared-rows.ts'
 import type { Db } from '../store/store.ts'
+import type { Tables } from '../store/tables.ts'
 import { taskIdsInOrder } from '../tasks/ordered-id-rows.ts'
-import { approvalWaitMs } from './approval-wait.ts'
-import {
-  APPROVAL_COLUMNS,
-  findRollupMark,
-  type RollupApproval,
-  type RollupTask,
-  type SourceName,
-  TASK_COLUMNS,
-} from './rollup-rows.ts'
-import type { ApprovalSum, ClientSum, DaySum, ReportRange, WedgeSum } from './rows.ts'
+import { TASK_STATUSES } from '../tasks/status.ts'
+import { APPROVAL_COLUMNS, type RollupApproval, type RollupTask, type SourceName, TASK_COLUMNS } from './rollup-rows.ts'
+import type { ReportRange } from './rows.ts'
 
-/** About 5 ms on SQLite. Other requests get their turn after each step. */
-export const LIVE_ROWS_PER_STEP = 500
+/** Of each project. About 10 ms on SQLite, where other requests get their turn after each project. */
+export const LIVE_ROWS_PER_STEP = 1000
 
-export interface LiveTaskSums {
-  days: DaySum[]
-  wedges: WedgeSum[]
-  /** By the client's id. */
-  clients: Map<string, LiveClientSum>
-}
+/** The tasks of the range that are not in the sums, in steps. */
+export const readLiveTasks = (db: Db, range: ReportRange) => readLiveRows(db, range, LIVE_TASKS)
 
-interface LiveClientSum extends ClientSum {
+/** The approvals of the range that are not in the sums, in steps. */
+export const readLiveApprovals = (db: Db, range: ReportRange) => readLiveRows(db, range, LIVE_APPROVALS)
+
+interface LiveRow {
+  id: string
   project_id: string
+  created_at: string
 }
 
-/** The sums of the tasks that are not rolled up. */
-export async function sumLiveTasks(db: Db, range: ReportRange): Promise<LiveTaskSums> {
-  const days = new Map<string, DaySum>()
-  const wedges = new Map<string, WedgeSum>()
-  const clients = new Map<string, LiveClientSum>()
-  for await (const tasks of readLiveRows(db, range, LIVE_TASKS)) {
-    for (const { project_id, created_at, wedge, status, client_id, cost_micros } of tasks) {
-      const day = created_at.slice(0, 10)
-      const ofDay = addRun(days, day, cost_micros, { day, runs: 0, succeeded: 0, cost_micros: 0 })
-      if (status === 'succeeded') ofDay.succeeded++
-      addRun(wedges, `${status} ${wedge}`, cost_micros, { wedge, status, runs: 0, cost_micros: 0 })
-      if (client_id !== null)
-        addRun(clients, client_id, cost_micros, { project_id, client_id, runs: 0, cost_micros: 0 })
-    }
-  }
-  return { days: [...days.values()], wedges: [...wedges.values()], clients }
-}
-
-/** Adds a run to the sum of a key; the first one of a key is added to `start`. */
-function addRun<Sum extends { runs: number; cost_micros: number }>(
-  sums: Map<string, Sum>,
-  key: string,
-  cost: number,
-  start: Sum,
-): Sum {
-  const sum = sums.get(key) ?? start
-  sums.set(key, sum)
-  sum.runs++
-  sum.cost_micros += cost
-  return sum
-}
-
-/** The counts of the approvals that are not rolled up, without questions. */
-export async function countLiveApprovals(db: Db, range: ReportRange): Promise<ApprovalSum[]> {
-  const sums = new Map<string, ApprovalSum>()
-  for await (const approvals of readLiveRows(db, range, LIVE_APPROVALS)) {
-    for (const row of approvals) {
-      if (row.path === 'question') continue
-      const { status, wait_ms } = { status: row.status, wait_ms: approvalWaitMs(row) }
-      const key = `${status} ${wait_ms}`
-      sums.set(key, { status, wait_ms, n: (sums.get(key)?.n ?? 0) + 1 })
-    }
-  }
-  return [...sums.values()]
-}
-
-/** How the rows of one table that are not rolled up are read, `LIVE_ROWS_PER_STEP` at a time. */
+/** How the next rows of projects are read, in the order of their ids. */
 interface LiveSource<Row> {
-  source: SourceName
-  /** The rows in `report_open`, which lie before the mark. */
-  readOpen: (db: Db, step: LiveStep) => Promise<Row[]>
-  /** The rows after the mark. */
-  readNew: (db: Db, step: LiveStep) => Promise<Row[]>
+  /** Where the new rows of the projects that have some begin. */
+  listMarks: (db: Db, projectIds: readonly string[]) => Promise<Step[]>
+  /** Of the rows in `report_open`, which lie before the mark. */
+  readOpen: ReadSteps<Row>
+  /** Of the rows after the mark. */
+  readNew: ReadSteps<Row>
 }
 
-interface LiveStep {
+/** The next rows of a project come after this id. */
+interface Step {
   projectId: string
   after: string
 }
 
-type StepArgument = <Name extends keyof LiveStep>(name: Name) => LiveStep[Name]
+type ReadSteps<Row> = (db: Db, steps: readonly Step[]) => Promise<Row[]>
 
-const LIVE_TASKS: LiveSource<RollupTask> = {
-  source: 'tasks',
-  readOpen: prepareQuery((db, arg) =>
-    openRows(db, 'tasks', arg)
-      .innerJoin('tasks', 'tasks.id', 'report_open.id')
-      .select(TASK_COLUMNS.map((column) => `tasks.${column}` as const)),
-  ),
-  readNew: prepareQuery((db, arg) => {
-    const range = { projectId: arg('projectId'), after: arg('after') }
-    const ids = taskIdsInOrder(db, range, 'asc', LIVE_ROWS_PER_STEP)
-    return db.selectFrom('tasks').select(TASK_COLUMNS).where('id', 'in', ids).orderBy('id')
-  }),
-}
-
-const LIVE_APPROVALS: LiveSource<RollupApproval> = {
-  source: 'approvals',
-  readOpen: prepareQuery((db, arg) =>
-    openRows(db, 'approvals', arg)
-      .innerJoin('approvals', 'approvals.id', 'report_open.id')
-      .select(APPROVAL_COLUMNS.map((column) => `approvals.${column}` as const)),
-  ),
-  readNew: prepareQuery((db, arg) => {
-    const range = { projectId: arg('projectId'), after: arg('after') }
-    const ids = approvalIdsInOrder(db, range, 'asc', LIVE_ROWS_PER_STEP)
-    return db.selectFrom('approvals').select(APPROVAL_COLUMNS).where('id', 'in', ids).orderBy('id')
-  }),
-}
-
-function openRows(db: Db, source: SourceName, arg: StepArgument) {
-  return db
-    .selectFrom('report_open')
-    .where('report_open.project_id', '=', arg('projectId'))
-    .where('report_open.source', '=', source)
-    .where('report_open.id', '>', arg('after'))
-    .orderBy('report_open.id')
-    .limit(LIVE_ROWS_PER_STEP)
-}
-
-/** The rows of the range that are not in the sums, in steps: the open ones before the mark, and all after it. */
-async function* readLiveRows<Row extends { id: string; created_at: string }>(
+/** The open rows up to the mark of the rollup, and all rows after it. */
+async function* readLiveRows<Row extends LiveRow>(
   db: Db,
   { projectIds, from, to }: ReportRange,
-  { source, readOpen, readNew }: LiveSource<Row>,
+  { listMarks, readOpen, readNew }: LiveSource<Row>,
 ): AsyncGenerator<Row[]> {
-  for (const projectId of projectIds) {
-    const steps = [
-      { start: '', readStep: readOpen },
-      { start: await findRollupMark(db, projectId, source), readStep: readNew },
-    ]
-    for (const { start, readStep } of steps) {
-      for (let after: string | undefined = start; after !== undefined; ) {
-        const rows: Row[] = await readStep(db, { projectId, after })
-        yield rows.filter(({ created_at }) => created_at >= from && created_at.slice(0, 10) <= to)
-        after = rows.length < LIVE_ROWS_PER_STEP ? undefined : rows.at(-1)?.id
-        await setImmediate()
-      }
+  const parts = [
+    { readSteps: readOpen, start: projectIds.map((projectId) => ({ projectId, after: '' })) },
+    { readSteps: readNew, start: await listMarks(db, projectIds) },
+  ]
+  for (const { readSteps, start } of parts) {
+    for (let steps = start; steps.length > 0; ) {
+      const rows = await readSteps(db, steps)
+      yield rows.filter(({ created_at }) => created_at >= from && created_at.slice(0, 10) <= to)
+      steps = findNextSteps(rows)
     }
   }
 }
+
+/** The projects that may have more rows. */
+function findNextSteps(rows: readonly LiveRow[]): Step[] {
+  const counts = new Map<string, number>()
+  const steps: Step[] = []
+  for (const { project_id: projectId, id: after } of rows) {
+    const count = (counts.get(projectId) ?? 0) + 1
+    counts.set(projectId, count)
+    if (count === LIVE_ROWS_PER_STEP) steps.push({ projectId, after })
+  }
+  return steps
+}
+
+const LIVE_TASKS: LiveSource<RollupTask> = {
+  ...prepareReads<RollupTask>('tasks', TASK_COLUMNS, taskIdsInOrder),
+  listMarks: prepareMarks('tasks', 'status', TASK_STATUSES),
+}
+
+const LIVE_APPROVALS: LiveSource<RollupApproval> = {
+  ...prepareReads<RollupApproval>('approvals', APPROVAL_COLUMNS, approvalIdsInOrder),
+  listMarks: prepareMarks('approvals', 'path', APPROVAL_PATHS),
+}
+
+/** The marks of the projects that have rows after them: those that were active in the last seconds. */
+function prepareMarks(source: SourceName, column: string, values: readonly string[]): LiveSource<unknown>['listMarks'] {
+  const list = prepareQuery<{ projectIds: ListArgument }, Step>((db, arg) => {
+    const mark = sql<string>`coalesce(report_marks.folded_to, '')`
+    // All values of the column are listed, because the index has it before the id.
+    const hasNewRows = sql<SqlBool>`exists (select 1 from ${sql.table(source)} as newer
+      where newer.project_id = projects.id and newer.id > ${mark}
+        and ${sql.ref(`newer.${column}`)} in (${sql.join(values.map((value) => sql.lit(value)))}))`
+    return db
+      .selectFrom('projects')
+      .leftJoin('report_marks', (join) =>
+        join.onRef('report_marks.project_id', '=', 'projects.id').on('report_marks.source', '=', sql.lit(source)),
+      )
+      .select(['projects.id as projectId', mark.as('after')])
+      .where(isInList(db, 'projects.id', arg('projectIds')))
+      .where(hasNewRows)
+  })
+  return (db, projectIds) => list(db, { projectIds: toList(db, projectIds) })
+}
+
+function prepareReads<Row extends LiveRow>(
+  source: SourceName,
+  columns: readonly (keyof Row & string)[],
+  newIds: (db: Db, step: Step, order: 'asc', limit: number) => IdQuery,
+): Pick<LiveSource<Row>, 'readOpen' | 'readNew'> {
+  const table = sql<LiveRow>`${sql.table(source)}`.as('live_rows')
+  const selected = columns.map((column) => sql.ref(`live_rows.${column}`).as(column))
+  const prepareStep = (idsOf: (db: Db, step: Step) => IdQuery) =>
+    prepareManyRows<Step, Row>(columns, (db, arg) => {
+      const ids = idsOf(db, { projectId: arg('projectId'), after: arg('after') })
+      const rows = db.selectFrom(table).select(selected).where('live_rows.id', 'in', ids)
+      return rows.orderBy('live_rows.id').$castTo<Row>()
+    })
+  const readOpen = eachStep(prepareStep((db, step) => openIds(db, source, step)))
+  // One statement for all projects, because planning takes as long as reading.
+  const readOpenOfAll = prepareQuery<{ steps: string }, Row>((db, arg) => {
+    const ids = openIds(db, source, { projectId: sql.ref('steps.project_id'), after: sql.ref('steps.after_id') })
+    return db
+      .selectFrom(tableOf(db, arg('steps'), ['project_id', 'after_id']).as('steps'))
+      .innerJoinLateral(ids.as('open_ids'), (join) => join.onTrue())
+      .innerJoin(table, 'live_rows.id', 'open_ids.id')
+      .select(selected)
+      .orderBy('live_rows.project_id')
+      .orderBy('live_rows.id')
+      .$castTo<Row>()
+  })
+  return {
+    readOpen: (db, steps) =>
+      isPostgres(db)
+        ? readOpenOfAll(db, { steps: toRows(steps.map(({ projectId, after }) => [projectId, after])) })
+        : readOpen(db, steps),
+    readNew: eachStep(prepareStep((db, step) => newIds(db, step, 'asc', LIVE_ROWS_PER_STEP))),
+  }
+}
+
+function eachStep<Row>(readStep: (db: Db, step: Step) => Promise<Row[]>): ReadSteps<Row> {
+  return async (db, steps) => {
+    let rows: Row[] = []
+    for (const step of steps) {
+      rows = rows.concat(await readStep(db, step))
+      await setImmediate()
+    }
+    return rows
+  }
+}
+
+type Value = string | Expression<string>
+type IdQuery = SelectQueryBuilder<Tables, never, { id: string }>
+
+const openIds = (db: Db, source: SourceName, { projectId, after }: Record<keyof Step, Value>) =>
+  db
+    .selectFrom('report_open')
+    .select('id')
+    .where('project_id', '=', projectId)
+    .where('source', '=', sql.lit(source))
+    .where('id', '>', after)
+    .orderBy('id')
+    .limit(LIVE_ROWS_PER_STEP)

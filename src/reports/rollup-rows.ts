@@ -1,5 +1,4 @@
 import { createBulkInsert } from '../store/dialect.ts'
-import { prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
 import type { ApprovalRow, Tables, TaskRow } from '../store/tables.ts'
 import { approvalIdsInOrder } from '../approvals/ordered-id-rows.ts'
@@ -18,16 +17,14 @@ export async function listAllProjectIds(db: Db): Promise<string[]> {
   return (await db.selectFrom('projects').select('id').orderBy('id').execute()).map(({ id }) => id)
 }
 
-const listRollupMarks = prepareQuery<{ projectId: string; source: SourceName }, { folded_to: string }>((db, arg) =>
-  db
+export async function findRollupMark(db: Db, projectId: string, source: SourceName): Promise<string> {
+  const mark = await db
     .selectFrom('report_marks')
     .select('folded_to')
-    .where('project_id', '=', arg('projectId'))
-    .where('source', '=', arg('source')),
-)
-
-export async function findRollupMark(db: Db, projectId: string, source: SourceName): Promise<string> {
-  return (await listRollupMarks(db, { projectId, source }))[0]?.folded_to ?? ''
+    .where('project_id', '=', projectId)
+    .where('source', '=', source)
+    .executeTakeFirst()
+  return mark?.folded_to ?? ''
 }
 
 /** One of concurrent replicas moves the mark; false for the others, which then add nothing. */
@@ -71,7 +68,15 @@ function listTasksInRange(db: Db, { projectId, after, upTo, limit }: IdRange): P
     .execute()
 }
 
-export const APPROVAL_COLUMNS = ['id', 'path', 'created_at', 'status', 'decided_at', 'decided_by_kind'] as const
+export const APPROVAL_COLUMNS = [
+  'id',
+  'project_id',
+  'path',
+  'created_at',
+  'status',
+  'decided_at',
+  'decided_by_kind',
+] as const
 
 export type RollupApproval = Pick<ApprovalRow, (typeof APPROVAL_COLUMNS)[number]>
 

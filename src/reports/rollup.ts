@@ -73,7 +73,8 @@ const TASK_ROLLUP: Rollup<RollupTask> = {
 const APPROVAL_ROLLUP: Rollup<RollupApproval> = {
   ...APPROVAL_SOURCE,
   firstId: (ms) => createId('apr', ms, zeroBytes),
-  isFinal: ({ status }) => status !== 'pending',
+  // A question is not counted.
+  isFinal: ({ status, path }) => status !== 'pending' || path === 'question',
   add: addDecisionSums,
 }
 

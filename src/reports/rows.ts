@@ -1,6 +1,9 @@
 import { setImmediate } from 'node:timers/promises'
-import { type Expression, type SqlBool, sql } from 'kysely'
+import { type Expression, sql } from 'kysely'
 import { isPostgres } from '../store/dialect.ts'
+import { isInList, type ListArgument, toList } from '../store/list-argument.ts'
+import { type ArgumentOf, prepareQuery } from '../store/prepared-query.ts'
+import { prepareManyRows } from '../store/prepared-rows.ts'
 import type { Db } from '../store/store.ts'
 import type { PeriodSum } from './periods.ts'
 
@@ -21,16 +24,6 @@ export interface DaySum {
   cost_micros: number
 }
 
-/** The sums by day of the runs that are rolled up. */
-export function listDaySums(db: Db, range: ReportRange): Promise<DaySum[]> {
-  const succeeded = sql<number>`case when status = 'succeeded' then runs else 0 end`
-  return runSumsIn(db, range)
-    .select('day')
-    .select([sumOfColumn(db, 'runs'), sumOf(db, succeeded).as('succeeded'), sumOfColumn(db, 'cost_micros')])
-    .groupBy('day')
-    .execute()
-}
-
 export interface WedgeSum {
   wedge: string
   status: string
@@ -38,144 +31,78 @@ export interface WedgeSum {
   cost_micros: number
 }
 
-/** The sums by wedge and status of the runs that are rolled up. */
-export function listWedgeSums(db: Db, range: ReportRange): Promise<WedgeSum[]> {
-  return runSumsIn(db, range)
-    .select(['wedge', 'status', sumOfColumn(db, 'runs'), sumOfColumn(db, 'cost_micros')])
-    .groupBy(['wedge', 'status'])
-    .execute()
+export interface RunSums {
+  days: DaySum[]
+  wedges: WedgeSum[]
 }
 
-const runSumsIn = (db: Db, { projectIds, from, to }: ReportRange) =>
-  db.selectFrom('report_runs').where('project_id', 'in', projectIds).where('day', '>=', from).where('day', '<=', to)
+/** The sums of the runs that are rolled up, by day, and by wedge and status. */
+export const readRunSums = (db: Db, range: ReportRange): Promise<RunSums> =>
+  isPostgres(db) ? readTogether(db, range) : readByProject(db, range)
 
-export interface ClientSum {
-  client_id: string
-  runs: number
-  cost_micros: number
-}
-
-/**
- * The `limit` clients with the highest costs in each part of the range, of what is rolled up. A store that reads
- * synchronously reads them by project and in ranges of ids, so that many clients do not block it. Clients without runs in
- * the report are left out: their periods add and subtract to zero.
- */
-export async function* readTopClientSums(db: Db, range: ReportRange, limit: number): AsyncGenerator<ClientSum[]> {
-  if (isPostgres(db)) {
-    yield await topClients(db, range, ALL_CLIENTS, limit)
-    return
-  }
-  for (const projectId of range.projectIds) {
-    const ofProject = { ...range, projectIds: [projectId] }
-    for (let after: string | null = ''; after !== null; ) {
-      const upTo: string | null = await findClientRangeEnd(db, ofProject, after)
-      yield await topClients(db, ofProject, { after, upTo }, limit)
-      after = upTo
-      await setImmediate()
-    }
+/** With one statement that adds both. */
+async function readTogether(db: Db, { projectIds, from, to }: ReportRange): Promise<RunSums> {
+  const sums = await readBothSums(db, { projectIds: toList(db, projectIds), from, to })
+  return {
+    days: sums.filter((sum) => sum.wedge === null),
+    wedges: sums.filter((sum) => sum.wedge !== null),
   }
 }
 
-const topClients = (db: Db, range: ReportRange, clients: ClientRange, limit: number): Promise<ClientSum[]> =>
-  sumClients(db, range, isInClientRange(clients))
-    .orderBy('cost_micros', 'desc')
-    .orderBy('client_id')
-    .limit(limit)
-    .execute()
+const readBothSums = prepareQuery<
+  { projectIds: ListArgument; from: string; to: string },
+  (DaySum & { wedge: null }) | (WedgeSum & { day: null })
+>((db, arg) =>
+  db
+    .selectFrom('report_runs')
+    .select(['day', 'wedge', 'status', ...runSums(db), succeededSum(db)])
+    .where(isInList(db, 'project_id', arg('projectIds')))
+    .where('day', '>=', arg('from'))
+    .where('day', '<=', arg('to'))
+    .groupBy(sql`grouping sets ((day), (wedge, status))`)
+    .$castTo<(DaySum & { wedge: null }) | (WedgeSum & { day: null })>(),
+)
 
-/** The range without the periods in which no client has runs: the sums of all clients need fewer comparisons. */
-export async function withClientPeriods(db: Db, range: ReportRange): Promise<ReportRange> {
-  const { projectIds, periods } = range
-  const spans = [...periods.plus, ...periods.minus].map((span) => sql`select ${span} as span`)
-  const { rows } = await sql<{ span: string }>`select span from (${sql.join(spans, sql` union all `)}) as asked
-    where exists (select 1 from report_clients where project_id in (${sql.join(projectIds)}) and span = asked.span)`.execute(
-    db,
-  )
-  const used = new Set(rows.map(({ span }) => span))
-  const onlyUsed = (all: readonly string[]) => all.filter((span) => used.has(span))
-  return { ...range, periods: { plus: onlyUsed(periods.plus), minus: onlyUsed(periods.minus) } }
-}
-
-/** The sums of some clients, of what is rolled up. */
-export async function listClientSums(
-  db: Db,
-  range: ReportRange,
-  clients: readonly ProjectClient[],
-): Promise<Map<string, ClientSum>> {
-  const sums = new Map<string, ClientSum>()
-  for (const projectId of range.projectIds) {
-    const ids = clients.filter(({ project_id }) => project_id === projectId).map(({ client_id }) => client_id)
-    for (let at = 0; at < ids.length; at += MAX_LISTED_CLIENTS) {
-      const isListed = sql<SqlBool>`client_id in (${sql.join(ids.slice(at, at + MAX_LISTED_CLIENTS))})`
-      const rows = await sumClients(db, { ...range, projectIds: [projectId] }, isListed).execute()
-      for (const row of rows) sums.set(row.client_id, row)
-      await setImmediate()
-    }
+/** A store that reads synchronously adds them in the order of its indexes, and other requests get their turn in between. */
+async function readByProject(db: Db, { projectIds, from, to }: ReportRange): Promise<RunSums> {
+  const sums: RunSums = { days: [], wedges: [] }
+  for (const projectId of projectIds) {
+    sums.days.push(...(await readDaySums(db, { projectId, from, to })))
+    sums.wedges.push(...(await readWedgeSums(db, { projectId, from, to })))
+    await setImmediate()
   }
   return sums
 }
 
-interface ProjectClient {
-  project_id: string
-  client_id: string
+interface ProjectDays {
+  projectId: string
+  from: string
+  to: string
 }
 
-function sumClients(db: Db, { projectIds, periods }: ReportRange, isSelected: Expression<SqlBool>) {
-  const isSubtracted = sql<SqlBool>`span in (${sql.join(nonEmptyList(periods.minus))})`
-  const signed = (column: 'runs' | 'cost_micros') =>
-    sumOf(
-      db,
-      periods.minus.length === 0
-        ? sql.ref<number>(column)
-        : sql<number>`case when ${isSubtracted} then -${sql.ref(column)} else ${sql.ref(column)} end`,
-    )
-  return db
-    .selectFrom('report_clients')
-    .select(['client_id', signed('runs').as('runs'), signed('cost_micros').as('cost_micros')])
-    .where('project_id', 'in', projectIds)
-    .where('span', 'in', nonEmptyList([...periods.plus, ...periods.minus]))
-    .where(isSelected)
-    .groupBy('client_id')
-    .having(signed('runs'), '>', 0)
-}
+const readDaySums = prepareManyRows<ProjectDays, DaySum>(['day', 'runs', 'succeeded', 'cost_micros'], (db, arg) =>
+  projectRuns(db, arg)
+    .select(['day', ...runSums(db), succeededSum(db)])
+    .groupBy('day'),
+)
 
-/** A range of client ids; null: up to the last. */
-interface ClientRange {
-  after: string
-  upTo: string | null
-}
+const readWedgeSums = prepareQuery<ProjectDays, WedgeSum>((db, arg) =>
+  projectRuns(db, arg)
+    .select(['wedge', 'status', ...runSums(db)])
+    .groupBy(['wedge', 'status']),
+)
 
-const ALL_CLIENTS: ClientRange = { after: '', upTo: null }
+const projectRuns = (db: Db, arg: ArgumentOf<ProjectDays>) =>
+  db
+    .selectFrom('report_runs')
+    .where('project_id', '=', arg('projectId'))
+    .where('day', '>=', arg('from'))
+    .where('day', '<=', arg('to'))
 
-/** Looked up by their ids: about 3 ms on SQLite. */
-const MAX_LISTED_CLIENTS = 500
-/** About 10 ms on SQLite. A client has at most one sum for each period of the report. */
-const MAX_SUMS_PER_RANGE = 16_000
+const runSums = (db: Db) => [sumOfColumn(db, 'runs'), sumOfColumn(db, 'cost_micros')] as const
 
-const clientsPerRange = ({ periods: { plus, minus } }: ReportRange) =>
-  Math.max(MAX_LISTED_CLIENTS, Math.floor(MAX_SUMS_PER_RANGE / (plus.length + minus.length || 1)))
-
-/** A limited number of clients of each year lie before the end. A client with runs has one sum for each year. */
-async function findClientRangeEnd(db: Db, range: ReportRange, after: string): Promise<string | null> {
-  const ends: string[] = []
-  for (const year of new Set(range.periods.plus.map((span) => span.slice(0, 4)))) {
-    const end = await db
-      .selectFrom('report_clients')
-      .select('client_id')
-      .where('project_id', 'in', range.projectIds)
-      .where('span', '=', year)
-      .where('client_id', '>', after)
-      .orderBy('client_id')
-      .offset(clientsPerRange(range) - 1)
-      .limit(1)
-      .executeTakeFirst()
-    if (end) ends.push(end.client_id)
-  }
-  return ends.toSorted()[0] ?? null
-}
-
-const isInClientRange = ({ after, upTo }: ClientRange) =>
-  upTo === null ? sql<SqlBool>`client_id > ${after}` : sql<SqlBool>`client_id > ${after} and client_id <= ${upTo}`
+const succeededSum = (db: Db) =>
+  sumOf(db, sql<number>`case when status = 'succeeded' then runs else 0 end`).as('succeeded')
 
 export interface ApprovalSum {
   status: string
@@ -184,22 +111,30 @@ export interface ApprovalSum {
 }
 
 /** The counts of the approvals that are rolled up. */
-export function listApprovalSums(db: Db, range: ReportRange): Promise<ApprovalSum[]> {
-  return db
-    .selectFrom(rolledUpApprovals(db, range).as('of_periods'))
-    .select(['status', 'wait_ms', sumOfColumn(db, 'n')])
-    .groupBy(['status', 'wait_ms'])
-    .execute()
+export function listApprovalSums(db: Db, { projectIds, periods }: ReportRange): Promise<ApprovalSum[]> {
+  return readApprovalSums(db, {
+    projectIds: toList(db, projectIds),
+    spans: toList(db, [...periods.plus, ...periods.minus]),
+    minus: toList(db, periods.minus),
+  })
 }
 
-function rolledUpApprovals(db: Db, { projectIds, periods }: ReportRange) {
-  const sums = db.selectFrom('report_approvals').where('project_id', 'in', projectIds)
-  return sums
-    .select(['status', 'wait_ms', 'n'])
-    .where('span', 'in', periods.plus)
-    .unionAll(
-      sums.select(['status', 'wait_ms', negative('n').as('n')]).where('span', 'in', nonEmptyList(periods.minus)),
-    )
+const readApprovalSums = prepareQuery<
+  { projectIds: ListArgument; spans: ListArgument; minus: ListArgument },
+  ApprovalSum
+>((db, arg) =>
+  db
+    .selectFrom('report_approvals')
+    .select(['status', 'wait_ms', signedSum(db, 'n', arg('minus')).as('n')])
+    .where(isInList(db, 'project_id', arg('projectIds')))
+    .where(isInList(db, 'span', arg('spans')))
+    .groupBy(['status', 'wait_ms']),
+)
+
+/** The sum of a column over periods, of which some are subtracted. */
+export function signedSum(db: Db, column: 'runs' | 'cost_micros' | 'n', minus: ListArgument) {
+  const isSubtracted = isInList(db, 'span', minus)
+  return sumOf(db, sql<number>`case when ${isSubtracted} then -${sql.ref(column)} else ${sql.ref(column)} end`)
 }
 
 /**
@@ -212,6 +147,3 @@ function sumOf(db: Db, value: Expression<number>) {
 }
 const sumOfColumn = <Column extends 'runs' | 'cost_micros' | 'n'>(db: Db, column: Column) =>
   sumOf(db, sql.ref<number>(column)).as(column)
-const negative = (column: string) => sql<number>`-${sql.ref(column)}`
-/** PostgreSQL does not accept an empty list, and no period has an empty name. */
-const nonEmptyList = (names: readonly string[]) => (names.length === 0 ? [''] : names)

@@ -85,7 +85,10 @@ export function prepareLock<Args extends object>(
   return prepareQuery(build, 'deferred')
 }
 
-type BuildQuery<Args, Row> = (db: Db, arg: <Name extends keyof Args>(name: Name) => Args[Name]) => QueryBuilder<Row>
+/** Stands for an argument while a query is built. */
+export type ArgumentOf<Args> = <Name extends keyof Args>(name: Name) => Args[Name]
+
+type BuildQuery<Args, Row> = (db: Db, arg: ArgumentOf<Args>) => QueryBuilder<Row>
 
 interface Compiled<Row> {
   query: CompiledQuery<Row>

@@ -2,8 +2,9 @@ import { setTimeout } from 'node:timers/promises'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { inTx } from '../../src/ctx/ctx.ts'
-import { readReportSums } from '../../src/reports/analytics.ts'
+import { readReportSums, summariseAnalytics } from '../../src/reports/analytics.ts'
 import { LIVE_ROWS_PER_STEP } from '../../src/reports/live-rows.ts'
+import { reportDays, toPeriodSum } from '../../src/reports/periods.ts'
 import { rollUpReports } from '../../src/reports/rollup.ts'
 import type { ApprovalRow, TaskRow } from '../../src/store/tables.ts'
 import { planTask, queueTask } from '../../src/tasks/create-task.ts'
@@ -136,6 +137,64 @@ eachStore((store) => {
     clearImmediate(timer)
   })
 
+  test('a report of several projects has the rows of all, open or not', async () => {
+    const app = await reportApp(store)
+    const now = Date.parse('2026-10-30T12:00:00.000Z')
+    app.clock.set(now)
+    const { id, org_id } = await app.ctx.db.selectFrom('projects').select(['id', 'org_id']).executeTakeFirstOrThrow()
+    const project = { id: 'prj_other', org_id, slug: 'other', name: 'Other', tier: 'default', wedges: null }
+    await app.ctx.db
+      .insertInto('projects')
+      .values({ ...project, created_at: 'then' })
+      .execute()
+    const [own, other] = [
+      await insertOpenRows(app, LIVE_ROWS_PER_STEP + 200),
+      await insertOpenRows(app, 2 * LIVE_ROWS_PER_STEP + 1, { project_id: project.id, clients: 'cli_other' }),
+    ]
+    const inserted = { tasks: [...own.tasks, ...other.tasks], approvals: [...own.approvals, ...other.approvals] }
+    // First all rows are new, then they are open, and then half of them are in the sums.
+    for (const ends of [false, true, true]) {
+      const days = reportDays(now, 30)
+      const range = { from: days[0] ?? '', to: days.at(-1) ?? '', periods: toPeriodSum(days) }
+      const sums = await readReportSums(app.ctx, { projectIds: [id, project.id], ...range })
+      expect(summariseAnalytics(days, now, sums)).toEqual(expectedReport(now, 30, inserted.tasks, inserted.approvals))
+      if (ends) await endHalf(app, inserted)
+      await rollUpReports(app.ctx)
+    }
+  })
+
+  test('the clients of a report are complete when they are read in several ranges', async () => {
+    const app = await reportApp(store)
+    const now = Date.parse('2026-10-16T12:00:00.000Z')
+    app.clock.set(now)
+    // This report adds and subtracts most periods, so a range has the fewest clients.
+    const periodsOf = (n: number) => Object.values(toPeriodSum(reportDays(now, n))).flat().length
+    const most = Array.from({ length: 365 }, (_, n) => n + 1).reduce((a, b) => (periodsOf(b) > periodsOf(a) ? b : a))
+    const tasks = await insertTasks(
+      app,
+      Array.from({ length: 3000 }, (_, n) => ({
+        created_at: new Date(now - DAY - ((n * 7) % 365) * DAY).toISOString(),
+        client_id: `cli_${String(n % 1500).padStart(4, '0')}`,
+        cost_micros: (n * 37) % 1009,
+      })),
+    )
+    await rollUpReports(app.ctx)
+    const { body } = await app.call('GET', `/v1/analytics?days=${most}`)
+    expect(body).toEqual(expectedReport(now, most, tasks, []))
+  })
+
+  test('a question is not kept for the reports, which do not count it', async () => {
+    const app = await reportApp(store)
+    await insertApprovals(app, [
+      { status: 'pending', path: 'question', waited: null },
+      { status: 'pending', waited: null },
+    ])
+    await rollUpReports(app.ctx)
+    const open = await app.ctx.db.selectFrom('report_open').select('id').execute()
+    expect(open).toHaveLength(1)
+    expect((await app.call('GET', '/v1/analytics?days=2')).body.approvals).toMatchObject({ requested: 1, pending: 1 })
+  })
+
   test('a task whose commit comes after the rollup is counted', async () => {
     const app = await reportApp(store)
     const { ctx, clock } = app
@@ -202,17 +261,27 @@ eachStore((store) => {
 })
 
 /** Inserts open tasks of many clients and as many pending approvals, all of the last month. */
-async function insertOpenRows(app: TestApp, count: number): Promise<InsertedRows> {
+async function insertOpenRows(
+  app: TestApp,
+  count: number,
+  { clients = 'cli', ...project }: { clients?: string; project_id?: string } = {},
+): Promise<InsertedRows> {
   const at = (n: number) => new Date(app.clock.now() - DAY - n * 60_000).toISOString()
   const numbers = Array.from({ length: count }, (_, n) => n)
   return {
     tasks: await insertTasks(
       app,
-      numbers.map((n) => ({ status: 'running', created_at: at(n), client_id: `cli_${n % 130}`, cost_micros: n })),
+      numbers.map((n) => ({
+        status: 'running',
+        created_at: at(n),
+        client_id: `${clients}_${n % 130}`,
+        cost_micros: n,
+        ...project,
+      })),
     ),
     approvals: await insertApprovals(
       app,
-      numbers.map((n) => ({ status: 'pending', created_at: at(n), waited: null })),
+      numbers.map((n) => ({ status: 'pending', created_at: at(n), waited: null, ...project })),
     ),
   }
 }
@@ -228,7 +297,7 @@ function recordRowCounts({ ctx: { store } }: TestApp): () => number[] {
       const { run } = adapter
       adapter.run = async (...args) => {
         const rows = await run(...args)
-        counts.push(rows.length)
+        counts.push(countRows(rows))
         return rows
       }
       return work(db).finally(() => {
@@ -236,6 +305,12 @@ function recordRowCounts({ ctx: { store } }: TestApp): () => number[] {
       })
     })
   return () => counts
+}
+
+/** On SQLite many rows come as one, whose columns are lists. */
+function countRows(rows: unknown[]): number {
+  const [{ id = '' } = {}] = rows as { id?: string }[]
+  return id.startsWith('[') ? (JSON.parse(id) as unknown[]).length : rows.length
 }
 
 /** How many tasks are not in the sums yet. */

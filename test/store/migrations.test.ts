@@ -51,7 +51,7 @@ const UNDO_STORAGE_USAGE_AND_LATER = [
     (index) => `drop index ${index}`,
   ),
   'create index cases_project on cases (project_id, id)',
-  'drop index if exists tasks_queued_wedge',
+  ...['tasks_queued_wedge', 'report_runs_wedge'].map((index) => `drop index if exists ${index}`),
   ...['max_tasks', 'runner_projects', 'runner_wedges'].map((column) => `alter table replicas drop column ${column}`),
   ...[
     'wedge_policies',
