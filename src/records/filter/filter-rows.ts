@@ -20,7 +20,8 @@ export async function listFilteredRecords(
   const columns = await listColumns(db, collectionHash)
   const found: RecordRow[] = []
   for (let cursor = page.cursor; ; ) {
-    const from = await findLastIdOfStep(db, collectionHash, cursor)
+    // PostgreSQL needs no steps: it stops when the page is full, and other requests do not wait for it.
+    const from = isPostgres(db) ? undefined : await findLastIdOfStep(db, collectionHash, cursor)
     const step = { ...page, limit: page.limit - found.length, cursor, from }
     found.push(...(await readRecords(db, step, idsByScan(collectionHash, step, tests, columns))))
     if (from === undefined || found.length > page.limit) return found
