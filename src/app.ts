@@ -87,8 +87,9 @@ export async function startApp(
   await ctx.store.eventPartitions?.createAhead(ctx.db, world.clock.now())
   let state: ReplicaState = 'starting'
   const readState = () => state
+  const closing = new AbortController()
   const http = servesApi(config)
-    ? createPublicServer(withPatientStore(ctx), pickedDriver, readState)
+    ? createPublicServer(withPatientStore(ctx, closing.signal), pickedDriver, readState)
     : createHealthServer(ctx, readState)
   const closeHttp = closeWithoutResets(http, () => state === 'stopping')
   const url = await http.listen({ host: config.host, port: config.port })
@@ -106,7 +107,11 @@ export async function startApp(
     metricsUrl: metrics?.url ?? null,
     async stop() {
       state = 'stopping'
-      await close(closeHttp)
+      await close(() => {
+        // Requests that wait for the database get 503; later their connections would be cut.
+        closing.abort()
+        return closeHttp()
+      })
       await metrics?.close()
       await Promise.all(loops.map((loop) => loop.stop()))
       ctx.wedges.stop()

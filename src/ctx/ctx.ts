@@ -114,9 +114,12 @@ export function inDurableTx<T>(
   return commit(ctx, work, (attempt) => ctx.store.transactDurably(attempt, signal, group))
 }
 
-/** The context of requests, which wait while the database is away; the loops of a replica retry by themselves. */
-export function withPatientStore(ctx: Ctx): Ctx {
-  const store = ctx.store.forRequests(ctx.config.databaseWaitS * 1000)
+/**
+ * The context of requests, which wait while the database is away, until the signal is aborted. The loops of a replica retry
+ * by themselves.
+ */
+export function withPatientStore(ctx: Ctx, signal?: AbortSignal): Ctx {
+  const store = ctx.store.forRequests(ctx.config.databaseWaitS * 1000, signal)
   return { ...ctx, store, db: store.db }
 }
 

@@ -58,9 +58,10 @@ export interface Store {
   transactDurably<T>(work: TransactionWork<T>, signal?: AbortSignal, group?: string): Promise<T>
   /**
    * The same store for requests. Their reads and transactions wait while the database cannot be reached, until it has not
-   * responded for `waitMs`, and never repeat a transaction that was committed when the connection broke.
+   * responded for `waitMs` or the signal is aborted, and never repeat a transaction that was committed when the connection
+   * broke.
    */
-  forRequests(waitMs: number): Store
+  forRequests(waitMs: number, signal?: AbortSignal): Store
   /** The clock of the database, which all replicas share; null on SQLite, which has one replica. */
   readonly now: (() => number) | null
   /** The recent duration of a commit in milliseconds: waiting that long for other transactions pays off. */

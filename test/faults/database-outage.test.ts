@@ -230,6 +230,27 @@ test(
 )
 
 test(
+  'SIGTERM during a database outage: requests that wait for the database get 503',
+  async () => {
+    const { proxy } = await createProxiedDatabase()
+    const env = { DATABASE_URL: proxy.url, SVC_DATABASE_WAIT_S: '600', SVC_DRAIN_DELAY_S: '1' }
+    const service = await startCountingService(temporaryFolder(), env)
+    await startCounting(service, 3)
+    proxy.cut()
+    const requests = Array.from({ length: 8 }, (_, n) =>
+      n % 2 === 0
+        ? service.call('GET', '/v1/tasks')
+        : service.call('POST', '/v1/tasks', { wedge: 'echo', task_type: 'say', input: { to: 3, ms: 10 } }),
+    )
+    const responses = Promise.all(requests)
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    expect(await service.terminate()).toBe(0)
+    expect((await responses).map(({ status }) => status)).toEqual(requests.map(() => 503))
+  },
+  FAULT_TIMEOUT_MS,
+)
+
+test(
   'SIGTERM during a database outage stops the service',
   async () => {
     const { proxy } = await createProxiedDatabase()

@@ -4,7 +4,7 @@ import { classifyStoreError, resolveWithin, retryUntilAvailable, StoreUnavailabl
 import { NotifyListener } from './notify-listener.ts'
 import { migrateStore } from '../schema/migrations.ts'
 import { migrateWithEventPartitions } from '../schema/partition-events.ts'
-import { ConnectionPool, type PoolLimits, runOnce } from './connection-pool.ts'
+import { ConnectionPool, type PoolLimits, type Retry, runOnce } from './connection-pool.ts'
 import { PostgresEventPartitions } from './event-partitions.ts'
 import { updateReadableViews } from './readable-views.ts'
 import { refuseTransactionPooler } from './refuse-transaction-pooler.ts'
@@ -59,7 +59,10 @@ export async function openPostgresStore(
     transact: (work, group) => transactions.run(work, group),
     transactDurably: (work, signal, group) =>
       transactions.runDurably((attempt) => retryUntilAvailable(attempt, signal), work, group),
-    forRequests: (waitMs) => (waitMs === 0 ? store : createRequestStore(store, connections, transactions, waitMs)),
+    forRequests: (waitMs, signal) =>
+      waitMs === 0
+        ? store
+        : createRequestStore(store, connections, transactions, createRequestRetry(connections, waitMs, signal)),
     now: () => clock.now(),
     // The server groups commits by itself.
     commitMs: () => 0,
@@ -83,8 +86,7 @@ export async function openPostgresStore(
 }
 
 /** The store of requests, which wait for an unavailable database. */
-function createRequestStore(store: Store, connections: ConnectionPool, transactions: Transactions, waitMs: number) {
-  const retry = createRequestRetry(connections, waitMs)
+function createRequestStore(store: Store, connections: ConnectionPool, transactions: Transactions, retry: Retry) {
   return {
     ...store,
     db: connections.createDb(retry),

@@ -57,7 +57,7 @@ export class Transactions {
  * in a long outage, requests fail at once instead of filling the memory. A request that gets no connection although the
  * database responds fails at once too, because then the replica has too much to do.
  */
-export function createRequestRetry(connections: ConnectionPool, waitMs: number): Retry {
+export function createRequestRetry(connections: ConnectionPool, waitMs: number, signal?: AbortSignal): Retry {
   return (attempt) => {
     const startedAt = performance.now()
     let attemptedAt = startedAt
@@ -68,7 +68,8 @@ export function createRequestRetry(connections: ConnectionPool, waitMs: number):
         attemptedAt = performance.now()
         return attempt()
       },
-      (error) => isAway(error) && performance.now() - Math.min(startedAt, connections.respondedAt) < waitMs,
+      (error) =>
+        isAway(error) && !signal?.aborted && performance.now() - Math.min(startedAt, connections.respondedAt) < waitMs,
     )
   }
 }
