@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { type SqlBool, sql } from 'kysely'
 import { isPostgres } from '../store/dialect.ts'
-import { isInList, type ListArgument, tableOf, toList, toRows } from '../store/list-argument.ts'
+import { isInList, type ListArgument, tableOf, toListArgument, toRowsArgument } from '../store/list-argument.ts'
 import { type ArgumentOf, prepareQuery } from '../store/prepared-query.ts'
 import { prepareManyRows } from '../store/prepared-rows.ts'
 import type { Db } from '../store/store.ts'
@@ -28,9 +28,9 @@ export async function* readTopClientSums(db: Db, { projectIds, periods }: Report
   const readTop = spans.length > 1 ? readTopOfPeriods : readTopOfOnePeriod
   const read = (ids: readonly string[], clients: ClientRange) =>
     readTop(db, {
-      projectIds: toList(db, ids),
-      spans: toList(db, spans),
-      minus: toList(db, periods.minus),
+      projectIds: toListArgument(db, ids),
+      spans: toListArgument(db, spans),
+      minus: toListArgument(db, periods.minus),
       ...clients,
     })
   if (isPostgres(db)) {
@@ -89,8 +89,8 @@ function selectedSums(db: Db, arg: ArgumentOf<ClientSelection>) {
 /** The range without the periods in which no client has runs: the sums of all clients need fewer comparisons. */
 export async function withClientPeriods(db: Db, range: ReportRange): Promise<ReportRange> {
   const { projectIds, periods } = range
-  const asked = toRows([...periods.plus, ...periods.minus].map((span) => [span]))
-  const rows = await listUsedPeriods(db, { projectIds: toList(db, projectIds), asked })
+  const asked = toRowsArgument([...periods.plus, ...periods.minus].map((span) => [span]))
+  const rows = await listUsedPeriods(db, { projectIds: toListArgument(db, projectIds), asked })
   const used = new Set(rows.map(({ span }) => span))
   const onlyUsed = (all: readonly string[]) => all.filter((span) => used.has(span))
   return { ...range, periods: { plus: onlyUsed(periods.plus), minus: onlyUsed(periods.minus) } }
@@ -106,7 +106,7 @@ const listUsedPeriods = prepareQuery<{ projectIds: ListArgument; asked: string }
     .where(hasSums)
 })
 
-export interface ProjectClient {
+interface ProjectClient {
   project_id: string
   client_id: string
 }
@@ -118,11 +118,11 @@ export async function listClientSums(
   clients: readonly ProjectClient[],
 ): Promise<Map<string, ClientSum>> {
   const sums = new Map<string, ClientSum>()
-  const spans = toList(db, [...periods.plus, ...periods.minus])
-  const minus = toList(db, periods.minus)
+  const spans = toListArgument(db, [...periods.plus, ...periods.minus])
+  const minus = toListArgument(db, periods.minus)
   for (let at = 0; at < clients.length; at += MAX_LISTED_CLIENTS) {
     const some = clients.slice(at, at + MAX_LISTED_CLIENTS)
-    const asked = toRows(some.map(({ project_id, client_id }) => [project_id, client_id]))
+    const asked = toRowsArgument(some.map(({ project_id, client_id }) => [project_id, client_id]))
     for (const sum of await readClientSums(db, { asked, spans, minus })) sums.set(sum.client_id, sum)
     await setImmediate()
   }
@@ -161,7 +161,12 @@ const MAX_SUMS_PER_RANGE = 16_000
 /** So many sums of each period lie before the end of the range that it has a limited number of them. */
 async function findRangeEnd(db: Db, spans: readonly string[], projectId: string, after: string): Promise<string> {
   const skipped = Math.max(MAX_LISTED_CLIENTS, Math.floor(MAX_SUMS_PER_RANGE / spans.length)) - 1
-  const [end] = await readRangeEnd(db, { projectId, after, skipped, spans: toRows(spans.map((span) => [span])) })
+  const [end] = await readRangeEnd(db, {
+    projectId,
+    after,
+    skipped,
+    spans: toRowsArgument(spans.map((span) => [span])),
+  })
   return end?.client_id ?? ALL_CLIENTS.upTo
 }
 

@@ -3,7 +3,7 @@ import { type Expression, type SelectQueryBuilder, type SqlBool, sql } from 'kys
 import { approvalIdsInOrder } from '../approvals/ordered-id-rows.ts'
 import { APPROVAL_PATHS } from '../approvals/view.ts'
 import { isPostgres } from '../store/dialect.ts'
-import { isInList, type ListArgument, tableOf, toList, toRows } from '../store/list-argument.ts'
+import { isInList, type ListArgument, tableOf, toListArgument, toRowsArgument } from '../store/list-argument.ts'
 import { prepareQuery } from '../store/prepared-query.ts'
 import { prepareManyRows } from '../store/prepared-rows.ts'
 import type { Db } from '../store/store.ts'
@@ -104,7 +104,7 @@ function prepareMarks(source: SourceName, column: string, values: readonly strin
       .where(isInList(db, 'projects.id', arg('projectIds')))
       .where(hasNewRows)
   })
-  return (db, projectIds) => list(db, { projectIds: toList(db, projectIds) })
+  return (db, projectIds) => list(db, { projectIds: toListArgument(db, projectIds) })
 }
 
 function prepareReads<Row extends LiveRow>(
@@ -136,7 +136,7 @@ function prepareReads<Row extends LiveRow>(
   return {
     readOpen: (db, steps) =>
       isPostgres(db)
-        ? readOpenOfAll(db, { steps: toRows(steps.map(({ projectId, after }) => [projectId, after])) })
+        ? readOpenOfAll(db, { steps: toRowsArgument(steps.map(({ projectId, after }) => [projectId, after])) })
         : readOpen(db, steps),
     readNew: eachStep(prepareStep((db, step) => newIds(db, step, 'asc', LIVE_ROWS_PER_STEP))),
   }

@@ -11,7 +11,7 @@ export interface LiveTaskSums {
   clients: Map<string, LiveClientSum>
 }
 
-export interface LiveClientSum extends ClientSum {
+interface LiveClientSum extends ClientSum {
   project_id: string
 }
 

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { type Expression, sql } from 'kysely'
 import { isPostgres } from '../store/dialect.ts'
-import { isInList, type ListArgument, toList } from '../store/list-argument.ts'
+import { isInList, type ListArgument, toListArgument } from '../store/list-argument.ts'
 import { type ArgumentOf, prepareQuery } from '../store/prepared-query.ts'
 import { prepareManyRows } from '../store/prepared-rows.ts'
 import type { Db } from '../store/store.ts'
@@ -31,7 +31,7 @@ export interface WedgeSum {
   cost_micros: number
 }
 
-export interface RunSums {
+interface RunSums {
   days: DaySum[]
   wedges: WedgeSum[]
 }
@@ -42,7 +42,7 @@ export const readRunSums = (db: Db, range: ReportRange): Promise<RunSums> =>
 
 /** With one statement that adds both. */
 async function readTogether(db: Db, { projectIds, from, to }: ReportRange): Promise<RunSums> {
-  const sums = await readBothSums(db, { projectIds: toList(db, projectIds), from, to })
+  const sums = await readBothSums(db, { projectIds: toListArgument(db, projectIds), from, to })
   return {
     days: sums.filter((sum) => sum.wedge === null),
     wedges: sums.filter((sum) => sum.wedge !== null),
@@ -113,9 +113,9 @@ export interface ApprovalSum {
 /** The counts of the approvals that are rolled up. */
 export function listApprovalSums(db: Db, { projectIds, periods }: ReportRange): Promise<ApprovalSum[]> {
   return readApprovalSums(db, {
-    projectIds: toList(db, projectIds),
-    spans: toList(db, [...periods.plus, ...periods.minus]),
-    minus: toList(db, periods.minus),
+    projectIds: toListArgument(db, projectIds),
+    spans: toListArgument(db, [...periods.plus, ...periods.minus]),
+    minus: toListArgument(db, periods.minus),
   })
 }
 

@@ -5,7 +5,7 @@ import type { Db } from './store.ts'
 /** A list as one argument of a prepared query, whose text then does not depend on the length of the list. */
 export type ListArgument = readonly string[] | string
 
-export const toList = (db: Db, values: readonly string[]): ListArgument =>
+export const toListArgument = (db: Db, values: readonly string[]): ListArgument =>
   isPostgres(db) ? values : JSON.stringify(values)
 
 export const isInList = (db: Db, column: string, list: ListArgument) =>
@@ -14,7 +14,7 @@ export const isInList = (db: Db, column: string, list: ListArgument) =>
     : sql<SqlBool>`${sql.ref(column)} in (select value from json_each(${list}))`
 
 /** Rows as one argument; `tableOf` selects them. */
-export const toRows = (rows: readonly (readonly string[])[]): string => JSON.stringify(rows)
+export const toRowsArgument = (rows: readonly (readonly string[])[]): string => JSON.stringify(rows)
 
 export function tableOf<Column extends string>(db: Db, rows: string, columns: readonly Column[]) {
   const elements = isPostgres(db) ? sql`json_array_elements(cast(${rows} as json))` : sql`json_each(${rows})`
