@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises'
 import { type SqlBool, sql } from 'kysely'
 import { isPostgres } from '../store/dialect.ts'
 import { isInList, type ListArgument, tableOf, toListArgument, toRowsArgument } from '../store/list-argument.ts'
@@ -42,7 +41,6 @@ export async function* readTopClientSums(db: Db, { projectIds, periods }: Report
       const upTo = await findRangeEnd(db, spans, projectId, after)
       yield await read([projectId], { after, upTo })
       after = upTo
-      await setImmediate()
     }
   }
 }
@@ -53,6 +51,7 @@ interface ClientRange {
   upTo: string
 }
 
+/** `~` sorts after all characters of ids. */
 const ALL_CLIENTS: ClientRange = { after: '', upTo: '~' }
 
 interface ClientSelection extends ClientRange {
@@ -89,19 +88,19 @@ function selectedSums(db: Db, arg: ArgumentOf<ClientSelection>) {
 /** The range without the periods in which no client has runs: the sums of all clients need fewer comparisons. */
 export async function withClientPeriods(db: Db, range: ReportRange): Promise<ReportRange> {
   const { projectIds, periods } = range
-  const asked = toRowsArgument([...periods.plus, ...periods.minus].map((span) => [span]))
-  const rows = await listUsedPeriods(db, { projectIds: toListArgument(db, projectIds), asked })
-  const used = new Set(rows.map(({ span }) => span))
+  const spans = [...periods.plus, ...periods.minus]
+  const asked = toRowsArgument(projectIds.flatMap((projectId) => spans.map((span) => [projectId, span])))
+  const used = new Set((await listUsedPeriods(db, { asked })).map(({ span }) => span))
   const onlyUsed = (all: readonly string[]) => all.filter((span) => used.has(span))
   return { ...range, periods: { plus: onlyUsed(periods.plus), minus: onlyUsed(periods.minus) } }
 }
 
-const listUsedPeriods = prepareQuery<{ projectIds: ListArgument; asked: string }, { span: string }>((db, arg) => {
-  // With `exists` PostgreSQL may read all sums, with a limit it looks each period up.
-  const hasSums = sql<SqlBool>`(select 1 from report_clients
-    where ${isInList(db, 'project_id', arg('projectIds'))} and span = asked.span limit 1) is not null`
+const listUsedPeriods = prepareQuery<{ asked: string }, { span: string }>((db, arg) => {
+  // With `exists` or without an order PostgreSQL may read all sums for a period that has none.
+  const hasSums = sql<SqlBool>`(select client_id from report_clients where project_id = asked.project_id
+    and span = asked.span order by client_id limit 1) is not null`
   return db
-    .selectFrom(tableOf(db, arg('asked'), ['span']).as('asked'))
+    .selectFrom(tableOf(db, arg('asked'), ['project_id', 'span']).as('asked'))
     .select('asked.span')
     .where(hasSums)
 })
@@ -118,13 +117,13 @@ export async function listClientSums(
   clients: readonly ProjectClient[],
 ): Promise<Map<string, ClientSum>> {
   const sums = new Map<string, ClientSum>()
-  const spans = toListArgument(db, [...periods.plus, ...periods.minus])
-  const minus = toListArgument(db, periods.minus)
-  for (let at = 0; at < clients.length; at += MAX_LISTED_CLIENTS) {
-    const some = clients.slice(at, at + MAX_LISTED_CLIENTS)
+  const all = [...periods.plus, ...periods.minus]
+  const [spans, minus] = [toListArgument(db, all), toListArgument(db, periods.minus)]
+  const size = clientsPerStatement(all)
+  for (let at = 0; at < clients.length; at += size) {
+    const some = clients.slice(at, at + size)
     const asked = toRowsArgument(some.map(({ project_id, client_id }) => [project_id, client_id]))
     for (const sum of await readClientSums(db, { asked, spans, minus })) sums.set(sum.client_id, sum)
-    await setImmediate()
   }
   return sums
 }
@@ -153,14 +152,15 @@ const readClientSums = prepareManyRows<{ asked: string; spans: ListArgument; min
   },
 )
 
-/** Looked up by their ids: about 3 ms on SQLite. */
-const MAX_LISTED_CLIENTS = 500
 /** About 10 ms on SQLite. */
-const MAX_SUMS_PER_RANGE = 16_000
+const MAX_SUMS_PER_STATEMENT = 12_000
 
-/** So many sums of each period lie before the end of the range that it has a limited number of them. */
+/** A client has at most one sum for each period. */
+const clientsPerStatement = (spans: readonly string[]) => Math.ceil(MAX_SUMS_PER_STATEMENT / (spans.length || 1))
+
+/** The last client of the next range, which has a limited number of sums of each period. */
 async function findRangeEnd(db: Db, spans: readonly string[], projectId: string, after: string): Promise<string> {
-  const skipped = Math.max(MAX_LISTED_CLIENTS, Math.floor(MAX_SUMS_PER_RANGE / spans.length)) - 1
+  const skipped = clientsPerStatement(spans) - 1
   const [end] = await readRangeEnd(db, {
     projectId,
     after,

@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises'
 import { type Expression, type SelectQueryBuilder, type SqlBool, sql } from 'kysely'
 import { approvalIdsInOrder } from '../approvals/ordered-id-rows.ts'
 import { APPROVAL_PATHS } from '../approvals/view.ts'
@@ -13,7 +12,7 @@ import { TASK_STATUSES } from '../tasks/status.ts'
 import { APPROVAL_COLUMNS, type RollupApproval, type RollupTask, type SourceName, TASK_COLUMNS } from './rollup-rows.ts'
 import type { ReportRange } from './rows.ts'
 
-/** Of each project. About 10 ms on SQLite, where other requests get their turn after each project. */
+/** A step reads so many rows of each project, on SQLite one project after another: about 10 ms each. */
 export const LIVE_ROWS_PER_STEP = 1000
 
 /** The tasks of the range that are not in the sums, in steps. */
@@ -25,16 +24,17 @@ export const readLiveApprovals = (db: Db, range: ReportRange) => readLiveRows(db
 interface LiveRow {
   id: string
   project_id: string
-  created_at: string
+  /** Null for a row that was deleted. */
+  created_at: string | null
 }
 
-/** How the next rows of projects are read, in the order of their ids. */
+/** How the rows of one table that are not in the sums are read. */
 interface LiveSource<Row> {
-  /** Where the new rows of the projects that have some begin. */
+  /** The marks of the rollup, of the projects that have rows after it. */
   listMarks: (db: Db, projectIds: readonly string[]) => Promise<Step[]>
-  /** Of the rows in `report_open`, which lie before the mark. */
+  /** Reads the next rows in `report_open`, which lie before the mark. */
   readOpen: ReadSteps<Row>
-  /** Of the rows after the mark. */
+  /** Reads the next rows after the mark. */
   readNew: ReadSteps<Row>
 }
 
@@ -59,7 +59,7 @@ async function* readLiveRows<Row extends LiveRow>(
   for (const { readSteps, start } of parts) {
     for (let steps = start; steps.length > 0; ) {
       const rows = await readSteps(db, steps)
-      yield rows.filter(({ created_at }) => created_at >= from && created_at.slice(0, 10) <= to)
+      yield rows.filter(({ created_at }) => created_at !== null && created_at >= from && created_at.slice(0, 10) <= to)
       steps = findNextSteps(rows)
     }
   }
@@ -67,14 +67,14 @@ async function* readLiveRows<Row extends LiveRow>(
 
 /** The projects that may have more rows. */
 function findNextSteps(rows: readonly LiveRow[]): Step[] {
-  const counts = new Map<string, number>()
-  const steps: Step[] = []
-  for (const { project_id: projectId, id: after } of rows) {
-    const count = (counts.get(projectId) ?? 0) + 1
-    counts.set(projectId, count)
-    if (count === LIVE_ROWS_PER_STEP) steps.push({ projectId, after })
+  const read = new Map<string, { count: number; after: string }>()
+  for (const { project_id, id } of rows) {
+    const { count, after } = read.get(project_id) ?? { count: 0, after: '' }
+    read.set(project_id, { count: count + 1, after: id > after ? id : after })
   }
-  return steps
+  return [...read].flatMap(([projectId, { count, after }]) =>
+    count < LIVE_ROWS_PER_STEP ? [] : [{ projectId, after }],
+  )
 }
 
 const LIVE_TASKS: LiveSource<RollupTask> = {
@@ -114,43 +114,48 @@ function prepareReads<Row extends LiveRow>(
 ): Pick<LiveSource<Row>, 'readOpen' | 'readNew'> {
   const table = sql<LiveRow>`${sql.table(source)}`.as('live_rows')
   const selected = columns.map((column) => sql.ref(`live_rows.${column}`).as(column))
-  const prepareStep = (idsOf: (db: Db, step: Step) => IdQuery) =>
-    prepareManyRows<Step, Row>(columns, (db, arg) => {
-      const ids = idsOf(db, { projectId: arg('projectId'), after: arg('after') })
-      const rows = db.selectFrom(table).select(selected).where('live_rows.id', 'in', ids)
-      return rows.orderBy('live_rows.id').$castTo<Row>()
-    })
-  const readOpen = eachStep(prepareStep((db, step) => openIds(db, source, step)))
+  const others = selected.filter(({ alias }) => alias !== 'id' && alias !== 'project_id')
+  const readNew = prepareManyRows<Step, Row>(columns, (db, arg) => {
+    const ids = newIds(db, { projectId: arg('projectId'), after: arg('after') }, 'asc', LIVE_ROWS_PER_STEP)
+    return db.selectFrom(table).select(selected).where('live_rows.id', 'in', ids).$castTo<Row>()
+  })
+  const readOpen = prepareManyRows<Step, Row>(columns, (db, arg) => {
+    const ids = openIds(db, source, { projectId: arg('projectId'), after: arg('after') })
+    return db
+      .selectFrom(ids.as('open_ids'))
+      .leftJoin(table, 'live_rows.id', 'open_ids.id')
+      .select(['open_ids.id', sql`${arg('projectId')}`.as('project_id'), ...others])
+      .$castTo<Row>()
+  })
   // One statement for all projects, because planning takes as long as reading.
   const readOpenOfAll = prepareQuery<{ steps: string }, Row>((db, arg) => {
     const ids = openIds(db, source, { projectId: sql.ref('steps.project_id'), after: sql.ref('steps.after_id') })
+    // The offset keeps the planner from a join that reads the whole table.
+    const rows = db.selectFrom(table).select(others).whereRef('live_rows.id', '=', sql.ref('open_ids.id')).offset(0)
     return db
       .selectFrom(tableOf(db, arg('steps'), ['project_id', 'after_id']).as('steps'))
       .innerJoinLateral(ids.as('open_ids'), (join) => join.onTrue())
-      .innerJoin(table, 'live_rows.id', 'open_ids.id')
-      .select(selected)
-      .orderBy('live_rows.project_id')
-      .orderBy('live_rows.id')
+      .leftJoinLateral(rows.as('live_rows'), (join) => join.onTrue())
+      .select(['open_ids.id', 'steps.project_id', ...others])
       .$castTo<Row>()
   })
   return {
     readOpen: (db, steps) =>
       isPostgres(db)
         ? readOpenOfAll(db, { steps: toRowsArgument(steps.map(({ projectId, after }) => [projectId, after])) })
-        : readOpen(db, steps),
-    readNew: eachStep(prepareStep((db, step) => newIds(db, step, 'asc', LIVE_ROWS_PER_STEP))),
+        : readEach(db, steps, readOpen),
+    readNew: (db, steps) => readEach(db, steps, readNew),
   }
 }
 
-function eachStep<Row>(readStep: (db: Db, step: Step) => Promise<Row[]>): ReadSteps<Row> {
-  return async (db, steps) => {
-    let rows: Row[] = []
-    for (const step of steps) {
-      rows = rows.concat(await readStep(db, step))
-      await setImmediate()
-    }
-    return rows
-  }
+async function readEach<Row>(
+  db: Db,
+  steps: readonly Step[],
+  readStep: (db: Db, step: Step) => Promise<Row[]>,
+): Promise<Row[]> {
+  let rows: Row[] = []
+  for (const step of steps) rows = rows.concat(await readStep(db, step))
+  return rows
 }
 
 type Value = string | Expression<string>

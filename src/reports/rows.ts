@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises'
 import { type Expression, sql } from 'kysely'
 import { isPostgres } from '../store/dialect.ts'
 import { isInList, type ListArgument, toListArgument } from '../store/list-argument.ts'
@@ -40,7 +39,7 @@ interface RunSums {
 export const readRunSums = (db: Db, range: ReportRange): Promise<RunSums> =>
   isPostgres(db) ? readTogether(db, range) : readByProject(db, range)
 
-/** With one statement that adds both. */
+/** Reads both sums with one statement. */
 async function readTogether(db: Db, { projectIds, from, to }: ReportRange): Promise<RunSums> {
   const sums = await readBothSums(db, { projectIds: toListArgument(db, projectIds), from, to })
   return {
@@ -63,13 +62,12 @@ const readBothSums = prepareQuery<
     .$castTo<(DaySum & { wedge: null }) | (WedgeSum & { day: null })>(),
 )
 
-/** A store that reads synchronously adds them in the order of its indexes, and other requests get their turn in between. */
+/** Reads the sums in the order of the indexes of a store that reads synchronously. Other requests get their turn in between. */
 async function readByProject(db: Db, { projectIds, from, to }: ReportRange): Promise<RunSums> {
   const sums: RunSums = { days: [], wedges: [] }
   for (const projectId of projectIds) {
     sums.days.push(...(await readDaySums(db, { projectId, from, to })))
     sums.wedges.push(...(await readWedgeSums(db, { projectId, from, to })))
-    await setImmediate()
   }
   return sums
 }
@@ -81,23 +79,24 @@ interface ProjectDays {
 }
 
 const readDaySums = prepareManyRows<ProjectDays, DaySum>(['day', 'runs', 'succeeded', 'cost_micros'], (db, arg) =>
-  projectRuns(db, arg)
+  projectRuns(db, arg, sql.ref('day'))
     .select(['day', ...runSums(db), succeededSum(db)])
     .groupBy('day'),
 )
 
-const readWedgeSums = prepareQuery<ProjectDays, WedgeSum>((db, arg) =>
-  projectRuns(db, arg)
+/** `+day` makes SQLite use the index that has the order of the groups, also without statistics. */
+const readWedgeSums = prepareManyRows<ProjectDays, WedgeSum>(['wedge', 'status', 'runs', 'cost_micros'], (db, arg) =>
+  projectRuns(db, arg, sql`+day`)
     .select(['wedge', 'status', ...runSums(db)])
     .groupBy(['wedge', 'status']),
 )
 
-const projectRuns = (db: Db, arg: ArgumentOf<ProjectDays>) =>
+const projectRuns = (db: Db, arg: ArgumentOf<ProjectDays>, day: Expression<string>) =>
   db
     .selectFrom('report_runs')
     .where('project_id', '=', arg('projectId'))
-    .where('day', '>=', arg('from'))
-    .where('day', '<=', arg('to'))
+    .where(day, '>=', arg('from'))
+    .where(day, '<=', arg('to'))
 
 const runSums = (db: Db) => [sumOfColumn(db, 'runs'), sumOfColumn(db, 'cost_micros')] as const
 
@@ -110,19 +109,30 @@ export interface ApprovalSum {
   n: number
 }
 
-/** The counts of the approvals that are rolled up. */
-export function listApprovalSums(db: Db, { projectIds, periods }: ReportRange): Promise<ApprovalSum[]> {
-  return readApprovalSums(db, {
-    projectIds: toListArgument(db, projectIds),
-    spans: toListArgument(db, [...periods.plus, ...periods.minus]),
-    minus: toListArgument(db, periods.minus),
-  })
+/** A statement on SQLite reads so many periods of one project, because each can have thousands of different waits. */
+const PERIODS_PER_STATEMENT = 8
+
+/** The counts of the approvals that are rolled up. A status and a wait can come several times. */
+export async function listApprovalSums(db: Db, { projectIds, periods }: ReportRange): Promise<ApprovalSum[]> {
+  const spans = [...periods.plus, ...periods.minus]
+  const read = (ids: readonly string[], some: readonly string[]) =>
+    readApprovalSums(db, {
+      projectIds: toListArgument(db, ids),
+      spans: toListArgument(db, some),
+      minus: toListArgument(db, periods.minus),
+    })
+  if (isPostgres(db)) return read(projectIds, spans)
+  let sums: ApprovalSum[] = []
+  for (const projectId of projectIds)
+    for (let at = 0; at < spans.length; at += PERIODS_PER_STATEMENT)
+      sums = sums.concat(await read([projectId], spans.slice(at, at + PERIODS_PER_STATEMENT)))
+  return sums
 }
 
-const readApprovalSums = prepareQuery<
+const readApprovalSums = prepareManyRows<
   { projectIds: ListArgument; spans: ListArgument; minus: ListArgument },
   ApprovalSum
->((db, arg) =>
+>(['status', 'wait_ms', 'n'], (db, arg) =>
   db
     .selectFrom('report_approvals')
     .select(['status', 'wait_ms', signedSum(db, 'n', arg('minus')).as('n')])

@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import * as fc from 'fast-check'
+import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { inTx } from '../../src/ctx/ctx.ts'
 import { readReportSums, summariseAnalytics } from '../../src/reports/analytics.ts'
@@ -148,19 +149,33 @@ eachStore((store) => {
       .values({ ...project, created_at: 'then' })
       .execute()
     const [own, other] = [
-      await insertOpenRows(app, LIVE_ROWS_PER_STEP + 200),
-      await insertOpenRows(app, 2 * LIVE_ROWS_PER_STEP + 1, { project_id: project.id, clients: 'cli_other' }),
+      await insertOpenRows(app, LIVE_ROWS_PER_STEP + 200, { clients: 900 }),
+      await insertOpenRows(app, 2 * LIVE_ROWS_PER_STEP + 1, { project_id: project.id, clients: 700 }),
     ]
+    // More projects than one statement reads, and rows that do not exist any more.
+    const empty = Array.from({ length: 10 }, (_, n) => `prj_empty${n}`)
+    const deleted = ['task_00000000000000000000000000', 'task_0zzzzzzzzzzzzzzzzzzzzzzzzz']
     const inserted = { tasks: [...own.tasks, ...other.tasks], approvals: [...own.approvals, ...other.approvals] }
     // First all rows are new, then they are open, and then half of them are in the sums.
     for (const ends of [false, true, true]) {
       const days = reportDays(now, 30)
       const range = { from: days[0] ?? '', to: days.at(-1) ?? '', periods: toPeriodSum(days) }
-      const sums = await readReportSums(app.ctx, { projectIds: [id, project.id], ...range })
+      const sums = await readReportSums(app.ctx, { projectIds: [id, ...empty, project.id], ...range })
       expect(summariseAnalytics(days, now, sums)).toEqual(expectedReport(now, 30, inserted.tasks, inserted.approvals))
       if (ends) await endHalf(app, inserted)
       await rollUpReports(app.ctx)
+      for (const deletedId of deleted)
+        await sql`insert into report_open (project_id, source, id) values (${project.id}, 'tasks', ${deletedId})
+          on conflict do nothing`.execute(app.ctx.db)
     }
+  })
+
+  test('a report of no project is empty', async () => {
+    const app = await reportApp(store)
+    const days = reportDays(app.clock.now(), 7)
+    const range = { from: days[0] ?? '', to: days.at(-1) ?? '', periods: toPeriodSum(days) }
+    const sums = await readReportSums(app.ctx, { projectIds: [], ...range })
+    expect(summariseAnalytics(days, app.clock.now(), sums)).toEqual(expectedReport(app.clock.now(), 7, [], []))
   })
 
   test('the clients of a report are complete when they are read in several ranges', async () => {
@@ -264,7 +279,7 @@ eachStore((store) => {
 async function insertOpenRows(
   app: TestApp,
   count: number,
-  { clients = 'cli', ...project }: { clients?: string; project_id?: string } = {},
+  { clients = 130, ...project }: { clients?: number; project_id?: string } = {},
 ): Promise<InsertedRows> {
   const at = (n: number) => new Date(app.clock.now() - DAY - n * 60_000).toISOString()
   const numbers = Array.from({ length: count }, (_, n) => n)
@@ -274,7 +289,7 @@ async function insertOpenRows(
       numbers.map((n) => ({
         status: 'running',
         created_at: at(n),
-        client_id: `${clients}_${n % 130}`,
+        client_id: `cli_${project.project_id ?? ''}${n % clients}`,
         cost_micros: n,
         ...project,
       })),
