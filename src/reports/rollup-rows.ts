@@ -52,7 +52,7 @@ export async function updateRollupMark(
 export const TASK_COLUMNS = ['id', 'project_id', 'created_at', 'status', 'wedge', 'client_id', 'cost_micros'] as const
 export type RollupTask = Pick<TaskRow, (typeof TASK_COLUMNS)[number]>
 
-export interface IdRange {
+interface IdRange {
   projectId: string
   after: string
   upTo?: string

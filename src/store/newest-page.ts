@@ -122,12 +122,22 @@ async function readRows<Table extends keyof Tables, Row>(
   cursor: PageBounds['cursor'],
 ): Promise<Row[]> {
   if (keys.length === 0) return []
+  const idColumn = order.at(-1) ?? 'id'
   const ids = keys.map((key) => key.at(-1) ?? '')
-  const rows = inOrder(query, order).where(sql.ref<string | number>(order.at(-1) ?? 'id'), 'in', ids)
   // A row that moved to the front of its order since then belongs to an earlier page.
   const isOfPage = cursor === undefined ? [] : [compareKeys(order, '<', [cursor].flat())]
   // `is true` keeps the planner from searching by the filters instead of the ids.
-  return [...filters, ...isOfPage].reduce((all, filter) => all.where(sql<SqlBool>`(${filter}) is true`), rows).execute()
+  const rows = await [...filters, ...isOfPage]
+    .reduce(
+      (all, filter) => all.where(sql<SqlBool>`(${filter}) is true`),
+      query.where(sql.ref<string | number>(idColumn), 'in', ids),
+    )
+    .execute()
+  // Sorted here: for an order in the query SQLite might read all rows of an index that has it.
+  const idName = idColumn.slice(idColumn.lastIndexOf('.') + 1)
+  const placeOf = new Map(ids.map((id, n) => [id, n]))
+  const place = (row: Row) => placeOf.get((row as Record<string, string | number>)[idName] ?? '') ?? ids.length
+  return rows.toSorted((a, b) => place(a) - place(b))
 }
 
 /** PostgreSQL stops when the page is full. A synchronous store would be blocked by a filter that no row matches. */

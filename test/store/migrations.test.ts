@@ -51,7 +51,13 @@ const UNDO_STORAGE_USAGE_AND_LATER = [
     (index) => `drop index ${index}`,
   ),
   'create index cases_project on cases (project_id, id)',
-  ...['tasks_queued_wedge', 'report_runs_wedge'].map((index) => `drop index if exists ${index}`),
+  ...[
+    'tasks_queued_wedge',
+    'report_runs_wedge',
+    'threads_unanswered_id',
+    'threads_unanswered_activity',
+    'webhook_deliveries_pending',
+  ].map((index) => `drop index if exists ${index}`),
   ...['max_tasks', 'runner_projects', 'runner_wedges'].map((column) => `alter table replicas drop column ${column}`),
   ...[
     'wedge_policies',

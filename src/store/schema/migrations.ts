@@ -163,17 +163,25 @@ export const MIGRATIONS: Record<string, Migration> = {
     },
   },
   '0027_replaced_indexes': { up: useReplacements },
-  '0028_report_runs_by_wedge': {
+  '0028_sqlite_indexes': {
     async up(db) {
-      // PostgreSQL adds the sums by day and by wedge in one pass. There the index would make every change of a sum write both.
-      if (!isPostgres(db)) await sql.raw(REPORT_RUNS_INDEX).execute(db)
+      if (isPostgres(db)) return
+      for (const statement of SQLITE_INDEXES) await sql.raw(statement).execute(db)
     },
   },
 }
 
-/** Has all columns that the sums by wedge need, in their order. */
-const REPORT_RUNS_INDEX =
-  'create index report_runs_wedge on report_runs (project_id, wedge, status, day, runs, cost_micros)'
+/**
+ * SQLite plans without statistics, so it follows an index that has the order of a list, even if few of its rows match. It
+ * needs indexes that have both. The first has all columns that the sums of runs by wedge need, in their order; PostgreSQL adds
+ * these together with the sums by day.
+ */
+const SQLITE_INDEXES = [
+  'create index report_runs_wedge on report_runs (project_id, wedge, status, day, runs, cost_micros)',
+  'create index threads_unanswered_id on threads (project_id, id) where unanswered_at is not null',
+  'create index threads_unanswered_activity on threads (project_id, updated_at, id) where unanswered_at is not null',
+  "create index webhook_deliveries_pending on webhook_deliveries (webhook_id, id) where status = 'pending'",
+]
 
 /** Finds the requests that a person edited, which no suggested rule may cover. They are few. */
 const EDITED_APPROVALS_INDEX =
