@@ -1,7 +1,7 @@
 // Finds and installs the system programs that the tests need.
 import { spawnSync } from 'node:child_process'
-import { accessSync, constants, existsSync, readdirSync } from 'node:fs'
-import { delimiter, join } from 'node:path'
+import { accessSync, constants, existsSync, readdirSync, realpathSync } from 'node:fs'
+import { delimiter, dirname, join } from 'node:path'
 
 const DEBIAN_POSTGRES = '/usr/lib/postgresql'
 const DEBIAN_PYTHON = '/usr/bin/python3'
@@ -10,6 +10,10 @@ const MAC_CHROMES = ['Chromium', 'Google Chrome'].map((name) => `/Applications/$
 const POSTFIX = '/usr/sbin/postfix'
 const DOVECOT_IMAP = '/usr/lib/dovecot/imap'
 
+/** The programs of PostgreSQL that the tests start. */
+const POSTGRES_PROGRAMS = ['initdb', 'pg_basebackup', 'postgres']
+
+/** A program counts as installed only if it runs: the PATH may have links and wrappers that lead to nothing. */
 const TOOLS = [
   { name: 'a PostgreSQL server', package: 'postgresql', isInstalled: () => postgresFolder() !== null },
   { name: 'PgBouncer', package: 'pgbouncer', isInstalled: () => pgbouncer() !== null },
@@ -17,18 +21,20 @@ const TOOLS = [
     name: 'bubblewrap',
     package: 'bubblewrap',
     // It exists only on Linux; on other systems the service runs agents as plain processes.
-    isInstalled: () => process.platform !== 'linux' || findOnPath('bwrap') !== null,
+    isInstalled: () => process.platform !== 'linux' || runs('bwrap', '--version'),
   },
-  { name: 'Python 3', package: 'python3', isInstalled: () => findOnPath('python3') !== null },
+  { name: 'Python 3', package: 'python3', isInstalled: () => runs('python3', '--version') },
   { name: 'httpx for Python 3', package: 'python3-httpx', isInstalled: () => pythonWithHttpx() !== null },
   { name: 'venv for Python 3', package: 'python3-venv', isInstalled: () => pythonWithVenv() !== null },
   { name: 'HAProxy', package: 'haproxy', isInstalled: () => haproxyProgram() !== null },
-  { name: 'promtool', package: 'prometheus', isInstalled: () => findOnPath('promtool') !== null },
+  { name: 'promtool', package: 'prometheus', isInstalled: () => runs('promtool', '--version') },
+  { name: 'OpenSSL', package: 'openssl', isInstalled: () => runs('openssl', 'version') },
+  { name: 'ps', package: 'procps', isInstalled: () => runs('ps', '-eo', 'args') },
   {
     name: 'an emulator for Helm',
     package: 'qemu-user',
     // Helm comes from npm and is built for x64 only; without an emulator the tests of the Helm chart are skipped.
-    isInstalled: () => process.platform !== 'linux' || process.arch === 'x64' || findOnPath('qemu-x86_64') !== null,
+    isInstalled: () => process.platform !== 'linux' || process.arch === 'x64' || runs('qemu-x86_64', '--version'),
   },
   { name: 'Chromium', package: 'chromium-headless-shell', isInstalled: () => chromium() !== null },
   // The tests start a mail server of their own, which needs root; other users skip those tests.
@@ -45,7 +51,7 @@ export function installTools() {
   if (missing.length === 0) return null
   const names = missing.map((tool) => tool.name).join(', ')
   const packages = missing.map((tool) => tool.package)
-  if (findOnPath('apt-get') === null) return `the tests need ${names}; install them and run the tests again.`
+  if (!runs('apt-get', '--version')) return `the tests need ${names}; install them and run the tests again.`
   const sudo = rootPrefix()
   if (sudo === null) {
     return `the tests need ${names}; run \`sudo apt-get install ${packages.join(' ')}\` and run the tests again.`
@@ -62,21 +68,31 @@ export function installTools() {
   return `the tests need ${names}; apt-get could not install them, see above.`
 }
 
-/** The folder with `initdb` and `postgres`. On Debian it is not in the PATH, and every version has its own folder. */
+/**
+ * The folder with the programs of a PostgreSQL server. On Debian it is not in the PATH, and every version has its own
+ * folder. A folder of the PATH may have links to some of the programs only, so links are followed first.
+ */
 export function postgresFolder() {
   const versions = listFolder(DEBIAN_POSTGRES).toSorted((a, b) => Number(b) - Number(a))
   const debian = versions.map((version) => join(DEBIAN_POSTGRES, version, 'bin'))
-  return (
-    [...searchPath(), ...debian].find((bin) =>
-      ['initdb', 'postgres'].every((program) => isExecutable(join(bin, program))),
-    ) ?? null
-  )
+  const linked = searchPath().flatMap((folder) => realFolder(join(folder, 'postgres')))
+  const hasAll = (/** @type {string} */ bin) =>
+    POSTGRES_PROGRAMS.every((program) => runs(join(bin, program), '--version'))
+  return [...new Set([...linked, ...debian])].find(hasAll) ?? null
+}
+
+/**
+ * The folder of a program after all links; empty if there is no such program.
+ * @param {string} program
+ */
+function realFolder(program) {
+  return isExecutable(program) ? [dirname(realpathSync(program))] : []
 }
 
 /** The path of PgBouncer. On Debian it is in a folder that only root has in the PATH. */
 export function pgbouncer() {
   const programs = [...searchPath(), '/usr/sbin'].map((folder) => join(folder, 'pgbouncer'))
-  return programs.find(isExecutable) ?? null
+  return programs.find((program) => runs(program, '--version')) ?? null
 }
 
 /** Why the tests cannot start a mail server here, or null. */
@@ -103,26 +119,28 @@ export function pythonWithVenv() {
 /** @param {string} module */
 function findPythonWith(module) {
   const candidates = [DEBIAN_PYTHON, ...searchPath().map((folder) => join(folder, 'python3'))].filter(isExecutable)
-  return (
-    candidates.find((python) => spawnSync(python, ['-c', `import ${module}`], { stdio: 'ignore' }).status === 0) ?? null
-  )
+  return candidates.find((python) => runs(python, '-c', `import ${module}`)) ?? null
 }
 
 /** The load balancer of the tests. Debian installs it in a folder that only root has in the PATH. */
 export function haproxyProgram() {
-  return [...searchPath(), '/usr/sbin'].map((folder) => join(folder, 'haproxy')).find(isExecutable) ?? null
+  const programs = [...searchPath(), '/usr/sbin'].map((folder) => join(folder, 'haproxy'))
+  return programs.find((program) => runs(program, '-v')) ?? null
 }
 
 /** The browser that the console is tested in. The headless shell needs a third less CPU time than the whole browser. */
 export function chromium() {
   const names = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome']
   const candidates = searchPath().flatMap((folder) => names.map((name) => join(folder, name)))
-  return [...candidates, ...MAC_CHROMES].find(isExecutable) ?? null
+  return [...candidates, ...MAC_CHROMES].find((program) => runs(program, '--version')) ?? null
 }
 
-/** @param {string} program */
-function findOnPath(program) {
-  return searchPath().find((folder) => isExecutable(join(folder, program))) ?? null
+/**
+ * @param {string} program A path, or a name that is looked up in the PATH.
+ * @param {string[]} args
+ */
+function runs(program, ...args) {
+  return spawnSync(program, args, { stdio: 'ignore' }).status === 0
 }
 
 function searchPath() {
