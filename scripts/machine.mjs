@@ -76,9 +76,8 @@ export function postgresFolder() {
   const versions = listFolder(DEBIAN_POSTGRES).toSorted((a, b) => Number(b) - Number(a))
   const debian = versions.map((version) => join(DEBIAN_POSTGRES, version, 'bin'))
   const linked = searchPath().flatMap((folder) => realFolder(join(folder, 'postgres')))
-  const hasAll = (/** @type {string} */ bin) =>
-    POSTGRES_PROGRAMS.every((program) => runs(join(bin, program), '--version'))
-  return [...new Set([...linked, ...debian])].find(hasAll) ?? null
+  const folders = [...new Set([...linked, ...debian])]
+  return folders.find((bin) => POSTGRES_PROGRAMS.every((program) => runs(join(bin, program), '--version'))) ?? null
 }
 
 /**
