@@ -1,7 +1,5 @@
-import { existsSync, mkdirSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { bootstrapOrganisation } from './accounts/bootstrap.ts'
 import { refreshFullProjects } from './accounts/storage-usage.ts'
 import { expireDueApprovals } from './lifecycle/expire-approvals.ts'
@@ -17,6 +15,7 @@ import { openVault } from './vault/vault.ts'
 import { type Ctx, withPatientStore } from './ctx/ctx.ts'
 import { createJointLoop, createLoop, type Loop } from './ctx/loop.ts'
 import { createMemoryState } from './ctx/memory.ts'
+import { programsFolder } from './ctx/programs-folder.ts'
 import { decodeNotification } from './ctx/topics.ts'
 import { sleep, type World } from './ctx/world.ts'
 import { catchUpFollowers } from './events/follow-log.ts'
@@ -115,6 +114,7 @@ export async function startApp(
       await metrics?.close()
       await Promise.all(loops.map((loop) => loop.stop()))
       ctx.wedges.stop()
+      await ctx.parserThread.stop()
       await ctx.store.close()
     },
   }
@@ -127,7 +127,7 @@ const pickDriver = (config: Config, world: World): Promise<SandboxDriver> =>
 async function startBackgroundWork(ctx: Ctx & { wedges: FolderLibrary }, pickedDriver: Promise<SandboxDriver | null>) {
   const driver = await pickedDriver
   const lease = createReplicaLease(ctx)
-  const execution = driver && (await openTaskExecution(ctx, driver, agentDir(), lease))
+  const execution = driver && (await openTaskExecution(ctx, driver, programsFolder(), lease))
   if (!execution) ctx.programStarter.start = refuseProgram
   await logBlueprintProblems(ctx)
   const metrics = await openMetricsServer(ctx, {
@@ -250,10 +250,4 @@ function requireFreePort({ host, port }: Config): Promise<void> {
     probe.once('error', reject)
     probe.listen(port, host, () => probe.close(() => resolve()))
   })
-}
-
-/** The folder of the bundled programs: next to the server's bundle; in development, `dist`. */
-function agentDir(): string {
-  const here = fileURLToPath(new URL('.', import.meta.url))
-  return existsSync(join(here, 'harness.cjs')) ? here : join(here, '..', 'dist')
 }

@@ -11,6 +11,7 @@ import type { ChannelHook, HookCall, HookContent } from './adapters/adapter.ts'
 import { findAdapter, toAdapterChannel } from './adapters/adapter-table.ts'
 import type { Receipt } from './inbound.ts'
 import { receiveIncoming } from './incoming.ts'
+import { createBodyReader } from './parsers/parse-untrusted.ts'
 import { markUndelivered } from './undelivered.ts'
 import { findChannelUnscoped, updateChannelError } from './rows.ts'
 
@@ -97,6 +98,7 @@ async function readHookCall(
     url: serviceUrl(ctx.config, request.url ?? ''),
     headers: request.headers,
     body,
+    read: createBodyReader(ctx, body),
   }
 }
 

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { ByteBudget } from './byte-budget.ts'
 import { createCounts } from './counts.ts'
 import { type Ctx, neverStart } from './ctx.ts'
@@ -5,6 +6,8 @@ import { LiveRuns } from './live-runs.ts'
 import { LogFollowers } from './log-followers.ts'
 import { Notifications } from './notifications.ts'
 import { refuseToStart } from './program-starter.ts'
+import { programsFolder } from './programs-folder.ts'
+import { WorkerThread } from './worker-thread.ts'
 
 /** Two of the largest mails that a provider sends. */
 const MAX_HOOK_BYTES = 128 * 1024 * 1024
@@ -20,6 +23,7 @@ export function createMemoryState(): Pick<
   | 'programStarter'
   | 'fullProjects'
   | 'hookBodies'
+  | 'parserThread'
   | 'counts'
 > {
   return {
@@ -31,6 +35,7 @@ export function createMemoryState(): Pick<
     programStarter: { start: refuseToStart },
     fullProjects: new Set(),
     hookBodies: new ByteBudget(MAX_HOOK_BYTES),
+    parserThread: new WorkerThread(join(programsFolder(), 'parser-thread.cjs')),
     counts: createCounts(),
   }
 }

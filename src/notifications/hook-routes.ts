@@ -2,6 +2,7 @@ import type { IncomingMessage as HttpRequest } from 'node:http'
 import type { JsonObject } from '../base/json.ts'
 import { notFound } from '../base/problem.ts'
 import { withHookBody } from '../channels/hooks.ts'
+import { createBodyReader } from '../channels/parsers/parse-untrusted.ts'
 import { findConnection } from '../connections/rows.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import { bytesResponse, nameRoutes, openRoute } from '../http/route.ts'
@@ -51,9 +52,16 @@ function receiveNotifierCall(ctx: Ctx, { row, hook }: HookNotifier, request: Htt
     const connection = await findConnection(ctx.db, row.connection_id)
     if (!connection) throw notFound('notifier')
     const secret = await openSecret(ctx, { ...row, secret_ref: null })
-    const call = { notifier: row, connection, secret, headers: request.headers, body }
+    const call = {
+      notifier: row,
+      connection,
+      secret,
+      headers: request.headers,
+      body,
+      read: createBodyReader(ctx, body),
+    }
     hook.verify(ctx, call)
-    const { events, response } = hook.parse(ctx, call)
+    const { events, response } = await hook.parse(ctx, call)
     for (const event of events) await handleNotifierEvent(ctx, row, event)
     return response?.() ?? null
   })

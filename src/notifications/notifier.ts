@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { JsonObject } from '../base/json.ts'
+import type { ReadBody } from '../channels/parsers/parse-untrusted.ts'
 import type { Connection } from '../connections/rows.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { NotifierRow } from '../store/tables.ts'
@@ -39,7 +40,7 @@ export interface NotifierHook {
   /** Throws a 401 for a call that the service did not sign, and for a signed time older than five minutes. */
   verify(ctx: Ctx, call: NotifierCall): void
   /** What members did, in a call that was verified. */
-  parse(ctx: Ctx, call: NotifierCall): NotifierActivity
+  parse(ctx: Ctx, call: NotifierCall): Promise<NotifierActivity>
 }
 
 /** Where a message goes. */
@@ -59,7 +60,10 @@ export interface NotifierCall {
   /** The secret of the notifier. */
   secret: string | null
   headers: IncomingHttpHeaders
+  /** The bytes as they were received, for a signature. They may be gone once `read` was called. */
   body: Buffer
+  /** Parses the body, in another thread if it is large. */
+  read: ReadBody
 }
 
 /** What members did, and what the service wants to hear. */

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../base/json.ts'
-import { objectField, objectListField, textField, tryParseJsonObject } from '../base/json-fields.ts'
-import type { SignedCall } from '../channels/adapters/check-call.ts'
+import { objectField, objectListField, textField } from '../base/json-fields.ts'
 import { fromSlackText } from '../channels/adapters/slack-text.ts'
+import type { SlackCall } from '../channels/parsers/call-parsers.ts'
 
 /** What a person did in Slack, or what Slack wants to know. */
 export type SlackInteraction = { type: 'challenge'; challenge: string } | SlackText | SlackClick | SlackSubmission
@@ -33,16 +33,11 @@ export interface SlackSubmission {
   values: Record<string, string>
 }
 
-/** Reads a verified call: Slack sends events as JSON, and clicks, forms and commands as form fields. */
-export function parseSlackInteraction(call: SignedCall): SlackInteraction | null {
-  const text = call.body.toString('utf8')
-  const event = tryParseJsonObject(text)
+/** What a verified call means. */
+export function toSlackInteraction({ event, payload, command }: SlackCall): SlackInteraction | null {
   if (event) return parseEvent(event)
-  const form = new URLSearchParams(text)
-  const payload = tryParseJsonObject(form.get('payload') ?? '')
   if (payload) return parsePayload(payload)
-  const user = form.get('user_id') ?? ''
-  return form.has('command') && user ? { type: 'text', user, text: form.get('text') ?? '', isCommand: true } : null
+  return command && { type: 'text', ...command, isCommand: true }
 }
 
 /** Only direct messages of people count: in a channel, others would read the code. */

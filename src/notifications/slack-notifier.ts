@@ -23,7 +23,7 @@ import {
   type ShowEvent,
 } from './notifier.ts'
 import { editForm, rejectForm, reviseForm, toSlackMessage } from './slack-card.ts'
-import { parseSlackInteraction, type SlackClick, type SlackSubmission, type SlackText } from './slack-interaction.ts'
+import { toSlackInteraction, type SlackClick, type SlackSubmission, type SlackText } from './slack-interaction.ts'
 
 /** Tells members in direct messages of a Slack app. The connection's secret is the bot token. */
 export const slackNotifier: Notifier = {
@@ -85,8 +85,8 @@ async function callWithBot(
   throw FINAL_ERRORS.includes(textField(slackBody(response), 'error')) ? new NoticeRefused(message) : new Error(message)
 }
 
-function toActivity(ctx: Ctx, call: NotifierCall): NotifierActivity {
-  const interaction = parseSlackInteraction(call)
+async function toActivity(ctx: Ctx, call: NotifierCall): Promise<NotifierActivity> {
+  const interaction = toSlackInteraction(await call.read('slackCall', null))
   switch (interaction?.type) {
     case 'challenge':
       return { events: [], response: () => ({ challenge: interaction.challenge }) }

@@ -1,6 +1,5 @@
 import type { JsonObject } from '../base/json.ts'
 import { objectField, textField } from '../base/json-fields.ts'
-import { parseCallObject, type SignedCall } from '../channels/adapters/check-call.ts'
 import { telegramId } from '../channels/adapters/telegram-api.ts'
 import { type ApprovalReference, encodeReference, parseReference } from './approval-reference.ts'
 
@@ -56,9 +55,8 @@ export const encodeButton = (button: TelegramButton, reference: ApprovalReferenc
 export const encodePrompt = ({ asks, reference, place }: TelegramPrompt): string =>
   `Reference: ${asks} ${encodeReference(reference)} ${place}`
 
-/** Reads a verified update. Only private chats count: in a group, others would read the code and the requests. */
-export function parseTelegramInteraction(call: SignedCall): TelegramInteraction | null {
-  const update = parseCallObject(call)
+/** What a verified update means. Only private chats count: in a group, others would read the code and the requests. */
+export function toTelegramInteraction(update: JsonObject): TelegramInteraction | null {
   const query = objectField(update, 'callback_query')
   if (textField(query, 'id')) return parseTelegramClick(query)
   const message = objectField(update, 'message')

@@ -22,7 +22,7 @@ import {
   type Respond,
 } from './notifier.ts'
 import { confirmMessage, editMessage, fieldMessage, textPrompt, toTelegramMessage } from './telegram-card.ts'
-import { parseTelegramInteraction, type TelegramClick, type TelegramInteraction } from './telegram-interaction.ts'
+import { toTelegramInteraction, type TelegramClick, type TelegramInteraction } from './telegram-interaction.ts'
 
 /** Tells members in their chat with a Telegram bot. The connection's secret is the token of the bot. */
 export const telegramNotifier: Notifier = {
@@ -49,8 +49,8 @@ export const telegramNotifier: Notifier = {
   },
   hook: {
     verify: (_ctx, call) => verifyTelegramCall(call),
-    parse(ctx, call) {
-      const interaction = parseTelegramInteraction(call)
+    async parse(ctx, call) {
+      const interaction = toTelegramInteraction(await call.read('jsonObject', null))
       return { events: interaction ? toEvents(ctx, call, interaction) : [] }
     },
   },

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { mailServerProblem } from '../../scripts/machine.mjs'
-import { parseMime } from '../../src/channels/mail/parse-mime.ts'
+import { parseMime } from '../../src/channels/parsers/mime-mail.ts'
 import { GATED_ENV } from '../approvals/gated-app.ts'
 import {
   createMailChannel,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { mailServerProblem } from '../../scripts/machine.mjs'
-import { parseMime } from '../../src/channels/mail/parse-mime.ts'
+import { parseMime } from '../../src/channels/parsers/mime-mail.ts'
 import { findHeader } from '../../src/channels/mail/mail-headers.ts'
 import { eachStore } from '../stores.ts'
 import { deliverMail, type MailboxApp, mailboxApp, passTimeUntil, readThread, threadsUntil } from './mailbox-app.ts'
@@ -96,9 +96,7 @@ describe.skipIf(problem !== null)(`mail conversations${problem === null ? '' : `
     expect(mail).toMatchObject({ inReplyTo: '<k1@test.example>', subject: 'Re: Order' })
     const [attachment] = mail?.mail.files ?? []
     expect(attachment).toMatchObject({ name: 'bill.txt', contentType: 'text/plain' })
-    const pieces: Buffer[] = []
-    for await (const piece of attachment?.open() ?? []) pieces.push(piece)
-    expect(Buffer.concat(pieces).toString()).toBe('five euros')
+    expect(Buffer.from(attachment?.bytes ?? []).toString()).toBe('five euros')
   })
 
   test("an automatic reply to the service's answer ends the exchange", async () => {

@@ -1,10 +1,9 @@
 import MailComposer from 'nodemailer/lib/mail-composer'
 import { describe, expect, test } from 'vitest'
-import type { IncomingFile } from '../../src/channels/adapters/adapter.ts'
 import type { MailVerdict } from '../../src/channels/mail/mail-verdict.ts'
-import { parseMime } from '../../src/channels/mail/parse-mime.ts'
+import { parseMime } from '../../src/channels/parsers/mime-mail.ts'
 import { parseMailAddress } from '../../src/connections/mail/mail-address.ts'
-import { toMailContent } from '../../src/channels/mail/received-mail.ts'
+import { type FileBytes, toMailContent } from '../../src/channels/mail/received-mail.ts'
 
 const HELP = 'help@shop.example'
 
@@ -19,11 +18,7 @@ async function readContentOf(raw: string | Buffer, address = HELP) {
 
 const compose = (options: ConstructorParameters<typeof MailComposer>[0]) => new MailComposer(options).compile().build()
 
-async function readContent(file: IncomingFile | undefined): Promise<Buffer> {
-  const pieces: Buffer[] = []
-  for await (const piece of file?.open() ?? []) pieces.push(piece)
-  return Buffer.concat(pieces)
-}
+const readContent = (file: FileBytes | undefined): Buffer => Buffer.from(file?.bytes ?? [])
 
 /** A mail with the given head. */
 const plain = (head: string, body = 'Hello') =>
@@ -60,7 +55,7 @@ test('a mail becomes a message with its sender, thread, text and files', async (
   expect(message?.files.map(({ name, contentType }) => [name, contentType])).toEqual([
     ['Rechnung Köln.pdf', 'application/pdf'],
   ])
-  expect((await readContent(message?.files[0])).equals(pdf)).toBe(true)
+  expect(readContent(message?.files[0]).equals(pdf)).toBe(true)
 })
 
 test('an HTML mail is read as text, and small inline images are no files', async () => {
@@ -96,7 +91,7 @@ test('a text that is too long is cut, and the whole text is a file', async () =>
   const message = await receive(plain('Subject: Long', 'word '.repeat(40_000)))
   expect(message?.body.length).toBeLessThan(100_100)
   expect(message?.body.endsWith('[The whole text is in message.txt.]')).toBe(true)
-  expect((await readContent(message?.files[0])).length).toBe(199_999)
+  expect(readContent(message?.files[0]).length).toBe(199_999)
 })
 
 test('a forwarded mail is a file of the message', async () => {

@@ -1,3 +1,4 @@
+import { createBodyReader } from '../../src/channels/parsers/parse-untrusted.ts'
 import type { Card } from '../../src/notifications/card.ts'
 import type { NoticeTarget, NotifierCall } from '../../src/notifications/notifier.ts'
 import { writeSecret } from '../../src/connections/write-secret.ts'
@@ -33,7 +34,10 @@ export async function openNotifierTest(
     ...context,
     provider,
     target: (address) => ({ notifier, connection, address, idempotencyKey: 'ntm_1' }),
-    call: (body) => ({ notifier, connection, secret: null, headers: {}, body: Buffer.from(body) }),
+    call: (text) => {
+      const body = Buffer.from(text)
+      return { notifier, connection, secret: null, headers: {}, body, read: createBodyReader(context.ctx, body) }
+    },
   }
 }
 

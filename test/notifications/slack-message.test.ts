@@ -66,7 +66,7 @@ test('a click and a form are read as the library of Slack reads them, and answer
   for (const payload of [click, submit]) {
     const body = new URLSearchParams({ payload: JSON.stringify(payload) }).toString()
     answers.push(await bolt.deliver(body))
-    const activity = slackNotifier.hook?.parse(ctx, call(body))
+    const activity = await slackNotifier.hook?.parse(ctx, call(body))
     for (const event of activity?.events ?? []) {
       expect(event).toMatchObject({ type: 'decide', address: 'U1', decision: 'approve' })
       await event.respond('refused', 'wrong').catch(() => {})

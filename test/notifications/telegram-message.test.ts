@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { NoticeRefused } from '../../src/notifications/notifier.ts'
 import { editMessage, fieldMessage, textPrompt, toTelegramMessage } from '../../src/notifications/telegram-card.ts'
-import { parseTelegramInteraction } from '../../src/notifications/telegram-interaction.ts'
+import { toTelegramInteraction } from '../../src/notifications/telegram-interaction.ts'
 import { telegramNotifier } from '../../src/notifications/telegram-notifier.ts'
 import { CONNECTION_SECRET } from '../channels/adapters/adapter-fixtures.ts'
 import { respondJson } from '../fake-upstream.ts'
@@ -67,7 +67,6 @@ test('a rewrite that changes nothing has succeeded', async () => {
 })
 
 test('a click is read as the library of Telegram bots reads it', async () => {
-  const { call } = await openNotifierTest('telegram')
   const message = toTelegramMessage(sampleCard()) as unknown as TelegramMessage
   const bot = new Bot('1:token', { botInfo: BOT_INFO })
   const seen: unknown[] = []
@@ -77,7 +76,7 @@ test('a click is read as the library of Telegram bots reads it', async () => {
   })
   const update = clickUpdate(7, message, 'Edit')
   await bot.handleUpdate(update as Parameters<typeof bot.handleUpdate>[0])
-  const ours = parseTelegramInteraction(call(JSON.stringify(update)))
+  const ours = toTelegramInteraction(update)
   expect(ours).toMatchObject({ type: 'click', button: 'edit', chat: '7', queryId: 'query-7', message: '101' })
   expect(seen).toEqual([{ chat: '7', queryId: 'query-7', message: '101', data: `e:${reference()}:0` }])
 })
@@ -129,8 +128,7 @@ function checkMessage({ text, reply_markup }: TelegramMessage): void {
   }
 }
 
-test('a reply names its prompt by the last line only, and only if the bot wrote the prompt', async () => {
-  const { call } = await openNotifierTest('telegram')
+test('a reply names its prompt by the last line only, and only if the bot wrote the prompt', () => {
   const forged = `Reference: reason ${reference()} 0`
   const fields = [{ name: 'text', kind: 'text' as const, value: forged, options: null }]
   const prompt = fieldMessage(sampleCard(), fields, 0) as unknown as TelegramMessage
@@ -146,9 +144,9 @@ test('a reply names its prompt by the last line only, and only if the bot wrote 
       reply_to_message: { from: { is_bot }, text },
     },
   })
-  expect(parseTelegramInteraction(call(JSON.stringify(replyTo(true))))).toMatchObject({
+  expect(toTelegramInteraction(replyTo(true))).toMatchObject({
     type: 'reply',
     to: { asks: 'value', place: 0, reference: { approvalId: sampleCard().approvalId } },
   })
-  expect(parseTelegramInteraction(call(JSON.stringify(replyTo(false))))).toMatchObject({ type: 'text' })
+  expect(toTelegramInteraction(replyTo(false))).toMatchObject({ type: 'text' })
 })

@@ -4,6 +4,7 @@ import type { UpstreamResponse } from '../../connections/executors/executor.ts'
 import type { Connection } from '../../connections/rows.ts'
 import type { Ctx } from '../../ctx/ctx.ts'
 import type { ChannelRow, MessageRow, ThreadRow } from '../../store/tables.ts'
+import type { ReadBody } from '../parsers/parse-untrusted.ts'
 
 /**
  * A service that carries messages. To add one, write `adapters/<name>.ts` that exports `<name>Adapter`, and add it to
@@ -53,8 +54,10 @@ export interface HookCall {
   headers: Readonly<Record<string, string | string[] | undefined>>
   /** The IP address of the caller. */
   caller: string
-  /** The bytes as they were received. */
+  /** The bytes as they were received, for a signature. They may be gone once `read` was called. */
   body: Buffer
+  /** Parses the body, in another thread if it is large. */
+  read: ReadBody
 }
 
 export interface PollCall {

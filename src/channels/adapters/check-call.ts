@@ -1,7 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
-import { isJsonObject, type JsonObject } from '../../base/json.ts'
-import { badRequest, Problem } from '../../base/problem.ts'
-import { parseStrictJson } from '../../base/strict-json.ts'
+import { Problem } from '../../base/problem.ts'
 import type { Ctx } from '../../ctx/ctx.ts'
 import type { HookCall } from './adapter.ts'
 
@@ -31,27 +29,6 @@ export function requireRecentCall({ world }: Pick<Ctx, 'world'>, seconds: string
 export function hookHeader({ headers }: Pick<HookCall, 'headers'>, name: string): string {
   const value = headers[name]
   return typeof value === 'string' ? value : ''
-}
-
-/** The body of a call whose provider sends JSON objects. */
-export function parseCallObject({ body }: Pick<HookCall, 'body'>): JsonObject {
-  const value = parseStrictJson(body)
-  if (!isJsonObject(value)) throw badRequest('body must be a json object')
-  return value
-}
-
-const MAX_FORM_FIELDS = 1000
-
-/** Throws a 400 for a form with very many fields: it would be read before its signature is checked. */
-export function requireFewFields(call: Pick<HookCall, 'headers' | 'body'>): void {
-  const [, boundary] = /^multipart\/.*;\s*boundary="?([^";]+)/i.exec(hookHeader(call, 'content-type')) ?? []
-  const separator = boundary === undefined ? '&' : `--${boundary}`
-  let position = -1
-  for (let count = 0; count <= MAX_FORM_FIELDS; count++) {
-    position = call.body.indexOf(separator, position + 1)
-    if (position < 0) return
-  }
-  throw badRequest(`body must not have more than ${MAX_FORM_FIELDS} fields`)
 }
 
 const refusedCall = (message: string) => new Problem(401, message)

@@ -1,17 +1,15 @@
 import { createHmac } from 'node:crypto'
 import { z } from 'zod'
-import type { JsonObject } from '../../base/json.ts'
-import { listField, objectField, objectListField, textField, tryParseJsonObject } from '../../base/json-fields.ts'
+import { objectField, objectListField, textField } from '../../base/json-fields.ts'
 import { badRequest, Problem } from '../../base/problem.ts'
 import type { Connection } from '../../connections/rows.ts'
 import type { Ctx } from '../../ctx/ctx.ts'
-import { isDeliveryReport } from '../mail/automatic-mail.ts'
 import { isInlineLogo } from '../mail/inline-image.ts'
 import { mailReply } from '../mail/mail-reply.ts'
-import { readAuthenticationResults } from '../mail/mail-verdict.ts'
-import { parseHeaderMailbox, type ReceivedMail, toMailContent } from '../mail/received-mail.ts'
+import { toHookContent } from '../mail/received-mail.ts'
+import { parseUntrusted } from '../parsers/parse-untrusted.ts'
 import type { ChannelAdapter, HookCall, HookContent, IncomingFile } from './adapter.ts'
-import { hookHeader, parseCallObject, requireHookSecret, requireRecentCall, requireSignature } from './check-call.ts'
+import { hookHeader, requireHookSecret, requireRecentCall, requireSignature } from './check-call.ts'
 import { downloadFile, downloadUrl, providerUrl } from './provider-api.ts'
 
 /** The webhook `email.received` of Resend. It has no content: the mail is read from the API of the connection. */
@@ -35,18 +33,30 @@ function verifyResendCall(ctx: Ctx, call: HookCall): void {
 }
 
 async function parseResendCall(ctx: Ctx, call: HookCall): Promise<HookContent> {
-  const event = parseCallObject(call)
+  const event = await call.read('jsonObject', null)
   if (textField(event, 'type') !== 'email.received') return { messages: [] }
   const id = textField(objectField(event, 'data'), 'email_id')
   if (!/^[A-Za-z0-9-]{1,64}$/.test(id)) throw badRequest("field 'data.email_id' must be the id of a mail")
-  const mail = await readApi(ctx, call.connection, `/emails/receiving/${id}?html_format=cid`)
-  return toMailContent(call.channel, readResendMail(mail, await listFiles(ctx, call.connection, id, mail)))
+  const { content, hasAttachments } = await readApi(
+    ctx,
+    call.connection,
+    `/emails/receiving/${id}?html_format=cid`,
+    (body) => parseUntrusted(ctx, 'resendMail', body, { address: call.channel.address }),
+  )
+  const files = hasAttachments ? await listFiles(ctx, call.connection, id) : []
+  const { messages, ...others } = toHookContent(content)
+  return { ...others, messages: messages.map((message) => ({ ...message, files: [...message.files, ...files] })) }
 }
 
 const MAX_RESPONSE_BYTES = 20 * 1024 * 1024
 
 /** A mail that cannot be read is a 502, so that Resend calls again later. */
-async function readApi(ctx: Ctx, connection: Connection, path: string): Promise<JsonObject> {
+async function readApi<Result>(
+  ctx: Ctx,
+  connection: Connection,
+  path: string,
+  parse: (body: Buffer) => Promise<Result>,
+): Promise<Result> {
   const withAuth = { ...connection, config: { ...connection.config, auth: { type: 'bearer' } } }
   const url = providerUrl(connection, BASE_URL, path)
   try {
@@ -57,7 +67,7 @@ async function readApi(ctx: Ctx, connection: Connection, path: string): Promise<
       if (size > MAX_RESPONSE_BYTES) throw badRequest('the mail is larger than 20 MiB without its attachments')
       pieces.push(piece)
     }
-    return tryParseJsonObject(Buffer.concat(pieces).toString('utf8')) ?? {}
+    return await parse(Buffer.concat(pieces))
   } catch (error) {
     if (error instanceof Problem) throw new Problem(502, `the mail was not read from Resend: ${error.message}`)
     throw error
@@ -66,32 +76,12 @@ async function readApi(ctx: Ctx, connection: Connection, path: string): Promise<
 
 const BASE_URL = 'https://api.resend.com'
 
-function readResendMail(mail: JsonObject, files: IncomingFile[]): ReceivedMail {
-  const given = Object.entries(objectField(mail, 'headers')).flatMap(([name, value]) =>
-    [value].flat().flatMap((one) => (typeof one === 'string' ? [{ name: name.toLowerCase(), value: one }] : [])),
-  )
-  const headers = [{ name: 'message-id', value: textField(mail, 'message_id') }, ...given]
-  const recipients = ['received_for', 'to', 'cc', 'bcc'].flatMap((key) => listField(mail, key).map(String))
-  const [replyTo] = listField(mail, 'reply_to').map(String)
-  return {
-    headers,
-    from: parseHeaderMailbox(textField(mail, 'from')),
-    replyTo: parseHeaderMailbox(replyTo ?? ''),
-    recipients: recipients.map((one) => parseHeaderMailbox(one)?.address ?? ''),
-    subject: textField(mail, 'subject'),
-    text: textField(mail, 'text'),
-    html: textField(mail, 'html'),
-    files,
-    report: isDeliveryReport(headers) ? { undelivered: null } : null,
-    verdict: readAuthenticationResults(headers, 'amazonses.com'),
-  }
-}
-
 /** The addresses of attachments are valid for an hour, so they are asked for once the mail is known to have some. */
-async function listFiles(ctx: Ctx, connection: Connection, id: string, mail: JsonObject): Promise<IncomingFile[]> {
-  if (objectListField(mail, 'attachments').length === 0) return []
-  const { data } = await readApi(ctx, connection, `/emails/receiving/${id}/attachments?limit=100`)
-  return objectListField({ data: data ?? null }, 'data').flatMap((attachment) => {
+async function listFiles(ctx: Ctx, connection: Connection, id: string): Promise<IncomingFile[]> {
+  const response = await readApi(ctx, connection, `/emails/receiving/${id}/attachments?limit=100`, (body) =>
+    parseUntrusted(ctx, 'jsonObject', body, null),
+  )
+  return objectListField(response, 'data').flatMap((attachment) => {
     const [contentType, url] = ['content_type', 'download_url'].map((key) => textField(attachment, key))
     const size = Number(attachment.size)
     if (!URL.canParse(url ?? '')) return []

@@ -13,7 +13,6 @@ import type {
   ReplyCall,
   ReplyResult,
 } from './adapter.ts'
-import { parseCallObject } from './check-call.ts'
 import { toReplyPayload, downloadFile, isProviderAddress } from './provider-api.ts'
 import { callSlack, type SlackBot, slackMessageId, uploadSlackFile, verifySlackCall } from './slack-api.ts'
 import { fromSlackText, toSlackText } from './slack-text.ts'
@@ -42,7 +41,7 @@ export const slackAdapter: ChannelAdapter = {
 }
 
 async function parseSlackCall(ctx: Ctx, call: HookCall): Promise<HookContent> {
-  const payload = parseCallObject(call)
+  const payload = await call.read('jsonObject', null)
   if (payload.type === 'url_verification') {
     const body = JSON.stringify({ challenge: textField(payload, 'challenge') })
     return { messages: [], response: { contentType: 'application/json', body } }

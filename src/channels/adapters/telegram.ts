@@ -5,8 +5,7 @@ import { badRequest } from '../../base/problem.ts'
 import type { Connection } from '../../connections/rows.ts'
 import type { Ctx } from '../../ctx/ctx.ts'
 import { loadPayloadFiles } from '../../files/payload-files.ts'
-import type { ChannelAdapter, HookCall, IncomingFile, IncomingMessage, ReplyCall, ReplyResult } from './adapter.ts'
-import { parseCallObject } from './check-call.ts'
+import type { ChannelAdapter, IncomingFile, IncomingMessage, ReplyCall, ReplyResult } from './adapter.ts'
 import { toReplyPayload } from './provider-api.ts'
 import {
   callTelegram,
@@ -29,7 +28,7 @@ export const telegramAdapter: ChannelAdapter = {
   hook: {
     maxBytes: 1024 * 1024,
     verify: (_ctx, call) => verifyTelegramCall(call),
-    parse: async (ctx, call) => ({ messages: toMessages(ctx, call) }),
+    parse: async (ctx, call) => ({ messages: toMessages(ctx, call.connection, await call.read('jsonObject', null)) }),
   },
   reply: {
     schema: {
@@ -53,11 +52,10 @@ export const telegramAdapter: ChannelAdapter = {
 }
 
 /** Edits, posts of channels and messages of other bots start nothing. */
-function toMessages(ctx: Ctx, call: HookCall): IncomingMessage[] {
-  const update = parseCallObject(call)
+function toMessages(ctx: Ctx, connection: Connection, update: JsonObject): IncomingMessage[] {
   const message = objectField(update, 'message')
   const [chat, from] = [objectField(message, 'chat'), objectField(message, 'from')]
-  const files = listFiles(ctx, call.connection, message)
+  const files = listFiles(ctx, connection, message)
   const body = textOf(message)
   if (typeof chat.id !== 'number' || typeof from.id !== 'number' || from.is_bot === true) return []
   if (body === '' && files.length === 0) return []

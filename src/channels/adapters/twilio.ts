@@ -7,7 +7,7 @@ import { sendAuthorized } from '../../connections/executors/http-request.ts'
 import type { Connection } from '../../connections/rows.ts'
 import type { Ctx } from '../../ctx/ctx.ts'
 import type { ChannelAdapter, HookCall, IncomingFile, IncomingMessage, ReplyCall, ReplyResult } from './adapter.ts'
-import { hookHeader, requireFewFields, requireHookSecret, requireSignature } from './check-call.ts'
+import { hookHeader, requireHookSecret, requireSignature } from './check-call.ts'
 import { toReplyPayload, downloadFile, isProviderAddress, providerUrl } from './provider-api.ts'
 
 /** SMS and WhatsApp. The connection has `account_sid`, and may have `from`; its secret is the auth token. */
@@ -19,7 +19,7 @@ export const twilioAdapter: ChannelAdapter = {
     maxBytes: 256 * 1024,
     verify: verifyTwilioCall,
     parse: async (ctx, call) => ({
-      messages: toMessages(ctx, call),
+      messages: toMessages(ctx, call.connection, await call.read('formFields', null)),
       response: { contentType: 'text/xml', body: '<?xml version="1.0" encoding="UTF-8"?><Response></Response>' },
     }),
   },
@@ -44,9 +44,8 @@ export const twilioAdapter: ChannelAdapter = {
 }
 
 /** The signature covers the address and the sorted fields. Twilio signs some addresses with the default port. */
-function verifyTwilioCall(_ctx: Ctx, call: HookCall): void {
-  requireFewFields(call)
-  const form = new URLSearchParams(call.body.toString('utf8'))
+async function verifyTwilioCall(_ctx: Ctx, call: HookCall): Promise<void> {
+  const form = new URLSearchParams(await call.read('formFields', null))
   const names = [...new Set(form.keys())].toSorted(byCodeUnits)
   const fields = names.flatMap((name) =>
     [...new Set(form.getAll(name))].toSorted(byCodeUnits).map((value) => name + value),
@@ -69,8 +68,8 @@ function addressesWithAndWithoutPort(address: string): string[] {
 }
 
 /** A report about a message that was sent, and a message that Twilio has already answered, start nothing. */
-function toMessages(ctx: Ctx, { connection, body }: HookCall): IncomingMessage[] {
-  const form = new Map([...new URLSearchParams(body.toString('utf8'))].map(([name, value]) => [name, storable(value)]))
+function toMessages(ctx: Ctx, connection: Connection, fields: [name: string, value: string][]): IncomingMessage[] {
+  const form = new Map(fields.map(([name, value]) => [name, storable(value)]))
   const [sid = '', from = '', to = ''] = ['MessageSid', 'From', 'To'].map((name) => form.get(name))
   if (!sid || !from || !to || !form.has('Body')) return []
   const sender = connection.config.from

@@ -2,13 +2,14 @@ import { hash } from 'node:crypto'
 import { z } from 'zod'
 import { limitOpenCalls } from '../../accounts/login-limit.ts'
 import { toClientNetwork } from '../../base/ip-address.ts'
+import type { JsonObject } from '../../base/json.ts'
 import { forbidden } from '../../base/problem.ts'
 import { clientDisplayName } from '../../clients/clients.ts'
 import type { Ctx } from '../../ctx/ctx.ts'
 import { validateFields } from '../../http/validate.ts'
 import { threadReply } from '../thread-reply.ts'
 import type { AdapterChannel, ChannelAdapter, HookCall, IncomingMessage } from './adapter.ts'
-import { hookHeader, parseCallObject } from './check-call.ts'
+import { hookHeader } from './check-call.ts'
 
 const origin = z
   .string()
@@ -44,7 +45,7 @@ export const widgetAdapter: ChannelAdapter = {
       requireWidgetOrigin(call.channel, call)
       await limitMessages(ctx, call)
     },
-    parse: async (ctx, call) => ({ messages: [toMessage(ctx, call)] }),
+    parse: async (ctx, call) => ({ messages: [toMessage(ctx, call, await call.read('jsonObject', null))] }),
   },
   reply: threadReply,
 }
@@ -66,8 +67,8 @@ const limitMessages = (ctx: Ctx, { channel, caller }: HookCall): Promise<void> =
 export const visitorHandle = ({ id }: Pick<AdapterChannel, 'id'>, visitor: string): string =>
   `visitor:${hash('sha256', `${id} ${visitor}`).slice(0, 32)}`
 
-function toMessage(ctx: Ctx, call: HookCall): IncomingMessage {
-  const { visitor, body, id, email, name } = validateFields(WidgetMessage, parseCallObject(call), 'field')
+function toMessage(ctx: Ctx, call: HookCall, sent: JsonObject): IncomingMessage {
+  const { visitor, body, id, email, name } = validateFields(WidgetMessage, sent, 'field')
   const handle = visitorHandle(call.channel, visitor)
   return {
     externalId: `${handle}:${id ?? ctx.world.newId('msg')}`,

@@ -1,13 +1,13 @@
-import { errorMessage } from '../../base/error-message.ts'
 import type { JsonObject } from '../../base/json.ts'
+import { objectField } from '../../base/json-fields.ts'
 import { badRequest, Problem } from '../../base/problem.ts'
 import type { Ctx } from '../../ctx/ctx.ts'
 import { EgressError } from '../../egress/http-client.ts'
 import { resolveAllowedAddress } from '../../egress/tcp-connection.ts'
-import type { IncomingMessage, PollCall } from '../adapters/adapter.ts'
+import type { PollCall } from '../adapters/adapter.ts'
 import type { ImapMailbox, MailboxEntry } from './imap-client.ts'
-import { readAuthenticationResults } from './mail-verdict.ts'
-import { type ReceivedMail, toMailContent } from './received-mail.ts'
+import { StoreUnavailable } from '../../store/errors.ts'
+import { readMail, receiveMail, REPEATED_FAILURE, reportUnreadMail } from './receive-mail.ts'
 
 /** The config of a channel with the adapter `mail`. */
 export interface MailboxConfig {
@@ -26,9 +26,6 @@ export interface MailboxConfig {
 
 /** A mail server may lose a notification, so new mails are also looked for in this interval. */
 const POLL_INTERVAL_MS = 60_000
-const MAX_MAIL_BYTES = 30 * 1024 * 1024
-/** A mail that is larger is received without its attachments, which may have any size. */
-const MAX_CUT_MAIL_BYTES = 256 * 1024
 
 /** Receives the mails of a mailbox until the signal is aborted. Throws a `Problem` if the mailbox cannot be read. */
 export async function pollMailbox(ctx: Ctx, call: MailboxCall, signal: AbortSignal): Promise<void> {
@@ -65,13 +62,20 @@ async function openChannelMailbox(ctx: Ctx, { config, secret }: MailboxCall): Pr
 interface MailboxProgress {
   uidValidity: string
   uid: number | null
+  /** The mail that is being received, and how often that was begun. It is left here only by a process that died. */
+  begun: { uid: number; times: number } | null
 }
 
 function readProgress({ channel }: PollCall, { uidValidity }: ImapMailbox): MailboxProgress {
   const stored: JsonObject = channel.progress === null ? {} : JSON.parse(channel.progress)
-  const isSame = stored.uid_validity === uidValidity && typeof stored.uid === 'number'
-  return { uidValidity, uid: isSame ? Number(stored.uid) : null }
+  if (stored.uid_validity !== uidValidity) return { uidValidity, uid: null, begun: null }
+  const { uid, times } = objectField(stored, 'begun')
+  const begun = typeof uid === 'number' && typeof times === 'number' ? { uid, times } : null
+  return { uidValidity, uid: typeof stored.uid === 'number' ? stored.uid : null, begun }
 }
+
+const saveProgress = (call: MailboxCall, { uidValidity, uid, begun }: MailboxProgress): Promise<void> =>
+  call.saveProgress({ uid_validity: uidValidity, uid, ...(begun && { begun }) })
 
 async function receiveNewMails(
   ctx: Ctx,
@@ -85,53 +89,49 @@ async function receiveNewMails(
     progress.uid === null
       ? (await mailbox.listSince(created)).filter(({ arrivedAt }) => arrivedAt >= startOfSecond(created))
       : await mailbox.listAfter(progress.uid)
-  let { uid } = progress
+  let received = progress
   for (const entry of entries) {
     if (signal.aborted) break
-    await receiveMail(ctx, call, mailbox, entry)
+    await receiveOnce(ctx, call, mailbox, entry, received)
     // A process that dies before this reads the mail again, and the second delivery changes nothing.
-    uid = entry.uid
-    await call.saveProgress({ uid_validity: progress.uidValidity, uid })
+    received = { ...received, uid: entry.uid, begun: null }
+    await saveProgress(call, received)
   }
-  return { ...progress, uid }
+  return received
 }
 
 /** Mail servers store the time of arrival without fractions of a second. */
 const startOfSecond = (date: Date): Date => new Date(Math.floor(date.getTime() / 1000) * 1000)
 
-async function receiveMail(
+/**
+ * Receives one mail. If the process died twice while it did so, or failed for an unknown reason, the mail may be the cause,
+ * and would stop the channel for ever: then only its head is read, and after one more failure nothing.
+ */
+async function receiveOnce(
   ctx: Ctx,
   call: MailboxCall,
   mailbox: ImapMailbox,
-  { uid, size }: MailboxEntry,
+  entry: MailboxEntry,
+  progress: MailboxProgress,
 ): Promise<void> {
-  const isCut = size > MAX_MAIL_BYTES
-  const raw = await mailbox.readMail(uid, isCut ? MAX_CUT_MAIL_BYTES : MAX_MAIL_BYTES)
-  if (!raw) return
-  const mail = await parseChannelMail(call, raw).catch(async (error: unknown) => {
-    // A mail that cannot be parsed now never can, and must not stop the ones behind it.
-    ctx.world.log.warn({ channel: call.channel.id, uid, error: errorMessage(error) }, 'a mail cannot be parsed')
-    await call.reportError(new Problem(422, 'a mail in the mailbox cannot be parsed, and was left there'))
-    return null
-  })
+  const times = progress.begun?.uid === entry.uid ? progress.begun.times : 0
+  if (times > MAX_FAILURES) return reportUnreadMail(ctx, call, entry, REPEATED_FAILURE)
+  const mail = await readMail(mailbox, entry)
   if (!mail) return
-  const { messages, undelivered = [] } = toMailContent(call.channel, mail)
-  for (const message of messages) await call.receive(isCut ? withoutFiles(message, size) : message)
-  for (const report of undelivered) await call.reportUndelivered(report)
+  await saveProgress(call, { ...progress, begun: { uid: entry.uid, times: times + 1 } })
+  try {
+    await receiveMail(ctx, call, mail, times === MAX_FAILURES)
+  } catch (error) {
+    if (isOutage(error)) await saveProgress(call, { ...progress, begun: null }).catch(() => {})
+    throw error
+  }
 }
 
-async function parseChannelMail({ config: { trusted_server } }: MailboxCall, raw: Buffer): Promise<ReceivedMail> {
-  const { parseMime } = await import('./parse-mime.ts')
-  const mail = await parseMime(raw)
-  const verdict = trusted_server === undefined ? null : readAuthenticationResults(mail.headers, trusted_server)
-  return { ...mail, verdict }
-}
+const MAX_FAILURES = 2
 
-const withoutFiles = (message: IncomingMessage, size: number): IncomingMessage => ({
-  ...message,
-  body: `${message.body}\n\n[The mail has ${Math.round(size / 1024 / 1024)} MiB: its attachments are only in the mailbox.]`,
-  files: [],
-})
+/** A failure that is not the mail's, such as a wrong setting of the channel or a database that is away. */
+const isOutage = (error: unknown): boolean =>
+  error instanceof Problem || error instanceof StoreUnavailable || error instanceof EgressError
 
 /** Resolves with the next mail, after the interval, or when the signal is aborted. */
 function waitForMail(ctx: Ctx, mailbox: ImapMailbox, signal: AbortSignal): Promise<void> {

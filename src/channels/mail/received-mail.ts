@@ -1,12 +1,6 @@
 import { createHash } from 'node:crypto'
 import { formatMailAddress, type MailAddress, parseMailAddress } from '../../connections/mail/mail-address.ts'
-import type {
-  AdapterChannel,
-  HookContent,
-  IncomingFile,
-  IncomingMessage,
-  UndeliveredReport,
-} from '../adapters/adapter.ts'
+import type { AdapterChannel, HookContent, IncomingMessage, UndeliveredReport } from '../adapters/adapter.ts'
 import { isAutomaticMail, isMailSystem } from './automatic-mail.ts'
 import { htmlToText } from './html-to-text.ts'
 import { findHeader, type MailHeaders, parseMessageIds } from './mail-headers.ts'
@@ -14,7 +8,7 @@ import { type MailVerdict, toVerdictJson } from './mail-verdict.ts'
 import { findReplyToken, isChannelAddress } from './reply-address.ts'
 import { cutQuotedText } from './reply-text.ts'
 
-/** A mail as it was received, the same for every provider. */
+/** A mail as it was received, the same for every provider. Its parts have any size; those of its `MailContent` are bounded. */
 export interface ReceivedMail {
   headers: MailHeaders
   from: MailAddress | null
@@ -24,23 +18,58 @@ export interface ReceivedMail {
   subject: string | null
   text: string | null
   html: string | null
-  files: IncomingFile[]
+  files: FileBytes[]
   /** The mail is a report of a mail server (RFC 3464): what did not arrive, or null if nothing failed. */
   report: { undelivered: UndeliveredReport | null } | null
   verdict: MailVerdict | null
 }
 
+/** A file that came with the call or in the mail. The bytes are a buffer of their own, which can move to another thread. */
+export interface FileBytes {
+  name: string
+  contentType: string
+  bytes: Uint8Array<ArrayBuffer>
+}
+
+/** What a mail is for the service, as data. */
+export interface MailContent {
+  messages: MailMessage[]
+  undelivered: UndeliveredReport[]
+}
+
+type MailMessage = Omit<IncomingMessage, 'files'> & { files: FileBytes[] }
+
+/** The bytes in a buffer of their own: those of a small `Buffer` are a part of one that others use. */
+export const copyBytes = (bytes: Uint8Array): Uint8Array<ArrayBuffer> =>
+  bytes.buffer instanceof ArrayBuffer && bytes.byteLength === bytes.buffer.byteLength
+    ? new Uint8Array(bytes.buffer)
+    : Uint8Array.from(bytes)
+
+/** Makes the files of the messages readable like those that are downloaded. */
+export function toHookContent({ messages, undelivered }: MailContent): HookContent {
+  return { messages: messages.map((message) => ({ ...message, files: message.files.map(openFile) })), undelivered }
+}
+
+const openFile = ({ bytes, ...head }: FileBytes) => ({
+  ...head,
+  async *open() {
+    yield Buffer.from(bytes.buffer)
+  },
+})
+
+/** A longer text is cut before it is searched for quotes. */
+const MAX_SEARCHED_CHARACTERS = 200_000
 const MAX_BODY_CHARACTERS = 100_000
 const MAX_SUBJECT_CHARACTERS = 2000
 const MAX_EXTERNAL_ID_CHARACTERS = 512
 const MAX_NAME_CHARACTERS = 200
 
 /** What a mail is for the service. A mail without a sender to answer to is left out. */
-export function toMailContent({ address }: Pick<AdapterChannel, 'address'>, mail: ReceivedMail): HookContent {
+export function toMailContent({ address }: Pick<AdapterChannel, 'address'>, mail: ReceivedMail): MailContent {
   const undelivered = mail.report?.undelivered
   if (mail.report) return { messages: [], undelivered: undelivered ? [undelivered] : [] }
   const message = toIncomingMessage(address, mail)
-  return { messages: message ? [message] : [] }
+  return { messages: message ? [message] : [], undelivered: [] }
 }
 
 /** The mailbox in a header, also if its name has a form that `parseMailAddress` refuses. */
@@ -52,7 +81,7 @@ export function parseHeaderMailbox(text: string): MailAddress | null {
 const toNamed = (name: string, mailbox: MailAddress | null): MailAddress | null =>
   mailbox && { ...mailbox, name: name.replaceAll('"', '').trim() }
 
-function toIncomingMessage(channelAddress: string, mail: ReceivedMail): IncomingMessage | null {
+function toIncomingMessage(channelAddress: string, mail: ReceivedMail): MailMessage | null {
   const found = findSender(channelAddress, mail)
   if (!found || !parseMailAddress(found.address) || isMailSystem(found.address)) return null
   const sender = { address: found.address, name: toHeaderName(found.name) }
@@ -93,16 +122,15 @@ const toHeaderName = (name: string): string =>
   name.toWellFormed().replaceAll(/\p{C}/gu, '').replaceAll(/\s+/g, ' ').trim().slice(0, MAX_NAME_CHARACTERS).trim()
 
 /** A text that is too long is cut, and is attached as a whole. */
-function readBody({ text, html }: ReceivedMail): { text: string; files: IncomingFile[] } {
-  const whole = toStorableText(text !== null && text.trim() !== '' ? text : html === null ? '' : htmlToText(html))
-  const body = cutQuotedText(whole)
-  if (body.length <= MAX_BODY_CHARACTERS) return { text: body, files: [] }
-  const file: IncomingFile = {
+function readBody({ text, html }: ReceivedMail): { text: string; files: FileBytes[] } {
+  const source = text !== null && text.trim() !== '' ? text : html === null ? '' : htmlToText(html)
+  const whole = toStorableText(source).trim()
+  const body = cutQuotedText(whole.slice(0, MAX_SEARCHED_CHARACTERS))
+  if (whole.length <= MAX_SEARCHED_CHARACTERS && body.length <= MAX_BODY_CHARACTERS) return { text: body, files: [] }
+  const file: FileBytes = {
     name: 'message.txt',
     contentType: 'text/plain; charset=utf-8',
-    async *open() {
-      yield Buffer.from(body)
-    },
+    bytes: copyBytes(Buffer.from(whole.length <= MAX_SEARCHED_CHARACTERS ? body : whole)),
   }
   return { text: `${body.slice(0, MAX_BODY_CHARACTERS)}\n[The whole text is in message.txt.]`, files: [file] }
 }

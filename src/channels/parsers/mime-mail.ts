@@ -1,16 +1,66 @@
-// Parses a mail with postal-mime. The build puts this file into a bundle of its own, which the service loads with the first
-// mail that arrives as raw bytes.
 import PostalMime, { type Address, type Attachment, type Email } from 'postal-mime'
+import { tooLarge } from '../../base/problem.ts'
 import type { MailAddress } from '../../connections/mail/mail-address.ts'
 import type { UndeliveredReport } from '../adapters/adapter.ts'
-import { isDeliveryReport } from './automatic-mail.ts'
-import { isInlineLogo } from './inline-image.ts'
-import { parseMessageIds } from './mail-headers.ts'
-import type { ReceivedMail } from './received-mail.ts'
+import { isDeliveryReport } from '../mail/automatic-mail.ts'
+import { isInlineLogo } from '../mail/inline-image.ts'
+import { parseMessageIds } from '../mail/mail-headers.ts'
+import { readAuthenticationResults } from '../mail/mail-verdict.ts'
+import { copyBytes, type MailContent, type ReceivedMail, toMailContent } from '../mail/received-mail.ts'
 
 const LIMITS = { maxNestingDepth: 50, maxHeadersSize: 512 * 1024, maxRfc822NestingDepth: 3 }
+const MAX_PARTS = 1000
+/** A line costs the parser the same with one byte as with a thousand. Attachments have lines of at least 60 bytes. */
+const MAX_SHORT_LINES = 100_000
+const USUAL_LINE_BYTES = 60
+const MAX_HEAD_BYTES = 64 * 1024
 
-/** Throws if the mail is not readable, such as with thousands of nested parts. */
+export interface MimeOptions {
+  /** The channel's address. */
+  address: string
+  /** The server whose Authentication-Results count. */
+  trustedServer: string | null
+}
+
+/** Throws if the mail is not readable, such as with thousands of parts. */
+export async function parseMimeMail(raw: Buffer, options: MimeOptions): Promise<MailContent> {
+  requireFewLines(raw)
+  requireFewParts(raw)
+  return readMail(raw, options)
+}
+
+/** Who wrote a mail about what, for a mail that is not readable as a whole. */
+export function parseMailHead(raw: Buffer, options: MimeOptions): Promise<MailContent> {
+  const end = [raw.indexOf('\r\n\r\n'), raw.indexOf('\n\n')].filter((at) => at >= 0)
+  const head = raw.subarray(0, Math.min(MAX_HEAD_BYTES, ...end))
+  return readMail(Buffer.concat([head, Buffer.from('\r\n\r\n')]), options)
+}
+
+async function readMail(raw: Buffer, { address, trustedServer }: MimeOptions): Promise<MailContent> {
+  const mail = await parseMime(raw)
+  const verdict = trustedServer === null ? null : readAuthenticationResults(mail.headers, trustedServer)
+  return toMailContent({ address }, { ...mail, verdict })
+}
+
+function requireFewLines(raw: Buffer): void {
+  const max = MAX_SHORT_LINES + raw.length / USUAL_LINE_BYTES
+  let lines = 0
+  for (let at = raw.indexOf(10); at !== -1; at = raw.indexOf(10, at + 1))
+    if (++lines > max) throw tooLarge('the mail has too many lines')
+}
+
+/** Counts the lines with a boundary that occurs somewhere in the mail, so that every part is counted. */
+function requireFewParts(raw: Buffer): void {
+  const text = raw.toString('latin1')
+  const boundaries = new Set(Array.from(text.matchAll(BOUNDARY), ([, quoted, bare]) => `--${quoted ?? bare}`))
+  let parts = 0
+  for (const [line] of text.matchAll(/^--[^\r\n]{1,72}/gm))
+    if (boundaries.has(line.trimEnd()) && ++parts > MAX_PARTS) throw tooLarge('the mail has too many parts')
+}
+
+const BOUNDARY = /\bboundary\*?(?:\d+\*?)?\s*=\s*(?:"([^"\r\n]{1,70})"|([^\s;"]{1,70}))/gi
+
+/** Reads all parts of a mail, whatever their number. */
 export async function parseMime(raw: Buffer): Promise<Omit<ReceivedMail, 'verdict'>> {
   const email = await PostalMime.parse(raw, {
     ...LIMITS,
@@ -26,7 +76,7 @@ export async function parseMime(raw: Buffer): Promise<Omit<ReceivedMail, 'verdic
     subject: email.subject ?? null,
     text: email.text ?? null,
     html: email.html ?? null,
-    files: email.attachments.filter(isShownAsFile).map(toIncomingFile),
+    files: email.attachments.filter(isShownAsFile).map(toFileBytes),
     report: isDeliveryReport(headers) ? { undelivered: readReport(email.attachments) } : null,
   }
 }
@@ -49,12 +99,10 @@ const toBuffer = ({ content }: Attachment): Buffer =>
 const isShownAsFile = (attachment: Attachment): boolean =>
   attachment.related !== true || !isInlineLogo(attachment.mimeType, toBuffer(attachment).length)
 
-const toIncomingFile = (attachment: Attachment) => ({
+const toFileBytes = (attachment: Attachment) => ({
   name: attachment.filename ?? defaultName(attachment.mimeType),
   contentType: attachment.mimeType,
-  async *open() {
-    yield toBuffer(attachment)
-  },
+  bytes: copyBytes(toBuffer(attachment)),
 })
 
 const defaultName = (mimeType: string): string =>

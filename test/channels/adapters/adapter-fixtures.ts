@@ -10,6 +10,7 @@ import type {
   IncomingFile,
   ReplyResult,
 } from '../../../src/channels/adapters/adapter.ts'
+import { createBodyReader } from '../../../src/channels/parsers/parse-untrusted.ts'
 import type { Connection } from '../../../src/connections/rows.ts'
 import { writeSecret } from '../../../src/connections/write-secret.ts'
 import type { Ctx } from '../../../src/ctx/ctx.ts'
@@ -78,16 +79,20 @@ export async function openAdapterTest(
     hook,
     provider,
     connection,
-    call: (body, headers = {}, more = {}) => ({
-      channel: CHANNEL,
-      connection,
-      secret: CHANNEL_SECRET,
-      url: 'https://desk.example/v1/hooks/chan_1',
-      headers,
-      caller: '203.0.113.7',
-      body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)),
-      ...more,
-    }),
+    call: (body, headers = {}, more = {}) => {
+      const bytes = more.body ?? Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
+      return {
+        channel: CHANNEL,
+        connection,
+        secret: CHANNEL_SECRET,
+        url: 'https://desk.example/v1/hooks/chan_1',
+        headers,
+        caller: '203.0.113.7',
+        body: bytes,
+        read: createBodyReader(context.ctx, bytes),
+        ...more,
+      }
+    },
     verify: (call) => verifyStatus(context.ctx, hook, call),
     reply: async (address, text, files = []) => {
       if (!reply) throw new Error('the adapter has no reply')

@@ -1,0 +1,75 @@
+import { Problem } from '../../base/problem.ts'
+import type { Ctx } from '../../ctx/ctx.ts'
+import { parseUntrusted } from '../parsers/parse-untrusted.ts'
+import type { ImapMailbox, MailboxEntry } from './imap-client.ts'
+import type { MailboxCall } from './poll-mailbox.ts'
+import { type MailContent, toHookContent } from './received-mail.ts'
+
+const MAX_MAIL_BYTES = 30 * 1024 * 1024
+/** A mail that is larger is received without its attachments, which may have any size. */
+const MAX_CUT_MAIL_BYTES = 256 * 1024
+
+/** A mail as the server has it. */
+export interface StoredMail {
+  entry: MailboxEntry
+  raw: Buffer
+  isCut: boolean
+}
+
+/** Null if the mail was deleted meanwhile. */
+export async function readMail(mailbox: ImapMailbox, entry: MailboxEntry): Promise<StoredMail | null> {
+  const isCut = entry.size > MAX_MAIL_BYTES
+  const raw = await mailbox.readMail(entry.uid, isCut ? MAX_CUT_MAIL_BYTES : MAX_MAIL_BYTES)
+  return raw && { entry, raw, isCut }
+}
+
+/**
+ * Stores what a mail is for the service. Of a mail that cannot be read, or should not be, sender and subject are received,
+ * so that a person looks into the mailbox.
+ */
+export async function receiveMail(
+  ctx: Ctx,
+  call: MailboxCall,
+  { entry, raw, isCut }: StoredMail,
+  onlyHead: boolean,
+): Promise<void> {
+  const options = { address: call.channel.address, trustedServer: call.config.trusted_server ?? null }
+  // The thread may take the bytes of the mail.
+  const head = Buffer.from(raw.subarray(0, MAX_CUT_MAIL_BYTES))
+  const whole = onlyHead ? REPEATED_FAILURE : await parseUntrusted(ctx, 'mimeMail', raw, options).catch(describeFailure)
+  const isUnread = typeof whole === 'string'
+  const content = isUnread
+    ? withNote(
+        await parseUntrusted(ctx, 'mailHead', head, options),
+        `[This mail could not be read (${whole}). It is only in the mailbox.]`,
+      )
+    : isCut
+      ? withNote(whole, `[The mail has ${toMebibytes(entry.size)} MiB: its attachments are only in the mailbox.]`)
+      : whole
+  const { messages, undelivered = [] } = toHookContent(content)
+  for (const message of messages) await call.receive(message)
+  for (const report of undelivered) await call.reportUndelivered(report)
+  if (isUnread) await reportUnreadMail(ctx, call, entry, whole)
+}
+
+export const REPEATED_FAILURE = 'earlier attempts to receive it have failed'
+
+const describeFailure = (error: unknown): string => (error instanceof Problem ? error.message : 'it is malformed')
+
+const toMebibytes = (bytes: number) => Math.round(bytes / 1024 / 1024)
+
+/** A mail that cannot be read now never can, and must not stop the ones behind it. */
+export async function reportUnreadMail(
+  ctx: Ctx,
+  call: MailboxCall,
+  { uid }: MailboxEntry,
+  reason: string,
+): Promise<void> {
+  ctx.world.log.warn({ channel: call.channel.id, uid, reason }, 'a mail was not read')
+  await call.reportError(new Problem(422, `a mail could not be read and was left in the mailbox: ${reason}`))
+}
+
+const withNote = ({ messages, undelivered }: MailContent, note: string): MailContent => ({
+  messages: messages.map((message) => ({ ...message, body: `${message.body}\n\n${note}`.trim(), files: [] })),
+  undelivered,
+})

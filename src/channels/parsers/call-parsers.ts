@@ -1,0 +1,51 @@
+import { isJsonObject, type JsonObject } from '../../base/json.ts'
+import { tryParseJsonObject } from '../../base/json-fields.ts'
+import { badRequest } from '../../base/problem.ts'
+import { parseStrictJson, requireBoundedJson } from '../../base/strict-json.ts'
+
+/** Far more than a message of a chat has. */
+export const MAX_JSON_VALUES = 10_000
+export const MAX_FORM_FIELDS = 1000
+
+/** A body that must be a JSON object. */
+export function parseJsonObject(body: Buffer, _options: null): JsonObject {
+  requireBoundedJson(body, MAX_JSON_VALUES)
+  const value = parseStrictJson(body)
+  if (!isJsonObject(value)) throw badRequest('body must be a json object')
+  return value
+}
+
+/** The fields of a form in their order. */
+export function parseFormFields(body: Buffer, _options: null): [name: string, value: string][] {
+  let fields = 1
+  for (let at = body.indexOf('&'); at !== -1; at = body.indexOf('&', at + 1))
+    if (++fields > MAX_FORM_FIELDS) throw tooManyFields()
+  return [...new URLSearchParams(body.toString('utf8'))]
+}
+
+export const tooManyFields = () => badRequest(`body must not have more than ${MAX_FORM_FIELDS} fields`)
+
+/** Slack sends events as JSON, and clicks, forms and commands as form fields. */
+export interface SlackCall {
+  event: JsonObject | null
+  payload: JsonObject | null
+  command: { user: string; text: string } | null
+}
+
+export function parseSlackCall(body: Buffer, _options: null): SlackCall {
+  const event = tryParseBounded(body)
+  if (event) return { event, payload: null, command: null }
+  const form = new URLSearchParams(parseFormFields(body, null))
+  const payload = tryParseBounded(Buffer.from(form.get('payload') ?? ''))
+  const user = form.get('user_id') ?? ''
+  const isCommand = form.has('command') && user !== ''
+  return { event: null, payload, command: isCommand ? { user, text: form.get('text') ?? '' } : null }
+}
+
+function tryParseBounded(text: Buffer): JsonObject | null {
+  if (text[0] !== OPENING_BRACE) return null
+  requireBoundedJson(text, MAX_JSON_VALUES)
+  return tryParseJsonObject(text.toString('utf8'))
+}
+
+const OPENING_BRACE = 0x7b

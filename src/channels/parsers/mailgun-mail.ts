@@ -1,0 +1,119 @@
+import { Busboy, type BusboyFileStream } from '@fastify/busboy'
+import { tryParseJson } from '../../base/json-fields.ts'
+import { badRequest, Problem } from '../../base/problem.ts'
+import { parseMailAddress } from '../../connections/mail/mail-address.ts'
+import { isDeliveryReport } from '../mail/automatic-mail.ts'
+import { isInlineLogo } from '../mail/inline-image.ts'
+import { findHeader, type MailHeaders } from '../mail/mail-headers.ts'
+import { readMailgunVerdict } from '../mail/mail-verdict.ts'
+import {
+  copyBytes,
+  type FileBytes,
+  type MailContent,
+  parseHeaderMailbox,
+  type ReceivedMail,
+  toMailContent,
+} from '../mail/received-mail.ts'
+import { MAX_FORM_FIELDS, tooManyFields } from './call-parsers.ts'
+
+const MAX_FILES = 100
+const MAX_FIELD_BYTES = 10 * 1024 * 1024
+const LIMITS = {
+  fields: MAX_FORM_FIELDS,
+  files: MAX_FILES,
+  parts: MAX_FORM_FIELDS + MAX_FILES,
+  fieldSize: MAX_FIELD_BYTES,
+  fieldNameSize: 200,
+  headerPairs: 50,
+}
+
+export interface MailgunForm {
+  timestamp: string
+  token: string
+  signature: string
+  content: MailContent
+}
+
+/** The form of a route with the action `forward`: what Mailgun signs, and the mail. */
+export async function parseMailgunForm(
+  body: Buffer,
+  { contentType, address }: { contentType: string; address: string },
+): Promise<MailgunForm> {
+  const form = await readForm(body, contentType)
+  const [timestamp = '', token = '', signature = ''] = ['timestamp', 'token', 'signature'].map(
+    (name) => form.fields.get(name) ?? '',
+  )
+  return { timestamp, token, signature, content: toMailContent({ address }, readMail(form)) }
+}
+
+interface Form {
+  /** The first value of each field. */
+  fields: Map<string, string>
+  files: { field: string; name: string; contentType: string; bytes: Buffer }[]
+}
+
+/** Multipart if the mail has attachments. */
+async function readForm(body: Buffer, contentType: string): Promise<Form> {
+  // Of two boundaries, parsers take different ones.
+  if ((contentType.match(/boundary/gi)?.length ?? 0) > 1) throw badRequest('body must be a form with one boundary')
+  const form: Form = { fields: new Map(), files: [] }
+  try {
+    const parser = new Busboy({ headers: { 'content-type': contentType }, limits: LIMITS })
+    await new Promise<void>((resolve, reject) => {
+      const refuse = () => reject(tooManyFields())
+      parser.on('fieldsLimit', refuse).on('filesLimit', refuse).on('partsLimit', refuse)
+      parser.on('field', (name, value) => void (form.fields.has(name) || form.fields.set(name, value)))
+      parser.on('file', (field, stream, name, _encoding, type) => addFile(form, stream, { field, name, type }))
+      parser.on('finish', resolve).on('error', reject)
+      parser.end(body)
+    })
+  } catch (error) {
+    throw error instanceof Problem ? error : badRequest('body must be a form')
+  }
+  return form
+}
+
+function addFile(form: Form, stream: BusboyFileStream, head: { field: string; name: string; type: string }): void {
+  const pieces: Buffer[] = []
+  stream.on('error', () => {})
+  stream.on('data', (piece: Buffer) => pieces.push(piece))
+  stream.on('end', () => {
+    const { field, name, type } = head
+    form.files.push({ field, name, contentType: type || 'application/octet-stream', bytes: Buffer.concat(pieces) })
+  })
+}
+
+function readMail({ fields, files }: Form): ReceivedMail {
+  const text = (name: string) => fields.get(name) ?? ''
+  const headers = parseHeaders(text('message-headers'))
+  const visible = [findHeader(headers, 'to'), findHeader(headers, 'cc')].join(',').split(',')
+  return {
+    headers,
+    from: parseHeaderMailbox(text('from')),
+    replyTo: parseMailAddress(findHeader(headers, 'reply-to') ?? ''),
+    recipients: [text('recipient'), ...visible.map((one) => parseHeaderMailbox(one)?.address ?? '')],
+    subject: text('subject'),
+    text: text('body-plain'),
+    html: text('body-html'),
+    files: listFiles(files, text('content-id-map')),
+    report: isDeliveryReport(headers) ? { undelivered: null } : null,
+    verdict: readMailgunVerdict(headers),
+  }
+}
+
+/** A JSON list of pairs. */
+function parseHeaders(text: string): MailHeaders {
+  const pairs = tryParseJson(text)
+  if (!Array.isArray(pairs)) return []
+  return pairs.flatMap((pair) => {
+    const [name, value] = Array.isArray(pair) ? pair : []
+    return typeof name === 'string' && typeof value === 'string' ? [{ name: name.toLowerCase(), value }] : []
+  })
+}
+
+const listFiles = (files: Form['files'], inline: string): FileBytes[] =>
+  files.flatMap(({ field, name, contentType, bytes }) => {
+    if (!/^attachment-\d+$/.test(field)) return []
+    if (inline.includes(`"${field}"`) && isInlineLogo(contentType, bytes.length)) return []
+    return [{ name, contentType, bytes: copyBytes(bytes) }]
+  })

@@ -1,0 +1,50 @@
+import type { Ctx } from '../../ctx/ctx.ts'
+import { toResult } from '../../ctx/worker-thread.ts'
+import { copyBytes } from '../mail/received-mail.ts'
+import type { ParserName, ParserOptions, ParserResult } from './parser-table.ts'
+
+/** What is larger or has more lines is parsed in a thread. Each part of a mail has lines, and costs up to 0.1 ms. */
+const MAX_BYTES_HERE = 16 * 1024
+const MAX_LINES_HERE = 400
+
+/**
+ * Parses what a stranger has sent: a small input here, and any other in the parser thread, so that none holds the event loop.
+ * The bytes may be moved to the thread, so the caller must not read them afterwards.
+ */
+export async function parseUntrusted<Name extends ParserName>(
+  { parserThread }: Pick<Ctx, 'parserThread'>,
+  name: Name,
+  bytes: Buffer,
+  options: ParserOptions<Name>,
+): Promise<ParserResult<Name>> {
+  if (isSmall(bytes)) {
+    const { runParser } = await import('./parser-table.ts')
+    return toResult(await runParser({ name, bytes, options }))
+  }
+  // A buffer of the pool is a part of one that others use.
+  const own = copyBytes(bytes)
+  return parserThread.run({ name, bytes: own, options }, [own.buffer])
+}
+
+function isSmall(bytes: Buffer): boolean {
+  if (bytes.length > MAX_BYTES_HERE) return false
+  let lines = 0
+  for (let at = bytes.indexOf(10); at !== -1; at = bytes.indexOf(10, at + 1)) if (++lines > MAX_LINES_HERE) return false
+  return true
+}
+
+/** Reads a body with a parser, once: a second call gets the same result. */
+export type ReadBody = <Name extends ParserName>(
+  name: Name,
+  options: ParserOptions<Name>,
+) => Promise<ParserResult<Name>>
+
+export function createBodyReader(ctx: Pick<Ctx, 'parserThread'>, body: Buffer): ReadBody {
+  const results = new Map<ParserName, Promise<unknown>>()
+  return <Name extends ParserName>(name: Name, options: ParserOptions<Name>) => {
+    const result = results.get(name) ?? parseUntrusted(ctx, name, body, options)
+    results.set(name, result)
+    // oxlint-disable-next-line no-unsafe-type-assertion -- the result is stored under the name of its parser
+    return result as Promise<ParserResult<Name>>
+  }
+}

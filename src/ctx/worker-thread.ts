@@ -1,0 +1,112 @@
+import { Worker } from 'node:worker_threads'
+import { errorMessage } from '../base/error-message.ts'
+import { Problem } from '../base/problem.ts'
+
+const JOB_TIMEOUT_MS = 60_000
+/** A thread takes some megabytes, so one without jobs ends. */
+const IDLE_MS = 30_000
+const MAX_HEAP_MB = 512
+
+/** What a thread answers for a job: its result, or why there is none. */
+export type JobAnswer<Result> = { result: Result } | { error: string; problem?: { status: number; message: string } }
+
+/**
+ * Runs jobs in a thread, one after the other, so that the event loop of the service goes on. The thread starts with the
+ * first job. It is stopped when a job takes too long or too much memory, and the next job gets a new one.
+ */
+export class WorkerThread {
+  readonly #program: string
+  readonly #timeoutMs: number
+  #worker: Worker | null = null
+  #lastJob: Promise<unknown> = Promise.resolve()
+  #idle: NodeJS.Timeout | undefined
+
+  /** `program` is the file that the thread runs. The limits are real time, because they protect the processor. */
+  constructor(program: string, timeoutMs = JOB_TIMEOUT_MS) {
+    this.#program = program
+    this.#timeoutMs = timeoutMs
+  }
+
+  /** The buffers move to the thread, and are empty here afterwards. */
+  run<Result>(job: unknown, buffers: readonly ArrayBuffer[]): Promise<Result> {
+    const result = this.#lastJob.then(() => this.#runNext<Result>(job, buffers))
+    this.#lastJob = result.catch(() => {})
+    return result
+  }
+
+  async stop(): Promise<void> {
+    clearTimeout(this.#idle)
+    const worker = this.#worker
+    this.#worker = null
+    await worker?.terminate()
+  }
+
+  async #runNext<Result>(job: unknown, buffers: readonly ArrayBuffer[]): Promise<Result> {
+    clearTimeout(this.#idle)
+    this.#worker ??= this.#start()
+    try {
+      return toResult(await answerOf<Result>(this.#worker, this.#timeoutMs, job, buffers))
+    } catch (error) {
+      if (error instanceof NoAnswer) await this.stop()
+      throw error instanceof NoAnswer ? error.cause : error
+    } finally {
+      this.#idle = setTimeout(() => void this.stop(), IDLE_MS).unref()
+    }
+  }
+
+  /** Without the settings of the process: the thread reads what strangers have sent. */
+  #start(): Worker {
+    const resourceLimits = { maxOldGenerationSizeMb: MAX_HEAP_MB }
+    const worker = new Worker(this.#program, { env: {}, execArgv: [], argv: [], resourceLimits })
+    worker.on('error', () => {})
+    worker.once('exit', () => {
+      if (this.#worker === worker) this.#worker = null
+    })
+    worker.unref()
+    return worker
+  }
+}
+
+/** The job may still run, or the thread has ended. */
+class NoAnswer extends Error {}
+
+function answerOf<Result>(
+  worker: Worker,
+  timeoutMs: number,
+  job: unknown,
+  buffers: readonly ArrayBuffer[],
+): Promise<JobAnswer<Result>> {
+  return new Promise<JobAnswer<Result>>((resolve, reject) => {
+    const fail = (cause: Error) => finish(() => reject(new NoAnswer('the thread did not answer', { cause })))
+    const onMessage = (answer: JobAnswer<Result>) => finish(() => resolve(answer))
+    const onError = (error: Error) => fail(isOutOfMemory(error) ? tooHard('takes too much memory') : error)
+    const onExit = () => fail(new Error('the thread ended before the job'))
+    const timeout = setTimeout(() => fail(tooHard('takes too long')), timeoutMs)
+    worker.on('message', onMessage).on('error', onError).on('exit', onExit)
+    worker.postMessage(job, [...buffers])
+    function finish(settle: () => void) {
+      clearTimeout(timeout)
+      worker.off('message', onMessage).off('error', onError).off('exit', onExit)
+      settle()
+    }
+  })
+}
+
+const isOutOfMemory = (error: Error): boolean => 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY'
+
+const tooHard = (reason: string) => new Problem(422, `reading the content ${reason}`)
+
+/** Where a job runs in this thread or in another, its failure is data: a class is not the same in two programs. */
+export async function toAnswer<Result>(job: () => Result | Promise<Result>): Promise<JobAnswer<Result>> {
+  try {
+    return { result: await job() }
+  } catch (error) {
+    const problem = error instanceof Problem ? { status: error.status, message: error.message } : undefined
+    return { error: errorMessage(error), ...(problem && { problem }) }
+  }
+}
+
+export function toResult<Result>(answer: JobAnswer<Result>): Result {
+  if ('result' in answer) return answer.result
+  throw answer.problem ? new Problem(answer.problem.status, answer.problem.message) : new Error(answer.error)
+}
