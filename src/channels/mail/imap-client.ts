@@ -24,7 +24,7 @@ export interface ImapMailbox {
   uidValidity: string
   /** The mails with a higher UID, oldest first. */
   listAfter(uid: number): Promise<MailboxEntry[]>
-  /** The mails that arrived since a day, oldest first. */
+  /** All mails that arrived since a time, and maybe earlier ones of the two days before, oldest first. */
   listSince(date: Date): Promise<MailboxEntry[]>
   /** The first bytes of a mail; null if it was deleted. */
   readMail(uid: number, maxBytes: number): Promise<Buffer | null>
@@ -43,6 +43,11 @@ export interface MailboxEntry {
 
 const CONNECT_TIMEOUT_MS = 20_000
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024
+/**
+ * A search begins this much earlier than asked. Servers compare days in their own time zone, up to 12 hours behind UTC, and
+ * imapflow asks those with the extension WITHIN for an age in rounded seconds.
+ */
+const SEARCH_MARGIN_MS = 24 * 3_600_000
 /** Servers end an IDLE after half an hour, and network devices forget a quiet connection earlier. */
 const MAX_IDLE_MS = 4 * 60_000
 
@@ -81,7 +86,9 @@ function createMailbox(client: ImapFlow, uidValidity: string): ImapMailbox {
     // A range such as `7:*` also matches the last mail if its UID is lower.
     listAfter: async (uid) => (await listEntries(client, `${uid + 1}:*`)).filter((entry) => entry.uid > uid),
     async listSince(date) {
-      const uids = (await client.search({ since: date }, { uid: true })) || []
+      const since = new Date(date.getTime() - SEARCH_MARGIN_MS)
+      const uids = await client.search({ since }, { uid: true })
+      if (!uids) throw new Error('the mail server refused the search, or the connection ended')
       return uids.length === 0 ? [] : listEntries(client, uids)
     },
     async readMail(uid, maxBytes) {
