@@ -26,7 +26,7 @@ export interface ImapMailbox {
   listAfter(uid: number): Promise<MailboxEntry[]>
   /** All mails that arrived since a time, and maybe earlier ones of the two days before, oldest first. */
   listSince(date: Date): Promise<MailboxEntry[]>
-  /** The first bytes of a mail; null if it was deleted. */
+  /** The first bytes of a mail; null if it was deleted. Throws if the connection has ended. */
   readMail(uid: number, maxBytes: number): Promise<Buffer | null>
   /** Calls once with the next mail that arrives, or when the connection ends. The returned function cancels. */
   onNextMail(call: () => void): () => void
@@ -92,8 +92,12 @@ function createMailbox(client: ImapFlow, uidValidity: string): ImapMailbox {
       return uids.length === 0 ? [] : listEntries(client, uids)
     },
     async readMail(uid, maxBytes) {
-      const mail = await client.fetchOne(String(uid), { source: { maxLength: maxBytes } }, { uid: true })
-      return (mail && mail.source) || null
+      const found = await client.fetchAll(String(uid), { uid: true, source: { maxLength: maxBytes } }, { uid: true })
+      // A server may add responses without a source, which say that the flags of some mail have changed.
+      const mail = found.find((one) => one.uid === uid && one.source)
+      // On a connection that has ended nothing is found, and a mail that counts as deleted is never read again.
+      if (!mail) requireOpen(client)
+      return mail?.source ?? null
     },
     onNextMail(call) {
       client.once('exists', call)
@@ -105,15 +109,18 @@ function createMailbox(client: ImapFlow, uidValidity: string): ImapMailbox {
         client.off('close', call)
       }
     },
-    requireOpen() {
-      if (!client.usable) throw new Error('the connection to the mail server ended')
-    },
+    requireOpen: () => requireOpen(client),
     close: () => client.close(),
   }
 }
 
+function requireOpen(client: ImapFlow): void {
+  if (!client.usable) throw new Error('the connection to the mail server ended')
+}
+
 async function listEntries(client: ImapFlow, range: string | number[]): Promise<MailboxEntry[]> {
   const found = await client.fetchAll(range, { uid: true, size: true, internalDate: true }, { uid: true })
+  if (found.length === 0) requireOpen(client)
   return found
     .map(({ uid, size = 0, internalDate }) => ({ uid, size, arrivedAt: new Date(internalDate ?? 0) }))
     .toSorted((a, b) => a.uid - b.uid)
