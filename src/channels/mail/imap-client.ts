@@ -24,9 +24,9 @@ export interface ImapMailbox {
   uidValidity: string
   /** The mails with a higher UID, oldest first. */
   listAfter(uid: number): Promise<MailboxEntry[]>
-  /** The mails that arrived since a day, oldest first. */
+  /** All mails that arrived since a time, and maybe earlier ones of the two days before, oldest first. */
   listSince(date: Date): Promise<MailboxEntry[]>
-  /** The first bytes of a mail; null if it was deleted. */
+  /** The first bytes of a mail; null if it was deleted. Throws if the connection has ended. */
   readMail(uid: number, maxBytes: number): Promise<Buffer | null>
   /** Calls once with the next mail that arrives, or when the connection ends. The returned function cancels. */
   onNextMail(call: () => void): () => void
@@ -43,6 +43,11 @@ export interface MailboxEntry {
 
 const CONNECT_TIMEOUT_MS = 20_000
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024
+/**
+ * A search begins this much earlier than asked. Servers compare days in their own time zone, up to 12 hours behind UTC, and
+ * imapflow asks those with the extension WITHIN for an age in rounded seconds.
+ */
+const SEARCH_MARGIN_MS = 24 * 3_600_000
 /** Servers end an IDLE after half an hour, and network devices forget a quiet connection earlier. */
 const MAX_IDLE_MS = 4 * 60_000
 
@@ -81,12 +86,18 @@ function createMailbox(client: ImapFlow, uidValidity: string): ImapMailbox {
     // A range such as `7:*` also matches the last mail if its UID is lower.
     listAfter: async (uid) => (await listEntries(client, `${uid + 1}:*`)).filter((entry) => entry.uid > uid),
     async listSince(date) {
-      const uids = (await client.search({ since: date }, { uid: true })) || []
+      const since = new Date(date.getTime() - SEARCH_MARGIN_MS)
+      const uids = await client.search({ since }, { uid: true })
+      if (!uids) throw new Error('the mail server refused the search, or the connection ended')
       return uids.length === 0 ? [] : listEntries(client, uids)
     },
     async readMail(uid, maxBytes) {
-      const mail = await client.fetchOne(String(uid), { source: { maxLength: maxBytes } }, { uid: true })
-      return (mail && mail.source) || null
+      const found = await client.fetchAll(String(uid), { uid: true, source: { maxLength: maxBytes } }, { uid: true })
+      // A server may add responses without a source, which say that the flags of some mail have changed.
+      const mail = found.find((one) => one.uid === uid && one.source)
+      // On a connection that has ended nothing is found, and a mail that counts as deleted is never read again.
+      if (!mail) requireOpen(client)
+      return mail?.source ?? null
     },
     onNextMail(call) {
       client.once('exists', call)
@@ -98,15 +109,18 @@ function createMailbox(client: ImapFlow, uidValidity: string): ImapMailbox {
         client.off('close', call)
       }
     },
-    requireOpen() {
-      if (!client.usable) throw new Error('the connection to the mail server ended')
-    },
+    requireOpen: () => requireOpen(client),
     close: () => client.close(),
   }
 }
 
+function requireOpen(client: ImapFlow): void {
+  if (!client.usable) throw new Error('the connection to the mail server ended')
+}
+
 async function listEntries(client: ImapFlow, range: string | number[]): Promise<MailboxEntry[]> {
   const found = await client.fetchAll(range, { uid: true, size: true, internalDate: true }, { uid: true })
+  if (found.length === 0) requireOpen(client)
   return found
     .map(({ uid, size = 0, internalDate }) => ({ uid, size, arrivedAt: new Date(internalDate ?? 0) }))
     .toSorted((a, b) => a.uid - b.uid)
