@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { pipeline } from 'node:stream/promises'
 import type { BusboyFileStream, BusboyInstance } from '@fastify/busboy'
+import { BoundaryCounter, requireFormBoundary } from '../base/form-boundary.ts'
 import { badRequest, Problem } from '../base/problem.ts'
 import type { Clock } from '../ctx/world.ts'
 import { streamRequestBytes } from './request-bytes.ts'
@@ -14,7 +15,8 @@ export interface MultipartFile {
 
 /** What a form may have beside its file, and the frame around it. */
 const MAX_OTHER_BYTES = 64 * 1024
-const MAX_OTHER_FIELDS = 20
+const MAX_PARTS = 20
+const MAX_PART_HEADERS = 50
 
 export const isMultipart = (contentType: string | undefined): boolean =>
   /^multipart\/form-data\b/i.test(contentType ?? '')
@@ -38,17 +40,25 @@ export async function readMultipartFile(
       },
     )
   })
-  upload.parsed = pipeline(streamRequestBytes(request, maxBytes + MAX_OTHER_BYTES, clock), parser).catch(
-    (error: unknown) => {
-      throw toFormProblem(error)
-    },
-  )
+  const bytes = limitParts(request, streamRequestBytes(request, maxBytes + MAX_OTHER_BYTES, clock))
+  upload.parsed = pipeline(bytes, parser).catch((error: unknown) => {
+    throw toFormProblem(error)
+  })
   const missing = upload.parsed.then(() => {
     throw badRequest("field 'file' is required")
   })
   // Once the file is found, the reader of the bytes awaits `parsed`.
   missing.catch(() => {})
   return Promise.race([found, missing])
+}
+
+/** The parser itself would go on to read millions of tiny parts. */
+async function* limitParts({ headers }: IncomingMessage, bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const parts = new BoundaryCounter(requireFormBoundary(headers['content-type'] ?? ''), MAX_PARTS)
+  for await (const piece of bytes) {
+    parts.count(piece)
+    yield piece
+  }
 }
 
 interface FormUpload {
@@ -60,7 +70,12 @@ interface FormUpload {
 
 async function createParser({ headers }: IncomingMessage): Promise<BusboyInstance> {
   const { Busboy } = await import('@fastify/busboy')
-  const limits = { files: MAX_OTHER_FIELDS, fields: MAX_OTHER_FIELDS, fieldSize: MAX_OTHER_BYTES }
+  const limits = {
+    files: MAX_PARTS,
+    fields: MAX_PARTS,
+    headerPairs: MAX_PART_HEADERS,
+    fieldSize: MAX_OTHER_BYTES,
+  }
   try {
     return new Busboy({ headers: { ...headers, 'content-type': headers['content-type'] ?? '' }, limits })
   } catch (error) {

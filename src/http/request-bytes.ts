@@ -26,14 +26,24 @@ export async function* streamRequestBytes(
   if (declared > maxBytes) throw tooLarge(describeLimit(maxBytes))
   const pieces = request.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Buffer>
   let size = 0
-  for (;;) {
-    const next = await nextPiece(request, pieces, clock)
-    if (next.done) break
-    size += next.value.length
-    if (size > maxBytes) throw tooLarge(describeLimit(maxBytes))
-    yield next.value
+  try {
+    for (;;) {
+      const next = await nextPiece(request, pieces, clock)
+      if (next.done) break
+      size += next.value.length
+      if (size > maxBytes) throw tooLarge(describeLimit(maxBytes))
+      yield next.value
+    }
+    if (!request.complete) throw brokenOff()
+  } finally {
+    if (!request.complete) await skipRest(request, pieces)
   }
-  if (!request.complete) throw brokenOff()
+}
+
+/** Otherwise the next request of the connection would never be read. */
+async function skipRest(request: IncomingMessage, pieces: AsyncIterableIterator<Buffer>): Promise<void> {
+  await pieces.return?.()
+  request.resume()
 }
 
 async function nextPiece(

@@ -151,13 +151,16 @@ export const findInScope =
     return subject
   }
 
+/** Strangers and clients send texts of at most 10,000 characters, which take less as JSON. */
+const MAX_OUTSIDE_BODY_BYTES = 64 * 1024
+
 /** A route that needs no credential. */
 export function openRoute<Query extends z.ZodType, Body extends z.ZodType, Subject>(
   method: 'GET' | 'POST',
   path: string,
   spec: RouteSpec<null, Query, Body, Subject>,
 ) {
-  return defineRoute(method, path, spec)
+  return defineRoute(method, path, { maxBodyBytes: MAX_OUTSIDE_BODY_BYTES, ...spec })
 }
 
 /** A route of the client plane: the scope is one client. */
@@ -166,7 +169,7 @@ export function portalRoute<Query extends z.ZodType, Body extends z.ZodType, Sub
   path: string,
   spec: RouteSpec<ClientScope, Query, Body, Subject>,
 ) {
-  return defineRoute(method, path, spec)
+  return defineRoute(method, path, { maxBodyBytes: MAX_OUTSIDE_BODY_BYTES, ...spec })
 }
 
 /** A route of the founder plane that reads from every project in scope. */

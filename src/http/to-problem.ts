@@ -10,11 +10,13 @@ export function toProblem(error: unknown, maxBodyBytes = MEBIBYTE): Problem | nu
 
 const MEBIBYTE = 1024 * 1024
 
+const formatLimit = (bytes: number): string => (bytes >= MEBIBYTE ? `${bytes / MEBIBYTE} MiB` : `${bytes / 1024} KiB`)
+
 function fastifyProblem(
   { code, statusCode = 0, message }: Error & { code?: string; statusCode?: number },
   maxBodyBytes: number,
 ): Problem | null {
-  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return tooLarge(`body is larger than ${maxBodyBytes / MEBIBYTE} MiB`)
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return tooLarge(`body is larger than ${formatLimit(maxBodyBytes)}`)
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return new Problem(415, 'content type must be application/json')
   if (code === 'FST_ERR_BAD_URL') return badRequest('path is not valid')
   if (code === 'FST_ERR_MAX_PARAM_LENGTH') return new Problem(414, 'path is too long')

@@ -3,6 +3,7 @@ import { readDecisionResult } from '../approvals/read-approvals.ts'
 import { DECISIONS } from '../approvals/take-decision.ts'
 import { ApproveResultView } from '../approvals/view.ts'
 import { nameRoutes, openRoute } from '../http/route.ts'
+import { MAX_BODY_BYTES } from '../http/server.ts'
 import { jsonObject } from '../http/validate.ts'
 import { serveFile } from '../files/serve-file.ts'
 import { decideWithLink, findLinkedFile, readLinkedApproval, requireDecisionLink } from './decide-with-link.ts'
@@ -49,6 +50,8 @@ export const decideRoutes = nameRoutes({
       reason: z.string().max(10_000).optional().meta({ description: 'Why it is rejected.' }),
     }),
     noStore: true,
+    // An edited payload may be as long as one of the console.
+    maxBodyBytes: MAX_BODY_BYTES,
     responses: { 200: ApproveResultView },
     find: ({ ctx, request }) => requireDecisionLink(ctx, request),
     handle: async ({ ctx, subject, body }) =>

@@ -1,6 +1,17 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chownSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -22,6 +33,8 @@ export interface MailServer {
   ca: string
   /** The messages in a mailbox, oldest first. Waits until there are `count` of them. */
   receivedMail(count: number, username?: string): Promise<string[]>
+  /** Puts raw mails into the agent's mailbox, which no other mail server would deliver like this. */
+  storeMails(mails: readonly string[]): void
   /** Gives every mail of the agent a new UID, as after a restored backup. */
   forgetUids(): void
   /** What both programs have logged. */
@@ -63,6 +76,7 @@ function toMailServer(
     password: PASSWORD,
     ca: readFileSync(join(folder, 'cert.pem'), 'utf8'),
     receivedMail: (count, username = USERNAME) => waitForMail(join(folder, 'mail', username, 'new'), count),
+    storeMails: (mails) => storeMails(join(folder, 'mail', USERNAME), mails),
     forgetUids: () => {
       const mailbox = join(folder, 'mail', USERNAME)
       for (const name of readdirSync(mailbox)) if (name.startsWith('dovecot')) rmSync(join(mailbox, name))
@@ -74,6 +88,21 @@ function toMailServer(
       servers.stdin?.end()
       await exited
     },
+  }
+}
+
+/** Each is complete when it appears in the folder for new mails. */
+function storeMails(mailbox: string, mails: readonly string[]): void {
+  const { uid, gid } = statSync(join(mailbox, '..'))
+  for (const folder of ['', 'cur', 'new', 'tmp']) {
+    mkdirSync(join(mailbox, folder), { recursive: true })
+    chownSync(join(mailbox, folder), uid, gid)
+  }
+  for (const [n, mail] of mails.entries()) {
+    const name = `${Date.now()}.M${n}P${process.pid}.test`
+    writeFileSync(join(mailbox, 'tmp', name), mail)
+    chownSync(join(mailbox, 'tmp', name), uid, gid)
+    renameSync(join(mailbox, 'tmp', name), join(mailbox, 'new', name))
   }
 }
 
