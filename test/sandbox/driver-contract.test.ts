@@ -5,11 +5,10 @@ import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { describe, expect, test } from 'vitest'
-import { NODE_VERSIONS } from '../../scripts/fetch-node.mjs'
+import { fetchNode, NODE_VERSIONS } from '../../scripts/fetch-node.mjs'
 import { listDescendants } from '../../src/sandbox/cell-monitor.ts'
 import type { SandboxDriver } from '../../src/sandbox/driver.ts'
 import { readProcFile } from '../../src/sandbox/proc-file.ts'
-import { fetchNode } from '../package/fetch-node.ts'
 import { ATTACK_ON_OTHERS, FORBIDDEN_CALLS, FORBIDDEN_CHANGES, FORK_BOMB } from './hostile-programs.ts'
 import { GREEDY_PROCESSES, LISTENER, LOOPBACK_ATTEMPTS, WATCHER } from './hostile-programs.ts'
 import { attemptingAgent, cellSpec, FETCHING_AGENT, inTemporaryFolder } from './run-cell.ts'
@@ -252,13 +251,15 @@ function driverContract(driver: SandboxDriver, expected: (typeof DIFFERENCES)[ke
 
 test.for(NODE_VERSIONS)('fetch of Node %s reaches a port of its cell, with every driver', async (version, { skip }) => {
   const node = (await fetchNode(version)) ?? skip(`the npm registry did not send Node ${version} for this platform`)
-  writeFileSync(join(dirname(node), 'agent.mjs'), FETCHING_AGENT)
   // The drivers add the memory that newer versions reserve only if the service itself runs on one of them.
   const limits = { memory_mb: 1536 }
   const cell = { profile: 'workshop', hasLoopback: true, customDir: dirname(node), limits } as const
   for (const { kind, driver } of trials) {
     if (driver === null) continue
-    const { lines, exit } = await runCell(driver, { ...cell, command: ['./node', 'agent.mjs'] })
+    const { lines, exit } = await runCell(driver, {
+      ...cell,
+      command: ['./node', '--input-type=module', '-e', FETCHING_AGENT],
+    })
     expect({ kind, lines, exit }).toEqual({
       kind,
       lines: [`v${version} got hello`],
