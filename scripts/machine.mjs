@@ -76,9 +76,12 @@ export function postgresFolder() {
   const versions = listFolder(DEBIAN_POSTGRES).toSorted((a, b) => Number(b) - Number(a))
   const debian = versions.map((version) => join(DEBIAN_POSTGRES, version, 'bin'))
   const linked = searchPath().flatMap((folder) => realFolder(join(folder, 'postgres')))
-  const hasAll = (/** @type {string} */ bin) =>
-    POSTGRES_PROGRAMS.every((program) => runs(join(bin, program), '--version'))
-  return [...new Set([...linked, ...debian])].find(hasAll) ?? null
+  return [...new Set([...linked, ...debian])].find(hasPostgres) ?? null
+}
+
+/** @param {string} bin */
+function hasPostgres(bin) {
+  return POSTGRES_PROGRAMS.every((program) => runs(join(bin, program), '--version'))
 }
 
 /**
