@@ -21,8 +21,8 @@ if (major < 20 || (major === 20 && minor < 19)) {
 // thousands of tasks (see "Earlier optimization" in docs/decisions.md). Newer versions of V8 have another name for the limit.
 const COMPILER_FLAGS = [major < 22 ? '--interrupt-budget=8000' : '--invocation-count-for-turbofan=1000']
 // A garbage collection that favors memory drops the compiled code of all objects that do not exist at that moment. V8 does
-// one after a few seconds without work, and each start after a break would be slow again. Older versions lack the flag.
-if (major >= 24) COMPILER_FLAGS.push('--no-memory-reducer-favors-memory')
+// one after a few seconds without work, and each start after a break would be slow again. Other versions print an error.
+if (major === 24 || major === 25) COMPILER_FLAGS.push('--no-memory-reducer-favors-memory')
 
 const program = fileURLToPath(new URL('service.cjs', import.meta.url))
 const source = readFileSync(program, 'utf8')

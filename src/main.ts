@@ -1,11 +1,14 @@
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { errorMessage } from './base/error-message.ts'
 import { runCommandLine } from './cli/cli.ts'
+import type { SandboxChoice, SandboxTrial } from './cli/shell/command.ts'
 import { EXIT_CODE, commandFailed } from './cli/shell/failure.ts'
 import { describeUnknownSettings } from './cli/doctor/unknown-settings.ts'
 import { readEnvFile } from './cli/shell/env-file.ts'
 import { formatStartBox } from './cli/shell/start-box.ts'
 import { type Config, loadConfig } from './config/config.ts'
+import { resolveDataDir } from './contract/settings.ts'
 import type { Ctx } from './ctx/ctx.ts'
 
 // The server's code is imported only by the commands that need it, so that the others start fast.
@@ -169,10 +172,19 @@ async function vacuumSqlite() {
   }
 }
 
-/** What does not work in cells of this driver. Throws if it cannot be used. */
-async function trySandbox(kind: 'bwrap' | 'runsc' | 'podman'): Promise<string[]> {
-  const { pickSandboxDriver } = await import('./sandbox/pick-driver.ts')
-  return (await pickSandboxDriver(kind, () => {})).isolation.warnings
+async function trySandbox(choice: SandboxChoice): Promise<SandboxTrial> {
+  const [{ pickSandboxDriver }, { tryFetch }, { createSystemWorld }] = await Promise.all([
+    import('./sandbox/pick-driver.ts'),
+    import('./runs/fetch-trial.ts'),
+    import('./ctx/system-world.ts'),
+  ])
+  const driver = await pickSandboxDriver(choice, () => {})
+  const { kind, isolation, canLoopback: hasLoopback } = driver
+  const world = createSystemWorld('error')
+  const dataDir = resolveDataDir({ SVC_DATA_DIR: process.env['SVC_DATA_DIR'] })
+  const agentDir = join(PACKAGE_ROOT, 'dist')
+  const fetchProblem = hasLoopback ? await tryFetch({ world, dataDir, driver, agentDir }) : null
+  return { kind, warnings: isolation.warnings, hasLoopback, fetchProblem }
 }
 
 /** The parent of `dist`, in a clone and in the package. */

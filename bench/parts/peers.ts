@@ -1,5 +1,3 @@
-import { chmodSync, mkdtempSync } from 'node:fs'
-import { join } from 'node:path'
 import { findNode24 } from '../../scripts/fetch-node.mjs'
 import { median } from '../load/statistics.ts'
 import { costRow, measureAlternating, type PairedSamples, plainRow, rateRow, type ResultRow } from '../results.ts'
@@ -20,9 +18,7 @@ const WARM_UP_MS = 8000
  * client sees the end of the run. On the machine's version of Node and on the version of the image.
  */
 export async function measurePeerShape(rig: Rig): Promise<ResultRow[]> {
-  const folder = mkdtempSync(join(rig.dir, 'node-'))
-  chmodSync(folder, 0o755)
-  const node24 = await findNode24(folder)
+  const node24 = await findNode24()
   const own = Number.parseInt(process.versions.node, 10)
   const rows = await measureOnNode(rig.folders, process.execPath, `Node ${own}`)
   if (own === 24) return rows

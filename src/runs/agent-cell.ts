@@ -1,7 +1,9 @@
 import { tryParseJsonObject } from '../base/json-fields.ts'
 import type { JsonObject } from '../base/json.ts'
 import { type Brief, CELL_AGENT_DIR, type PipeResponsePart } from '../contract/agent-protocol.ts'
+import type { Config } from '../config/config.ts'
 import type { Ctx } from '../ctx/ctx.ts'
+import type { World } from '../ctx/world.ts'
 import type { SandboxCell, CellExit, CellLimits, CellSpec, SandboxDriver } from '../sandbox/driver.ts'
 import type { FilesFolder } from '../sandbox/files-folder.ts'
 import type { StagedFolder } from '../sandbox/staging.ts'
@@ -44,17 +46,21 @@ export interface AgentCell {
 
 export type CellKind = 'harness' | 'workshop' | 'custom'
 
-/** What is needed to start a cell. */
-export interface AgentCellOptions extends CellSocketHandler {
-  ctx: Ctx
+/** What is needed to start a cell. `svc doctor` starts one without a store. */
+export interface CellOptions extends CellSocketHandler {
+  ctx: { world: Pick<World, 'random'>; config: Pick<Config, 'dataDir'> }
   driver: SandboxDriver
   /** The folder of the bundled harness. */
   agentDir: string
 }
 
+export interface AgentCellOptions extends CellOptions {
+  ctx: Ctx
+}
+
 /** Starts a cell and resolves when the harness inside is ready. A `custom` cell needs the program. */
 export async function openAgentCell(
-  options: AgentCellOptions,
+  options: CellOptions,
   kind: CellKind,
   program: AgentProgram | null = null,
 ): Promise<AgentCell> {
@@ -127,7 +133,7 @@ const joinJsonObjects = (head: object, rest: object): string =>
   `${JSON.stringify(head).slice(0, -1)},${JSON.stringify(rest).slice(1)}`
 
 function toCellSpec(
-  { agentDir, driver }: AgentCellOptions,
+  { agentDir, driver }: CellOptions,
   kind: CellKind,
   socket: string | null,
   program: AgentProgram | null,

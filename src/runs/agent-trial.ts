@@ -57,18 +57,30 @@ function trialBrief(wedge: Wedge, taskType: string, socket: string | null): Brie
   const { workflows, task_types } = wedge.manifest
   const input = task_types[taskType]?.example ?? wedge.examples[taskType] ?? {}
   return {
-    v: 1,
+    ...emptyBrief(wedge.slug, taskType, socket),
     task: { id: 'task_trial', wedge: wedge.slug, task_type: taskType, input, constraints: {} },
-    instructions: '',
     skills: wedge.skills,
     knowledge: wedge.knowledge,
+    output_schema: task_types[taskType]?.output_schema ?? null,
+    workflows,
+  }
+}
+
+/** Its tokens belong to no run. */
+export function emptyBrief(wedge: string, taskType: string, socket: string | null): Brief {
+  return {
+    v: 1,
+    task: { id: 'task_trial', wedge, task_type: taskType, input: {}, constraints: {} },
+    instructions: '',
+    skills: [],
+    knowledge: [],
     history: [],
     files: [],
-    output_schema: task_types[taskType]?.output_schema ?? null,
+    output_schema: null,
     strict_output: false,
     tools: [],
     connections: [],
-    workflows,
+    workflows: [],
     case: null,
     gate_patterns: [],
     shape: 'agent',

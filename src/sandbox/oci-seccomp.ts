@@ -24,7 +24,7 @@ interface OciArgument {
 
 /**
  * The rules of seccomp-filter.ts for gVisor, as far as they concern a program in it. gVisor fails every refused call
- * with EPERM. It needs no rules about memory and buffers: all of that is memory of its own process.
+ * with EPERM. It needs no rules about memory, buffers and socket options: all of that stays in its own process.
  */
 export function ociSeccomp(profile: FilterProfile): OciSeccomp {
   if (profile === 'sealed') return { defaultAction: 'SCMP_ACT_ERRNO', syscalls: sealedRules() }

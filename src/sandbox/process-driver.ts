@@ -105,7 +105,7 @@ export function nodePermissionFlags(
     // node:sqlite opens files without asking the permission model.
     ...(major > 22 || (major === 22 && minor >= 5) ? ['--no-experimental-sqlite'] : []),
     // From version 25 on the permission model also blocks the network, including the socket of the cell.
-    ...(major >= 25 && connects ? ['--allow-net'] : []),
+    ...(major >= 25 && connects ? ['--allow-net', '--disable-warning=ExperimentalWarning'] : []),
   ]
 }
 

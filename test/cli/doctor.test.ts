@@ -1,11 +1,17 @@
-import { writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { openSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { fetchNode, NODE_24 } from '../../scripts/fetch-node.mjs'
+import { ALLOW, assemble, CALL_NUMBER, EQUAL, failWith, ifCall, loadWord } from '../../src/sandbox/bpf-program.ts'
+import { returnVerdict, SECOND_ARGUMENT, THIRD_ARGUMENT } from '../../src/sandbox/bpf-program.ts'
+import { ARGUMENT_CHECKED_SYSCALLS } from '../../src/sandbox/syscall-table.ts'
 import { SECRET_KEY } from '../approvals/gated-app.ts'
-import { runSvc, temporaryFolder } from './run-svc.ts'
+import { PROGRAM, runSvc, temporaryFolder } from './run-svc.ts'
 
 describe('svc doctor', () => {
-  const CHECKS = ['node', 'bubblewrap', 'user namespaces', 'disk', 'store', 'secret key', 'model', 'wedges']
+  const SANDBOX_CHECKS = ['bubblewrap', 'user namespaces', 'custom agents']
+  const CHECKS = ['node', ...SANDBOX_CHECKS, 'disk', 'store', 'secret key', 'model', 'wedges']
 
   test('doctor checks everything the service needs, and says how to fix each problem', async () => {
     const { code, lines } = await runSvc(['doctor', '--json'], {
@@ -24,25 +30,55 @@ describe('svc doctor', () => {
 
   test('doctor checks no sandbox for a replica that executes no tasks', async () => {
     const { lines } = await runSvc(['doctor', '--json'], { cwd: temporaryFolder(), env: { SVC_ROLE: 'api' } })
-    expect(lines.map(({ check }) => check)).toEqual(CHECKS.filter((check) => !/bubblewrap|namespaces/.test(check)))
+    expect(lines.map(({ check }) => check)).toEqual(CHECKS.filter((check) => !SANDBOX_CHECKS.includes(check)))
   })
 
   test('doctor tries the sandbox driver that is chosen, and fails if the service could not start with it', async () => {
     const check = async (env: Record<string, string>) => {
       const { code, lines } = await runSvc(['doctor', '--json'], { cwd: temporaryFolder(), env })
-      const checks = lines.filter(({ check: name }) => /sandbox|bubblewrap|namespaces/.test(name))
+      const checks = lines.filter(({ check: name }) => ['sandbox', ...SANDBOX_CHECKS].includes(name))
       return { code, checks: checks.map(({ check: name, level, detail }) => `${name} ${level}: ${detail}`) }
     }
     const works = await check({ SVC_SANDBOX: 'bwrap' })
     expect(works).toEqual({
       code: 0,
-      checks: ['sandbox ok: bwrap works', expect.stringMatching(/^user namespaces ok/)],
+      checks: [
+        'sandbox ok: bwrap works',
+        expect.stringMatching(/^user namespaces ok/),
+        'custom agents ok: fetch reaches the service (bwrap)',
+      ],
     })
     // Without ldd no driver can show the libraries of Node to a cell.
     const broken = { code: 1, checks: [expect.stringMatching(/^sandbox fail: podman: the sandbox does not work/)] }
     expect(await check({ SVC_SANDBOX: 'podman', PATH: '/nonexistent' })).toEqual(broken)
-    expect((await check({ SVC_SANDBOX: 'process' })).checks).toEqual([expect.stringMatching(/^sandbox warn: process/)])
+    expect((await check({ SVC_SANDBOX: 'process' })).checks).toEqual([
+      expect.stringMatching(/^sandbox warn: process/),
+      'custom agents ok: fetch reaches the service (process)',
+    ])
     expect(await check({ SVC_SANDBOX: 'runc' })).toEqual({ code: 1, checks: ['sandbox fail: there is no driver runc'] })
+  })
+
+  test('doctor fails with the reason if custom agents cannot use fetch', async ({ skip }) => {
+    const node = (await fetchNode(NODE_24)) ?? skip('the npm registry did not send Node 24 for this platform')
+    const cwd = temporaryFolder()
+    writeFileSync(join(cwd, 'filter'), refuseTypeOfService())
+    const args = ['--dev-bind', '/', '/', '--cap-add', 'ALL', '--seccomp', '3', node, PROGRAM, 'doctor', '--json']
+    const { status, stdout } = spawnSync('bwrap', args, {
+      cwd,
+      encoding: 'utf8',
+      env: { PATH: process.env['PATH'] ?? '', SVC_SANDBOX: 'process' },
+      stdio: ['ignore', 'pipe', 'inherit', openSync(join(cwd, 'filter'), 'r')],
+    })
+    const lines = stdout.split('\n').filter(Boolean)
+    expect(lines.map((line) => JSON.parse(line))).toContainEqual({
+      check: 'custom agents',
+      level: 'fail',
+      detail: expect.stringMatching(
+        /^fetch does not reach the service \(process, Node 24.*setTypeOfService ENOPROTOOPT/,
+      ),
+      fix: expect.stringContaining('another version of Node'),
+    })
+    expect(status).toBe(1)
   })
 
   test('the exit code of doctor is 1 when a setting is wrong, and it shows no password', async () => {
@@ -64,3 +100,21 @@ describe('svc doctor', () => {
     expect(unreadable.stdout).toContain('DATABASE_URL_FILE cannot be read')
   })
 })
+
+/** A system call filter that refuses an option which fetch of Node 24.21 sets, as the sandbox once did. */
+function refuseTypeOfService(): Buffer {
+  const column = process.arch === 'x64' ? 0 : 1
+  const [ip, typeOfService, notSupported] = [0, 1, 92]
+  return assemble([
+    loadWord(CALL_NUMBER),
+    ...ifCall(ARGUMENT_CHECKED_SYSCALLS.setsockopt[column], [
+      loadWord(SECOND_ARGUMENT),
+      [EQUAL, 0, 3, ip],
+      loadWord(THIRD_ARGUMENT),
+      [EQUAL, 0, 1, typeOfService],
+      returnVerdict(failWith(notSupported)),
+      returnVerdict(ALLOW),
+    ]),
+    returnVerdict(ALLOW),
+  ])
+}

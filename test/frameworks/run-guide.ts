@@ -52,7 +52,7 @@ const REFUND_OUTPUT = {
  * What the model does with the request of the guides: it checks the request, books it (which waits for an approval), stores
  * it, and finishes, at first with an output that does not match the schema.
  */
-const REFUND_CALLS: ScriptedCall[] = [
+export const REFUND_CALLS: ScriptedCall[] = [
   {
     tool: 'workflow__check_eligibility',
     input: { order_id: 'A-1', amount_usd: 80, reason: 'arrived damaged' },
@@ -124,7 +124,7 @@ export async function requestedApproval(app: TestApp, id: string): Promise<strin
 }
 
 /** A wedges folder with the refund desk of this repository and the files of the guide. */
-function refundDeskOf(text: string, isChanged: boolean): string {
+export function refundDeskOf(text: string, isChanged: boolean): string {
   const wedges = mkdtempSync(join(tmpdir(), 'svc-guide-'))
   onTestFinished(() => rmSync(wedges, { recursive: true, force: true }))
   chmodSync(wedges, 0o755)

@@ -2,15 +2,16 @@ import { spawn } from 'node:child_process'
 import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { describe, expect, test } from 'vitest'
+import { fetchNode, NODE_VERSIONS } from '../../scripts/fetch-node.mjs'
 import { listDescendants } from '../../src/sandbox/cell-monitor.ts'
 import type { SandboxDriver } from '../../src/sandbox/driver.ts'
 import { readProcFile } from '../../src/sandbox/proc-file.ts'
 import { ATTACK_ON_OTHERS, FORBIDDEN_CALLS, FORBIDDEN_CHANGES, FORK_BOMB } from './hostile-programs.ts'
 import { GREEDY_PROCESSES, LISTENER, LOOPBACK_ATTEMPTS, WATCHER } from './hostile-programs.ts'
-import { attemptingAgent, cellSpec, inTemporaryFolder } from './run-cell.ts'
+import { attemptingAgent, cellSpec, FETCHING_AGENT, inTemporaryFolder } from './run-cell.ts'
 import { requestingAgent, runCell, runPython, withSocketServer } from './run-cell.ts'
 import { tryDrivers } from './usable-drivers.ts'
 
@@ -247,6 +248,25 @@ function driverContract(driver: SandboxDriver, expected: (typeof DIFFERENCES)[ke
     })
   })
 }
+
+test.for(NODE_VERSIONS)('fetch of Node %s reaches a port of its cell, with every driver', async (version, { skip }) => {
+  const node = (await fetchNode(version)) ?? skip(`the npm registry did not send Node ${version} for this platform`)
+  // The drivers add the memory that newer versions reserve only if the service itself runs on one of them.
+  const limits = { memory_mb: 1536 }
+  const cell = { profile: 'workshop', hasLoopback: true, customDir: dirname(node), limits } as const
+  for (const { kind, driver } of trials) {
+    if (driver === null) continue
+    const { lines, exit } = await runCell(driver, {
+      ...cell,
+      command: ['./node', '--input-type=module', '-e', FETCHING_AGENT],
+    })
+    expect({ kind, lines, exit }).toEqual({
+      kind,
+      lines: [`v${version} got hello`],
+      exit: { code: 0, signal: null, stderr: '' },
+    })
+  }
+})
 
 /** An ended process is listed as a zombie until its parent, or the first process of the machine, has been told. */
 const isLiving = (pid: number): boolean => /^State:\s+[^ZX]/m.test(readProcFile(`/proc/${pid}/status`))

@@ -93,21 +93,23 @@ for option in (2, 9, 13, 15):
     attempt('set', lambda: tcp.setsockopt(1, option, b'\\0' * 8 if option == 13 else 1))
 attempt('no delay', lambda: tcp.setsockopt(6, 1, 1))
 attempt('buffer', lambda: (tcp.setsockopt(1, 8, 1 << 24), tcp.setsockopt(1, 7, 1 << 24)))
+attempt('type of service', lambda: tcp.setsockopt(0, 1, 0x10))
 say('size', tcp.getsockopt(1, 8) + tcp.getsockopt(1, 7) < 1 << 20)
 attempt('domain', lambda: tcp.getsockopt(1, 39))
-for level, option in [(1, 25), (1, 26), (1, 36), (1, 37), (1, 50), (1, 60), (6, 13), (6, 14), (6, 19), (6, 23), (6, 31), (0, 1), (0, 64), (41, 1)]:
+for level, option in [(1, 25), (1, 26), (1, 36), (1, 37), (1, 50), (1, 60), (6, 13), (6, 14), (6, 19), (6, 23), (6, 31), (0, 2), (0, 64), (41, 1), (41, 67)]:
     attempt('refused', lambda: tcp.setsockopt(level, option, 1))
-for level, option in [(1, 77), (6, 35), (0, 64)]:
+for level, option in [(1, 77), (6, 35), (0, 1), (0, 64)]:
     attempt('refused', lambda: tcp.getsockopt(level, option, 64))
 attempt('fast open', lambda: tcp.sendto(b'x', 0x20000000, ('127.0.0.1', 1)))`)
-  expect(lines.slice(0, 8)).toEqual([
+  expect(lines.slice(0, 9)).toEqual([
     ...Array.from({ length: 4 }, () => 'set done'),
     'no delay done',
     'buffer done',
+    'type of service done',
     'size True',
     'domain done',
   ])
-  expect(new Set(lines.slice(8, -1))).toEqual(new Set(['refused ENOPROTOOPT']))
+  expect(new Set(lines.slice(9, -1))).toEqual(new Set(['refused ENOPROTOOPT']))
   expect(lines.at(-1)).toBe('fast open ENOTSUP')
 })
 

@@ -191,7 +191,9 @@ END
 node -e 'const { Worker } = require("node:worker_threads"); const a = new Int32Array(new SharedArrayBuffer(4));
   new Worker("require(\\"node:worker_threads\\").workerData[0] = 5", { eval: true, workerData: a }).on("exit", () => console.log(a[0]));
   new WebAssembly.Memory({ initial: 1, maximum: 10, shared: true })'`
-  const { lines, exit } = await runCell(driver, { profile: 'workshop', command: ['sh', '-c', script] })
+  // A thread of Node 24 and newer reserves 512 MB for code.
+  const limits = { memory_mb: 1024 }
+  const { lines, exit } = await runCell(driver, { profile: 'workshop', command: ['sh', '-c', script], limits })
   expect(exit).toEqual({ code: 0, signal: null, stderr: '' })
   expect(lines).toEqual(['0', '65536', '4', '[2, 4]', '7', 'wal 1048576', 'ok', '5'])
 })

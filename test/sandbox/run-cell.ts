@@ -98,3 +98,13 @@ export function attemptingAgent(attempts: Record<string, string>): string {
   )
   return `const fs = require('node:fs'); ${tries.join('\n')}`
 }
+
+/** A module that sends a request with `fetch` to a server of its own, and prints the version of Node and the response. */
+export const FETCHING_AGENT = `
+import { createServer } from 'node:http'
+import { once } from 'node:events'
+const server = createServer((request, response) => request.pipe(response)).listen(0, '127.0.0.1')
+await once(server, 'listening')
+const response = await fetch('http://127.0.0.1:' + server.address().port, { method: 'POST', body: 'hello' })
+console.log(process.version, 'got', await response.text())
+process.exit()`

@@ -117,7 +117,11 @@ describe.each(['x64', 'arm64'] as const)('system call filter for %s:', (processo
     for (const option of [22, 25, 26, 32, 36, 60]) expect(call(setsockopt, 3, 1, option)).toBe(ENOPROTOOPT)
     for (const option of [1, 4, 18]) expect(call(setsockopt, 3, 6, option)).toBe(ALLOW)
     for (const option of [11, 13, 23, 31]) expect(call(setsockopt, 3, 6, option)).toBe(ENOPROTOOPT)
-    for (const level of [0, 17, 41, 282]) expect(call(setsockopt, 3, level, 1)).toBe(ENOPROTOOPT)
+    for (const level of [17, 41, 282]) expect(call(setsockopt, 3, level, 1)).toBe(ENOPROTOOPT)
+    // The type of service, which fetch of Node 24.15 to 26.0 sets, and no other option of IP.
+    expect(call(setsockopt, 3, 0, 1)).toBe(UNCHANGED)
+    for (const option of [0, 2, 4, 19, 24, 64]) expect(call(setsockopt, 3, 0, option)).toBe(ENOPROTOOPT)
+    expect(call(getsockopt, 3, 0, 1)).toBe(ENOPROTOOPT)
     for (const option of [4, 17, 28, 59]) expect(call(getsockopt, 3, 1, option)).toBe(ALLOW)
     for (const option of [27, 60, 77]) expect(call(getsockopt, 3, 1, option)).toBe(ENOPROTOOPT)
     expect([call(getsockopt, 3, 6, 11), call(getsockopt, 3, 6, 35), call(getsockopt, 3, 0, 64)]).toEqual([

@@ -1,38 +1,45 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { errorMessage } from '../../base/error-message.ts'
-import type { ServerCommands } from '../shell/command.ts'
+import { SANDBOX_CHOICES, type SandboxChoice, type SandboxTrial, type ServerCommands } from '../shell/command.ts'
 import { type CheckResult, failCheck, okCheck, warnCheck } from './check-result.ts'
 
 const CHOOSE_ANOTHER = 'correct this, or choose another driver with SVC_SANDBOX (docs/security.md)'
 
-/** Checks the driver that SVC_SANDBOX chooses. */
-export async function checkSandbox(choice: string, server: ServerCommands): Promise<CheckResult[]> {
-  switch (choice) {
-    case 'auto':
-      return [checkBubblewrap(), checkUserNamespaces()]
-    case 'bwrap':
-      return [await checkDriver(choice, server), checkUserNamespaces()]
-    case 'runsc':
-    case 'podman':
-      return [await checkDriver(choice, server)]
-    case 'process':
-      return [warnCheck('sandbox', 'process is not a security boundary', 'unset SVC_SANDBOX if this is not a test')]
-    default:
-      return [failCheck('sandbox', `there is no driver ${choice}`, CHOOSE_ANOTHER)]
+/** Checks the driver that SVC_SANDBOX chooses, and a custom agent in its cells. Starts them as the service does. */
+export async function checkSandbox(text: string, server: ServerCommands): Promise<CheckResult[]> {
+  const choice = SANDBOX_CHOICES.find((name) => name === text)
+  if (choice === undefined) return [failCheck('sandbox', `there is no driver ${text}`, CHOOSE_ANOTHER)]
+  try {
+    const trial = await server.trySandbox(choice)
+    return [...describeDriver(choice, trial), describeCustomAgents(trial)]
+  } catch (error) {
+    return [failCheck('sandbox', `${choice}: ${errorMessage(error)}`, CHOOSE_ANOTHER)]
   }
 }
 
-/** Starts cells as the service does. Only `auto` may start without a sandbox. */
-async function checkDriver(kind: 'bwrap' | 'runsc' | 'podman', server: ServerCommands): Promise<CheckResult> {
-  try {
-    const warnings = await server.trySandbox(kind)
-    return warnings.length === 0
+function describeDriver(choice: SandboxChoice, { kind, warnings }: SandboxTrial): CheckResult[] {
+  // Only `auto` may start without a sandbox.
+  if (choice === 'auto') return [checkBubblewrap(), checkUserNamespaces()]
+  if (choice === 'process')
+    return [warnCheck('sandbox', 'process is not a security boundary', 'unset SVC_SANDBOX if this is not a test')]
+  const driver =
+    warnings.length === 0
       ? okCheck('sandbox', `${kind} works`)
       : warnCheck('sandbox', `${kind} works, but ${warnings.join('; ')}`, CHOOSE_ANOTHER)
-  } catch (error) {
-    return failCheck('sandbox', `${kind}: ${errorMessage(error)}`, CHOOSE_ANOTHER)
-  }
+  return choice === 'bwrap' ? [driver, checkUserNamespaces()] : [driver]
+}
+
+const CHANGE_NODE = 'run the service on another version of Node, or choose another driver with SVC_SANDBOX'
+const USE_SOCKET = 'choose another driver with SVC_SANDBOX, or let agents use the socket (docs/agent-protocol.md)'
+
+/** Most libraries of models and of MCP use `fetch`, which can fail in a sandbox on some versions of Node only. */
+function describeCustomAgents({ kind, hasLoopback, fetchProblem }: SandboxTrial): CheckResult {
+  if (!hasLoopback) return warnCheck('custom agents', `${kind} gives them no port for fetch`, USE_SOCKET)
+  if (fetchProblem === null) return okCheck('custom agents', `fetch reaches the service (${kind})`)
+  const problem = fetchProblem.replaceAll(/\s+/g, ' ')
+  const detail = `fetch does not reach the service (${kind}, Node ${process.versions.node}): ${problem}`
+  return failCheck('custom agents', detail, CHANGE_NODE)
 }
 
 const BWRAP_TIMEOUT_MS = 15_000

@@ -53,8 +53,22 @@ export interface ServerCommands {
   backupSqlite(file: string): Promise<void>
   /** Rewrites the SQLite store without free pages. Fails while the service runs. */
   vacuumSqlite(): Promise<{ bytesBefore: number; bytesAfter: number }>
-  /** Starts cells with this driver and returns what does not work in them. Throws if the driver cannot be used. */
-  trySandbox(kind: 'bwrap' | 'runsc' | 'podman'): Promise<string[]>
+  /** Starts cells with the driver that the service would use. Throws if it cannot be used. */
+  trySandbox(choice: SandboxChoice): Promise<SandboxTrial>
+}
+
+/** The values of SVC_SANDBOX. */
+export const SANDBOX_CHOICES = ['auto', 'bwrap', 'runsc', 'podman', 'process'] as const
+export type SandboxChoice = (typeof SANDBOX_CHOICES)[number]
+
+export interface SandboxTrial {
+  kind: string
+  /** What does not work in its cells. */
+  warnings: string[]
+  /** Without a loopback port, the libraries of a custom agent cannot reach the service. */
+  hasLoopback: boolean
+  /** Why a custom agent that uses `fetch` failed; null if it worked. */
+  fetchProblem: string | null
 }
 
 /** The options of every command. They are also accepted before the command. */

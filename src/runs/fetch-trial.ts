@@ -1,0 +1,63 @@
+import { errorMessage } from '../base/error-message.ts'
+import { textField } from '../base/json-fields.ts'
+import { DEFAULT_AGENT_MEMORY_MB } from '../contract/declared-agents.ts'
+import { exitMessage } from '../contract/exit-message.ts'
+import type { Clock, World } from '../ctx/world.ts'
+import { type AgentCell, type CellOptions, openAgentCell } from './agent-cell.ts'
+import { emptyBrief } from './agent-trial.ts'
+
+const FETCH_TIMEOUT_MS = 20_000
+const FETCH_RUN = 'fetch'
+
+/**
+ * Starts a small custom agent that sends a request with `fetch`, as the libraries of models and of MCP do. It needs neither a
+ * store nor a wedge. Returns null if the agent gets the response, otherwise a sentence that says what happened.
+ */
+export async function tryFetch({ world, dataDir, driver, agentDir }: FetchTrialOptions): Promise<string | null> {
+  const ctx = { world, config: { dataDir } }
+  let cell: AgentCell | null = null
+  try {
+    cell = await openAgentCell({ ctx, driver, agentDir, onRequest: respond, cellIds: new WeakMap() }, 'custom', AGENT)
+    return await waitForEnd(cell, world.clock)
+  } catch (error) {
+    return `the sandbox could not be started: ${errorMessage(error).slice(0, 500)}`
+  } finally {
+    await cell?.close()
+  }
+}
+
+function waitForEnd(cell: AgentCell, clock: Clock): Promise<string | null> {
+  let cancelTimer: (() => void) | undefined
+  const end = new Promise<string | null>((resolve) => {
+    const seconds = FETCH_TIMEOUT_MS / 1000
+    cancelTimer = clock.after(FETCH_TIMEOUT_MS, () => resolve(`the agent got no response in ${seconds} seconds`))
+    cell.start(FETCH_RUN, emptyBrief('doctor', 'fetch', cell.socketPathInside), {
+      onLine: (line) => resolve('output' in line ? null : textField(line, 'error')),
+      onExit: ({ signal, code, stderr }) => resolve(exitMessage(signal ?? `exit code ${code}`, stderr)),
+    })
+  })
+  return end.finally(() => cancelTimer?.())
+}
+
+interface FetchTrialOptions extends Pick<CellOptions, 'driver' | 'agentDir'> {
+  world: Pick<World, 'random' | 'clock'>
+  /** The folder for the socket, if it exists. */
+  dataDir: string
+}
+
+const respond: CellOptions['onRequest'] = (request, response) => {
+  request.resume()
+  response.setHeader('content-type', 'application/json').end('"received"')
+}
+
+/** Without single quotes, because the command of an agent is passed to a shell. */
+const PROGRAM = `
+const response = await fetch(process.env.SVC_BASE_URL, { method: "POST", body: "{}" })
+console.log(JSON.stringify({ output: await response.json() }))`
+
+const AGENT = {
+  dir: null,
+  command: `exec node --input-type=module -e '${PROGRAM}'`,
+  memoryMb: DEFAULT_AGENT_MEMORY_MB,
+  isInWedge: false,
+}
