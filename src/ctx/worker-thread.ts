@@ -97,7 +97,7 @@ const isOutOfMemory = (error: Error): boolean => 'code' in error && error.code =
 const tooHard = (reason: string) => new Problem(422, `reading the content ${reason}`)
 
 /** Where a job runs in this thread or in another, its failure is data: a class is not the same in two programs. */
-export async function toAnswer<Result>(job: () => Result | Promise<Result>): Promise<JobAnswer<Result>> {
+export async function runJob<Result>(job: () => Result | Promise<Result>): Promise<JobAnswer<Result>> {
   try {
     return { result: await job() }
   } catch (error) {

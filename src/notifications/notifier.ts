@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { JsonObject } from '../base/json.ts'
-import type { ReadBody } from '../channels/parsers/parse-untrusted.ts'
+import type { BodyReader } from '../channels/parsers/parse-untrusted.ts'
 import type { Connection } from '../connections/rows.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { NotifierRow } from '../store/tables.ts'
@@ -63,7 +63,7 @@ export interface NotifierCall {
   /** The bytes as they were received, for a signature. They may be gone once `read` was called. */
   body: Buffer
   /** Parses the body, in another thread if it is large. */
-  read: ReadBody
+  read: BodyReader
 }
 
 /** What members did, and what the service wants to hear. */

@@ -79,10 +79,37 @@ async function expectNoMailTwice(server: MailServer, threads: ThreadAfterKills[]
   expect(texts).toEqual(expect.arrayContaining(sent.map(({ body }) => body)))
 }
 
+async function killWhileOneMailIsRead(): Promise<void> {
+  const server = await startOwnMailServer()
+  const env = { ...GATED_ENV, SVC_EGRESS_ALLOW: '127.0.0.1,::1,localhost' }
+  const deployment = await createDeployment('sqlite', { wedges: REPLY_WEDGE, env })
+  let service = await deployment.start()
+  await connectMailbox(service, server)
+  // Reading it takes some seconds, within which the service is killed.
+  const attachments = [{ filename: 'film.mp4', content: Buffer.alloc(20 * 1024 * 1024) }]
+  await deliverMail(server, { subject: 'Film', text: 'Look at this', attachments })
+  await deliverMail(server, { subject: 'After', text: 'still here' })
+  const db = await deployment.openRows()
+  const readProgress = async () => (await db.selectFrom('channels').select('progress').executeTakeFirst())?.progress
+  for (const times of [1, 2]) {
+    await expect.poll(readProgress).toContain(`"times":${times}`)
+    await service.kill()
+    service = await deployment.start()
+  }
+  await expect.poll(async () => (await readThreads(service)).filter(hasEnded).length).toBe(2)
+  const inbound = (await readThreads(service)).map(({ subject, messages }) => [subject, messages[0]?.body])
+  expect(inbound.toSorted()).toEqual([
+    ['After', 'still here'],
+    ['Film', expect.stringContaining('This mail could not be read (earlier attempts to receive it have failed)')],
+  ])
+}
+
 describe.skipIf(problem !== null)(`kill -9 with a mailbox${problem === null ? '' : ` (skipped: ${problem})`}`, () => {
   test.each<StoreKind>(['sqlite', 'postgres'])(
     'on %s: every mail is received once, and no answer is sent twice',
     killWhileMailsArrive,
     2 * FAULT_TIMEOUT_MS,
   )
+
+  test('twice while the same mail is read: it is set aside, and the mails behind it arrive', killWhileOneMailIsRead)
 })

@@ -126,6 +126,34 @@ describe.skipIf(problem !== null)(`a mailbox on Dovecot${problem === null ? '' :
     ])
   })
 
+  test.each([
+    [
+      'twice',
+      2,
+      [expect.stringMatching(/^\[This mail could not be read \(earlier attempts .* have failed\)/), 'after'],
+    ],
+    ['three times', 3, ['after']],
+  ])('a mail at which the service stopped %s is not read again', async (_, times, texts) => {
+    const app = await mailboxApp('sqlite')
+    await deliverMail(app.server, { text: 'first' })
+    await threadsUntil(app, (all) => countMessages(all) >= 2)
+    const channels = app.ctx.db.selectFrom('channels').select('progress')
+    const progress = JSON.parse((await channels.executeTakeFirstOrThrow()).progress ?? '')
+    const begun = { uid: progress.uid + 1, times }
+    await app.ctx.db
+      .updateTable('channels')
+      .set({ progress: JSON.stringify({ ...progress, begun }) })
+      .execute()
+    // The poll starts again with the stored progress, as in another process.
+    await app.call('PUT', `/v1/channels/${app.channel}`, { settle_s: 1 })
+    await app.clock.advance(10_000)
+    await deliverMail(app.server, { subject: 'Fatal', text: 'fatal' })
+    await deliverMail(app.server, { subject: 'After', text: 'after' })
+    await passTimeUntil(app, async () => (await inboundTexts(app)).includes('after'))
+    expect(await inboundTexts(app)).toEqual([...texts, 'first'])
+    expect(app.logged.join('\n')).toContain('"msg":"a mail was not read"')
+  })
+
   test('mails that got new UIDs are not received again', async () => {
     const app = await mailboxApp('sqlite')
     await deliverMail(app.server, { text: 'one', messageId: '<k1@test.example>' })

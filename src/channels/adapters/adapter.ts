@@ -4,7 +4,7 @@ import type { UpstreamResponse } from '../../connections/executors/executor.ts'
 import type { Connection } from '../../connections/rows.ts'
 import type { Ctx } from '../../ctx/ctx.ts'
 import type { ChannelRow, MessageRow, ThreadRow } from '../../store/tables.ts'
-import type { ReadBody } from '../parsers/parse-untrusted.ts'
+import type { BodyReader } from '../parsers/parse-untrusted.ts'
 
 /**
  * A service that carries messages. To add one, write `adapters/<name>.ts` that exports `<name>Adapter`, and add it to
@@ -57,7 +57,7 @@ export interface HookCall {
   /** The bytes as they were received, for a signature. They may be gone once `read` was called. */
   body: Buffer
   /** Parses the body, in another thread if it is large. */
-  read: ReadBody
+  read: BodyReader
 }
 
 export interface PollCall {

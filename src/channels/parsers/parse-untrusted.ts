@@ -34,12 +34,12 @@ function isSmall(bytes: Buffer): boolean {
 }
 
 /** Reads a body with a parser, once: a second call gets the same result. */
-export type ReadBody = <Name extends ParserName>(
+export type BodyReader = <Name extends ParserName>(
   name: Name,
   options: ParserOptions<Name>,
 ) => Promise<ParserResult<Name>>
 
-export function createBodyReader(ctx: Pick<Ctx, 'parserThread'>, body: Buffer): ReadBody {
+export function createBodyReader(ctx: Pick<Ctx, 'parserThread'>, body: Buffer): BodyReader {
   const results = new Map<ParserName, Promise<unknown>>()
   return <Name extends ParserName>(name: Name, options: ParserOptions<Name>) => {
     const result = results.get(name) ?? parseUntrusted(ctx, name, body, options)

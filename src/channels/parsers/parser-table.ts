@@ -1,5 +1,5 @@
 // The parsers of what strangers send. The build puts them into a bundle of their own, which the service loads at first use.
-import { type JobAnswer, toAnswer } from '../../ctx/worker-thread.ts'
+import { type JobAnswer, runJob } from '../../ctx/worker-thread.ts'
 import { parseFormFields, parseJsonObject, parseSlackCall } from './call-parsers.ts'
 import { parseMailgunForm } from './mailgun-mail.ts'
 import { parseMailHead, parseMimeMail } from './mime-mail.ts'
@@ -42,5 +42,5 @@ export interface ParserJob<Name extends ParserName = ParserName> {
 
 export function runParser<Name extends ParserName>(job: ParserJob<Name>): Promise<JobAnswer<ParserResult<Name>>> {
   const { name, bytes, options } = job
-  return toAnswer(() => PARSERS_BY_NAME[name](Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), options))
+  return runJob(() => PARSERS_BY_NAME[name](Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), options))
 }
