@@ -57,6 +57,8 @@ const openFile = ({ bytes, ...head }: FileBytes) => ({
   },
 })
 
+/** No more is read of the text of a mail, or of its HTML, which may contain images. */
+const MAX_SOURCE_CHARACTERS = 5_000_000
 /** A longer text is cut before it is searched for quotes. */
 const MAX_SEARCHED_CHARACTERS = 200_000
 const MAX_BODY_CHARACTERS = 100_000
@@ -123,7 +125,8 @@ const toHeaderName = (name: string): string =>
 
 /** A text that is too long is cut, and is attached as a whole. */
 function readBody({ text, html }: ReceivedMail): { text: string; files: FileBytes[] } {
-  const source = text !== null && text.trim() !== '' ? text : html === null ? '' : htmlToText(html)
+  const plain = (text ?? '').slice(0, MAX_SOURCE_CHARACTERS)
+  const source = plain.trim() === '' ? htmlToText((html ?? '').slice(0, MAX_SOURCE_CHARACTERS)) : plain
   const whole = toStorableText(source).trim()
   const body = cutQuotedText(whole.slice(0, MAX_SEARCHED_CHARACTERS))
   if (whole.length <= MAX_SEARCHED_CHARACTERS && body.length <= MAX_BODY_CHARACTERS) return { text: body, files: [] }

@@ -1,7 +1,9 @@
 // The program of the parser thread, a bundle of its own.
 import { parentPort } from 'node:worker_threads'
+import { JoinedBlob } from './joined-blob.ts'
 import type { ParserJob } from './parser-table.ts'
 
+Reflect.set(globalThis, 'Blob', JoinedBlob)
 parentPort?.on('message', (job: ParserJob) => void answerJob(job))
 
 async function answerJob(job: ParserJob): Promise<void> {
