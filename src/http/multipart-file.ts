@@ -12,9 +12,9 @@ export interface MultipartFile {
   bytes: AsyncIterable<Buffer>
 }
 
-/** What a form may have beside its file, and the frame around it. */
+/** What a form may have beside its file, and the frame around it. Each part takes time, also if it is ignored. */
 const MAX_OTHER_BYTES = 64 * 1024
-const MAX_OTHER_FIELDS = 20
+const MAX_FIELDS = 100
 
 export const isMultipart = (contentType: string | undefined): boolean =>
   /^multipart\/form-data\b/i.test(contentType ?? '')
@@ -38,6 +38,8 @@ export async function readMultipartFile(
       },
     )
   })
+  const refuse = () => parser.destroy(badRequest(`the form must not have more than ${MAX_FIELDS} fields`))
+  parser.on('filesLimit', refuse).on('fieldsLimit', refuse).on('partsLimit', refuse)
   upload.parsed = pipeline(streamRequestBytes(request, maxBytes + MAX_OTHER_BYTES, clock), parser).catch(
     (error: unknown) => {
       throw toFormProblem(error)
@@ -60,7 +62,7 @@ interface FormUpload {
 
 async function createParser({ headers }: IncomingMessage): Promise<BusboyInstance> {
   const { Busboy } = await import('@fastify/busboy')
-  const limits = { files: MAX_OTHER_FIELDS, fields: MAX_OTHER_FIELDS, fieldSize: MAX_OTHER_BYTES }
+  const limits = { files: MAX_FIELDS, fields: MAX_FIELDS, parts: MAX_FIELDS, fieldSize: MAX_OTHER_BYTES }
   try {
     return new Busboy({ headers: { ...headers, 'content-type': headers['content-type'] ?? '' }, limits })
   } catch (error) {
