@@ -1,6 +1,17 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chownSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -22,6 +33,8 @@ export interface MailServer {
   ca: string
   /** The messages in a mailbox, oldest first. Waits until there are `count` of them. */
   receivedMail(count: number, username?: string): Promise<string[]>
+  /** Puts a mail into the agent's mailbox as it is. */
+  putMail(raw: Buffer): void
   /** Gives every mail of the agent a new UID, as after a restored backup. */
   forgetUids(): void
   /** What both programs have logged. */
@@ -50,6 +63,15 @@ export async function startMailServer(): Promise<MailServer> {
 
 const MAX_ATTEMPTS = 4
 
+/** The config of a channel that reads the server's mailbox. */
+export const mailboxConfig = (server: MailServer) => ({
+  host: 'localhost',
+  port: server.imapPort,
+  secure: false,
+  username: server.username,
+  ca: server.ca,
+})
+
 function toMailServer(
   folder: string,
   ports: { submission: number; smtp: number; imap: number },
@@ -63,6 +85,7 @@ function toMailServer(
     password: PASSWORD,
     ca: readFileSync(join(folder, 'cert.pem'), 'utf8'),
     receivedMail: (count, username = USERNAME) => waitForMail(join(folder, 'mail', username, 'new'), count),
+    putMail: (raw) => putMail(join(folder, 'mail', USERNAME), raw),
     forgetUids: () => {
       const mailbox = join(folder, 'mail', USERNAME)
       for (const name of readdirSync(mailbox)) if (name.startsWith('dovecot')) rmSync(join(mailbox, name))
@@ -219,6 +242,22 @@ const MASTER_CF = `
     tlsmgr unix - - n 1000? 1 tlsmgr
     postlog unix-dgram n - n - 1 postlogd
 `
+
+let mailsPut = 0
+
+/** A mail server reads a file in `new`, so it must have all bytes when it appears there. */
+function putMail(mailbox: string, raw: Buffer): void {
+  const { uid, gid } = statSync(join(mailbox, '..'))
+  for (const path of [mailbox, join(mailbox, 'tmp'), join(mailbox, 'new'), join(mailbox, 'cur')]) {
+    mkdirSync(path, { recursive: true })
+    chownSync(path, uid, gid)
+  }
+  const name = `${Math.floor(Date.now() / 1000)}.M${++mailsPut}.bench`
+  const written = join(mailbox, 'tmp', name)
+  writeFileSync(written, raw)
+  chownSync(written, uid, gid)
+  renameSync(written, join(mailbox, 'new', name))
+}
 
 async function waitForMail(folder: string, count: number): Promise<string[]> {
   const deadline = Date.now() + 180_000
