@@ -4,6 +4,7 @@ import { measureBoot } from './parts/boot.ts'
 import { measureCreate, measureRead } from './parts/create.ts'
 import { measureFilters } from './parts/filters.ts'
 import { measureDecision, measureWorkflow } from './parts/approvals.ts'
+import { measureHostileInput } from './parts/hostile.ts'
 import { measureManyTasks } from './parts/many-tasks.ts'
 import { measureNotices } from './parts/notify.ts'
 import { measureParked } from './parts/parked.ts'
@@ -46,6 +47,7 @@ const PARTS: Record<string, (rig: Rig) => Promise<ResultRow[]>> = {
   surface: measureReports,
   filters: measureFilters,
   'many-tasks': measureManyTasks,
+  hostile: measureHostileInput,
   'pg-delivery': measureReplicaDelivery,
   'pg-decision': measureReplicaDecision,
   'pg-tasks': measureReplicaTasks,
@@ -61,6 +63,7 @@ const TIMEOUTS_MS: Record<string, number> = {
   surface: 300_000,
   filters: 300_000,
   'many-tasks': 3_600_000,
+  hostile: 900_000,
   'pg-delivery': 120_000,
   'pg-decision': 150_000,
   'pg-tasks': 120_000,

@@ -9,6 +9,7 @@ import type { BareMode } from './bare/runs.ts'
 import type { Target } from './load/statistics.ts'
 import type { LoadKinds } from './load/main.ts'
 import { formatNumber } from './results.ts'
+import { threadTimes } from './thread-times.ts'
 
 const KEY = 'svc_key_bench_0123456789abcdefghijklmnop'
 
@@ -252,16 +253,6 @@ function residentMb(pid: number): number {
     return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024
   } catch {
     return 0
-  }
-}
-
-/** How long the main thread of a process ran, and how long it was ready to run while others had the processors. */
-export function threadTimes(pid: number): { ranMs: number; waitedMs: number } {
-  try {
-    const [ran = 0, waited = 0] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ').map(Number)
-    return { ranMs: ran / 1e6, waitedMs: waited / 1e6 }
-  } catch {
-    return { ranMs: 0, waitedMs: 0 }
   }
 }
 

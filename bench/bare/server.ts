@@ -15,6 +15,10 @@ const logs = new BareEventLogs(store)
 const runs = new BareRuns(store, logs, BARE_MODE as BareMode, JSON.parse(BARE_COMMAND) as string[])
 
 const server = createServer((request, response) => {
+  if (request.url === '/discard') {
+    request.resume().on('end', () => send(response, 200, { ok: true }))
+    return
+  }
   const body: Buffer[] = []
   request.on('data', (chunk: Buffer) => body.push(chunk))
   request.on('end', () => {
@@ -28,7 +32,7 @@ server.listen(Number(BARE_PORT), '127.0.0.1')
 
 async function handleRequest(request: IncomingMessage, body: string, response: ServerResponse): Promise<void> {
   const [, , kind = '', id = '', part = ''] = (request.url ?? '').split('/')
-  if (request.url === '/health') return send(response, 200, { ok: true })
+  if (request.url === '/health' || request.url === '/livez') return send(response, 200, { ok: true })
   if (kind === 'tasks' && request.method === 'POST') return createTask(body, response)
   if (kind === 'tasks' && part === 'events') {
     return logs.follow(id, Number(request.headers['last-event-id'] ?? 0), response)

@@ -1,9 +1,10 @@
 import type { OpenApiDocument } from '../../src/http/openapi.ts'
 import { Connection } from '../load/connection.ts'
 import { median, percentile } from '../load/statistics.ts'
-import { type Rig, type Server, threadTimes } from '../rig.ts'
+import type { Rig, Server } from '../rig.ts'
 import { CLIENT_SESSION, OWNER_SESSION } from '../seed/seed-store.ts'
 import { otherProjectId } from '../seed/expressions.ts'
+import { threadTimes } from '../thread-times.ts'
 import { type ListCall, listCalls } from './calls.ts'
 
 export const MAX_P99_MS = 50

@@ -1,6 +1,7 @@
 /** The clients run in their own process, so that they share no event loop with the servers. */
 import type { Connection } from './connection.ts'
 import { type FollowerGroup, openFollowers, waitForLines } from './live-followers.ts'
+import { type LivenessPolls, startPolling } from './liveness.ts'
 import { decideApprovals, decideParked } from './decisions.ts'
 import type { Target } from './statistics.ts'
 import { runMix } from './mixed-calls.ts'
@@ -9,6 +10,7 @@ import { appendEvents, followTask, measureDelivery, openIdleStreams, replayLog }
 
 const idleStreams: Connection[] = []
 const followerGroups: FollowerGroup[] = []
+const livenessPolls: LivenessPolls[] = []
 const waitingRunsByPort = new Map<number, Parameters<typeof decideApprovals>[1]>()
 
 /** The kinds of load that the clients can run. */
@@ -30,6 +32,10 @@ const LOAD_KINDS = {
     return { open: followerGroups.length }
   },
   waitForLines: async (_target: Target, options: { lines: number }) => waitForLines(followerGroups, options.lines),
+  async startPolling(target: Target, _options: object) {
+    livenessPolls.push(startPolling(target))
+  },
+  stopPolling: async (_target: Target, _options: object) => (await livenessPolls.pop()?.stop()) ?? [],
   decideApprovals(target: Target, options: Parameters<typeof decideApprovals>[2]) {
     const waiting = waitingRunsByPort.get(target.port) ?? []
     waitingRunsByPort.set(target.port, waiting)

@@ -6,6 +6,7 @@ import type { Ctx } from '../ctx/ctx.ts'
 import { sleep } from '../ctx/world.ts'
 import { createEgressClient, EgressError, type EgressResponse, type EgressStream } from '../egress/http-client.ts'
 import { signAwsRequest } from '../egress/sign-aws-request.ts'
+import { hashInTurns } from './hash-in-turns.ts'
 
 /** A part of 8 MiB may go over a slow line. */
 const REQUEST_TIMEOUT_MS = 5 * 60_000
@@ -70,9 +71,7 @@ async function prepareS3Request(ctx: Ctx, { method, id, query = {}, body }: S3Re
   const s3 = requireS3(ctx)
   const url = new URL(`${s3.bucketUrl}/${s3.prefix}${id}`)
   url.search = new URLSearchParams(query).toString()
-  const sha256 = createHash('sha256')
-    .update(body ?? '')
-    .digest('hex')
+  const sha256 = (await hashInTurns(createHash('sha256'), body ?? Buffer.alloc(0))).digest('hex')
   const { env, clock } = ctx.world
   const signed = await signAwsRequest(
     { method, url: url.href, headers: { 'x-amz-content-sha256': sha256 } },

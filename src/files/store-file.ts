@@ -10,6 +10,7 @@ import type { FileRow } from '../store/tables.ts'
 import { detectContentType } from './content-type.ts'
 import { discardFile } from './delete-file.ts'
 import { cleanFileName } from './file-name.ts'
+import { hashInTurns } from './hash-in-turns.ts'
 import { addFileSize, insertFile, sumClientFileBytes, updateFileStored } from './rows.ts'
 import { currentStorage, type FilePiece, type FileStorage } from './storage.ts'
 
@@ -78,7 +79,7 @@ async function writePieces(
   const upload = storage.startUpload(ctx, file)
   let isFirst = true
   for await (const piece of toPieces(bytes, storage.pieceBytes)) {
-    hash.update(piece.bytes)
+    await hashInTurns(hash, piece.bytes)
     const size = piece.bytes.length
     if (isFirst) {
       const first = { ...file, size, content_type: detectContentType(piece.bytes, file.name, head.contentType) }

@@ -13,9 +13,9 @@ export interface MultipartFile {
   bytes: AsyncIterable<Buffer>
 }
 
-/** What a form may have beside its file, and the frame around it. */
+/** What a form may have beside its file, and the frame around it. Each part takes time, also if it is ignored. */
 const MAX_OTHER_BYTES = 64 * 1024
-const MAX_PARTS = 20
+const MAX_PARTS = 100
 const MAX_PART_HEADERS = 50
 
 export const isMultipart = (contentType: string | undefined): boolean =>

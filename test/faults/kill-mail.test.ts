@@ -6,12 +6,11 @@ import { GATED_ENV } from '../approvals/gated-app.ts'
 import {
   createMailChannel,
   deliverMail,
-  mailboxConfig,
   REPLY_WEDGE,
   startOwnMailServer,
   submissionConfig,
 } from '../mail/mailbox-app.ts'
-import type { MailServer } from '../mail/mail-server.ts'
+import { mailboxConfig, type MailServer } from '../mail/mail-server.ts'
 import type { StoreKind } from '../stores.ts'
 import { attemptNumbers, FAULT_TIMEOUT_MS } from './rounds.ts'
 import { createDeployment, type ServiceProcess } from './service-process.ts'

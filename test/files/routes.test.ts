@@ -46,6 +46,8 @@ function form(parts: [field: string, name: string, content: Buffer | string, typ
   return data
 }
 
+const MANY_FIELDS = Array.from({ length: 101 }, (_, n): [string, string, string] => [`field${n}`, 'a', 'x'])
+
 eachStore((store) => {
   const app = sharedApp({ store })
 
@@ -125,6 +127,12 @@ eachStore((store) => {
         }),
         400,
         'the body is not a valid multipart form',
+      ],
+      [await upload(app(), '', form(MANY_FIELDS)), 400, 'the form must not have more than 100 parts'],
+      [
+        await upload(app(), '', form([['file', 'a', 'x'], ...MANY_FIELDS])),
+        400,
+        'the form must not have more than 100 parts',
       ],
       [await upload(app(), '', 'x', { type: 'multipart/form-data' }), 400, 'the body is not a valid multipart form'],
       [await upload(app(), 'big', Buffer.alloc(10 * 1024 * 1024 + 1)), 413, 'the body is larger than 10 MiB'],

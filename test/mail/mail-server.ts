@@ -33,8 +33,8 @@ export interface MailServer {
   ca: string
   /** The messages in a mailbox, oldest first. Waits until there are `count` of them. */
   receivedMail(count: number, username?: string): Promise<string[]>
-  /** Puts raw mails into the agent's mailbox, which no other mail server would deliver like this. */
-  storeMails(mails: readonly string[]): void
+  /** Puts a mail into the agent's mailbox as it is. */
+  putMail(raw: Buffer): void
   /** Gives every mail of the agent a new UID, as after a restored backup. */
   forgetUids(): void
   /** What both programs have logged. */
@@ -63,6 +63,15 @@ export async function startMailServer(): Promise<MailServer> {
 
 const MAX_ATTEMPTS = 4
 
+/** The config of a channel that reads the server's mailbox. */
+export const mailboxConfig = (server: MailServer) => ({
+  host: 'localhost',
+  port: server.imapPort,
+  secure: false,
+  username: server.username,
+  ca: server.ca,
+})
+
 function toMailServer(
   folder: string,
   ports: { submission: number; smtp: number; imap: number },
@@ -76,7 +85,7 @@ function toMailServer(
     password: PASSWORD,
     ca: readFileSync(join(folder, 'cert.pem'), 'utf8'),
     receivedMail: (count, username = USERNAME) => waitForMail(join(folder, 'mail', username, 'new'), count),
-    storeMails: (mails) => storeMails(join(folder, 'mail', USERNAME), mails),
+    putMail: (raw) => putMail(join(folder, 'mail', USERNAME), raw),
     forgetUids: () => {
       const mailbox = join(folder, 'mail', USERNAME)
       for (const name of readdirSync(mailbox)) if (name.startsWith('dovecot')) rmSync(join(mailbox, name))
@@ -88,21 +97,6 @@ function toMailServer(
       servers.stdin?.end()
       await exited
     },
-  }
-}
-
-/** Each is complete when it appears in the folder for new mails. */
-function storeMails(mailbox: string, mails: readonly string[]): void {
-  const { uid, gid } = statSync(join(mailbox, '..'))
-  for (const folder of ['', 'cur', 'new', 'tmp']) {
-    mkdirSync(join(mailbox, folder), { recursive: true })
-    chownSync(join(mailbox, folder), uid, gid)
-  }
-  for (const [n, mail] of mails.entries()) {
-    const name = `${Date.now()}.M${n}P${process.pid}.test`
-    writeFileSync(join(mailbox, 'tmp', name), mail)
-    chownSync(join(mailbox, 'tmp', name), uid, gid)
-    renameSync(join(mailbox, 'tmp', name), join(mailbox, 'new', name))
   }
 }
 
@@ -248,6 +242,22 @@ const MASTER_CF = `
     tlsmgr unix - - n 1000? 1 tlsmgr
     postlog unix-dgram n - n - 1 postlogd
 `
+
+let mailsPut = 0
+
+/** A mail server reads a file in `new`, so it must have all bytes when it appears there. */
+function putMail(mailbox: string, raw: Buffer): void {
+  const { uid, gid } = statSync(join(mailbox, '..'))
+  for (const path of [mailbox, join(mailbox, 'tmp'), join(mailbox, 'new'), join(mailbox, 'cur')]) {
+    mkdirSync(path, { recursive: true })
+    chownSync(path, uid, gid)
+  }
+  const name = `${Math.floor(Date.now() / 1000)}.M${++mailsPut}.bench`
+  const written = join(mailbox, 'tmp', name)
+  writeFileSync(written, raw)
+  chownSync(written, uid, gid)
+  renameSync(written, join(mailbox, 'new', name))
+}
 
 async function waitForMail(folder: string, count: number): Promise<string[]> {
   const deadline = Date.now() + 180_000

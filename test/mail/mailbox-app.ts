@@ -3,7 +3,7 @@ import { onTestFinished } from 'vitest'
 import type { TestApp } from '../app.ts'
 import type { StoreKind } from '../stores.ts'
 import { mailApp } from './mail-app.ts'
-import { type MailServer, startMailServer } from './mail-server.ts'
+import { mailboxConfig, type MailServer, startMailServer } from './mail-server.ts'
 
 /** A service that reads the mailbox agent@test.example and answers through the same mail server. */
 export interface MailboxApp extends TestApp {
@@ -27,15 +27,6 @@ export async function startOwnMailServer(): Promise<MailServer> {
   onTestFinished(() => server.stop())
   return server
 }
-
-/** The config of a channel that reads the server's mailbox. */
-export const mailboxConfig = (server: MailServer) => ({
-  host: 'localhost',
-  port: server.imapPort,
-  secure: false,
-  username: server.username,
-  ca: server.ca,
-})
 
 /** The config of a connection that sends through the server. */
 export const submissionConfig = (server: MailServer) => ({

@@ -11,7 +11,6 @@ import {
   deliverMail,
   type MailboxApp,
   mailboxApp,
-  mailboxConfig,
   passTimeUntil,
   readThread,
   REPLY_WEDGE,
@@ -19,6 +18,7 @@ import {
   submissionConfig,
   threadsUntil,
 } from './mailbox-app.ts'
+import { mailboxConfig } from './mail-server.ts'
 
 const problem = mailServerProblem()
 
