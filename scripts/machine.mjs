@@ -29,7 +29,7 @@ const TOOLS = [
   { name: 'HAProxy', package: 'haproxy', isInstalled: () => haproxyProgram() !== null },
   { name: 'promtool', package: 'prometheus', isInstalled: () => runs('promtool', '--version') },
   { name: 'OpenSSL', package: 'openssl', isInstalled: () => runs('openssl', 'version') },
-  { name: 'ps', package: 'procps', isInstalled: () => runs('ps', '-eo', 'args') },
+  { name: 'ps', package: 'procps', isInstalled: () => runs('ps', '-o', 'stat=', '-p', String(process.pid)) },
   {
     name: 'an emulator for Helm',
     package: 'qemu-user',
@@ -77,7 +77,7 @@ export function postgresFolder() {
   const debian = versions.map((version) => join(DEBIAN_POSTGRES, version, 'bin'))
   const linked = searchPath().flatMap((folder) => realFolder(join(folder, 'postgres')))
   const folders = [...new Set([...linked, ...debian])]
-  return folders.find((bin) => POSTGRES_PROGRAMS.every((program) => runs(join(bin, program), '--version'))) ?? null
+  return folders.find((bin) => POSTGRES_PROGRAMS.every((program) => runsForOthers(join(bin, program)))) ?? null
 }
 
 /**
@@ -139,8 +139,19 @@ export function chromium() {
  * @param {string[]} args
  */
 function runs(program, ...args) {
-  return spawnSync(program, args, { stdio: 'ignore' }).status === 0
+  return spawnSync(program, args, { stdio: 'ignore', timeout: 15_000 }).status === 0
 }
+
+/**
+ * PostgreSQL refuses to run as root, so other users must be able to start it.
+ * @param {string} program
+ */
+function runsForOthers(program) {
+  const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {}
+  return spawnSync(program, ['--version'], { stdio: 'ignore', timeout: 15_000, ...user }).status === 0
+}
+
+const NOBODY = 65_534
 
 function searchPath() {
   return (process.env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '')

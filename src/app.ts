@@ -109,12 +109,12 @@ export async function startApp(
       await close(() => {
         // Requests that wait for the database get 503; later their connections would be cut.
         closing.abort()
-        return closeHttp()
+        // What it parses now is delivered or read again later.
+        return Promise.all([ctx.parserThread.close(), closeHttp()])
       })
       await metrics?.close()
       await Promise.all(loops.map((loop) => loop.stop()))
       ctx.wedges.stop()
-      await ctx.parserThread.stop()
       await ctx.store.close()
     },
   }

@@ -5,7 +5,8 @@ import { Problem } from '../base/problem.ts'
 const JOB_TIMEOUT_MS = 60_000
 /** A thread takes some megabytes, so one without jobs ends. */
 const IDLE_MS = 30_000
-const MAX_HEAP_MB = 512
+/** A last resort, because V8 may end the whole process near its limit: jobs must stay far below. */
+const MAX_HEAP_MB = 1024
 
 /** What a thread answers for a job: its result, or why there is none. */
 export type JobAnswer<Result> = { result: Result } | { error: string; problem?: { status: number; message: string } }
@@ -20,6 +21,7 @@ export class WorkerThread {
   #worker: Worker | null = null
   #lastJob: Promise<unknown> = Promise.resolve()
   #idle: NodeJS.Timeout | undefined
+  #isClosed = false
 
   /** `program` is the file that the thread runs. The limits are real time, because they protect the processor. */
   constructor(program: string, timeoutMs = JOB_TIMEOUT_MS) {
@@ -34,7 +36,13 @@ export class WorkerThread {
     return result
   }
 
-  async stop(): Promise<void> {
+  /** Refuses the jobs that wait, and all further ones, with a 503. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await this.#stop()
+  }
+
+  async #stop(): Promise<void> {
     clearTimeout(this.#idle)
     const worker = this.#worker
     this.#worker = null
@@ -42,15 +50,16 @@ export class WorkerThread {
   }
 
   async #runNext<Result>(job: unknown, buffers: readonly ArrayBuffer[]): Promise<Result> {
+    if (this.#isClosed) throw unavailable()
     clearTimeout(this.#idle)
     this.#worker ??= this.#start()
     try {
       return toResult(await answerOf<Result>(this.#worker, this.#timeoutMs, job, buffers))
     } catch (error) {
-      if (error instanceof NoAnswer) await this.stop()
+      if (error instanceof NoAnswer) await this.#stop()
       throw error instanceof NoAnswer ? error.cause : error
     } finally {
-      this.#idle = setTimeout(() => void this.stop(), IDLE_MS).unref()
+      this.#idle = setTimeout(() => void this.#stop(), IDLE_MS).unref()
     }
   }
 
@@ -79,20 +88,35 @@ function answerOf<Result>(
   return new Promise<JobAnswer<Result>>((resolve, reject) => {
     const fail = (cause: Error) => finish(() => reject(new NoAnswer('the thread did not answer', { cause })))
     const onMessage = (answer: JobAnswer<Result>) => finish(() => resolve(answer))
-    const onError = (error: Error) => fail(isOutOfMemory(error) ? tooHard('takes too much memory') : error)
-    const onExit = () => fail(new Error('the thread ended before the job'))
-    const timeout = setTimeout(() => fail(tooHard('takes too long')), timeoutMs)
+    const onError = (error: Error) => fail(describeError(error))
+    const onExit = () => fail(unavailable())
+    let turns = 0
+    // Counted in turns, so that the time in which the machine was suspended is one turn.
+    const timer = setInterval(
+      () => ++turns === TIMEOUT_TURNS && fail(tooHard('takes too long')),
+      timeoutMs / TIMEOUT_TURNS,
+    )
     worker.on('message', onMessage).on('error', onError).on('exit', onExit)
     worker.postMessage(job, [...buffers])
     function finish(settle: () => void) {
-      clearTimeout(timeout)
+      clearInterval(timer)
       worker.off('message', onMessage).off('error', onError).off('exit', onExit)
       settle()
     }
   })
 }
 
-const isOutOfMemory = (error: Error): boolean => 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY'
+const TIMEOUT_TURNS = 20
+
+/** An error that no parser caught is one of the content, unless the program itself is incomplete. */
+function describeError(error: Error): Problem {
+  const code = 'code' in error ? error.code : null
+  if (code === 'ERR_WORKER_OUT_OF_MEMORY') return tooHard('takes too much memory')
+  const isOutage = code === 'MODULE_NOT_FOUND' || code === 'ERR_MODULE_NOT_FOUND' || code === 'ERR_WORKER_INIT_FAILED'
+  return isOutage ? unavailable() : tooHard(`failed: ${errorMessage(error)}`)
+}
+
+const unavailable = () => new Problem(503, 'the parser is not available', { headers: { 'retry-after': '5' } })
 
 const tooHard = (reason: string) => new Problem(422, `reading the content ${reason}`)
 

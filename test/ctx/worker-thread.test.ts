@@ -17,7 +17,7 @@ function openThread(timeoutMs?: number): WorkerThread {
   writeFileSync(join(folder, 'program.cjs'), PROGRAM)
   const thread = new WorkerThread(join(folder, 'program.cjs'), timeoutMs)
   onTestFinished(async () => {
-    await thread.stop()
+    await thread.close()
     rmSync(folder, { recursive: true })
   })
   return thread
@@ -46,8 +46,8 @@ test.each([
     'const all = []; for (;;) all.push(new Array(1e6).fill(all.length))',
     { status: 422, message: 'reading the content takes too much memory' },
   ],
-  ['ends the thread', 'process.exit(1)', { message: 'the thread ended before the job' }],
-  ['throws', `throw new Error('unexpected')`, { message: 'unexpected' }],
+  ['ends the thread', 'process.exit(1)', { status: 503 }],
+  ['throws', `throw new Error('unexpected')`, { status: 422, message: 'reading the content failed: unexpected' }],
 ])('a job that %s is stopped, and the next job gets a new thread', async (_, job, error) => {
   const thread = openThread(job.startsWith('for') ? 500 : undefined)
   await expect(thread.run(job, [])).rejects.toMatchObject(error)
@@ -59,4 +59,19 @@ test('bytes move to the thread without a copy', async () => {
   const bytes = new Uint8Array(100)
   await thread.run('({ result: null })', [bytes.buffer])
   expect(bytes.length).toBe(0)
+})
+
+test('a thread whose program is missing is an outage, and not an error of the content', async () => {
+  const thread = new WorkerThread(join(tmpdir(), 'svc-no-such-program.cjs'))
+  await expect(thread.run('', [])).rejects.toMatchObject({ status: 503 })
+})
+
+test('a thread that is closed ends its job and refuses those that wait', async () => {
+  const thread = openThread()
+  const results = Promise.allSettled(['for (;;);', '({ result: 1 })'].map((job) => thread.run(job, [])))
+  await thread.close()
+  expect(await results).toMatchObject([
+    { status: 'rejected', reason: { status: 503 } },
+    { status: 'rejected', reason: { status: 503 } },
+  ])
 })

@@ -97,10 +97,10 @@ async function killWhileOneMailIsRead(): Promise<void> {
   }
   await expect.poll(async () => (await readThreads(service)).filter(hasEnded).length).toBe(2)
   const inbound = (await readThreads(service)).map(({ subject, messages }) => [subject, messages[0]?.body])
-  expect(inbound.toSorted()).toEqual([
-    ['After', 'still here'],
-    ['Film', expect.stringContaining('This mail could not be read (earlier attempts to receive it have failed)')],
-  ])
+  expect(Object.fromEntries(inbound)).toEqual({
+    After: 'still here',
+    Film: expect.stringContaining('This mail could not be read (earlier attempts to receive it have failed)'),
+  })
 }
 
 describe.skipIf(problem !== null)(`kill -9 with a mailbox${problem === null ? '' : ` (skipped: ${problem})`}`, () => {

@@ -1,8 +1,10 @@
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { mailServerProblem } from '../../scripts/machine.mjs'
 import { startApp } from '../../src/app.ts'
+import { WorkerThread } from '../../src/ctx/worker-thread.ts'
 import { advanceUntilSettled } from '../approvals/gated-app.ts'
 import { eachStore } from '../stores.ts'
 import { mailApp } from './mail-app.ts'
@@ -152,6 +154,20 @@ describe.skipIf(problem !== null)(`a mailbox on Dovecot${problem === null ? '' :
     await passTimeUntil(app, async () => (await inboundTexts(app)).includes('after'))
     expect(await inboundTexts(app)).toEqual([...texts, 'first'])
     expect(app.logged.join('\n')).toContain('"msg":"a mail was not read"')
+  })
+
+  test('a mail that arrives while the parser is not available is received later', async () => {
+    const app = await mailboxApp('sqlite')
+    const working = app.ctx.parserThread
+    app.ctx.parserThread = new WorkerThread(join(app.dir, 'no-such-program.cjs'))
+    const text = 'word '.repeat(4_000).trim()
+    await deliverMail(app.server, { subject: 'Long', text })
+    await passTimeUntil(app, async () => (await readChannel(app)).last_error === 'the parser is not available')
+    // Long enough for several attempts.
+    await app.clock.advance(10 * 60_000)
+    app.ctx.parserThread = working
+    await passTimeUntil(app, async () => (await inboundTexts(app)).length > 0)
+    expect(await inboundTexts(app)).toEqual([text])
   })
 
   test('mails that got new UIDs are not received again', async () => {

@@ -94,6 +94,12 @@ test('a text that is too long is cut, and the whole text is a file', async () =>
   expect(readContent(message?.files[0]).length).toBe(199_999)
 })
 
+test('a short text above very long quotes is the whole text', async () => {
+  const quotes = '> an earlier mail of some length\n'.repeat(20_000)
+  const message = await receive(plain('Subject: Re: Long', `Yes, please.\n\nOn Monday, Desk wrote:\n${quotes}`))
+  expect(message).toMatchObject({ body: 'Yes, please.', files: [] })
+})
+
 test('a forwarded mail is a file of the message', async () => {
   const inner = plain('Subject: Inner')
   const raw = await compose({

@@ -29,15 +29,16 @@ class CountedThread extends WorkerThread {
 }
 
 /** What the event loop may parse itself. */
-const MAX_BYTES = 16 * 1024
-const MAX_LINES = 400
+const MAX_BYTES = 4 * 1024
+const MAX_LINES = 100
 /** What a parser may hand over, apart from the bytes of files: some texts of 100,000 characters. */
 const MAX_RESULT_CHARACTERS = 500_000
 const MAX_FILES = 1_000
 
 /** Nothing of this input was parsed in this thread, or it is small. */
 function expectOutsideOfThisThread(body: Buffer, movedBytes: number): void {
-  if (movedBytes > 0) return expect(movedBytes).toBe(body.length)
+  // Mailgun signs a part of the body, so it is read twice.
+  if (movedBytes > 0) return expect([body.length, 2 * body.length]).toContain(movedBytes)
   expect(body.length).toBeLessThanOrEqual(MAX_BYTES)
   expect(body.toString('latin1').split('\n').length - 1).toBeLessThanOrEqual(MAX_LINES)
 }

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { Ctx } from '../../ctx/ctx.ts'
 import { mailReply } from '../mail/mail-reply.ts'
 import { toHookContent } from '../mail/received-mail.ts'
+import { parseUntrusted } from '../parsers/parse-untrusted.ts'
 import type { ChannelAdapter, HookCall, HookContent } from './adapter.ts'
 import { hookHeader, requireHookSecret, requireRecentCall, requireSignature } from './check-call.ts'
 
@@ -16,16 +17,17 @@ export const mailgunAdapter: ChannelAdapter = {
 }
 
 async function verifyMailgunCall(ctx: Ctx, call: HookCall): Promise<void> {
-  const { timestamp, token, signature } = await readForm(call)
+  const { timestamp, token, signature } = await readSignature(call)
   const expected = createHmac('sha256', requireHookSecret(call)).update(`${timestamp}${token}`).digest('hex')
   requireSignature(signature, expected)
   requireRecentCall(ctx, timestamp)
 }
 
-/** The signature is a part of the form, so all of it is read before the signature is checked. */
-const readForm = (call: HookCall) =>
-  call.read('mailgunForm', { contentType: hookHeader(call, 'content-type'), address: call.channel.address })
+const readSignature = (call: HookCall) =>
+  call.read('mailgunSignature', { contentType: hookHeader(call, 'content-type') })
 
-async function parseMailgunCall(_ctx: Ctx, call: HookCall): Promise<HookContent> {
-  return toHookContent((await readForm(call)).content)
+async function parseMailgunCall(ctx: Ctx, call: HookCall): Promise<HookContent> {
+  const { body } = await readSignature(call)
+  const options = { contentType: hookHeader(call, 'content-type'), address: call.channel.address }
+  return toHookContent(await parseUntrusted(ctx, 'mailgunMail', Buffer.from(body.buffer), options))
 }

@@ -49,6 +49,9 @@ async function parseSlackCall(ctx: Ctx, call: HookCall): Promise<HookContent> {
   return { messages: payload.type === 'event_callback' ? toMessages(ctx, call.connection, payload) : [] }
 }
 
+/** Slack's own limit. */
+const MAX_TEXT_CHARACTERS = 40_000
+
 /** Edits, joins and other events have a subtype; messages of bots, including our own, would answer each other for ever. */
 function toMessages(ctx: Ctx, connection: Connection, payload: JsonObject): IncomingMessage[] {
   const event = objectField(payload, 'event')
@@ -66,7 +69,7 @@ function toMessages(ctx: Ctx, connection: Connection, payload: JsonObject): Inco
       // An app that gets mentions and messages hears of one message in two events, so the id of the event is not enough.
       externalId: `${channel}:${ts}`,
       from: { handle: `slack:${teamOf(payload, event)}:${user}`, name: nameOf(event) },
-      body: fromSlackText(textField(event, 'text'), ownUsers(payload)),
+      body: fromSlackText(textField(event, 'text').slice(0, MAX_TEXT_CHARACTERS), ownUsers(payload)),
       subject: null,
       conversationKey: isDirect ? channel : `${channel}:${root}`,
       ...(isDirect && { continues: { externalIds: [`${channel}:${root}`], replyToken: null } }),

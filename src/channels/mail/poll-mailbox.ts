@@ -122,7 +122,7 @@ async function receiveOnce(
   try {
     await receiveMail(ctx, call, mail, times === MAX_FAILURES)
   } catch (error) {
-    if (isOutage(error)) await saveProgress(call, { ...progress, begun: null }).catch(() => {})
+    if (isTemporary(error)) await saveProgress(call, { ...progress, begun: null }).catch(() => {})
     throw error
   }
 }
@@ -130,7 +130,7 @@ async function receiveOnce(
 const MAX_FAILURES = 2
 
 /** A failure that is not the mail's, such as a wrong setting of the channel or a database that is away. */
-const isOutage = (error: unknown): boolean =>
+const isTemporary = (error: unknown): boolean =>
   error instanceof Problem || error instanceof StoreUnavailable || error instanceof EgressError
 
 /** Resolves with the next mail, after the interval, or when the signal is aborted. */

@@ -35,7 +35,7 @@ export async function receiveMail(
 ): Promise<void> {
   const options = { address: call.channel.address, trustedServer: call.config.trusted_server ?? null }
   // The thread may take the bytes of the mail.
-  const head = Buffer.from(raw.subarray(0, MAX_CUT_MAIL_BYTES))
+  const head = copyHead(raw)
   const whole = onlyHead ? REPEATED_FAILURE : await parseUntrusted(ctx, 'mimeMail', raw, options).catch(describeFailure)
   const isUnread = typeof whole === 'string'
   const content = isUnread
@@ -54,7 +54,18 @@ export async function receiveMail(
 
 export const REPEATED_FAILURE = 'earlier attempts to receive it have failed'
 
-const describeFailure = (error: unknown): string => (error instanceof Problem ? error.message : 'it is malformed')
+/** Without a working parser the mail is read again later. */
+function describeFailure(error: unknown): string {
+  if (error instanceof Problem && error.status >= 500) throw error
+  return error instanceof Problem ? error.message : 'it is malformed'
+}
+
+function copyHead(raw: Buffer): Buffer {
+  const ends = [raw.indexOf('\r\n\r\n'), raw.indexOf('\n\n')].filter((at) => at >= 0)
+  return Buffer.from(raw.subarray(0, Math.min(MAX_HEAD_BYTES, ...ends)))
+}
+
+const MAX_HEAD_BYTES = 64 * 1024
 
 const toMebibytes = (bytes: number) => Math.round(bytes / 1024 / 1024)
 

@@ -58,13 +58,14 @@ const openFile = ({ bytes, ...head }: FileBytes) => ({
 })
 
 /** No more is read of the text of a mail, or of its HTML, which may contain images. */
-const MAX_SOURCE_CHARACTERS = 5_000_000
+const MAX_SOURCE_CHARACTERS = 2_000_000
 /** A longer text is cut before it is searched for quotes. */
 const MAX_SEARCHED_CHARACTERS = 200_000
 const MAX_BODY_CHARACTERS = 100_000
 const MAX_SUBJECT_CHARACTERS = 2000
 const MAX_EXTERNAL_ID_CHARACTERS = 512
 const MAX_NAME_CHARACTERS = 200
+const MAX_MAILBOX_CHARACTERS = 2000
 
 /** What a mail is for the service. A mail without a sender to answer to is left out. */
 export function toMailContent({ address }: Pick<AdapterChannel, 'address'>, mail: ReceivedMail): MailContent {
@@ -75,7 +76,8 @@ export function toMailContent({ address }: Pick<AdapterChannel, 'address'>, mail
 }
 
 /** The mailbox in a header, also if its name has a form that `parseMailAddress` refuses. */
-export function parseHeaderMailbox(text: string): MailAddress | null {
+export function parseHeaderMailbox(whole: string): MailAddress | null {
+  const text = whole.slice(0, MAX_MAILBOX_CHARACTERS)
   const [, name = '', bracketed] = /^([^<]*)<([^<>]*)>/.exec(text) ?? []
   return parseMailAddress(text) ?? toNamed(name, parseMailAddress(bracketed ?? ''))
 }
@@ -85,10 +87,16 @@ const toNamed = (name: string, mailbox: MailAddress | null): MailAddress | null 
 
 function toIncomingMessage(channelAddress: string, mail: ReceivedMail): MailMessage | null {
   const found = findSender(channelAddress, mail)
-  if (!found || !parseMailAddress(found.address) || isMailSystem(found.address)) return null
+  if (
+    !found ||
+    found.address.length > MAX_MAILBOX_CHARACTERS ||
+    !parseMailAddress(found.address) ||
+    isMailSystem(found.address)
+  )
+    return null
   const sender = { address: found.address, name: toHeaderName(found.name) }
   const subject =
-    toStorableText(mail.subject ?? '')
+    toStorableText((mail.subject ?? '').slice(0, 2 * MAX_SUBJECT_CHARACTERS))
       .trim()
       .slice(0, MAX_SUBJECT_CHARACTERS) || null
   const messageId = parseMessageIds(findHeader(mail.headers, 'message-id'))[0] ?? null
@@ -102,12 +110,18 @@ function toIncomingMessage(channelAddress: string, mail: ReceivedMail): MailMess
     conversationKey: toConversationKey(subject),
     continues: { externalIds: findEarlierIds(mail), replyToken: findReplyToken(mail.recipients) },
     address: { to: formatMailAddress(sender), ...(messageId !== null && { message_id: messageId }) },
-    files: [...body.files, ...mail.files],
+    files: [...body.files, ...mail.files.map(limitHead)],
     // The verdict is about the address in From.
     ...(mail.verdict && found === mail.from && { verdict: toVerdictJson(mail.verdict) }),
     isAutomatic: isOwn || isAutomaticMail(mail.headers, subject),
   }
 }
+
+const limitHead = (file: FileBytes): FileBytes => ({
+  ...file,
+  name: file.name.slice(0, MAX_MAILBOX_CHARACTERS),
+  contentType: file.contentType.slice(0, MAX_NAME_CHARACTERS),
+})
 
 /**
  * The person who wrote the mail, who also gets the answer. A mailing list or a form writes in its own name and puts the
@@ -121,19 +135,29 @@ function findSender(channelAddress: string, { from, replyTo }: ReceivedMail): Ma
 
 /** A name that can be written into the header of the answer. Parts of emoji and other invisible characters cannot. */
 const toHeaderName = (name: string): string =>
-  name.toWellFormed().replaceAll(/\p{C}/gu, '').replaceAll(/\s+/g, ' ').trim().slice(0, MAX_NAME_CHARACTERS).trim()
+  name
+    .slice(0, 10 * MAX_NAME_CHARACTERS)
+    .toWellFormed()
+    .replaceAll(/\p{C}/gu, '')
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+    .slice(0, MAX_NAME_CHARACTERS)
+    .trim()
 
-/** A text that is too long is cut, and is attached as a whole. */
+/** A text that is too long is cut, and attached as far as it is read. */
 function readBody({ text, html }: ReceivedMail): { text: string; files: FileBytes[] } {
   const plain = (text ?? '').slice(0, MAX_SOURCE_CHARACTERS)
   const source = plain.trim() === '' ? htmlToText((html ?? '').slice(0, MAX_SOURCE_CHARACTERS)) : plain
   const whole = toStorableText(source).trim()
-  const body = cutQuotedText(whole.slice(0, MAX_SEARCHED_CHARACTERS))
-  if (whole.length <= MAX_SEARCHED_CHARACTERS && body.length <= MAX_BODY_CHARACTERS) return { text: body, files: [] }
+  const searched = whole.slice(0, MAX_SEARCHED_CHARACTERS).trim()
+  const body = cutQuotedText(searched)
+  // Below a quote or a signature that was found, nothing more is expected.
+  const isWhole = searched.length === whole.length || body.length < searched.length
+  if (isWhole && body.length <= MAX_BODY_CHARACTERS) return { text: body, files: [] }
   const file: FileBytes = {
     name: 'message.txt',
     contentType: 'text/plain; charset=utf-8',
-    bytes: copyBytes(Buffer.from(whole.length <= MAX_SEARCHED_CHARACTERS ? body : whole)),
+    bytes: copyBytes(Buffer.from(isWhole ? body : whole)),
   }
   return { text: `${body.slice(0, MAX_BODY_CHARACTERS)}\n[The whole text is in message.txt.]`, files: [file] }
 }

@@ -3,8 +3,10 @@ import { tryParseJsonObject } from '../../base/json-fields.ts'
 import { badRequest } from '../../base/problem.ts'
 import { parseStrictJson, requireBoundedJson } from '../../base/strict-json.ts'
 
-/** Far more than a message of a chat has. */
-export const MAX_JSON_VALUES = 10_000
+/** More than a message of a chat has: one of Slack has some for each piece of formatted text. */
+const MAX_JSON_VALUES = 30_000
+/** More than a mail has: three for each recipient. */
+export const MAX_MAIL_VALUES = 100_000
 export const MAX_FORM_FIELDS = 1000
 
 /** A body that must be a JSON object. */
@@ -43,9 +45,7 @@ export function parseSlackCall(body: Buffer, _options: null): SlackCall {
 }
 
 function tryParseBounded(text: Buffer): JsonObject | null {
-  if (text[0] !== OPENING_BRACE) return null
+  if (!/^[\s\ufeff]*\{/.test(text.toString('utf8', 0, 20))) return null
   requireBoundedJson(text, MAX_JSON_VALUES)
   return tryParseJsonObject(text.toString('utf8'))
 }
-
-const OPENING_BRACE = 0x7b

@@ -2,6 +2,7 @@ import { Busboy, type BusboyFileStream } from '@fastify/busboy'
 import { tryParseJson } from '../../base/json-fields.ts'
 import { BoundaryCounter, requireFormBoundary } from '../../base/form-boundary.ts'
 import { badRequest, Problem } from '../../base/problem.ts'
+import { requireBoundedJson } from '../../base/strict-json.ts'
 import { parseMailAddress } from '../../connections/mail/mail-address.ts'
 import { isDeliveryReport } from '../mail/automatic-mail.ts'
 import { isInlineLogo } from '../mail/inline-image.ts'
@@ -18,32 +19,36 @@ import {
 import { MAX_FORM_FIELDS, tooManyFields } from './call-parsers.ts'
 
 const MAX_PARTS = 1000
-const MAX_FIELD_BYTES = 10 * 1024 * 1024
-const LIMITS = {
-  fields: MAX_FORM_FIELDS,
-  files: MAX_PARTS,
-  fieldSize: MAX_FIELD_BYTES,
-  fieldNameSize: 200,
-  headerPairs: 50,
-}
+const MAIL_SIZES = { fieldSize: 10 * 1024 * 1024, fileSize: 40 * 1024 * 1024 }
+const SIGNED_SIZES = { fieldSize: 200, fileSize: 0 }
+const MAX_RECIPIENTS = 500
 
-export interface MailgunForm {
+/** What Mailgun signs. The body is for the parser of the mail. */
+export interface MailgunSignature {
   timestamp: string
   token: string
   signature: string
-  content: MailContent
+  body: Uint8Array<ArrayBuffer>
 }
 
-/** The form of a route with the action `forward`: what Mailgun signs, and the mail. */
-export async function parseMailgunForm(
+/** Reads only what is signed, because anyone can send a form: to read a whole mail can take seconds. */
+export async function parseMailgunSignature(
+  body: Buffer,
+  { contentType }: { contentType: string },
+): Promise<MailgunSignature> {
+  const { fields } = await readForm(body, contentType, SIGNED_SIZES)
+  const [timestamp = '', token = '', signature = ''] = ['timestamp', 'token', 'signature'].map(
+    (name) => fields.get(name) ?? '',
+  )
+  return { timestamp, token, signature, body: copyBytes(body) }
+}
+
+/** The mail in the form of a route with the action `forward`. */
+export async function parseMailgunMail(
   body: Buffer,
   { contentType, address }: { contentType: string; address: string },
-): Promise<MailgunForm> {
-  const form = await readForm(body, contentType)
-  const [timestamp = '', token = '', signature = ''] = ['timestamp', 'token', 'signature'].map(
-    (name) => form.fields.get(name) ?? '',
-  )
-  return { timestamp, token, signature, content: toMailContent({ address }, readMail(form)) }
+): Promise<MailContent> {
+  return toMailContent({ address }, readMail(await readForm(body, contentType, MAIL_SIZES)))
 }
 
 interface Form {
@@ -52,13 +57,19 @@ interface Form {
   files: { field: string; name: string; contentType: string; bytes: Buffer }[]
 }
 
+const LIMITS = { fields: MAX_FORM_FIELDS, files: MAX_PARTS, fieldNameSize: 200, headerPairs: 50 }
+
 /** Multipart if the mail has attachments. */
-async function readForm(body: Buffer, contentType: string): Promise<Form> {
+async function readForm(
+  body: Buffer,
+  contentType: string,
+  sizes: { fieldSize: number; fileSize: number },
+): Promise<Form> {
   // The parser itself would go on to read millions of tiny parts.
   if (/^multipart\//i.test(contentType)) new BoundaryCounter(requireFormBoundary(contentType), MAX_PARTS).count(body)
   const form: Form = { fields: new Map(), files: [] }
   try {
-    const parser = new Busboy({ headers: { 'content-type': contentType }, limits: LIMITS })
+    const parser = new Busboy({ headers: { 'content-type': contentType }, limits: { ...LIMITS, ...sizes } })
     await new Promise<void>((resolve, reject) => {
       parser.on('fieldsLimit', () => reject(tooManyFields()))
       parser.on('field', (name, value) => void (form.fields.has(name) || form.fields.set(name, value)))
@@ -85,7 +96,7 @@ function addFile(form: Form, stream: BusboyFileStream, head: { field: string; na
 function readMail({ fields, files }: Form): ReceivedMail {
   const text = (name: string) => fields.get(name) ?? ''
   const headers = parseHeaders(text('message-headers'))
-  const visible = [findHeader(headers, 'to'), findHeader(headers, 'cc')].join(',').split(',')
+  const visible = [findHeader(headers, 'to'), findHeader(headers, 'cc')].join(',').split(',', MAX_RECIPIENTS)
   return {
     headers,
     from: parseHeaderMailbox(text('from')),
@@ -100,8 +111,11 @@ function readMail({ fields, files }: Form): ReceivedMail {
   }
 }
 
+const MAX_HEADER_VALUES = 10_000
+
 /** A JSON list of pairs. */
 function parseHeaders(text: string): MailHeaders {
+  requireBoundedJson(Buffer.from(text), MAX_HEADER_VALUES)
   const pairs = tryParseJson(text)
   if (!Array.isArray(pairs)) return []
   return pairs.flatMap((pair) => {
@@ -114,5 +128,5 @@ const listFiles = (files: Form['files'], inline: string): FileBytes[] =>
   files.flatMap(({ field, name, contentType, bytes }) => {
     if (!/^attachment-\d+$/.test(field)) return []
     if (inline.includes(`"${field}"`) && isInlineLogo(contentType, bytes.length)) return []
-    return [{ name, contentType, bytes: copyBytes(bytes) }]
+    return [{ name: name || 'attachment', contentType, bytes: copyBytes(bytes) }]
   })

@@ -13,7 +13,6 @@ const MAX_PARTS = 1000
 /** A line costs the parser the same with one byte as with a thousand. Attachments have lines of at least 60 bytes. */
 const MAX_SHORT_LINES = 100_000
 const USUAL_LINE_BYTES = 60
-const MAX_HEAD_BYTES = 64 * 1024
 
 export interface MimeOptions {
   /** The channel's address. */
@@ -29,10 +28,8 @@ export async function parseMimeMail(raw: Buffer, options: MimeOptions): Promise<
   return readMail(raw, options)
 }
 
-/** Who wrote a mail about what, for a mail that is not readable as a whole. */
-export function parseMailHead(raw: Buffer, options: MimeOptions): Promise<MailContent> {
-  const end = [raw.indexOf('\r\n\r\n'), raw.indexOf('\n\n')].filter((at) => at >= 0)
-  const head = raw.subarray(0, Math.min(MAX_HEAD_BYTES, ...end))
+/** Who wrote a mail about what, from its head. */
+export function parseMailHead(head: Buffer, options: MimeOptions): Promise<MailContent> {
   return readMail(Buffer.concat([head, Buffer.from('\r\n\r\n')]), options)
 }
 
@@ -52,13 +49,17 @@ function requireFewLines(raw: Buffer): void {
 /** Counts the lines with a boundary that occurs somewhere in the mail, so that every part is counted. */
 function requireFewParts(raw: Buffer): void {
   const text = raw.toString('latin1')
+  if (UNUSUAL_BOUNDARY.test(text)) throw tooLarge('the mail has a boundary of an unusual form')
   const boundaries = new Set(Array.from(text.matchAll(BOUNDARY), ([, quoted, bare]) => `--${quoted ?? bare}`))
   let parts = 0
   for (const [line] of text.matchAll(/^--[^\r\n]{1,72}/gm))
     if (boundaries.has(line.trimEnd()) && ++parts > MAX_PARTS) throw tooLarge('the mail has too many parts')
 }
 
-const BOUNDARY = /\bboundary\*?(?:\d+\*?)?\s*=\s*(?:"([^"\r\n]{1,70})"|([^\s;"]{1,70}))/gi
+/** In pieces, encoded or too long: its parts could not be counted. */
+const UNUSUAL_BOUNDARY = /\bboundary\*\d*\*?\s*=|\bboundary\s*=\s*(?:"[^"\r\n]{71}|[^\s;"]{71})/i
+
+const BOUNDARY = /\bboundary\s*=\s*(?:"([^"\r\n]{1,70})"|([^\s;"]{1,70}))/gi
 
 /** Reads all parts of a mail, whatever their number. */
 export async function parseMime(raw: Buffer): Promise<Omit<ReceivedMail, 'verdict'>> {

@@ -1,11 +1,13 @@
+import { errorMessage } from '../../base/error-message.ts'
+import { Problem } from '../../base/problem.ts'
 import type { Ctx } from '../../ctx/ctx.ts'
 import { toResult } from '../../ctx/worker-thread.ts'
 import { copyBytes } from '../mail/received-mail.ts'
 import type { ParserName, ParserOptions, ParserResult } from './parser-table.ts'
 
-/** What is larger or has more lines is parsed in a thread. Each part of a mail has lines, and costs up to 0.1 ms. */
-const MAX_BYTES_HERE = 16 * 1024
-const MAX_LINES_HERE = 400
+/** What is larger or has more lines is parsed in a thread: 15 KB of addresses take 64 ms, and a part of a mail up to 0.1 ms. */
+const MAX_BYTES_HERE = 4 * 1024
+const MAX_LINES_HERE = 100
 
 /**
  * Parses what a stranger has sent: a small input here, and any other in the parser thread, so that none holds the event loop.
@@ -18,13 +20,19 @@ export async function parseUntrusted<Name extends ParserName>(
   options: ParserOptions<Name>,
 ): Promise<ParserResult<Name>> {
   if (isSmall(bytes)) {
-    const { runParser } = await import('./parser-table.ts')
+    const { runParser } = await loadParsers()
     return toResult(await runParser({ name, bytes, options }))
   }
   // A buffer of the pool is a part of one that others use.
   const own = copyBytes(bytes)
   return parserThread.run({ name, bytes: own, options }, [own.buffer])
 }
+
+/** A failure is one of the installation, and not of the content. */
+const loadParsers = () =>
+  import('./parser-table.ts').catch((cause: unknown) => {
+    throw new Problem(503, `the parser is not available: ${errorMessage(cause)}`)
+  })
 
 function isSmall(bytes: Buffer): boolean {
   if (bytes.length > MAX_BYTES_HERE) return false

@@ -1,7 +1,7 @@
 // The parsers of what strangers send. The build puts them into a bundle of their own, which the service loads at first use.
 import { type JobAnswer, runJob } from '../../ctx/worker-thread.ts'
 import { parseFormFields, parseJsonObject, parseSlackCall } from './call-parsers.ts'
-import { parseMailgunForm } from './mailgun-mail.ts'
+import { parseMailgunMail, parseMailgunSignature } from './mailgun-mail.ts'
 import { parseMailHead, parseMimeMail } from './mime-mail.ts'
 import { parsePostmarkMail } from './postmark-mail.ts'
 import { parseResendMail } from './resend-mail.ts'
@@ -14,7 +14,8 @@ const PARSERS = {
   formFields: parseFormFields,
   jsonObject: parseJsonObject,
   mailHead: parseMailHead,
-  mailgunForm: parseMailgunForm,
+  mailgunMail: parseMailgunMail,
+  mailgunSignature: parseMailgunSignature,
   mimeMail: parseMimeMail,
   postmarkMail: parsePostmarkMail,
   resendMail: parseResendMail,

@@ -14,11 +14,11 @@ import {
   type ReceivedMail,
   toMailContent,
 } from '../mail/received-mail.ts'
-import { MAX_JSON_VALUES } from './call-parsers.ts'
+import { MAX_MAIL_VALUES } from './call-parsers.ts'
 
 /** The body of Postmark's inbound webhook, for a channel with this address. */
 export function parsePostmarkMail(body: Buffer, { address }: { address: string }): MailContent {
-  requireBoundedJson(body, MAX_JSON_VALUES)
+  requireBoundedJson(body, MAX_MAIL_VALUES)
   // A mail may contain characters that strict JSON refuses. They are removed from its texts later.
   const call = tryParseJsonObject(body.toString('utf8'))
   if (!call) throw badRequest('body must be a json object')

@@ -5,14 +5,14 @@ import { requireBoundedJson } from '../../base/strict-json.ts'
 import { isDeliveryReport } from '../mail/automatic-mail.ts'
 import { readAuthenticationResults } from '../mail/mail-verdict.ts'
 import { type MailContent, parseHeaderMailbox, type ReceivedMail, toMailContent } from '../mail/received-mail.ts'
-import { MAX_JSON_VALUES } from './call-parsers.ts'
+import { MAX_MAIL_VALUES } from './call-parsers.ts'
 
 /** A mail as the API of Resend returns it. Its attachments are downloaded one by one. */
 export function parseResendMail(
   body: Buffer,
   { address }: { address: string },
 ): { content: MailContent; hasAttachments: boolean } {
-  requireBoundedJson(body, MAX_JSON_VALUES)
+  requireBoundedJson(body, MAX_MAIL_VALUES)
   const mail = tryParseJsonObject(body.toString('utf8'))
   if (!mail) throw badRequest('the mail is not a json object')
   const hasAttachments = objectListField(mail, 'attachments').length > 0

@@ -155,6 +155,27 @@ describe('Mailgun', () => {
     expect(await verify(call('x', { 'content-type': 'multipart/form-data; boundary=b' }))).toBe(400)
   })
 
+  test('of a call that is not signed, only the signed fields are read', async () => {
+    const { ctx, call, verify } = await openAdapterTest(mailgunAdapter)
+    const form = { ...FIELDS, ...signedFields(ctx.world.clock.now(), { secret: 'wrong' }) }
+    // To read this header takes seconds.
+    const headers = JSON.stringify([['To', ','.repeat(9_000_000)]])
+    const body = new URLSearchParams({ ...form, 'message-headers': headers }).toString()
+    expect(await verify(call(body, FORM))).toBe(401)
+    const signed = await call(body, FORM).read('mailgunSignature', { contentType: FORM['content-type'] })
+    expect(signed).toMatchObject({ timestamp: form.timestamp, token: form.token, signature: form.signature })
+  })
+
+  test('a file without a name is received', async () => {
+    const { ctx, hook, call } = await openAdapterTest(mailgunAdapter)
+    const part = (head: string, value: string) => `--b\r\nContent-Disposition: form-data; ${head}\r\n\r\n${value}\r\n`
+    const file = part('name="attachment-1"\r\nContent-Type: application/octet-stream', 'hello')
+    const body = `${part('name="from"', 'kim@example.com')}${file}--b--\r\n`
+    const { messages } = await hook.parse(ctx, call(body, { 'content-type': 'multipart/form-data; boundary=b' }))
+    expect(messages[0]?.files).toMatchObject([{ name: 'attachment' }])
+    expect(await readIncoming(messages[0]?.files[0])).toBe('hello')
+  })
+
   test('a mail with attachments is parsed', async () => {
     const { ctx, hook, call } = await openAdapterTest(mailgunAdapter)
     const form = new FormData()
