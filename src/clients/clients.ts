@@ -5,7 +5,7 @@ import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { ProjectScope } from '../ctx/scope.ts'
 import { isoNow } from '../ctx/world.ts'
 import { jsonObject } from '../http/validate.ts'
-import { clientHandle, normalizeHandle } from './handles.ts'
+import { normalizeHandle } from './handles.ts'
 import {
   type ClientWithHandles,
   claimHandle,
@@ -16,6 +16,9 @@ import {
   updateClient,
   updateMissingName,
 } from './rows.ts'
+
+/** The address or name of a client on a channel. */
+export const clientHandle = z.string().trim().min(1).max(320)
 
 /** A blank name is stored as null. */
 export const clientDisplayName = z

@@ -1,8 +1,3 @@
-import { z } from 'zod'
-
-/** The address or name of a client on a channel. */
-export const clientHandle = z.string().trim().min(1).max(320)
-
 /** The form in which handles are compared: without case, and with one Unicode form for accents. */
 export const normalizeHandle = (handle: string): string => handle.trim().normalize('NFC').toLowerCase()
 
