@@ -109,9 +109,10 @@ export async function startApp(
       await close(() => {
         // Requests that wait for the database get 503; later their connections would be cut.
         closing.abort()
-        // What it parses now is delivered or read again later.
-        return Promise.all([ctx.parserThread.close(), closeHttp()])
+        return closeHttp()
       })
+      // The mails that they parse now are read again later.
+      await Promise.all(Object.values(ctx.parserThreads).map((thread) => thread.close()))
       await metrics?.close()
       await Promise.all(loops.map((loop) => loop.stop()))
       ctx.wedges.stop()

@@ -7,8 +7,6 @@ import { findSentMessage } from './message-rows.ts'
 import { recordReplyDelivery } from './reply-delivery.ts'
 import { lockChannel } from './rows.ts'
 
-const MAX_REPORTED_IDS = 5
-
 /** Marks answers that did not arrive, and that the client still waits. A report about something else changes nothing. */
 export async function markUndelivered(
   ctx: Ctx,
@@ -17,7 +15,7 @@ export async function markUndelivered(
 ): Promise<void> {
   await inTx(ctx, async (tx) => {
     if (!(await lockChannel(tx.db, channel_id))) return
-    for (const external_id of externalIds.slice(0, MAX_REPORTED_IDS)) {
+    for (const external_id of externalIds) {
       const [message] = await findSentMessage(tx.db, { channel_id, external_id })
       if (!message || message.delivery === 'failed') continue
       const { id, thread_id } = message

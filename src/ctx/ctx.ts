@@ -13,7 +13,7 @@ import type { StartProgram } from './program-starter.ts'
 import type { Actor } from './scope.ts'
 import { encodeNotification, type SharedNotification } from './topics.ts'
 import type { Vault } from './vault.ts'
-import type { WorkerThread } from './worker-thread.ts'
+import type { ParserThreads } from './worker-thread.ts'
 import type { World } from './world.ts'
 
 /** Everything that functions need from outside: data and a few objects in memory. Always the first argument. */
@@ -38,8 +38,8 @@ export interface Ctx {
   fullProjects: Set<string>
   /** The bodies of channel hooks that are in memory. */
   hookBodies: ByteBudget
-  /** Parses what strangers have sent, if it is large; see `channels/parsers`. */
-  parserThread: WorkerThread
+  /** Parse what strangers have sent, if it is large; see `channels/parsers`. */
+  parserThreads: ParserThreads
   /** The wedges of the folder, re-read when a file changes. */
   wedges: WedgeLibrary
   /** Seals and opens the secrets of connections. */
@@ -158,7 +158,7 @@ async function commit<T>(
       programStarter: ctx.programStarter,
       fullProjects: ctx.fullProjects,
       hookBodies: ctx.hookBodies,
-      parserThread: ctx.parserThread,
+      parserThreads: ctx.parserThreads,
       wedges: ctx.wedges,
       vault: ctx.vault,
       counts: ctx.counts,

@@ -23,9 +23,10 @@ export function createMemoryState(): Pick<
   | 'programStarter'
   | 'fullProjects'
   | 'hookBodies'
-  | 'parserThread'
+  | 'parserThreads'
   | 'counts'
 > {
+  const parser = join(programsFolder(), 'parser-thread.cjs')
   return {
     notifications: new Notifications(),
     logFollowers: new LogFollowers(),
@@ -35,7 +36,7 @@ export function createMemoryState(): Pick<
     programStarter: { start: refuseToStart },
     fullProjects: new Set(),
     hookBodies: new ByteBudget(MAX_HOOK_BYTES),
-    parserThread: new WorkerThread(join(programsFolder(), 'parser-thread.cjs')),
+    parserThreads: { calls: new WorkerThread(parser), mails: new WorkerThread(parser) },
     counts: createCounts(),
   }
 }

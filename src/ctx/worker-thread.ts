@@ -8,6 +8,12 @@ const IDLE_MS = 30_000
 /** A last resort, because V8 may end the whole process near its limit: jobs must stay far below. */
 const MAX_HEAP_MB = 1024
 
+/** A mail can take seconds. Slack does not wait so long for an answer, and does not repeat the click on a button. */
+export interface ParserThreads {
+  calls: WorkerThread
+  mails: WorkerThread
+}
+
 /** What a thread answers for a job: its result, or why there is none. */
 export type JobAnswer<Result> = { result: Result } | { error: string; problem?: { status: number; message: string } }
 
@@ -67,10 +73,10 @@ export class WorkerThread {
   #start(): Worker {
     const resourceLimits = { maxOldGenerationSizeMb: MAX_HEAP_MB }
     const worker = new Worker(this.#program, { env: {}, execArgv: [], argv: [], resourceLimits })
-    worker.on('error', () => {})
-    worker.once('exit', () => {
+    const forget = () => {
       if (this.#worker === worker) this.#worker = null
-    })
+    }
+    worker.on('error', forget).on('exit', forget)
     worker.unref()
     return worker
   }
@@ -96,11 +102,11 @@ function answerOf<Result>(
       () => ++turns === TIMEOUT_TURNS && fail(tooHard('takes too long')),
       timeoutMs / TIMEOUT_TURNS,
     )
-    worker.on('message', onMessage).on('error', onError).on('exit', onExit)
+    worker.on('message', onMessage).on('messageerror', onError).on('error', onError).on('exit', onExit)
     worker.postMessage(job, [...buffers])
     function finish(settle: () => void) {
       clearInterval(timer)
-      worker.off('message', onMessage).off('error', onError).off('exit', onExit)
+      worker.off('message', onMessage).off('messageerror', onError).off('error', onError).off('exit', onExit)
       settle()
     }
   })

@@ -1,7 +1,7 @@
 import MailComposer from 'nodemailer/lib/mail-composer'
 import { describe, expect, test } from 'vitest'
 import type { MailVerdict } from '../../src/channels/mail/mail-verdict.ts'
-import { parseMime } from '../../src/channels/parsers/mime-mail.ts'
+import { parseMime, parseMimeMail } from '../../src/channels/parsers/mime-mail.ts'
 import { parseMailAddress } from '../../src/connections/mail/mail-address.ts'
 import { type FileBytes, toMailContent } from '../../src/channels/mail/received-mail.ts'
 
@@ -23,6 +23,22 @@ const readContent = (file: FileBytes | undefined): Buffer => Buffer.from(file?.b
 /** A mail with the given head. */
 const plain = (head: string, body = 'Hello') =>
   `From: Kim <kim@example.com>\r\nTo: ${HELP}\r\nMessage-ID: <1@example.com>\r\n${head}\r\n\r\n${body}\r\n`
+
+const UNUSUAL = [
+  `boundary=${'b'.repeat(71)}`,
+  'boundary*0="b"; boundary*1="c"',
+  'boundary="a\\"b"',
+  'boundary="a\r\n b"',
+]
+
+test.each(UNUSUAL)('a mail whose parts cannot be counted is refused: %j', async (boundary) => {
+  const options = { address: HELP, trustedServer: null }
+  const refused = parseMimeMail(Buffer.from(plain(`Content-Type: multipart/mixed;\r\n ${boundary}`)), options)
+  await expect(refused).rejects.toThrow('a boundary of an unusual form')
+  const body = `See https://shop.example/?${boundary}\r\nContent: ${boundary}`
+  const { messages } = await parseMimeMail(Buffer.from(plain('Content-Type: text/plain', body)), options)
+  expect(messages[0]?.body).toContain('See https://shop.example/?boundary')
+})
 
 test('a mail becomes a message with its sender, thread, text and files', async () => {
   const pdf = Buffer.from('%PDF-1.7 \u0000\u0001')

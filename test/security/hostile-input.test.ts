@@ -1,42 +1,69 @@
 import { createHmac } from 'node:crypto'
+import twilio from 'twilio'
 import { describe, expect, test } from 'vitest'
 import { mailServerProblem } from '../../scripts/machine.mjs'
 import { Problem } from '../../src/base/problem.ts'
 import type { ChannelAdapter, HookCall, HookContent } from '../../src/channels/adapters/adapter.ts'
 import { CHANNEL_ADAPTERS } from '../../src/channels/adapters/adapter-table.ts'
 import { createBodyReader, parseUntrusted } from '../../src/channels/parsers/parse-untrusted.ts'
-import { WorkerThread } from '../../src/ctx/worker-thread.ts'
+import { type ParserThreads, WorkerThread } from '../../src/ctx/worker-thread.ts'
 import { type AdapterTest, CHANNEL_SECRET, openAdapterTest } from '../channels/adapters/adapter-fixtures.ts'
 import { testApp } from '../app.ts'
 import { mailboxApp, passTimeUntil } from '../mail/mailbox-app.ts'
 import { respondJson } from '../fake-upstream.ts'
 import { FORMS, HTML, JSON_BODIES, MAILS, TEXTS } from './hostile-shapes.ts'
 
-/** The parser thread of an app, which notes the size of its jobs. */
-class CountedThread extends WorkerThread {
+/** The parser threads of an app, which note what they get and what they hand over. */
+class CountedThreads implements ParserThreads {
   bytes = 0
-  readonly #thread: WorkerThread
+  /** The sizes of results that are too large for the event loop. */
+  readonly tooLarge: object[] = []
+  readonly calls: WorkerThread
+  readonly mails: WorkerThread
 
-  constructor(thread: WorkerThread) {
-    super('')
-    this.#thread = thread
+  constructor({ calls, mails }: ParserThreads) {
+    this.calls = this.#count(calls, MAX_CALL_CHARACTERS)
+    this.mails = this.#count(mails, MAX_RESULT_CHARACTERS)
   }
 
-  override run<Result>(job: { bytes: Uint8Array }, buffers: readonly ArrayBuffer[]): Promise<Result> {
-    this.bytes += job.bytes.length
-    return this.#thread.run(job, buffers)
+  #count(thread: WorkerThread, maxCharacters: number): WorkerThread {
+    const run = async <Result>(job: { bytes: Uint8Array }, buffers: readonly ArrayBuffer[]): Promise<Result> => {
+      this.bytes += job.bytes.length
+      const result = await thread.run<Result>(job, buffers)
+      const { texts, values } = measure(result)
+      if (texts > maxCharacters || values > MAX_VALUES) this.tooLarge.push({ texts, values })
+      return result
+    }
+    return Object.assign(new WorkerThread(''), { run })
   }
+}
+
+/** The characters of all texts, and the number of all values; the bytes of a file are one, because they move. */
+function measure(value: unknown): { texts: number; values: number } {
+  if (typeof value === 'string') return { texts: value.length, values: 1 }
+  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return { texts: 0, values: 1 }
+  return Object.entries(value).reduce(
+    (sum, [name, one]) => {
+      const { texts, values } = measure(one)
+      return { texts: sum.texts + name.length + texts, values: sum.values + values }
+    },
+    { texts: 0, values: 1 },
+  )
 }
 
 /** What the event loop may parse itself. */
 const MAX_BYTES = 4 * 1024
 const MAX_LINES = 100
-/** What a parser may hand over, apart from the bytes of files: some texts of 100,000 characters. */
+/** What the parser of a mail may hand over, apart from the bytes of files: some texts of 100,000 characters. */
 const MAX_RESULT_CHARACTERS = 500_000
+/** A call of a chat, whose size is limited, is handed over as it is. */
+const MAX_CALL_CHARACTERS = 1024 * 1024
+const MAX_VALUES = 50_000
 const MAX_FILES = 1_000
 
 /** Nothing of this input was parsed in this thread, or it is small. */
-function expectOutsideOfThisThread(body: Buffer, movedBytes: number): void {
+function expectOutsideOfThisThread(body: Buffer, { bytes: movedBytes, tooLarge }: CountedThreads): void {
+  expect(tooLarge).toEqual([])
   // Mailgun signs a part of the body, so it is read twice.
   if (movedBytes > 0) return expect([body.length, 2 * body.length]).toContain(movedBytes)
   expect(body.length).toBeLessThanOrEqual(MAX_BYTES)
@@ -50,7 +77,18 @@ function expectBounded({
   const files = messages.flatMap((message) => ('files' in message && Array.isArray(message.files) ? message.files : []))
   expect(files.length).toBeLessThanOrEqual(MAX_FILES)
   const texts = messages.map((message) => ({ ...message, files: [] }))
-  expect(JSON.stringify([texts, undelivered]).length).toBeLessThan(MAX_RESULT_CHARACTERS)
+  expect(measure([texts, undelivered]).texts).toBeLessThan(MAX_RESULT_CHARACTERS)
+}
+
+/** The result, or null if the input was refused; an outage is a failure of the test. */
+async function unlessRefused<Result>(result: Promise<Result>): Promise<Result | null> {
+  try {
+    return await result
+  } catch (error) {
+    // The library that parses mails has errors of its own.
+    if (error instanceof Problem && error.status >= 500) throw error
+    return null
+  }
 }
 
 /** A call of an adapter's provider with a body, signed as the provider does. */
@@ -91,25 +129,28 @@ const MESSAGE_WITH: Record<string, (text: string) => object> = {
 }
 
 /** Receives a call with this body; null if it was refused. */
-async function receive(app: AdapterTest, thread: CountedThread, call: HookCall): Promise<HookContent | null> {
-  const ctx = { ...app.ctx, parserThread: thread }
+function receive(app: AdapterTest, parserThreads: ParserThreads, call: HookCall): Promise<HookContent | null> {
+  const ctx = { ...app.ctx, parserThreads }
   const read = createBodyReader(ctx, call.body)
-  try {
+  const parse = async () => {
     await app.hook.verify(ctx, { ...call, read })
-    return await app.hook.parse(ctx, { ...call, read })
-  } catch (error) {
-    if (error instanceof Problem && error.status < 500) return null
-    throw error
+    return app.hook.parse(ctx, { ...call, read })
   }
+  return unlessRefused(parse())
 }
 
-async function expectHarmless(app: AdapterTest, headers: Record<string, string>, body: Buffer): Promise<void> {
-  const thread = new CountedThread(app.ctx.parserThread)
+async function expectHarmless(
+  app: AdapterTest,
+  headers: Record<string, string>,
+  body: Buffer,
+): Promise<HookContent | null> {
+  const threads = new CountedThreads(app.ctx.parserThreads)
   // The parsers may take the bytes.
   const sent = Buffer.from(body)
-  const content = await receive(app, thread, app.call('', headers, { body: sent }))
-  expectOutsideOfThisThread(body, thread.bytes)
+  const content = await receive(app, threads, app.call('', headers, { body: sent }))
+  expectOutsideOfThisThread(body, threads)
   if (content) expectBounded(content)
+  return content
 }
 
 const adapterOf = (name: string): ChannelAdapter => CHANNEL_ADAPTERS[name] ?? expect.fail(`no adapter ${name}`)
@@ -162,9 +203,15 @@ test('hostile calls of Mailgun are not parsed on the event loop', async () => {
 
 test('hostile calls of Twilio are not parsed on the event loop', async () => {
   const app = await openAdapterTest(adapterOf('twilio'))
-  for (const shape of [...Object.values(FORMS).map(({ body }) => body), ...Object.values(TEXTS)]) {
-    const body = Buffer.from(`MessageSid=S1&From=%2B1&To=%2B2&Body=${shape(200_000)}`)
-    await expectHarmless(app, { 'x-twilio-signature': 'none' }, body)
+  for (const { body } of Object.values(FORMS))
+    await expectHarmless(app, { 'x-twilio-signature': 'none' }, Buffer.from(body(200_000)))
+  for (const shape of Object.values(TEXTS)) {
+    const fields = { MessageSid: 'S1', From: '+1', To: '+2', Body: shape(50_000) }
+    const { url } = app.call('')
+    const signature = twilio.getExpectedTwilioSignature(CHANNEL_SECRET, url, fields)
+    const body = Buffer.from(new URLSearchParams(fields).toString())
+    const content = await expectHarmless(app, { 'x-twilio-signature': signature }, body)
+    expect(content?.messages).toHaveLength(1)
   }
 })
 
@@ -173,12 +220,12 @@ test('hostile mails that Resend stores are not parsed on the event loop', async 
   const app = await openAdapterTest(adapterOf('resend'), {}, (_, response) => respondJson(response, 200, stored))
   for (const [field, shapes] of [['text', TEXTS] as const, ['html', HTML] as const]) {
     for (const shape of Object.values(shapes)) {
-      const thread = new CountedThread(app.ctx.parserThread)
+      const threads = new CountedThreads(app.ctx.parserThreads)
       stored = { from: 'kim@example.com', [field]: shape(500_000) }
       const event = { type: 'email.received', data: { email_id: 'a1' } }
-      const ctx = { ...app.ctx, parserThread: thread }
+      const ctx = { ...app.ctx, parserThreads: threads }
       expectBounded(await app.hook.parse(ctx, app.call(event)))
-      expect(thread.bytes).toBe(Buffer.byteLength(JSON.stringify(stored)))
+      expect(threads.bytes).toBe(Buffer.byteLength(JSON.stringify(stored)))
     }
   }
 })
@@ -186,15 +233,16 @@ test('hostile mails that Resend stores are not parsed on the event loop', async 
 test.each(Object.entries(MAILS))('a raw mail with %s is not parsed on the event loop', async (_, shape) => {
   const { ctx } = await openAdapterTest(adapterOf('postmark'))
   for (const bytes of [12_000, 60_000, 1_000_000]) {
-    const thread = new CountedThread(ctx.parserThread)
+    const threads = new CountedThreads(ctx.parserThreads)
     const raw = Buffer.from(shape(bytes))
     const options = { address: 'help@shop.example', trustedServer: null }
-    const content = await parseUntrusted({ parserThread: thread }, 'mimeMail', Buffer.from(raw), options).catch(
-      () => null,
-    )
-    expectOutsideOfThisThread(raw, thread.bytes)
-    if (content) expectBounded(content)
-    expectBounded(await parseUntrusted(ctx, 'mailHead', raw, options).catch(() => ({ messages: [], undelivered: [] })))
+    for (const name of ['mimeMail', 'mailHead'] as const) {
+      threads.bytes = 0
+      const parsed = parseUntrusted({ parserThreads: threads }, name, Buffer.from(raw), options)
+      const content = await unlessRefused(parsed)
+      expectOutsideOfThisThread(raw, threads)
+      if (content) expectBounded(content)
+    }
   }
 })
 
@@ -207,6 +255,16 @@ test('uploads of hostile forms are refused, and the service goes on', async () =
     await response.body?.cancel()
   }
   expect(await app.call('GET', '/livez')).toMatchObject({ status: 200 })
+})
+
+test('forms of apps with very many fields are refused', async () => {
+  const app = await testApp({ store: 'sqlite' })
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+  for (const path of ['/v1/mcp-oauth/token', '/v1/mcp-oauth/revoke']) {
+    const response = await fetch(app.url + path, { method: 'POST', headers, body: 'a&'.repeat(8_000) })
+    expect(response.status).toBe(400)
+    expect(await response.json()).toMatchObject({ error: 'body must not have more than 50 fields' })
+  }
 })
 
 test('strangers and clients send at most 64 KiB of JSON', async () => {
@@ -248,7 +306,7 @@ describe.skipIf(mailServerProblem() !== null)('hostile mails in a mailbox', () =
     }
     await passTimeUntil(app, async () => (await readSubjects()).includes('The last'))
     // A bounce is no message, and a subject of encoded words is its own.
-    const others = ['a bounce of ids', 'encoded words']
+    const others = ['a bounce of ids', 'a bounce of many mails', 'encoded words']
     const expected = Object.keys(MAILS).filter((name) => !others.includes(name))
     expect(await readSubjects()).toEqual(expect.arrayContaining(expected))
   })

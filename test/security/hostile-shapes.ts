@@ -109,6 +109,14 @@ export const MAILS: Record<string, Shape> = {
   'an escape of a character set': (bytes) => mail('text/plain; charset=iso-2022-jp', fill('\u001b$B', bytes)),
   'HTML of open tags': (bytes) => mail('text/html', fill('<b>', bytes)),
   'starts of attributions': (bytes) => mail('text/plain', fill('on x ', bytes)),
+  'a bounce of many mails': (bytes) =>
+    mail(
+      'multipart/report; report-type=delivery-status; boundary=b',
+      `--b\r\nContent-Type: message/delivery-status\r\n\r\nAction: failed\r\n${fill(
+        `--b\r\nContent-Type: text/rfc822-headers\r\n\r\nMessage-ID: ${'<a@b.example> '.repeat(100)}\r\n`,
+        bytes,
+      )}--b--`,
+    ),
   'a bounce of ids': (bytes) =>
     mail(
       'multipart/report; report-type=delivery-status; boundary=b',

@@ -45,11 +45,12 @@ export const twilioAdapter: ChannelAdapter = {
 
 /** The signature covers the address and the sorted fields. Twilio signs some addresses with the default port. */
 async function verifyTwilioCall(_ctx: Ctx, call: HookCall): Promise<void> {
-  const form = new URLSearchParams(await call.read('formFields', null))
-  const names = [...new Set(form.keys())].toSorted(byCodeUnits)
-  const fields = names.flatMap((name) =>
-    [...new Set(form.getAll(name))].toSorted(byCodeUnits).map((value) => name + value),
-  )
+  const values = new Map<string, Set<string>>()
+  for (const [name, value] of await call.read('formFields', null))
+    values.set(name, (values.get(name) ?? new Set()).add(value))
+  const fields = [...values]
+    .toSorted(([a], [b]) => byCodeUnits(a, b))
+    .flatMap(([name, unsorted]) => [...unsorted].toSorted(byCodeUnits).map((value) => name + value))
   const secret = requireHookSecret(call)
   const signatures = addressesWithAndWithoutPort(call.url).map((address) =>
     createHmac('sha1', secret)

@@ -69,11 +69,16 @@ const MAX_MAILBOX_CHARACTERS = 2000
 
 /** What a mail is for the service. A mail without a sender to answer to is left out. */
 export function toMailContent({ address }: Pick<AdapterChannel, 'address'>, mail: ReceivedMail): MailContent {
-  const undelivered = mail.report?.undelivered
-  if (mail.report) return { messages: [], undelivered: undelivered ? [undelivered] : [] }
+  if (mail.report) return { messages: [], undelivered: limitReport(mail.report.undelivered) }
   const message = toIncomingMessage(address, mail)
   return { messages: message ? [message] : [], undelivered: [] }
 }
+
+/** A report may be about any number of mails, but a mail server sends one for each. */
+const limitReport = (report: UndeliveredReport | null): UndeliveredReport[] =>
+  report ? [{ ...report, externalIds: report.externalIds.slice(0, MAX_REPORTED_IDS) }] : []
+
+const MAX_REPORTED_IDS = 5
 
 /** The mailbox in a header, also if its name has a form that `parseMailAddress` refuses. */
 export function parseHeaderMailbox(whole: string): MailAddress | null {

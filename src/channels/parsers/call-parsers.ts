@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../base/json.ts'
 import { tryParseJsonObject } from '../../base/json-fields.ts'
+import { parseFormFields } from '../../base/form-fields.ts'
 import { badRequest } from '../../base/problem.ts'
 import { parseStrictJson, requireBoundedJson } from '../../base/strict-json.ts'
 
@@ -17,15 +18,7 @@ export function parseJsonObject(body: Buffer, _options: null): JsonObject {
   return value
 }
 
-/** The fields of a form in their order. */
-export function parseFormFields(body: Buffer, _options: null): [name: string, value: string][] {
-  let fields = 1
-  for (let at = body.indexOf('&'); at !== -1; at = body.indexOf('&', at + 1))
-    if (++fields > MAX_FORM_FIELDS) throw tooManyFields()
-  return [...new URLSearchParams(body.toString('utf8'))]
-}
-
-export const tooManyFields = () => badRequest(`body must not have more than ${MAX_FORM_FIELDS} fields`)
+export const parseCallFields = (body: Buffer, _options: null) => parseFormFields(body, MAX_FORM_FIELDS)
 
 /** Slack sends events as JSON, and clicks, forms and commands as form fields. */
 export interface SlackCall {
@@ -37,7 +30,7 @@ export interface SlackCall {
 export function parseSlackCall(body: Buffer, _options: null): SlackCall {
   const event = tryParseBounded(body)
   if (event) return { event, payload: null, command: null }
-  const form = new URLSearchParams(parseFormFields(body, null))
+  const form = new URLSearchParams(parseCallFields(body, null))
   const payload = tryParseBounded(Buffer.from(form.get('payload') ?? ''))
   const user = form.get('user_id') ?? ''
   const isCommand = form.has('command') && user !== ''

@@ -1,6 +1,7 @@
 import { Busboy, type BusboyFileStream } from '@fastify/busboy'
 import { tryParseJson } from '../../base/json-fields.ts'
 import { BoundaryCounter, requireFormBoundary } from '../../base/form-boundary.ts'
+import { tooManyFields } from '../../base/form-fields.ts'
 import { badRequest, Problem } from '../../base/problem.ts'
 import { requireBoundedJson } from '../../base/strict-json.ts'
 import { parseMailAddress } from '../../connections/mail/mail-address.ts'
@@ -16,7 +17,7 @@ import {
   type ReceivedMail,
   toMailContent,
 } from '../mail/received-mail.ts'
-import { MAX_FORM_FIELDS, tooManyFields } from './call-parsers.ts'
+import { MAX_FORM_FIELDS } from './call-parsers.ts'
 
 const MAX_PARTS = 1000
 const MAIL_SIZES = { fieldSize: 10 * 1024 * 1024, fileSize: 40 * 1024 * 1024 }
@@ -57,6 +58,8 @@ interface Form {
   files: { field: string; name: string; contentType: string; bytes: Buffer }[]
 }
 
+/** The fields of the files. */
+const ATTACHMENT = /^attachment-\d+$/
 const LIMITS = { fields: MAX_FORM_FIELDS, files: MAX_PARTS, fieldNameSize: 200, headerPairs: 50 }
 
 /** Multipart if the mail has attachments. */
@@ -69,9 +72,14 @@ async function readForm(
   if (/^multipart\//i.test(contentType)) new BoundaryCounter(requireFormBoundary(contentType), MAX_PARTS).count(body)
   const form: Form = { fields: new Map(), files: [] }
   try {
-    const parser = new Busboy({ headers: { 'content-type': contentType }, limits: { ...LIMITS, ...sizes } })
+    const parser = new Busboy({
+      headers: { 'content-type': contentType },
+      limits: { ...LIMITS, ...sizes },
+      preservePath: true,
+      isPartAFile: (field = '', _type, name) => name !== undefined || ATTACHMENT.test(field),
+    })
     await new Promise<void>((resolve, reject) => {
-      parser.on('fieldsLimit', () => reject(tooManyFields()))
+      parser.on('fieldsLimit', () => reject(tooManyFields(MAX_FORM_FIELDS)))
       parser.on('field', (name, value) => void (form.fields.has(name) || form.fields.set(name, value)))
       parser.on('file', (field, stream, name, _encoding, type) => addFile(form, stream, { field, name, type }))
       parser.on('finish', resolve).on('error', reject)
@@ -126,7 +134,7 @@ function parseHeaders(text: string): MailHeaders {
 
 const listFiles = (files: Form['files'], inline: string): FileBytes[] =>
   files.flatMap(({ field, name, contentType, bytes }) => {
-    if (!/^attachment-\d+$/.test(field)) return []
+    if (!ATTACHMENT.test(field)) return []
     if (inline.includes(`"${field}"`) && isInlineLogo(contentType, bytes.length)) return []
     return [{ name: name || 'attachment', contentType, bytes: copyBytes(bytes) }]
   })

@@ -49,15 +49,20 @@ function requireFewLines(raw: Buffer): void {
 /** Counts the lines with a boundary that occurs somewhere in the mail, so that every part is counted. */
 function requireFewParts(raw: Buffer): void {
   const text = raw.toString('latin1')
-  if (UNUSUAL_BOUNDARY.test(text)) throw tooLarge('the mail has a boundary of an unusual form')
+  for (const [field] of text.matchAll(CONTENT_TYPE))
+    if (UNUSUAL_BOUNDARY.test(field)) throw tooLarge('the mail has a boundary of an unusual form')
   const boundaries = new Set(Array.from(text.matchAll(BOUNDARY), ([, quoted, bare]) => `--${quoted ?? bare}`))
   let parts = 0
   for (const [line] of text.matchAll(/^--[^\r\n]{1,72}/gm))
     if (boundaries.has(line.trimEnd()) && ++parts > MAX_PARTS) throw tooLarge('the mail has too many parts')
 }
 
-/** In pieces, encoded or too long: its parts could not be counted. */
-const UNUSUAL_BOUNDARY = /\bboundary\*\d*\*?\s*=|\bboundary\s*=\s*(?:"[^"\r\n]{71}|[^\s;"]{71})/i
+/** A field with its continuation lines. A text may have such a line as well, but hardly a boundary in it. */
+const CONTENT_TYPE = /^content-type[ \t]*:[^\n]*(?:\n[ \t][^\n]*)*/gim
+
+/** In pieces, encoded, escaped, folded or too long: its parts could not be counted. */
+const UNUSUAL_BOUNDARY =
+  /\bboundary\*\d*\*?\s*=|\bboundary\s*=\s*(?:"[^"\r\n\\]{71}|"[^"\r\n\\]{0,70}[\r\n\\]|[^\s;"]{71})/i
 
 const BOUNDARY = /\bboundary\s*=\s*(?:"([^"\r\n]{1,70})"|([^\s;"]{1,70}))/gi
 

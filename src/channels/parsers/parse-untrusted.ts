@@ -10,11 +10,11 @@ const MAX_BYTES_HERE = 4 * 1024
 const MAX_LINES_HERE = 100
 
 /**
- * Parses what a stranger has sent: a small input here, and any other in the parser thread, so that none holds the event loop.
+ * Parses what a stranger has sent: a small input here, and any other in a thread, so that none holds the event loop.
  * The bytes may be moved to the thread, so the caller must not read them afterwards.
  */
 export async function parseUntrusted<Name extends ParserName>(
-  { parserThread }: Pick<Ctx, 'parserThread'>,
+  { parserThreads }: Pick<Ctx, 'parserThreads'>,
   name: Name,
   bytes: Buffer,
   options: ParserOptions<Name>,
@@ -25,8 +25,12 @@ export async function parseUntrusted<Name extends ParserName>(
   }
   // A buffer of the pool is a part of one that others use.
   const own = copyBytes(bytes)
-  return parserThread.run({ name, bytes: own, options }, [own.buffer])
+  const thread = CALL_PARSERS.has(name) ? parserThreads.calls : parserThreads.mails
+  return thread.run({ name, bytes: own, options }, [own.buffer])
 }
+
+/** Their input has at most a megabyte and 30,000 values, so each takes a fraction of a second. */
+const CALL_PARSERS: ReadonlySet<ParserName> = new Set<ParserName>(['formFields', 'jsonObject', 'slackCall'])
 
 /** A failure is one of the installation, and not of the content. */
 const loadParsers = () =>
@@ -41,13 +45,13 @@ function isSmall(bytes: Buffer): boolean {
   return true
 }
 
-/** Reads a body with a parser, once: a second call gets the same result. */
+/** Reads a body with a parser, once: a second call with the same parser gets the same result, so its options must be the same. */
 export type BodyReader = <Name extends ParserName>(
   name: Name,
   options: ParserOptions<Name>,
 ) => Promise<ParserResult<Name>>
 
-export function createBodyReader(ctx: Pick<Ctx, 'parserThread'>, body: Buffer): BodyReader {
+export function createBodyReader(ctx: Pick<Ctx, 'parserThreads'>, body: Buffer): BodyReader {
   const results = new Map<ParserName, Promise<unknown>>()
   return <Name extends ParserName>(name: Name, options: ParserOptions<Name>) => {
     const result = results.get(name) ?? parseUntrusted(ctx, name, body, options)

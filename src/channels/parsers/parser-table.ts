@@ -1,6 +1,6 @@
 // The parsers of what strangers send. The build puts them into a bundle of their own, which the service loads at first use.
 import { type JobAnswer, runJob } from '../../ctx/worker-thread.ts'
-import { parseFormFields, parseJsonObject, parseSlackCall } from './call-parsers.ts'
+import { parseCallFields, parseJsonObject, parseSlackCall } from './call-parsers.ts'
 import { parseMailgunMail, parseMailgunSignature } from './mailgun-mail.ts'
 import { parseMailHead, parseMimeMail } from './mime-mail.ts'
 import { parsePostmarkMail } from './postmark-mail.ts'
@@ -11,7 +11,7 @@ import { parseResendMail } from './resend-mail.ts'
  * parser keeps no state.
  */
 const PARSERS = {
-  formFields: parseFormFields,
+  formFields: parseCallFields,
   jsonObject: parseJsonObject,
   mailHead: parseMailHead,
   mailgunMail: parseMailgunMail,

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { requestAddress } from '../../accounts/authenticate.ts'
+import { parseFormFields } from '../../base/form-fields.ts'
 import { badRequest } from '../../base/problem.ts'
 import { serviceUrl } from '../../config/service-url.ts'
 import type { Ctx } from '../../ctx/ctx.ts'
@@ -22,6 +23,7 @@ import {
 } from './view.ts'
 
 const MAX_FORM_BYTES = 16 * 1024
+const MAX_FORM_FIELDS = 50
 const ENDPOINT = '/v1/mcp-oauth'
 
 const resourceMetadata = (path: string) =>
@@ -115,7 +117,7 @@ async function readForm({ raw, headers }: FastifyRequest): Promise<TokenForm> {
   const body = await readRequestBytes(raw, MAX_FORM_BYTES)
   if (!/^application\/x-www-form-urlencoded\b/i.test(headers['content-type'] ?? ''))
     throw oauthProblem('invalid_request', 'content type must be application/x-www-form-urlencoded')
-  const fields = [...new URLSearchParams(body.toString('utf8'))]
+  const fields = parseFormFields(body, MAX_FORM_FIELDS)
   if (fields.some(([, value]) => value.includes('\0'))) throw badRequest('body must not contain nul characters')
   const isOnce = (name: string) => fields.filter(([other]) => other === name).length === 1
   return new Map(fields.filter(([name]) => isOnce(name)))

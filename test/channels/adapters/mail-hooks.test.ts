@@ -166,13 +166,14 @@ describe('Mailgun', () => {
     expect(signed).toMatchObject({ timestamp: form.timestamp, token: form.token, signature: form.signature })
   })
 
-  test('a file without a name is received', async () => {
+  test('a file without a name is received, and a text with the type of a file is a text', async () => {
     const { ctx, hook, call } = await openAdapterTest(mailgunAdapter)
     const part = (head: string, value: string) => `--b\r\nContent-Disposition: form-data; ${head}\r\n\r\n${value}\r\n`
+    const text = part('name="body-plain"\r\nContent-Type: application/octet-stream', 'Where is it?')
     const file = part('name="attachment-1"\r\nContent-Type: application/octet-stream', 'hello')
-    const body = `${part('name="from"', 'kim@example.com')}${file}--b--\r\n`
+    const body = `${part('name="from"', 'kim@example.com')}${text}${file}--b--\r\n`
     const { messages } = await hook.parse(ctx, call(body, { 'content-type': 'multipart/form-data; boundary=b' }))
-    expect(messages[0]?.files).toMatchObject([{ name: 'attachment' }])
+    expect(messages).toMatchObject([{ body: 'Where is it?', files: [{ name: 'attachment' }] }])
     expect(await readIncoming(messages[0]?.files[0])).toBe('hello')
   })
 
