@@ -15,6 +15,7 @@ import {
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DOVECOT, POSTFIX } from '../../scripts/machine.mjs'
 import { freePort } from '../free-port.ts'
 
 /**
@@ -33,8 +34,8 @@ export interface MailServer {
   ca: string
   /** The messages in a mailbox, oldest first. Waits until there are `count` of them. */
   receivedMail(count: number, username?: string): Promise<string[]>
-  /** Puts a mail into the agent's mailbox as it is. */
-  putMail(raw: Buffer): void
+  /** Puts a mail into the agent's mailbox as it is. Dovecot cannot read one without permissions. */
+  putMail(raw: Buffer, mode?: number): void
   /** Gives every mail of the agent a new UID, as after a restored backup. */
   forgetUids(): void
   /** What both programs have logged. */
@@ -85,7 +86,7 @@ function toMailServer(
     password: PASSWORD,
     ca: readFileSync(join(folder, 'cert.pem'), 'utf8'),
     receivedMail: (count, username = USERNAME) => waitForMail(join(folder, 'mail', username, 'new'), count),
-    putMail: (raw) => putMail(join(folder, 'mail', USERNAME), raw),
+    putMail: (raw, mode = 0o600) => putMail(join(folder, 'mail', USERNAME), raw, mode),
     forgetUids: () => {
       const mailbox = join(folder, 'mail', USERNAME)
       for (const name of readdirSync(mailbox)) if (name.startsWith('dovecot')) rmSync(join(mailbox, name))
@@ -102,9 +103,9 @@ function toMailServer(
 
 /** Runs until its input is closed, which also happens if the test process is killed. Both programs leave this process. */
 const RUN_SERVERS = `
-  dovecot -c "$PWD/dovecot.conf" && postfix -c "$PWD/etc" start
+  ${DOVECOT} -c "$PWD/dovecot.conf" && ${POSTFIX} -c "$PWD/etc" start
   cat >/dev/null
-  postfix -c "$PWD/etc" abort
+  ${POSTFIX} -c "$PWD/etc" abort
   kill "$(cat "$PWD/run/master.pid")"
   while [ -e "$PWD/run/master.pid" ]; do sleep 0.1; done
   rm -rf "$PWD"`
@@ -246,7 +247,7 @@ const MASTER_CF = `
 let mailsPut = 0
 
 /** A mail server reads a file in `new`, so it must have all bytes when it appears there. */
-function putMail(mailbox: string, raw: Buffer): void {
+function putMail(mailbox: string, raw: Buffer, mode: number): void {
   const { uid, gid } = statSync(join(mailbox, '..'))
   for (const path of [mailbox, join(mailbox, 'tmp'), join(mailbox, 'new'), join(mailbox, 'cur')]) {
     mkdirSync(path, { recursive: true })
@@ -254,7 +255,7 @@ function putMail(mailbox: string, raw: Buffer): void {
   }
   const name = `${Math.floor(Date.now() / 1000)}.M${++mailsPut}.bench`
   const written = join(mailbox, 'tmp', name)
-  writeFileSync(written, raw)
+  writeFileSync(written, raw, { mode })
   chownSync(written, uid, gid)
   renameSync(written, join(mailbox, 'new', name))
 }

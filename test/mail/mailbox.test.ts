@@ -22,6 +22,8 @@ import {
 } from './mailbox-app.ts'
 import { mailboxConfig } from './mail-server.ts'
 
+const SET_ASIDE = expect.stringMatching(/^\[This mail could not be read \(earlier attempts .* have failed\)/)
+
 const problem = mailServerProblem()
 
 const readChannel = async (app: MailboxApp) => (await app.call('GET', `/v1/channels/${app.channel}`)).body
@@ -129,19 +131,17 @@ describe.skipIf(problem !== null)(`a mailbox on Dovecot${problem === null ? '' :
   })
 
   test.each([
-    [
-      'twice',
-      2,
-      [expect.stringMatching(/^\[This mail could not be read \(earlier attempts .* have failed\)/), 'after'],
-    ],
-    ['three times', 3, ['after']],
-  ])('a mail at which the service stopped %s is not read again', async (_, times, texts) => {
+    ['stopped twice', { deaths: 2, failures: 0 }, [SET_ASIDE, 'after']],
+    ['stopped three times', { deaths: 3, failures: 0 }, ['after']],
+    ['failed ten times', { deaths: 0, failures: 10 }, [SET_ASIDE, 'after']],
+    ['failed eleven times', { deaths: 0, failures: 11 }, ['after']],
+  ])('a mail at which the service %s is not read again', async (_, attempts, texts) => {
     const app = await mailboxApp('sqlite')
     await deliverMail(app.server, { text: 'first' })
     await threadsUntil(app, (all) => countMessages(all) >= 2)
     const channels = app.ctx.db.selectFrom('channels').select('progress')
     const progress = JSON.parse((await channels.executeTakeFirstOrThrow()).progress ?? '')
-    const begun = { uid: progress.uid + 1, times }
+    const begun = { uid: progress.uid + 1, ...attempts }
     await app.ctx.db
       .updateTable('channels')
       .set({ progress: JSON.stringify({ ...progress, begun }) })
@@ -156,16 +156,26 @@ describe.skipIf(problem !== null)(`a mailbox on Dovecot${problem === null ? '' :
     expect(app.logged.join('\n')).toContain('"msg":"a mail was not read"')
   })
 
+  test('a mail that the server cannot read does not stop those behind it', async () => {
+    const app = await mailboxApp('sqlite')
+    await threadsUntil(app, () => true)
+    app.server.putMail(Buffer.from('From: kim@test.example\r\nSubject: Damaged\r\n\r\nlost\r\n'), 0)
+    await deliverMail(app.server, { subject: 'After', text: 'after' })
+    await passTimeUntil(app, async () => (await inboundTexts(app)).includes('after'))
+    expect(await inboundTexts(app)).toEqual(['after'])
+    expect(app.logged.join('\n')).toContain('"msg":"a mail was not read"')
+  })
+
   test('a mail that arrives while the parser is not available is received later', async () => {
     const app = await mailboxApp('sqlite')
-    const working = app.ctx.parserThread
-    app.ctx.parserThread = new WorkerThread(join(app.dir, 'no-such-program.cjs'))
+    const working = app.ctx.parserThreads
+    app.ctx.parserThreads = { ...working, mails: new WorkerThread(join(app.dir, 'no-such-program.cjs')) }
     const text = 'word '.repeat(4_000).trim()
     await deliverMail(app.server, { subject: 'Long', text })
     await passTimeUntil(app, async () => (await readChannel(app)).last_error === 'the parser is not available')
     // Long enough for several attempts.
     await app.clock.advance(10 * 60_000)
-    app.ctx.parserThread = working
+    app.ctx.parserThreads = working
     await passTimeUntil(app, async () => (await inboundTexts(app)).length > 0)
     expect(await inboundTexts(app)).toEqual([text])
   })

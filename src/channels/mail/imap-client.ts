@@ -1,7 +1,7 @@
 // Reads a mailbox with imapflow. The build puts this file into a bundle of its own, which the service loads when a channel
 // with the adapter `mail` exists.
 import { isIP } from 'node:net'
-import { ImapFlow } from 'imapflow'
+import { type FetchMessageObject, type FetchQueryObject, ImapFlow } from 'imapflow'
 
 export interface ImapLogin {
   /** What to connect to. It was checked, so the name is not looked up again. */
@@ -26,8 +26,11 @@ export interface ImapMailbox {
   listAfter(uid: number): Promise<MailboxEntry[]>
   /** All mails that arrived since a time, and maybe earlier ones of the two days before, oldest first. */
   listSince(date: Date): Promise<MailboxEntry[]>
-  /** The first bytes of a mail; null if it was deleted. Throws if the connection has ended. */
-  readMail(uid: number, maxBytes: number): Promise<Buffer | null>
+  /**
+   * The first bytes of a mail, at most as many as `limitOf` its size; null if it was deleted. Throws if the server does not
+   * hand it out, or the connection has ended.
+   */
+  readMail(uid: number, limitOf: (size: number) => number): Promise<StoredMail | null>
   /** Calls once with the next mail that arrives, or when the connection ends. The returned function cancels. */
   onNextMail(call: () => void): () => void
   /** Throws if the connection has ended. */
@@ -35,10 +38,17 @@ export interface ImapMailbox {
   close(): void
 }
 
+/** Without its size: to tell it, a server reads the mail, and a mail that it cannot read would hide all others. */
 export interface MailboxEntry {
   uid: number
-  size: number
   arrivedAt: Date
+}
+
+/** A mail as the server has it, or its first bytes. */
+export interface StoredMail {
+  raw: Buffer
+  /** Of the whole mail. */
+  size: number
 }
 
 const CONNECT_TIMEOUT_MS = 20_000
@@ -91,13 +101,15 @@ function createMailbox(client: ImapFlow, uidValidity: string): ImapMailbox {
       if (!uids) throw new Error('the mail server refused the search, or the connection ended')
       return uids.length === 0 ? [] : listEntries(client, uids)
     },
-    async readMail(uid, maxBytes) {
-      const found = await client.fetchAll(String(uid), { uid: true, source: { maxLength: maxBytes } }, { uid: true })
-      // A server may add responses without a source, which say that the flags of some mail have changed.
-      const mail = found.find((one) => one.uid === uid && one.source)
-      // On a connection that has ended nothing is found, and a mail that counts as deleted is never read again.
-      if (!mail) requireOpen(client)
-      return mail?.source ?? null
+    async readMail(uid, limitOf) {
+      const found = await fetchMail(client, uid, { size: true })
+      if (found.length === 0) return null
+      const size = found.find((one) => one.size !== undefined)?.size ?? 0
+      const read = await fetchMail(client, uid, { source: { maxLength: limitOf(size) } })
+      const raw = read.find(({ source }) => source)?.source
+      // A mail that counts as deleted is never read again.
+      if (!raw) throw new Error('the mail server sent nothing of the mail')
+      return { raw, size }
     },
     onNextMail(call) {
       client.once('exists', call)
@@ -118,10 +130,18 @@ function requireOpen(client: ImapFlow): void {
   if (!client.usable) throw new Error('the connection to the mail server ended')
 }
 
+/** All that a server says of a mail, which may also be that its flags have changed; nothing if the mail was deleted. */
+async function fetchMail(client: ImapFlow, uid: number, query: FetchQueryObject): Promise<FetchMessageObject[]> {
+  const found = await client.fetchAll(String(uid), { uid: true, ...query }, { uid: true })
+  // On a connection that has ended nothing is found.
+  if (found.length === 0) requireOpen(client)
+  return found.filter((one) => one.uid === uid)
+}
+
 async function listEntries(client: ImapFlow, range: string | number[]): Promise<MailboxEntry[]> {
-  const found = await client.fetchAll(range, { uid: true, size: true, internalDate: true }, { uid: true })
+  const found = await client.fetchAll(range, { uid: true, internalDate: true }, { uid: true })
   if (found.length === 0) requireOpen(client)
   return found
-    .map(({ uid, size = 0, internalDate }) => ({ uid, size, arrivedAt: new Date(internalDate ?? 0) }))
+    .map(({ uid, internalDate }) => ({ uid, arrivedAt: new Date(internalDate ?? 0) }))
     .toSorted((a, b) => a.uid - b.uid)
 }

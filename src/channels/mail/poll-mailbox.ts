@@ -1,11 +1,11 @@
+import { z } from 'zod'
 import type { JsonObject } from '../../base/json.ts'
-import { objectField } from '../../base/json-fields.ts'
 import { badRequest, Problem } from '../../base/problem.ts'
 import type { Ctx } from '../../ctx/ctx.ts'
 import { EgressError } from '../../egress/http-client.ts'
 import { resolveAllowedAddress } from '../../egress/tcp-connection.ts'
 import type { PollCall } from '../adapters/adapter.ts'
-import type { ImapMailbox, MailboxEntry } from './imap-client.ts'
+import type { ImapMailbox } from './imap-client.ts'
 import { StoreUnavailable } from '../../store/errors.ts'
 import { readMail, receiveMail, REPEATED_FAILURE, reportUnreadMail } from './receive-mail.ts'
 
@@ -58,20 +58,33 @@ async function openChannelMailbox(ctx: Ctx, { config, secret }: MailboxCall): Pr
   return openMailbox({ address, host, port, secure, ca, username, password: secret, mailbox })
 }
 
+/** What is known of earlier attempts to receive a mail. */
+const begunMail = z.object({
+  uid: z.number(),
+  /** How often the process died meanwhile: counted when the mail is begun, and taken back at every other end. */
+  deaths: z.number(),
+  /** How often an unknown error occurred. */
+  failures: z.number(),
+})
+type BegunMail = z.infer<typeof begunMail>
+
 /** How far a mailbox was read. Without a UID, the mails since the channel was created are received. */
 interface MailboxProgress {
   uidValidity: string
   uid: number | null
-  /** The mail that is being received, and how often that was begun. It is left here only by a process that died. */
-  begun: { uid: number; times: number } | null
+  /** The mail that is being received, or could not be received. */
+  begun: BegunMail | null
 }
 
 function readProgress({ channel }: PollCall, { uidValidity }: ImapMailbox): MailboxProgress {
   const stored: JsonObject = channel.progress === null ? {} : JSON.parse(channel.progress)
   if (stored.uid_validity !== uidValidity) return { uidValidity, uid: null, begun: null }
-  const { uid, times } = objectField(stored, 'begun')
-  const begun = typeof uid === 'number' && typeof times === 'number' ? { uid, times } : null
-  return { uidValidity, uid: typeof stored.uid === 'number' ? stored.uid : null, begun }
+  const begun = begunMail.safeParse(stored.begun)
+  return {
+    uidValidity,
+    uid: typeof stored.uid === 'number' ? stored.uid : null,
+    begun: begun.success ? begun.data : null,
+  }
 }
 
 const saveProgress = (call: MailboxCall, { uidValidity, uid, begun }: MailboxProgress): Promise<void> =>
@@ -92,7 +105,7 @@ async function receiveNewMails(
   let received = progress
   for (const entry of entries) {
     if (signal.aborted) break
-    await receiveOnce(ctx, call, mailbox, entry, received)
+    await receiveOnce(ctx, call, mailbox, entry.uid, received, signal)
     // A process that dies before this reads the mail again, and the second delivery changes nothing.
     received = { ...received, uid: entry.uid, begun: null }
     await saveProgress(call, received)
@@ -104,33 +117,40 @@ async function receiveNewMails(
 const startOfSecond = (date: Date): Date => new Date(Math.floor(date.getTime() / 1000) * 1000)
 
 /**
- * Receives one mail. If the process died twice while it did so, or failed for an unknown reason, the mail may be the cause,
- * and would stop the channel for ever: then only its head is read, and after one more failure nothing.
+ * Receives one mail. If the process died twice while it did so, or failed many times for an unknown reason, the mail may be
+ * the cause, and would stop the channel for ever: then only its head is read, and after one more failure nothing.
  */
 async function receiveOnce(
   ctx: Ctx,
   call: MailboxCall,
   mailbox: ImapMailbox,
-  entry: MailboxEntry,
+  uid: number,
   progress: MailboxProgress,
+  signal: AbortSignal,
 ): Promise<void> {
-  const times = progress.begun?.uid === entry.uid ? progress.begun.times : 0
-  if (times > MAX_FAILURES) return reportUnreadMail(ctx, call, entry, REPEATED_FAILURE)
-  const mail = await readMail(mailbox, entry)
-  if (!mail) return
-  await saveProgress(call, { ...progress, begun: { uid: entry.uid, times: times + 1 } })
+  const begun = progress.begun?.uid === uid ? progress.begun : { uid, deaths: 0, failures: 0 }
+  const { deaths, failures } = begun
+  if (deaths > MAX_DEATHS || failures > MAX_FAILURES) return reportUnreadMail(ctx, call, uid, REPEATED_FAILURE)
+  const onlyHead = deaths === MAX_DEATHS || failures === MAX_FAILURES
+  const save = (changed: Partial<BegunMail>) => saveProgress(call, { ...progress, begun: { ...begun, ...changed } })
   try {
-    await receiveMail(ctx, call, mail, times === MAX_FAILURES)
+    const mail = await readMail(mailbox, uid, onlyHead)
+    if (!mail) return
+    await save({ deaths: deaths + 1 })
+    await receiveMail(ctx, call, uid, mail, onlyHead)
   } catch (error) {
-    if (isTemporary(error)) await saveProgress(call, { ...progress, begun: null }).catch(() => {})
+    const isTemporary = signal.aborted || isOfTheService(error)
+    await save({ failures: failures + (isTemporary ? 0 : 1) }).catch(() => {})
     throw error
   }
 }
 
-const MAX_FAILURES = 2
+const MAX_DEATHS = 2
+/** About half an hour, with the pauses between the attempts. */
+const MAX_FAILURES = 10
 
-/** A failure that is not the mail's, such as a wrong setting of the channel or a database that is away. */
-const isTemporary = (error: unknown): boolean =>
+/** Such as a wrong setting of the channel or a database that is away. */
+const isOfTheService = (error: unknown): boolean =>
   error instanceof Problem || error instanceof StoreUnavailable || error instanceof EgressError
 
 /** Resolves with the next mail, after the interval, or when the signal is aborted. */

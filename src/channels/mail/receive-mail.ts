@@ -1,27 +1,20 @@
 import { Problem } from '../../base/problem.ts'
 import type { Ctx } from '../../ctx/ctx.ts'
 import { parseUntrusted } from '../parsers/parse-untrusted.ts'
-import type { ImapMailbox, MailboxEntry } from './imap-client.ts'
+import type { ImapMailbox, StoredMail } from './imap-client.ts'
 import type { MailboxCall } from './poll-mailbox.ts'
 import { type MailContent, toHookContent } from './received-mail.ts'
 
 const MAX_MAIL_BYTES = 30 * 1024 * 1024
 /** A mail that is larger is received without its attachments, which may have any size. */
 const MAX_CUT_MAIL_BYTES = 256 * 1024
-
-/** A mail as the server has it. */
-export interface StoredMail {
-  entry: MailboxEntry
-  raw: Buffer
-  isCut: boolean
-}
+const MAX_HEAD_BYTES = 64 * 1024
 
 /** Null if the mail was deleted meanwhile. */
-export async function readMail(mailbox: ImapMailbox, entry: MailboxEntry): Promise<StoredMail | null> {
-  const isCut = entry.size > MAX_MAIL_BYTES
-  const raw = await mailbox.readMail(entry.uid, isCut ? MAX_CUT_MAIL_BYTES : MAX_MAIL_BYTES)
-  return raw && { entry, raw, isCut }
-}
+export const readMail = (mailbox: ImapMailbox, uid: number, onlyHead: boolean): Promise<StoredMail | null> =>
+  mailbox.readMail(uid, (size) => (onlyHead ? MAX_HEAD_BYTES : isTooLarge(size) ? MAX_CUT_MAIL_BYTES : MAX_MAIL_BYTES))
+
+const isTooLarge = (size: number): boolean => size > MAX_MAIL_BYTES
 
 /**
  * Stores what a mail is for the service. Of a mail that cannot be read, or should not be, sender and subject are received,
@@ -30,7 +23,8 @@ export async function readMail(mailbox: ImapMailbox, entry: MailboxEntry): Promi
 export async function receiveMail(
   ctx: Ctx,
   call: MailboxCall,
-  { entry, raw, isCut }: StoredMail,
+  uid: number,
+  { raw, size }: StoredMail,
   onlyHead: boolean,
 ): Promise<void> {
   const options = { address: call.channel.address, trustedServer: call.config.trusted_server ?? null }
@@ -40,16 +34,16 @@ export async function receiveMail(
   const isUnread = typeof whole === 'string'
   const content = isUnread
     ? withNote(
-        await parseUntrusted(ctx, 'mailHead', head, options),
+        await parseUntrusted(ctx, 'mailHead', head, options).catch(leaveOut),
         `[This mail could not be read (${whole}). It is only in the mailbox.]`,
       )
-    : isCut
-      ? withNote(whole, `[The mail has ${toMebibytes(entry.size)} MiB: its attachments are only in the mailbox.]`)
+    : isTooLarge(size)
+      ? withNote(whole, `[The mail has ${toMebibytes(size)} MiB: its attachments are only in the mailbox.]`)
       : whole
   const { messages, undelivered = [] } = toHookContent(content)
   for (const message of messages) await call.receive(message)
   for (const report of undelivered) await call.reportUndelivered(report)
-  if (isUnread) await reportUnreadMail(ctx, call, entry, whole)
+  if (isUnread) await reportUnreadMail(ctx, call, uid, whole)
 }
 
 export const REPEATED_FAILURE = 'earlier attempts to receive it have failed'
@@ -60,22 +54,21 @@ function describeFailure(error: unknown): string {
   return error instanceof Problem ? error.message : 'it is malformed'
 }
 
+/** Not even the head can be read. */
+function leaveOut(error: unknown): MailContent {
+  if (error instanceof Problem && error.status >= 500) throw error
+  return { messages: [], undelivered: [] }
+}
+
 function copyHead(raw: Buffer): Buffer {
   const ends = [raw.indexOf('\r\n\r\n'), raw.indexOf('\n\n')].filter((at) => at >= 0)
   return Buffer.from(raw.subarray(0, Math.min(MAX_HEAD_BYTES, ...ends)))
 }
 
-const MAX_HEAD_BYTES = 64 * 1024
-
 const toMebibytes = (bytes: number) => Math.round(bytes / 1024 / 1024)
 
 /** A mail that cannot be read now never can, and must not stop the ones behind it. */
-export async function reportUnreadMail(
-  ctx: Ctx,
-  call: MailboxCall,
-  { uid }: MailboxEntry,
-  reason: string,
-): Promise<void> {
+export async function reportUnreadMail(ctx: Ctx, call: MailboxCall, uid: number, reason: string): Promise<void> {
   ctx.world.log.warn({ channel: call.channel.id, uid, reason }, 'a mail was not read')
   await call.reportError(new Problem(422, `a mail could not be read and was left in the mailbox: ${reason}`))
 }
