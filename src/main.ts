@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { errorMessage } from './base/error-message.ts'
@@ -10,6 +11,7 @@ import { formatStartBox } from './cli/shell/start-box.ts'
 import { type Config, loadConfig } from './config/config.ts'
 import { resolveDataDir } from './contract/settings.ts'
 import type { Ctx } from './ctx/ctx.ts'
+import type { SandboxLog } from './sandbox/driver.ts'
 
 // The server's code is imported only by the commands that need it, so that the others start fast.
 
@@ -178,13 +180,17 @@ async function trySandbox(choice: SandboxChoice): Promise<SandboxTrial> {
     import('./runs/fetch-trial.ts'),
     import('./ctx/system-world.ts'),
   ])
-  const driver = await pickSandboxDriver(choice, () => {})
-  const { kind, isolation, canLoopback: hasLoopback } = driver
-  const world = createSystemWorld('error')
   const dataDir = resolveDataDir({ SVC_DATA_DIR: process.env['SVC_DATA_DIR'] })
+  const warnings: string[] = []
+  const noteWarning: SandboxLog = (line, level) => {
+    if (level === 'warn') warnings.push(line.replace(/^WARNING: (?:sandbox: )?/, ''))
+  }
+  const driver = await pickSandboxDriver(choice, noteWarning, existsSync(dataDir) ? [dataDir] : [])
+  const { kind, canLoopback: hasLoopback } = driver
+  const world = createSystemWorld('error')
   const agentDir = join(PACKAGE_ROOT, 'dist')
   const fetchProblem = hasLoopback ? await tryFetch({ world, dataDir, driver, agentDir }) : null
-  return { kind, warnings: isolation.warnings, hasLoopback, fetchProblem }
+  return { kind, warnings, hasLoopback, fetchProblem }
 }
 
 /** The parent of `dist`, in a clone and in the package. */

@@ -2,7 +2,7 @@ import { errorMessage } from '../base/error-message.ts'
 import { textField } from '../base/json-fields.ts'
 import { DEFAULT_AGENT_MEMORY_MB } from '../contract/declared-agents.ts'
 import { exitMessage } from '../contract/exit-message.ts'
-import type { Clock, World } from '../ctx/world.ts'
+import type { World } from '../ctx/world.ts'
 import { type AgentCell, type CellOptions, openAgentCell } from './agent-cell.ts'
 import { emptyBrief } from './agent-trial.ts'
 
@@ -15,28 +15,31 @@ const FETCH_RUN = 'fetch'
  */
 export async function tryFetch({ world, dataDir, driver, agentDir }: FetchTrialOptions): Promise<string | null> {
   const ctx = { world, config: { dataDir } }
-  let cell: AgentCell | null = null
-  try {
-    cell = await openAgentCell({ ctx, driver, agentDir, onRequest: respond, cellIds: new WeakMap() }, 'custom', AGENT)
-    return await waitForEnd(cell, world.clock)
-  } catch (error) {
-    return `the sandbox could not be started: ${errorMessage(error).slice(0, 500)}`
-  } finally {
-    await cell?.close()
-  }
+  const options = { ctx, driver, agentDir, onRequest: respond, cellIds: new WeakMap() }
+  const opened = openAgentCell(options, 'custom', AGENT)
+  const end = opened.then(
+    waitForEnd,
+    (error) => `the sandbox could not be started: ${errorMessage(error).slice(0, 500)}`,
+  )
+  let cancelTimer: (() => void) | undefined
+  const tooLate = new Promise<string>((resolve) => {
+    const seconds = FETCH_TIMEOUT_MS / 1000
+    cancelTimer = world.clock.after(FETCH_TIMEOUT_MS, () => resolve(`the agent got no response in ${seconds} seconds`))
+  })
+  const problem = await Promise.race([end, tooLate])
+  cancelTimer?.()
+  // A cell that does not become ready ends with this process.
+  void opened.then((cell) => cell.close()).catch(() => {})
+  return problem
 }
 
-function waitForEnd(cell: AgentCell, clock: Clock): Promise<string | null> {
-  let cancelTimer: (() => void) | undefined
-  const end = new Promise<string | null>((resolve) => {
-    const seconds = FETCH_TIMEOUT_MS / 1000
-    cancelTimer = clock.after(FETCH_TIMEOUT_MS, () => resolve(`the agent got no response in ${seconds} seconds`))
+function waitForEnd(cell: AgentCell): Promise<string | null> {
+  return new Promise((resolve) => {
     cell.start(FETCH_RUN, emptyBrief('doctor', 'fetch', cell.socketPathInside), {
       onLine: (line) => resolve('output' in line ? null : textField(line, 'error')),
       onExit: ({ signal, code, stderr }) => resolve(exitMessage(signal ?? `exit code ${code}`, stderr)),
     })
   })
-  return end.finally(() => cancelTimer?.())
 }
 
 interface FetchTrialOptions extends Pick<CellOptions, 'driver' | 'agentDir'> {

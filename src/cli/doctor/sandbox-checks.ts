@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { errorMessage } from '../../base/error-message.ts'
 import { SANDBOX_CHOICES, type SandboxChoice, type SandboxTrial, type ServerCommands } from '../shell/command.ts'
@@ -19,16 +18,21 @@ export async function checkSandbox(text: string, server: ServerCommands): Promis
 }
 
 function describeDriver(choice: SandboxChoice, { kind, warnings }: SandboxTrial): CheckResult[] {
-  // Only `auto` may start without a sandbox.
-  if (choice === 'auto') return [checkBubblewrap(), checkUserNamespaces()]
-  if (choice === 'process')
+  if (choice === 'auto' && kind === 'process') {
+    // The first says why, and what to install or to allow.
+    const [reason = ''] = warnings
+    return [warnCheck('sandbox', reason, NOT_ISOLATED), checkUserNamespaces(kind)]
+  }
+  if (kind === 'process')
     return [warnCheck('sandbox', 'process is not a security boundary', 'unset SVC_SANDBOX if this is not a test')]
   const driver =
     warnings.length === 0
       ? okCheck('sandbox', `${kind} works`)
       : warnCheck('sandbox', `${kind} works, but ${warnings.join('; ')}`, CHOOSE_ANOTHER)
-  return choice === 'bwrap' ? [driver, checkUserNamespaces()] : [driver]
+  return kind === 'bwrap' ? [driver, checkUserNamespaces(kind)] : [driver]
 }
+
+const NOT_ISOLATED = 'until this is corrected, agents can use the network, and the shell tool is off (docs/security.md)'
 
 const CHANGE_NODE = 'run the service on another version of Node, or choose another driver with SVC_SANDBOX'
 const USE_SOCKET = 'choose another driver with SVC_SANDBOX, or let agents use the socket (docs/agent-protocol.md)'
@@ -42,29 +46,6 @@ function describeCustomAgents({ kind, hasLoopback, fetchProblem }: SandboxTrial)
   return failCheck('custom agents', detail, CHANGE_NODE)
 }
 
-const BWRAP_TIMEOUT_MS = 15_000
-const INSTALL_BWRAP = 'apt install bubblewrap, dnf install bubblewrap or pacman -S bubblewrap'
-
-/** Starts a process with its own namespaces and no network, as a cell does. */
-function checkBubblewrap(): CheckResult {
-  const consequence = 'tasks are not isolated from the network, and the shell tool is off'
-  if (process.platform !== 'linux')
-    return warnCheck('bubblewrap', `not available on ${process.platform}: ${consequence}`, 'run the service on Linux')
-  const { error, status, stderr } = tryBwrap()
-  if (error) return warnCheck('bubblewrap', `cannot be started: ${consequence}`, INSTALL_BWRAP)
-  if (status === 0) return okCheck('bubblewrap', 'works')
-  return warnCheck(
-    'bubblewrap',
-    `does not work (${stderr.trim() || status}): ${consequence}`,
-    'see user namespaces below',
-  )
-}
-
-function tryBwrap() {
-  const args = ['--unshare-all', '--die-with-parent', '--ro-bind', '/', '/', '--proc', '/proc', '/bin/true']
-  return spawnSync('bwrap', args, { encoding: 'utf8', timeout: BWRAP_TIMEOUT_MS })
-}
-
 /** Kernel settings that can forbid user namespaces: name, forbidding value, allowing value. */
 const KERNEL_SETTINGS = [
   ['user/max_user_namespaces', '0', '15000'],
@@ -72,13 +53,13 @@ const KERNEL_SETTINGS = [
   ['kernel/apparmor_restrict_unprivileged_userns', '1', '0'],
 ] as const
 
-function checkUserNamespaces(): CheckResult {
+function checkUserNamespaces(driver: string): CheckResult {
   if (process.platform !== 'linux') return okCheck('user namespaces', `not needed on ${process.platform}`)
   const setting = KERNEL_SETTINGS.find(([name, forbidding]) => readKernelSetting(name) === forbidding)
   if (!setting) return okCheck('user namespaces', 'allowed')
   const [name, value, allowing] = setting
   const dotted = name.replace('/', '.')
-  if (tryBwrap().status === 0)
+  if (driver === 'bwrap')
     return okCheck('user namespaces', `restricted by ${dotted}=${value}, but bubblewrap can use them`)
   return warnCheck('user namespaces', `forbidden by ${dotted}=${value}`, `sudo sysctl -w ${dotted}=${allowing}`)
 }
