@@ -32,7 +32,7 @@ export const NODE_24 = '24.21.0'
 
 /** Not in /tmp: a sandbox shows the folder of Node, and tests check that its /tmp is empty. */
 const CACHE = fileURLToPath(new URL('../node_modules/.cache/node', import.meta.url))
-const NPM_OPTIONS = ['--json', '--fetch-retries=1', '--fetch-retry-mintimeout=1000', '--fetch-timeout=20000']
+const NPM_OPTIONS = ['--json', '--fetch-retries=3', '--fetch-retry-mintimeout=1000', '--fetch-timeout=20000']
 const run = promisify(execFile)
 
 /**
@@ -91,14 +91,18 @@ function packageName() {
 }
 
 /**
- * The response of npm, which is a list or its only element. Empty if the registry has no such package or cannot be reached.
+ * The response of npm, which is a list or its only element. Empty if the registry has no such package or cannot be reached;
+ * in CI that is an error, because the tests would be skipped.
  * @param {string[]} args
  * @param {string} cwd
  * @returns {Promise<Record<string, string>[]>}
  */
 async function askNpm(args, cwd = CACHE) {
   mkdirSync(CACHE, { recursive: true })
-  const response = await run('npm', [...args, ...NPM_OPTIONS], { cwd }).catch(() => null)
+  const response = await run('npm', [...args, ...NPM_OPTIONS], { cwd }).catch((error) => {
+    if (process.env['CI']) throw error
+    return null
+  })
   return response === null || response.stdout === '' ? [] : [JSON.parse(response.stdout)].flat()
 }
 

@@ -7,7 +7,9 @@ const DEBIAN_POSTGRES = '/usr/lib/postgresql'
 const DEBIAN_PYTHON = '/usr/bin/python3'
 const MAC_CHROMES = ['Chromium', 'Google Chrome'].map((name) => `/Applications/${name}.app/Contents/MacOS/${name}`)
 
-const POSTFIX = '/usr/sbin/postfix'
+/** Debian installs both mail servers in a folder that only root has in the PATH. */
+export const POSTFIX = '/usr/sbin/postfix'
+export const DOVECOT = '/usr/sbin/dovecot'
 const DOVECOT_IMAP = '/usr/lib/dovecot/imap'
 
 /** The programs of PostgreSQL that the tests start. */
@@ -23,7 +25,12 @@ const TOOLS = [
     // It exists only on Linux; on other systems the service runs agents as plain processes.
     isInstalled: () => process.platform !== 'linux' || runs('bwrap', '--version'),
   },
-  { name: 'Python 3', package: 'python3', isInstalled: () => runs('python3', '--version') },
+  // Sandboxes show the Python of the system only.
+  {
+    name: 'Python 3',
+    package: 'python3',
+    isInstalled: () => runs(process.platform === 'linux' ? DEBIAN_PYTHON : 'python3', '--version'),
+  },
   { name: 'httpx for Python 3', package: 'python3-httpx', isInstalled: () => pythonWithHttpx() !== null },
   { name: 'venv for Python 3', package: 'python3-venv', isInstalled: () => pythonWithVenv() !== null },
   { name: 'HAProxy', package: 'haproxy', isInstalled: () => haproxyProgram() !== null },
@@ -38,12 +45,12 @@ const TOOLS = [
   },
   { name: 'Chromium', package: 'chromium-headless-shell', isInstalled: () => chromium() !== null },
   // The tests start a mail server of their own, which needs root; other users skip those tests.
-  { name: 'Postfix', package: 'postfix', isInstalled: () => !canRunMailServer() || existsSync(POSTFIX) },
-  { name: 'Dovecot', package: 'dovecot-imapd', isInstalled: () => !canRunMailServer() || existsSync(DOVECOT_IMAP) },
+  { name: 'Postfix', package: 'postfix', isInstalled: () => !canRunMailServer() || hasPostfix() },
+  { name: 'Dovecot', package: 'dovecot-imapd', isInstalled: () => !canRunMailServer() || hasDovecot() },
 ]
 
 /** Their tests are skipped where these cannot be installed or do not work. On a new Debian machine they need 139 MB. */
-const OPTIONAL_PACKAGES = ['runsc', 'podman', 'crun']
+const OPTIONAL_PACKAGES = ['runsc', 'podman', 'crun', 'strace']
 
 /** Installs missing tools if this user may. Returns null, or a sentence about the tools that are still missing. */
 export function installTools() {
@@ -98,7 +105,16 @@ export function pgbouncer() {
 export function mailServerProblem() {
   if (process.platform !== 'linux') return 'Postfix and Dovecot are started on Linux only'
   if (process.getuid?.() !== 0) return 'Postfix starts only as root'
-  return [POSTFIX, DOVECOT_IMAP].every((program) => existsSync(program)) ? null : 'Postfix or Dovecot is not installed'
+  return hasPostfix() && hasDovecot() ? null : 'Postfix or Dovecot is not installed'
+}
+
+/** `postfix` itself has no command that needs no configuration. */
+function hasPostfix() {
+  return existsSync(POSTFIX) && runs(join(dirname(POSTFIX), 'postconf'), '-d', 'mail_version')
+}
+
+function hasDovecot() {
+  return existsSync(DOVECOT_IMAP) && runs(DOVECOT, '--version')
 }
 
 function canRunMailServer() {
