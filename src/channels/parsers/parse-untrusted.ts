@@ -45,7 +45,7 @@ function isSmall(bytes: Buffer): boolean {
   return true
 }
 
-/** Reads a body with a parser, once: a second call with the same parser gets the same result, so its options must be the same. */
+/** Reads a body with a parser, once: a second call with it gets the same result, and must have the same options. */
 export type BodyReader = <Name extends ParserName>(
   name: Name,
   options: ParserOptions<Name>,
