@@ -32,8 +32,6 @@ async function testAll(majorVersions, names) {
   return code
 }
 
-const REPORTERS = ['--reporter=default', '--reporter=./test/second-attempts.ts']
-
 /**
  * @param {string} major
  * @param {string[]} names
@@ -44,7 +42,14 @@ async function testOn(major, names) {
   const { version, program } = newest
   const tests = names.filter((name) => !name.endsWith('.mjs'))
   const scripts = names.filter((name) => name.endsWith('.mjs'))
-  const vitest = [join(root, 'node_modules/vitest/vitest.mjs'), 'run', ...REPORTERS, '--retry=1', ...tests]
+  const vitest = [
+    join(root, 'node_modules/vitest/vitest.mjs'),
+    'run',
+    '--reporter=default',
+    '--reporter=./test/second-attempts.ts',
+    '--retry=1',
+    ...tests,
+  ]
   const commands = [...(tests.length > 0 ? [vitest] : []), ...scripts.map((name) => [join(root, name)])]
   process.stderr.write(`svc: Node ${version}\n`)
   const codes = commands.map((args) => run(program, args))
