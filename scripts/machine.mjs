@@ -12,6 +12,8 @@ export const POSTFIX = '/usr/sbin/postfix'
 export const DOVECOT = '/usr/sbin/dovecot'
 const DOVECOT_IMAP = '/usr/lib/dovecot/imap'
 
+const START_TIMEOUT_MS = 15_000
+
 /** The programs of PostgreSQL that the tests start. */
 const POSTGRES_PROGRAMS = ['initdb', 'pg_basebackup', 'postgres']
 
@@ -49,8 +51,8 @@ const TOOLS = [
   { name: 'Dovecot', package: 'dovecot-imapd', isInstalled: () => !canRunMailServer() || hasDovecot() },
 ]
 
-/** Their tests are skipped where these cannot be installed or do not work. On a new Debian machine they need 139 MB. */
-const OPTIONAL_PACKAGES = ['runsc', 'podman', 'crun', 'strace']
+/** Their tests are skipped where these cannot be installed or do not work. On a new Debian machine they need 180 MB. */
+const OPTIONAL_PACKAGES = ['runsc', 'podman', 'crun', 'strace', 'zsh', 'fish']
 
 /** Installs missing tools if this user may. Returns null, or a sentence about the tools that are still missing. */
 export function installTools() {
@@ -155,7 +157,7 @@ export function chromium() {
  * @param {string[]} args
  */
 function runs(program, ...args) {
-  return spawnSync(program, args, { stdio: 'ignore', timeout: 15_000 }).status === 0
+  return spawnSync(program, args, { stdio: 'ignore', timeout: START_TIMEOUT_MS }).status === 0
 }
 
 /**
@@ -164,9 +166,10 @@ function runs(program, ...args) {
  */
 function runsForOthers(program) {
   const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {}
-  return spawnSync(program, ['--version'], { stdio: 'ignore', timeout: 15_000, ...user }).status === 0
+  return spawnSync(program, ['--version'], { stdio: 'ignore', timeout: START_TIMEOUT_MS, ...user }).status === 0
 }
 
+/** The user `nobody`. */
 const NOBODY = 65_534
 
 function searchPath() {

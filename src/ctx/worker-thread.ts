@@ -73,10 +73,10 @@ export class WorkerThread {
   #start(): Worker {
     const resourceLimits = { maxOldGenerationSizeMb: MAX_HEAP_MB }
     const worker = new Worker(this.#program, { env: {}, execArgv: [], argv: [], resourceLimits })
-    const forget = () => {
+    const clearWorker = () => {
       if (this.#worker === worker) this.#worker = null
     }
-    worker.on('error', forget).on('exit', forget)
+    worker.on('error', clearWorker).on('exit', clearWorker)
     worker.unref()
     return worker
   }
@@ -99,7 +99,7 @@ function answerOf<Result>(
     let turns = 0
     // Counted in turns, so that the time in which the machine was suspended is one turn.
     const timer = setInterval(
-      () => ++turns === TIMEOUT_TURNS && fail(tooHard('takes too long')),
+      () => ++turns === TIMEOUT_TURNS && fail(unreadable('takes too long')),
       timeoutMs / TIMEOUT_TURNS,
     )
     worker.on('message', onMessage).on('messageerror', onError).on('error', onError).on('exit', onExit)
@@ -117,14 +117,14 @@ const TIMEOUT_TURNS = 20
 /** An error that no parser caught is one of the content, unless the program itself is incomplete. */
 function describeError(error: Error): Problem {
   const code = 'code' in error ? error.code : null
-  if (code === 'ERR_WORKER_OUT_OF_MEMORY') return tooHard('takes too much memory')
+  if (code === 'ERR_WORKER_OUT_OF_MEMORY') return unreadable('takes too much memory')
   const isOutage = code === 'MODULE_NOT_FOUND' || code === 'ERR_MODULE_NOT_FOUND' || code === 'ERR_WORKER_INIT_FAILED'
-  return isOutage ? unavailable() : tooHard(`failed: ${errorMessage(error)}`)
+  return isOutage ? unavailable() : unreadable(`failed: ${errorMessage(error)}`)
 }
 
 const unavailable = () => new Problem(503, 'the parser is not available', { headers: { 'retry-after': '5' } })
 
-const tooHard = (reason: string) => new Problem(422, `reading the content ${reason}`)
+const unreadable = (reason: string) => new Problem(422, `reading the content ${reason}`)
 
 /** Where a job runs in this thread or in another, its failure is data: a class is not the same in two programs. */
 export async function runJob<Result>(job: () => Result | Promise<Result>): Promise<JobAnswer<Result>> {

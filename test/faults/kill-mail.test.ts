@@ -98,7 +98,7 @@ async function killWhileOneMailIsRead(): Promise<void> {
   const db = await deployment.openRows()
   const readProgress = async () => (await db.selectFrom('channels').select('progress').executeTakeFirst())?.progress
   for (const times of [1, 2]) {
-    await expect.poll(readProgress).toContain(`"deaths":${times}`)
+    await expect.poll(readProgress).toContain(`"crashes":${times}`)
     await service.kill()
     service = await deployment.start()
   }

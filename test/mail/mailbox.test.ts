@@ -131,20 +131,20 @@ describe.skipIf(problem !== null)(`a mailbox on Dovecot${problem === null ? '' :
   })
 
   test.each([
-    ['stopped twice', { deaths: 2, failures: 0 }, [SET_ASIDE, 'after']],
-    ['stopped three times', { deaths: 3, failures: 0 }, ['after']],
-    ['failed ten times', { deaths: 0, failures: 10 }, [SET_ASIDE, 'after']],
-    ['failed eleven times', { deaths: 0, failures: 11 }, ['after']],
-  ])('a mail at which the service %s is not read again', async (_, attempts, texts) => {
+    ['stopped twice', { crashes: 2, failures: 0 }, [SET_ASIDE, 'after']],
+    ['stopped three times', { crashes: 3, failures: 0 }, ['after']],
+    ['failed ten times', { crashes: 0, failures: 10 }, [SET_ASIDE, 'after']],
+    ['failed eleven times', { crashes: 0, failures: 11 }, ['after']],
+  ])('a mail at which the service %s is not read as a whole again', async (_, counts, texts) => {
     const app = await mailboxApp('sqlite')
     await deliverMail(app.server, { text: 'first' })
     await threadsUntil(app, (all) => countMessages(all) >= 2)
     const channels = app.ctx.db.selectFrom('channels').select('progress')
     const progress = JSON.parse((await channels.executeTakeFirstOrThrow()).progress ?? '')
-    const begun = { uid: progress.uid + 1, ...attempts }
+    const attempts = { uid: progress.uid + 1, ...counts }
     await app.ctx.db
       .updateTable('channels')
-      .set({ progress: JSON.stringify({ ...progress, begun }) })
+      .set({ progress: JSON.stringify({ ...progress, attempts }) })
       .execute()
     // The poll starts again with the stored progress, as in another process.
     await app.call('PUT', `/v1/channels/${app.channel}`, { settle_s: 1 })

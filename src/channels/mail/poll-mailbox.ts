@@ -58,37 +58,33 @@ async function openChannelMailbox(ctx: Ctx, { config, secret }: MailboxCall): Pr
   return openMailbox({ address, host, port, secure, ca, username, password: secret, mailbox })
 }
 
-/** What is known of earlier attempts to receive a mail. */
-const begunMail = z.object({
+/** The earlier attempts to receive a mail that did not succeed. */
+const mailAttempts = z.object({
   uid: z.number(),
-  /** How often the process died meanwhile: counted when the mail is begun, and taken back at every other end. */
-  deaths: z.number(),
+  /** How often the process crashed meanwhile. Each attempt counts as a crash until it ends. */
+  crashes: z.number(),
   /** How often an unknown error occurred. */
   failures: z.number(),
 })
-type BegunMail = z.infer<typeof begunMail>
+type MailAttempts = z.infer<typeof mailAttempts>
 
 /** How far a mailbox was read. Without a UID, the mails since the channel was created are received. */
 interface MailboxProgress {
   uidValidity: string
   uid: number | null
-  /** The mail that is being received, or could not be received. */
-  begun: BegunMail | null
+  /** Of the mail that is being received, or could not be received. */
+  attempts: MailAttempts | null
 }
 
 function readProgress({ channel }: PollCall, { uidValidity }: ImapMailbox): MailboxProgress {
   const stored: JsonObject = channel.progress === null ? {} : JSON.parse(channel.progress)
-  if (stored.uid_validity !== uidValidity) return { uidValidity, uid: null, begun: null }
-  const begun = begunMail.safeParse(stored.begun)
-  return {
-    uidValidity,
-    uid: typeof stored.uid === 'number' ? stored.uid : null,
-    begun: begun.success ? begun.data : null,
-  }
+  if (stored.uid_validity !== uidValidity) return { uidValidity, uid: null, attempts: null }
+  const { data: attempts = null } = mailAttempts.safeParse(stored.attempts)
+  return { uidValidity, uid: typeof stored.uid === 'number' ? stored.uid : null, attempts }
 }
 
-const saveProgress = (call: MailboxCall, { uidValidity, uid, begun }: MailboxProgress): Promise<void> =>
-  call.saveProgress({ uid_validity: uidValidity, uid, ...(begun && { begun }) })
+const saveProgress = (call: MailboxCall, { uidValidity, uid, attempts }: MailboxProgress): Promise<void> =>
+  call.saveProgress({ uid_validity: uidValidity, uid, ...(attempts && { attempts }) })
 
 async function receiveNewMails(
   ctx: Ctx,
@@ -107,7 +103,7 @@ async function receiveNewMails(
     if (signal.aborted) break
     await receiveOnce(ctx, call, mailbox, entry.uid, received, signal)
     // A process that dies before this reads the mail again, and the second delivery changes nothing.
-    received = { ...received, uid: entry.uid, begun: null }
+    received = { ...received, uid: entry.uid, attempts: null }
     await saveProgress(call, received)
   }
   return received
@@ -117,8 +113,8 @@ async function receiveNewMails(
 const startOfSecond = (date: Date): Date => new Date(Math.floor(date.getTime() / 1000) * 1000)
 
 /**
- * Receives one mail. If the process died twice while it did so, or failed many times for an unknown reason, the mail may be
- * the cause, and would stop the channel for ever: then only its head is read, and after one more failure nothing.
+ * Receives one mail. If the process crashed twice while it did so, or failed many times for an unknown reason, the mail may
+ * be the cause, and would stop the channel for ever: then only its head is read, and after one more failure nothing.
  */
 async function receiveOnce(
   ctx: Ctx,
@@ -128,29 +124,30 @@ async function receiveOnce(
   progress: MailboxProgress,
   signal: AbortSignal,
 ): Promise<void> {
-  const begun = progress.begun?.uid === uid ? progress.begun : { uid, deaths: 0, failures: 0 }
-  const { deaths, failures } = begun
-  if (deaths > MAX_DEATHS || failures > MAX_FAILURES) return reportUnreadMail(ctx, call, uid, REPEATED_FAILURE)
-  const onlyHead = deaths === MAX_DEATHS || failures === MAX_FAILURES
-  const save = (changed: Partial<BegunMail>) => saveProgress(call, { ...progress, begun: { ...begun, ...changed } })
+  const attempts = progress.attempts?.uid === uid ? progress.attempts : { uid, crashes: 0, failures: 0 }
+  const { crashes, failures } = attempts
+  if (crashes > MAX_CRASHES || failures > MAX_FAILURES) return reportUnreadMail(ctx, call, uid, REPEATED_FAILURE)
+  const onlyHead = crashes === MAX_CRASHES || failures === MAX_FAILURES
+  const save = (changed: Partial<MailAttempts>) =>
+    saveProgress(call, { ...progress, attempts: { ...attempts, ...changed } })
   try {
     const mail = await readMail(mailbox, uid, onlyHead)
     if (!mail) return
-    await save({ deaths: deaths + 1 })
+    await save({ crashes: crashes + 1 })
     await receiveMail(ctx, call, uid, mail, onlyHead)
   } catch (error) {
-    const isTemporary = signal.aborted || isOfTheService(error)
-    await save({ failures: failures + (isTemporary ? 0 : 1) }).catch(() => {})
+    const isUnknown = !signal.aborted && !isKnownFailure(error)
+    await save({ failures: failures + (isUnknown ? 1 : 0) }).catch(() => {})
     throw error
   }
 }
 
-const MAX_DEATHS = 2
+const MAX_CRASHES = 2
 /** About half an hour, with the pauses between the attempts. */
 const MAX_FAILURES = 10
 
-/** Such as a wrong setting of the channel or a database that is away. */
-const isOfTheService = (error: unknown): boolean =>
+/** Not caused by the mail, such as a wrong setting of the channel or an unavailable database. */
+const isKnownFailure = (error: unknown): boolean =>
   error instanceof Problem || error instanceof StoreUnavailable || error instanceof EgressError
 
 /** Resolves with the next mail, after the interval, or when the signal is aborted. */

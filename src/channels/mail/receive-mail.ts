@@ -34,7 +34,7 @@ export async function receiveMail(
   const isUnread = typeof whole === 'string'
   const content = isUnread
     ? withNote(
-        await parseUntrusted(ctx, 'mailHead', head, options).catch(leaveOut),
+        await parseUntrusted(ctx, 'mailHead', head, options).catch(toEmptyContent),
         `[This mail could not be read (${whole}). It is only in the mailbox.]`,
       )
     : isTooLarge(size)
@@ -54,8 +54,8 @@ function describeFailure(error: unknown): string {
   return error instanceof Problem ? error.message : 'it is malformed'
 }
 
-/** Not even the head can be read. */
-function leaveOut(error: unknown): MailContent {
+/** For a mail of which not even the head can be read. */
+function toEmptyContent(error: unknown): MailContent {
   if (error instanceof Problem && error.status >= 500) throw error
   return { messages: [], undelivered: [] }
 }

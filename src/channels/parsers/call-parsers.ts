@@ -18,7 +18,14 @@ export function parseJsonObject(body: Buffer, _options: null): JsonObject {
   return value
 }
 
-export const parseCallFields = (body: Buffer, _options: null) => parseFormFields(body, MAX_FORM_FIELDS)
+/** The fields of a form in their order. */
+export function parseCallFields(body: Buffer, _options: null): [name: string, value: string][] {
+  const fields = parseFormFields(body, MAX_FORM_FIELDS)
+  if (!fields) throw tooManyFields()
+  return fields
+}
+
+export const tooManyFields = () => badRequest(`body must not have more than ${MAX_FORM_FIELDS} fields`)
 
 /** Slack sends events as JSON, and clicks, forms and commands as form fields. */
 export interface SlackCall {

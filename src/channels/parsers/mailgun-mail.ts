@@ -1,7 +1,6 @@
 import { Busboy, type BusboyFileStream } from '@fastify/busboy'
 import { tryParseJson } from '../../base/json-fields.ts'
 import { BoundaryCounter, requireFormBoundary } from '../../base/form-boundary.ts'
-import { tooManyFields } from '../../base/form-fields.ts'
 import { badRequest, Problem } from '../../base/problem.ts'
 import { requireBoundedJson } from '../../base/strict-json.ts'
 import { parseMailAddress } from '../../connections/mail/mail-address.ts'
@@ -17,7 +16,7 @@ import {
   type ReceivedMail,
   toMailContent,
 } from '../mail/received-mail.ts'
-import { MAX_FORM_FIELDS } from './call-parsers.ts'
+import { MAX_FORM_FIELDS, tooManyFields } from './call-parsers.ts'
 
 const MAX_PARTS = 1000
 const MAIL_SIZES = { fieldSize: 10 * 1024 * 1024, fileSize: 40 * 1024 * 1024 }
@@ -79,7 +78,7 @@ async function readForm(
       isPartAFile: (field = '', _type, name) => name !== undefined || ATTACHMENT.test(field),
     })
     await new Promise<void>((resolve, reject) => {
-      parser.on('fieldsLimit', () => reject(tooManyFields(MAX_FORM_FIELDS)))
+      parser.on('fieldsLimit', () => reject(tooManyFields()))
       parser.on('field', (name, value) => void (form.fields.has(name) || form.fields.set(name, value)))
       parser.on('file', (field, stream, name, _encoding, type) => addFile(form, stream, { field, name, type }))
       parser.on('finish', resolve).on('error', reject)

@@ -1,7 +1,7 @@
 import { errorMessage } from '../../base/error-message.ts'
 import { Problem } from '../../base/problem.ts'
 import type { Ctx } from '../../ctx/ctx.ts'
-import { toResult } from '../../ctx/worker-thread.ts'
+import { type ParserThreads, toResult } from '../../ctx/worker-thread.ts'
 import { copyBytes } from '../mail/received-mail.ts'
 import type { ParserName, ParserOptions, ParserResult } from './parser-table.ts'
 
@@ -25,12 +25,21 @@ export async function parseUntrusted<Name extends ParserName>(
   }
   // A buffer of the pool is a part of one that others use.
   const own = copyBytes(bytes)
-  const thread = CALL_PARSERS.has(name) ? parserThreads.calls : parserThreads.mails
-  return thread.run({ name, bytes: own, options }, [own.buffer])
+  return parserThreads[THREADS[name]].run({ name, bytes: own, options }, [own.buffer])
 }
 
-/** Their input has at most a megabyte and 30,000 values, so each takes a fraction of a second. */
-const CALL_PARSERS: ReadonlySet<ParserName> = new Set<ParserName>(['formFields', 'jsonObject', 'slackCall'])
+/** Calls take a fraction of a second, because they may have 30,000 values only. */
+const THREADS: Record<ParserName, keyof ParserThreads> = {
+  formFields: 'calls',
+  jsonObject: 'calls',
+  mailHead: 'mails',
+  mailgunMail: 'mails',
+  mailgunSignature: 'mails',
+  mimeMail: 'mails',
+  postmarkMail: 'mails',
+  resendMail: 'mails',
+  slackCall: 'calls',
+}
 
 /** A failure is one of the installation, and not of the content. */
 const loadParsers = () =>

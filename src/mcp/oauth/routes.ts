@@ -118,6 +118,7 @@ async function readForm({ raw, headers }: FastifyRequest): Promise<TokenForm> {
   if (!/^application\/x-www-form-urlencoded\b/i.test(headers['content-type'] ?? ''))
     throw oauthProblem('invalid_request', 'content type must be application/x-www-form-urlencoded')
   const fields = parseFormFields(body, MAX_FORM_FIELDS)
+  if (!fields) throw oauthProblem('invalid_request', `body must not have more than ${MAX_FORM_FIELDS} fields`)
   if (fields.some(([, value]) => value.includes('\0'))) throw badRequest('body must not contain nul characters')
   const isOnce = (name: string) => fields.filter(([other]) => other === name).length === 1
   return new Map(fields.filter(([name]) => isOnce(name)))
