@@ -59,7 +59,7 @@ function describeIssue(issue: Issue): string {
         ? `must have at most ${issue.maximum} ${issue.origin === 'string' ? 'characters' : 'items'}`
         : `must be ${issue.inclusive ? 'at most' : 'less than'} ${issue.maximum}`
     case 'invalid_union':
-      return 'has none of the allowed forms'
+      return describeForms(issue)
     case 'unrecognized_keys':
       return `has keys that are unknown: ${issue.keys.map((key) => JSON.stringify(key)).join(', ')}`
     case 'invalid_key':
@@ -67,4 +67,12 @@ function describeIssue(issue: Issue): string {
     default:
       return issue.message.charAt(0).toLowerCase() + issue.message.slice(1)
   }
+}
+
+/** The text that the union declares, or else what each of its forms must be: "must be a number or a string". */
+function describeForms({ message, errors }: Extract<Issue, { code: 'invalid_union' }>): string {
+  if (message !== 'Invalid input') return message
+  const [first, ...others] = new Set(errors.flatMap(([issue]) => (issue ? describeIssue(issue) : [])))
+  if (first === undefined) return 'has none of the allowed forms'
+  return [first, ...others.map((text) => text.replace(/^must be /, ''))].join(' or ')
 }

@@ -19,6 +19,8 @@ export function parseCommandLine(args: string[]): ParsedCommandLine {
   if (first === 'help') return { kind: 'help', topic: after.slice(1).filter((word) => !word.startsWith('-')) }
   if (first === undefined && options.help) return { kind: 'help', topic: [] }
   if (first === undefined) throw usageError('no command given', helpListsCommands)
+  if (isGroup(after) && (options.help || after.includes('--help') || after.includes('-h')))
+    return { kind: 'help', topic: [first] }
   const command = findCommand(after)
   const rest = after.slice(command.name.split(' ').length)
   return checkArgCount(command, parseOptions([...before, ...rest], { ...COMMON_OPTIONS, ...command.options }, command))
@@ -99,6 +101,12 @@ function unknownOption(word: string, options: OptionTable, command: CliCommand |
 }
 
 const helpHint = (command: CliCommand | null) => (svc: string) => `see: ${svc} help${command ? ` ${command.name}` : ''}`
+
+/** Only the first word of commands was given, such as `wedge`, which is no command. */
+function isGroup([first = '', second = '-']: string[]): boolean {
+  const names = COMMANDS.map(({ name }) => name)
+  return second.startsWith('-') && !names.includes(first) && names.some((name) => name.startsWith(`${first} `))
+}
 
 /** Tries two words first: `approvals approve` before `approvals`. */
 function findCommand(args: string[]): CliCommand {

@@ -89,7 +89,9 @@ const MEMBER_APPROVERS_TEXT = 'operator, admin, owner, the id of a member, or th
 /** One or several. A misspelt role would name a member that does not exist, and the approval could never be decided. */
 function approverList(pattern: string, message: string) {
   const approver = z.string().regex(new RegExp(`^(?:${pattern})$`), message)
-  return z.union([approver, z.array(approver).min(1).max(50)]).transform((approvers) => [approvers].flat())
+  return z
+    .union([approver, z.array(approver).min(1).max(50)], `${message}; or a list of 1 to 50 of these`)
+    .transform((approvers) => [approvers].flat())
 }
 
 /** Roles, members by their id or mail address, and the client of the task. */

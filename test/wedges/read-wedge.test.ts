@@ -55,6 +55,10 @@ describe('reading a wedge', () => {
 
   test.each([
     [{ approvers: 'admins' }, 'approvals.0.approvers must be operator, admin, owner, the id of a member, or the mail'],
+    [
+      { approvers: { roles: ['admin'] } },
+      'approvals.0.approvers must be operator, admin, owner, the id of a member, or the mail address of a member, or client; or a list of 1 to 50 of these',
+    ],
     [{ approvers: ['owner', 'viewer'] }, 'approvals.0.approvers.1 must be operator, admin, owner'],
     [{ needed: 2, approvers: 'ada@example.com' }, 'approvals.0.needed must not be more than the number of approvers'],
     [{ needed: 2, approvers: 'client' }, 'approvals.0.needed must not be more than the number of approvers'],
