@@ -126,7 +126,7 @@ function tally(sums: readonly WedgeSum[]) {
   return {
     runs: sum(sums.map(({ runs }) => runs)),
     of,
-    successRate: ended === 0 ? 0 : of('succeeded') / ended,
+    successRate: ended === 0 ? null : of('succeeded') / ended,
     costUsd: sum(sums.map(({ cost_micros }) => cost_micros)) / 1e6,
   }
 }

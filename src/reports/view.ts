@@ -2,6 +2,10 @@ import { z } from 'zod'
 import { jsonValue } from '../http/validate.ts'
 
 const count = z.number().int()
+const successRate = z
+  .number()
+  .nullable()
+  .meta({ description: 'Succeeded tasks among ended ones, from 0 to 1; null: none has ended.' })
 
 export const AnalyticsView = z
   .object({
@@ -14,13 +18,13 @@ export const AnalyticsView = z
     rejected: count,
     expired: count,
     cancelled: count,
-    success_rate: z.number().meta({ description: 'Succeeded tasks among ended ones, from 0 to 1.' }),
+    success_rate: successRate,
     cost_usd: z.number(),
     median_approval_wait_s: z
       .number()
       .nullable()
       .meta({ description: 'Median time from request to decision, in seconds.' }),
-    by_wedge: z.array(z.object({ wedge: z.string(), runs: count, success_rate: z.number(), cost_usd: z.number() })),
+    by_wedge: z.array(z.object({ wedge: z.string(), runs: count, success_rate: successRate, cost_usd: z.number() })),
     by_day: z.array(z.object({ day: z.string(), runs: count, succeeded: count, cost_usd: z.number() })),
     by_client: z
       .array(z.object({ client_id: z.string(), runs: count, cost_usd: z.number() }))

@@ -18,7 +18,7 @@ eachStore((store) => {
         from: '2026-02-01T00:00:00.000Z',
         to: '2026-03-02T09:00:00.000Z',
         runs: 0,
-        success_rate: 0,
+        success_rate: null,
         cost_usd: 0,
         median_approval_wait_s: null,
         by_wedge: [],
@@ -70,6 +70,20 @@ eachStore((store) => {
           { client_id: 'cli_b', runs: 2, cost_usd: 0.050003 },
         ],
       })
+    })
+
+    test('the success rate is null while no task has ended, for the project and for each wedge', async () => {
+      const app = await reportApp(store)
+      await insertTasks(app, [
+        { status: 'queued', cost_micros: 0, wedge: 'waiting' },
+        { status: 'awaiting_approval', cost_micros: 0, wedge: 'waiting' },
+      ])
+      const waiting = { wedge: 'waiting', runs: 2, success_rate: null, cost_usd: 0 }
+      expect((await app.call('GET', '/v1/analytics')).body).toMatchObject({ success_rate: null, by_wedge: [waiting] })
+      await insertTasks(app, [{ status: 'failed', cost_micros: 0, wedge: 'ended' }])
+      const ended = { wedge: 'ended', runs: 1, success_rate: 0, cost_usd: 0 }
+      const { body } = await app.call('GET', '/v1/analytics')
+      expect(body).toMatchObject({ success_rate: 0, by_wedge: [waiting, ended] })
     })
 
     test('analytics has the median time to decide and counts every approval but no question, before and after a rollup', async () => {

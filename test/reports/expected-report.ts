@@ -65,10 +65,10 @@ export function expectedReport(
 const count = (tasks: readonly TaskRow[], status: string) => tasks.filter((task) => task.status === status).length
 const cost = (tasks: readonly TaskRow[]) => tasks.reduce((sum, { cost_micros }) => sum + cost_micros, 0) / 1e6
 
-function successRate(tasks: readonly TaskRow[]): number {
+function successRate(tasks: readonly TaskRow[]): number | null {
   const final = ['succeeded', 'failed', 'rejected', 'expired', 'cancelled']
   const ended = tasks.filter(({ status }) => final.includes(status)).length
-  return ended === 0 ? 0 : count(tasks, 'succeeded') / ended
+  return ended === 0 ? null : count(tasks, 'succeeded') / ended
 }
 
 /** The median in seconds of waits in milliseconds. */

@@ -52,15 +52,16 @@ export type Analytics = {
   rejected: number
   expired: number
   cancelled: number
-  /** Succeeded tasks among ended ones, from 0 to 1. */
-  success_rate: number
+  /** Succeeded tasks among ended ones, from 0 to 1; null: none has ended. */
+  success_rate: number | null
   cost_usd: number
   /** Median time from request to decision, in seconds. */
   median_approval_wait_s: number | null
   by_wedge: {
     wedge: string
     runs: number
-    success_rate: number
+    /** Succeeded tasks among ended ones, from 0 to 1; null: none has ended. */
+    success_rate: number | null
     cost_usd: number
   }[]
   by_day: {

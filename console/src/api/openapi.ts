@@ -77,7 +77,8 @@ export interface components {
             by_wedge: {
                 cost_usd: number;
                 runs: number;
-                success_rate: number;
+                /** @description Succeeded tasks among ended ones, from 0 to 1; null: none has ended. */
+                success_rate: number | null;
                 wedge: string;
             }[];
             cancelled: number;
@@ -91,8 +92,8 @@ export interface components {
             rejected: number;
             runs: number;
             succeeded: number;
-            /** @description Succeeded tasks among ended ones, from 0 to 1. */
-            success_rate: number;
+            /** @description Succeeded tasks among ended ones, from 0 to 1; null: none has ended. */
+            success_rate: number | null;
             to: string;
         };
         AnswerIntakeQuestionRequest: {

@@ -64,7 +64,7 @@ function Charts({ data }: { data: Analytics }) {
               <tr key={wedge}>
                 <td className="font-medium">{wedge}</td>
                 <td className="tabular-nums">{formatNumber(runs)}</td>
-                <td className="tabular-nums">{formatPercent(success_rate)}</td>
+                <td className="tabular-nums">{formatRate(success_rate)}</td>
                 <td className="tabular-nums">{formatUsd(cost_usd)}</td>
               </tr>
             ))}
@@ -92,12 +92,14 @@ function Charts({ data }: { data: Analytics }) {
   )
 }
 
+/** A dash while no task has ended. */
+const formatRate = (rate: number | null) => (rate === null ? analyticsText.none : formatPercent(rate))
+
 function Totals({ data }: { data: Analytics }) {
   const { runs, success_rate, cost_usd, median_approval_wait_s } = data
-  const hasRate = runs > 0 && success_rate !== null
   const metrics: [string, string][] = [
     [analyticsText.tasks, formatNumber(runs)],
-    [analyticsText.successRate, hasRate ? formatPercent(success_rate) : analyticsText.none],
+    [analyticsText.successRate, formatRate(success_rate)],
     [analyticsText.totalCost, formatUsd(cost_usd)],
     [
       analyticsText.medianApprovalTime,

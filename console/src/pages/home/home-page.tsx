@@ -142,7 +142,7 @@ function Metrics() {
     <MetricRow
       metrics={[
         [metrics.runs, data ? formatNumber(data.runs) : ' '],
-        [metrics.successRate, data?.success_rate != null && data.runs > 0 ? formatPercent(data.success_rate) : '—'],
+        [metrics.successRate, data?.success_rate != null ? formatPercent(data.success_rate) : '—'],
         [metrics.totalCost, data ? formatUsd(data.cost_usd) : '—'],
         [
           metrics.responseTime,
