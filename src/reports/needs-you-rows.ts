@@ -1,4 +1,4 @@
-import { type SqlBool, sql } from 'kysely'
+import { type SelectQueryBuilder, type SqlBool, sql } from 'kysely'
 import { CLIENT_APPROVER } from '../contract/wedge-manifest.ts'
 import type { Db } from '../store/store.ts'
 import type { ApprovalRow, TaskRow } from '../store/tables.ts'
@@ -13,20 +13,51 @@ export interface WaitingRow {
   wedge: string | null
 }
 
+/** The first rows of a query, and how many rows it has in all. */
+export interface CountedRows<Row> {
+  rows: Row[]
+  total: number
+}
+
+async function listAndCount<Source, Table extends keyof Source, Row>(
+  db: Db,
+  query: SelectQueryBuilder<Source, Table, Row>,
+  limit: number,
+): Promise<CountedRows<Row>> {
+  const found = await query.limit(limit + 1).execute()
+  if (found.length <= limit) return { rows: found, total: found.length }
+  return { rows: found.slice(0, limit), total: await countRows(db, query) }
+}
+
+async function countRows<Source, Table extends keyof Source, Row>(
+  db: Db,
+  query: SelectQueryBuilder<Source, Table, Row>,
+): Promise<number> {
+  const { n } = await db
+    .selectFrom(query.clearOrderBy().as('found'))
+    .select((found) => found.fn.countAll<number | string>().as('n'))
+    .executeTakeFirstOrThrow()
+  return Number(n)
+}
+
 /** The approvers of a request that only the client may decide about. */
 const ONLY_CLIENT = JSON.stringify([CLIENT_APPROVER])
 
 /** The pending approvals and questions, the oldest first, without those that only a client may decide about. */
-export function listPendingApprovals(db: Db, projectIds: readonly string[], limit: number): Promise<ApprovalRow[]> {
-  return db
+export async function listPendingApprovals(
+  db: Db,
+  projectIds: readonly string[],
+  limit: number,
+): Promise<CountedRows<ApprovalRow> & { questions: number }> {
+  const query = db
     .selectFrom('approvals')
     .selectAll()
     .where('project_id', 'in', projectIds)
     .where('status', '=', 'pending')
     .where(sql<SqlBool>`coalesce(approvers, '') <> ${ONLY_CLIENT}`)
     .orderBy('id')
-    .limit(limit)
-    .execute()
+  const questions = await countRows(db, query.where('path', '=', 'question'))
+  return { ...(await listAndCount(db, query, limit)), questions }
 }
 
 /** The name of a thread's client; the first address of one who has given none. */
@@ -57,8 +88,12 @@ export async function listThreadsOfTasks(db: Db, taskIds: readonly string[]): Pr
 }
 
 /** The conversations in which a client has waited longest for an answer that no run will give. */
-export function listUnansweredThreads(db: Db, projectIds: readonly string[], limit: number): Promise<WaitingRow[]> {
-  return db
+export function listUnansweredThreads(
+  db: Db,
+  projectIds: readonly string[],
+  limit: number,
+): Promise<CountedRows<WaitingRow>> {
+  const query = db
     .selectFrom('threads')
     .leftJoin('clients', 'clients.id', 'threads.client_id')
     .select([
@@ -72,8 +107,7 @@ export function listUnansweredThreads(db: Db, projectIds: readonly string[], lim
     .where('threads.project_id', 'in', projectIds)
     .where('threads.unanswered_at', 'is not', null)
     .orderBy('threads.unanswered_at')
-    .limit(limit)
-    .execute()
+  return listAndCount(db, query, limit)
 }
 
 /** Tasks without a conversation that expired at this time or later and were not run again, newest first. */
@@ -82,8 +116,8 @@ export function listExpiredTasks(
   projectIds: readonly string[],
   since: string,
   limit: number,
-): Promise<TaskRow[]> {
-  return db
+): Promise<CountedRows<TaskRow>> {
+  const query = db
     .selectFrom('tasks')
     .selectAll()
     .where('status', '=', sql.lit('expired'))
@@ -96,39 +130,48 @@ export function listExpiredTasks(
       ),
     )
     .orderBy('id', 'desc')
-    .limit(limit)
-    .execute()
+  return listAndCount(db, query, limit)
 }
 
 /** Connections whose last call failed, because of the connection and not because of the request. */
-export function listFailingConnections(db: Db, projectIds: readonly string[], limit: number): Promise<WaitingRow[]> {
-  return db
+export function listFailingConnections(
+  db: Db,
+  projectIds: readonly string[],
+  limit: number,
+): Promise<CountedRows<WaitingRow>> {
+  const query = db
     .selectFrom('connections')
     .select(['id', 'project_id', 'name as title', 'last_error as detail', sql<string | null>`null`.as('wedge')])
     .select(sql<string>`coalesce(last_error_at, updated_at)`.as('since'))
     .where('project_id', 'in', projectIds)
     .where('last_error', 'is not', null)
     .orderBy('id')
-    .limit(limit)
-    .execute()
+  return listAndCount(db, query, limit)
 }
 
 /** Channels that could not receive messages when they last tried. */
-export function listFailingChannels(db: Db, projectIds: readonly string[], limit: number): Promise<WaitingRow[]> {
-  return db
+export function listFailingChannels(
+  db: Db,
+  projectIds: readonly string[],
+  limit: number,
+): Promise<CountedRows<WaitingRow>> {
+  const query = db
     .selectFrom('channels')
     .select(['id', 'project_id', 'address as title', 'last_error as detail', 'wedge'])
     .select(sql<string>`coalesce(last_error_at, created_at)`.as('since'))
     .where('project_id', 'in', projectIds)
     .where('last_error', 'is not', null)
     .orderBy('id')
-    .limit(limit)
-    .execute()
+  return listAndCount(db, query, limit)
 }
 
 /** Enabled schedules whose last due time started no task, or whose last task failed. */
-export function listFailingSchedules(db: Db, projectIds: readonly string[], limit: number): Promise<WaitingRow[]> {
-  return db
+export function listFailingSchedules(
+  db: Db,
+  projectIds: readonly string[],
+  limit: number,
+): Promise<CountedRows<WaitingRow>> {
+  const query = db
     .selectFrom('schedules')
     .leftJoin('tasks', 'tasks.id', 'schedules.last_task_id')
     .select(['schedules.id', 'schedules.project_id', 'schedules.name as title', 'schedules.wedge'])
@@ -138,19 +181,21 @@ export function listFailingSchedules(db: Db, projectIds: readonly string[], limi
     .where('schedules.enabled', '=', 1)
     .where((row) => row.or([row('schedules.last_error', 'is not', null), row('tasks.status', '=', 'failed')]))
     .orderBy('schedules.id')
-    .limit(limit)
-    .execute()
+  return listAndCount(db, query, limit)
 }
 
 /** The questions that runs asked because they lacked knowledge, newest first. */
-export function listOpenIntakeQuestions(db: Db, projectIds: readonly string[], limit: number): Promise<WaitingRow[]> {
-  return db
+export function listOpenIntakeQuestions(
+  db: Db,
+  projectIds: readonly string[],
+  limit: number,
+): Promise<CountedRows<WaitingRow>> {
+  const query = db
     .selectFrom('intake_questions')
     .select(['question_id as id', 'project_id', 'question as title', 'why as detail', 'created_at as since', 'wedge'])
     .where('project_id', 'in', projectIds)
     .where('status', '=', sql.lit('open'))
     .where('asked', '>', sql.lit(0))
     .orderBy('created_at', 'desc')
-    .limit(limit)
-    .execute()
+  return listAndCount(db, query, limit)
 }

@@ -13,6 +13,8 @@ const NEEDS_YOU_KINDS = [
   'intake',
 ] as const
 
+export type NeedsYouKind = (typeof NEEDS_YOU_KINDS)[number]
+
 const NeedsYouItemView = z
   .object({
     kind: z.enum(NEEDS_YOU_KINDS),
@@ -43,6 +45,9 @@ export type NeedsYouItemView = z.infer<typeof NeedsYouItemView>
 export const NeedsYouView = z
   .object({
     data: z.array(NeedsYouItemView),
+    counts: z
+      .record(z.enum(NEEDS_YOU_KINDS), z.number().int())
+      .meta({ description: 'How many items each kind has in all, which may be more than `data` has.' }),
     has_more: z.boolean().meta({ description: 'At least one kind has more items than are shown.' }),
   })
   .meta({ id: 'NeedsYou' })

@@ -6,6 +6,7 @@ import type { ApprovalRow, TaskRow } from '../store/tables.ts'
 import { toTaskView } from '../tasks/view.ts'
 import {
   type ApprovalThread,
+  type CountedRows,
   listExpiredTasks,
   listFailingChannels,
   listFailingConnections,
@@ -16,7 +17,7 @@ import {
   listUnansweredThreads,
   type WaitingRow,
 } from './needs-you-rows.ts'
-import type { NeedsYouItemView } from './needs-you-view.ts'
+import type { NeedsYouKind } from './needs-you-view.ts'
 
 /** The console shows a few items of each kind and links to the page that has all of them. */
 const MAX_PER_KIND = 50
@@ -24,27 +25,43 @@ const WEEK_MS = 7 * 86_400_000
 
 /** Everything that waits for a person, the most urgent kinds first. */
 export async function readNeedsYou({ db, world }: Pick<Ctx, 'db' | 'world'>, projectIds: readonly string[]) {
-  const limit = MAX_PER_KIND + 1
   // After a week an expired task is no longer of interest.
   const weekAgo = toIsoTime(world.clock.now() - WEEK_MS)
-  const reads: (() => Promise<object[]>)[] = [
-    async () => toApprovalItems(db, await listPendingApprovals(db, projectIds, limit)),
-    async () => toItems('conversation', await listUnansweredThreads(db, projectIds, limit)),
-    async () => (await listExpiredTasks(db, projectIds, weekAgo, limit)).map(toExpiredTaskItem),
-    async () => toItems('connection', await listFailingConnections(db, projectIds, limit)),
-    async () => toItems('channel', await listFailingChannels(db, projectIds, limit)),
-    async () => toItems('schedule', await listFailingSchedules(db, projectIds, limit)),
-    async () => toItems('intake', await listOpenIntakeQuestions(db, projectIds, limit)),
-  ]
-  const lists = await Promise.all(reads.map((read) => read()))
-  return {
-    data: lists.flatMap((items) => items.slice(0, MAX_PER_KIND)),
-    has_more: lists.some((items) => items.length > MAX_PER_KIND),
-  }
+  const parts = await Promise.all([
+    readApprovals(db, projectIds),
+    readPart('conversation', listUnansweredThreads(db, projectIds, MAX_PER_KIND)),
+    readExpiredTasks(listExpiredTasks(db, projectIds, weekAgo, MAX_PER_KIND)),
+    readPart('connection', listFailingConnections(db, projectIds, MAX_PER_KIND)),
+    readPart('channel', listFailingChannels(db, projectIds, MAX_PER_KIND)),
+    readPart('schedule', listFailingSchedules(db, projectIds, MAX_PER_KIND)),
+    readPart('intake', listOpenIntakeQuestions(db, projectIds, MAX_PER_KIND)),
+  ])
+  const data = parts.flatMap(({ items }) => items)
+  const counts: Partial<Record<NeedsYouKind, number>> = Object.assign({}, ...parts.map((part) => part.counts))
+  const total = Object.values(counts).reduce((all, count) => all + count, 0)
+  return { data, counts, has_more: total > data.length }
 }
 
-const toItems = (kind: NeedsYouItemView['kind'], rows: readonly WaitingRow[]): object[] =>
-  rows.map((row) => ({ kind, ...row, approval: null, thread: null, task: null }))
+interface NeedsYouPart {
+  items: object[]
+  counts: Partial<Record<NeedsYouKind, number>>
+}
+
+async function readApprovals(db: Db, projectIds: readonly string[]): Promise<NeedsYouPart> {
+  const { rows, total, questions } = await listPendingApprovals(db, projectIds, MAX_PER_KIND)
+  return { items: await toApprovalItems(db, rows), counts: { approval: total - questions, question: questions } }
+}
+
+async function readPart(kind: NeedsYouKind, list: Promise<CountedRows<WaitingRow>>): Promise<NeedsYouPart> {
+  const { rows, total } = await list
+  const items = rows.map((row) => ({ kind, ...row, approval: null, thread: null, task: null }))
+  return { items, counts: { [kind]: total } }
+}
+
+async function readExpiredTasks(list: Promise<CountedRows<TaskRow>>): Promise<NeedsYouPart> {
+  const { rows, total } = await list
+  return { items: rows.map(toExpiredTaskItem), counts: { expired_task: total } }
+}
 
 async function toApprovalItems(db: Db, rows: readonly ApprovalRow[]): Promise<object[]> {
   const approvals = await readApprovalViews(db, rows)

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { Db } from '../../src/store/store.ts'
 import { openFakeBroker } from '../broker/fake-broker.ts'
 import { accessibilityViolations, consoleFixture, waitForStatus } from './console-browser.ts'
 
@@ -79,11 +80,27 @@ describe('forms and dialogs', () => {
       await waitForStatus(console(), body.id, 'awaiting_approval')
     }
     const page = await console().open('/', { viewport: { width: 390, height: 844 } })
-    await page.getByRole('heading', { name: '6 approvals need your decision' }).waitFor()
+    await page.getByRole('heading', { name: '6 approvals wait' }).waitFor()
     expect(await accessibilityViolations(page)).toEqual([])
     const items = page.getByRole('region', { name: 'Needs you' }).getByRole('listitem')
     expect(await items.count()).toBe(6)
+    await addPendingApprovals(console().app.ctx.db, 54)
+    const wide = await console().open('/')
+    await wide.getByRole('heading', { name: /^60 approvals wait · oldest / }).waitFor()
+    await wide.getByRole('button', { name: 'Show 50 of 60' }).waitFor()
+    await expect.poll(() => wide.getByRole('link', { name: 'Approvals 60' }).count()).toBe(1)
     await items.last().getByRole('link').click()
     await page.waitForURL('**/approvals?id=*')
   })
 })
+
+/** Copies of a pending approval. */
+async function addPendingApprovals(db: Db, count: number): Promise<void> {
+  const pending = db.selectFrom('approvals').selectAll().where('status', '=', 'pending').orderBy('id', 'desc')
+  const row = await pending.executeTakeFirstOrThrow()
+  const copies = Array.from({ length: count }, (_, n) => ({
+    ...row,
+    id: row.id.slice(0, -2) + String(n).padStart(2, '0'),
+  }))
+  await db.insertInto('approvals').values(copies).execute()
+}

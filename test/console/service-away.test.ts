@@ -87,7 +87,7 @@ describe('console while the service is away', () => {
       task_type: 'write',
       input: { to: 'Ada' },
     })
-    await page.getByRole('heading', { name: '1 approval needs your decision' }).waitFor()
+    await page.getByRole('heading', { name: '1 approval waits' }).waitFor()
     await console().call('POST', `/v1/tasks/${body.id}/cancel`)
   })
 })

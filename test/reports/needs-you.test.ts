@@ -18,6 +18,16 @@ const WEDGES = {
   ],
 }
 
+const NO_COUNTS = {
+  approval: 0,
+  question: 0,
+  conversation: 0,
+  expired_task: 0,
+  connection: 0,
+  channel: 0,
+  schedule: 0,
+  intake: 0,
+}
 const NO_PARTS = { approval: null, task: null }
 
 eachStore((store) => {
@@ -34,7 +44,7 @@ eachStore((store) => {
       name: 'post',
       config: { url: 'https://post.example/' },
     })
-    expect(await needsYou()).toEqual({ data: [], has_more: false })
+    expect(await needsYou()).toEqual({ data: [], counts: NO_COUNTS, has_more: false })
 
     const waiting = []
     for (const task_type of ['send', 'ask', 'send']) {
@@ -102,7 +112,8 @@ eachStore((store) => {
       ['schedule', schedule.id],
       ['intake', 'gap-1'],
     ])
-    const { data } = await needsYou()
+    const { data, counts } = await needsYou()
+    expect(counts).toEqual(Object.fromEntries(Object.keys(NO_COUNTS).map((kind) => [kind, 1])))
     expect(data[0]).toMatchObject({ title: 'post:send', approval: { approval_id: send?.approval }, task: null })
     expect(data[2]).toMatchObject({ title: 'grace@example.com', detail: 'failed', since, ...NO_PARTS })
     expect(data[3]).toMatchObject({ title: 'send', task: { id: late?.task }, approval: null })
@@ -111,12 +122,28 @@ eachStore((store) => {
 
     const account = { email: 'other@example.com', password: 'correct horse battery', organisation: 'Other' }
     const other = (await app().call('POST', '/v1/auth/signup', account, { key: null })).body.session_token
-    expect(await needsYou(other)).toEqual({ data: [], has_more: false })
+    expect(await needsYou(other)).toEqual({ data: [], counts: NO_COUNTS, has_more: false })
 
     await app().call('POST', `/v1/approvals/${send?.approval}/reject`)
     await create(`/v1/tasks/${late?.task}/retry`, {})
     const left = (await kindsOf()).map(([kind]: string[]) => kind)
     expect(left).not.toContain('expired_task')
     expect(await kindsOf()).not.toContainEqual(['approval', send?.approval])
+  })
+
+  test('it counts all items of a kind of which it shows the first 50', async () => {
+    const { db } = app().ctx
+    const before = await needsYou()
+    const [question] = await db.selectFrom('approvals').selectAll().where('status', '=', 'pending').execute()
+    const rows = Array.from({ length: 60 }, (_, n) => `apr_${String(n).padStart(26, '0')}`).map((id) => ({
+      ...(question ?? expect.unreachable('the question of the test before')),
+      id,
+      path: 'tool',
+    }))
+    await db.insertInto('approvals').values(rows).execute()
+    const { data, counts, has_more } = await needsYou()
+    expect(data.filter(({ approval }: { approval: object | null }) => approval)).toHaveLength(50)
+    expect(counts).toEqual({ ...before.counts, approval: before.counts.approval + 60 })
+    expect(has_more).toBe(true)
   })
 })

@@ -6,6 +6,7 @@ import * as credential from '../api/credential.ts'
 import { callApi } from '../api/http.ts'
 import { unreadCountQuery } from '../api/conversation-queries.ts'
 import { approvalsQuery, sessionQuery, newestTasksQuery } from '../api/queries.ts'
+import { isOnlyForClient } from '../pages/approvals/may-decide.ts'
 import { Button, KeyCap } from '../ui/button.tsx'
 import { CountBadge } from '../ui/tabs.tsx'
 import { uiText } from '../ui/text.ts'
@@ -74,7 +75,8 @@ function useItemCount(counter: NavItem['counter']): number {
   const unread = useQuery({ ...unreadCountQuery, enabled: counter === 'conversations' })
   const running = useQuery({ ...newestTasksQuery({ status: 'running' }, 200), enabled: counter === 'activeTasks' })
   const queued = useQuery({ ...newestTasksQuery({ status: 'queued' }, 200), enabled: counter === 'activeTasks' })
-  if (counter === 'approvals') return approvals.data?.length ?? 0
+  // As on the home page: a request that only a client may decide about does not wait for the team.
+  if (counter === 'approvals') return approvals.data?.filter((approval) => !isOnlyForClient(approval)).length ?? 0
   if (counter === 'conversations') return unread.data ?? 0
   return counter === 'activeTasks' ? (running.data?.length ?? 0) + (queued.data?.length ?? 0) : 0
 }

@@ -5,7 +5,7 @@ import { errorMessage } from '../../api/http.ts'
 import {
   analyticsQuery,
   metaQuery,
-  type NeedsYouItem,
+  type NeedsYou,
   needsYouQuery,
   newestTasksQuery,
   type TaskListItem,
@@ -16,7 +16,8 @@ import { MetricRow } from '../../ui/metric-row.tsx'
 import { RequireRole, useHasRole } from '../../ui/role.tsx'
 import { Page } from '../../ui/page.tsx'
 import { CountBadge } from '../../ui/tabs.tsx'
-import { formatDuration, formatNumber, formatPercent, formatUsd } from '../../ui/format.ts'
+import { useNow } from '../../ui/time.tsx'
+import { formatDuration, formatNumber, formatPercent, formatRelative, formatUsd } from '../../ui/format.ts'
 import { TaskLines } from '../tasks/task-lines.tsx'
 import { Guide, useGuide } from './guide.tsx'
 import { NeedsYouList } from './needs-you.tsx'
@@ -28,9 +29,10 @@ export function HomePage() {
   const { data: tasks } = useQuery(newestTasksQuery({}, 12))
   const guide = useGuide()
   const canDecide = useHasRole()('operator')
+  const now = useNow(60_000)
   return (
     <Page
-      title={pageTitle(needsYou?.data ?? [], canDecide)}
+      title={pageTitle(needsYou, canDecide, now)}
       stackOnPhone
       actions={
         <RequireRole minRole="operator">
@@ -54,7 +56,7 @@ export function HomePage() {
                 <Metrics />
               </>
             }
-            needsYou={needsYou.data}
+            needsYou={needsYou}
             tasks={tasks}
           />
         </>
@@ -74,10 +76,11 @@ function HomeSections({
   tasks,
 }: {
   overview: ReactNode
-  needsYou: NeedsYouItem[]
+  needsYou: NeedsYou
   tasks: TaskListItem[]
 }) {
-  const [isOverviewFirst] = useState(needsYou.length === 0)
+  const total = countAll(needsYou)
+  const [isOverviewFirst] = useState(total === 0)
   const canDecide = useHasRole()('operator')
   return (
     <>
@@ -85,10 +88,10 @@ function HomeSections({
       <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-4 lg:grid-cols-2">
         <HomePanel
           title={canDecide ? homeText.needsYou.title : homeText.needsYou.titleForViewers}
-          count={needsYou.length}
+          count={total}
           to="/approvals"
         >
-          <NeedsYouList items={needsYou} />
+          <NeedsYouList items={needsYou.data} total={total} />
         </HomePanel>
         <HomePanel title={homeText.latestTasks} to="/tasks">
           {tasks.length === 0 && <p className="p-4 text-muted">{homeText.noTasks}</p>}
@@ -100,12 +103,15 @@ function HomeSections({
   )
 }
 
-function pageTitle(items: NeedsYouItem[], canDecide: boolean): string {
-  const count = items.length
-  if (count === 0) return canDecide ? homeText.caughtUp : homeText.noneWaiting
-  if (items.every(({ kind }) => kind === 'approval'))
-    return canDecide ? homeText.needYourDecision(count) : homeText.waiting(count)
-  if (items.every(({ kind }) => kind === 'expired_task')) return homeText.expired(count)
+/** The list has the first items of each kind only. */
+const countAll = ({ counts }: NeedsYou): number => Object.values(counts).reduce((all, count) => all + count, 0)
+
+function pageTitle(needsYou: NeedsYou | undefined, canDecide: boolean, now: number): string {
+  const count = needsYou ? countAll(needsYou) : 0
+  const [oldest] = needsYou?.data ?? []
+  if (!needsYou || !oldest) return canDecide ? homeText.caughtUp : homeText.noneWaiting
+  if (count === needsYou.counts.approval) return homeText.approvalsWait(count, formatRelative(oldest.since, now))
+  if (count === needsYou.counts.expired_task) return homeText.expired(count)
   return canDecide ? homeText.needsYou.count(count) : homeText.needsYou.countForViewers(count)
 }
 
@@ -145,7 +151,7 @@ function Metrics() {
         [metrics.successRate, data?.success_rate != null ? formatPercent(data.success_rate) : '—'],
         [metrics.totalCost, data ? formatUsd(data.cost_usd) : '—'],
         [
-          metrics.responseTime,
+          metrics.approvalTime,
           data?.median_approval_wait_s != null ? formatDuration(data.median_approval_wait_s * 1_000) : '—',
         ],
       ]}

@@ -37,7 +37,7 @@ const PHONE_ROWS = 5
 const WIDE_ROWS = 12
 
 /** Everything that waits for a person. Its height is fixed, so that new items do not move the page, until all are shown. */
-export function NeedsYouList({ items }: { items: NeedsYouItem[] }) {
+export function NeedsYouList({ items, total }: { items: NeedsYouItem[]; total: number }) {
   const [showsAll, setShowsAll] = useState(false)
   return (
     <>
@@ -50,7 +50,7 @@ export function NeedsYouList({ items }: { items: NeedsYouItem[] }) {
           aria-expanded={showsAll}
           onClick={() => setShowsAll(!showsAll)}
         >
-          {showsAll ? text.showFewer : text.showAll(items.length)}
+          {showsAll ? text.showFewer : text.showAll(items.length, total)}
         </Button>
       )}
     </>

@@ -3,8 +3,8 @@ import { plural } from '../../ui/plural.ts'
 export const homeText = {
   caughtUp: "You're all caught up",
   noneWaiting: 'No approvals waiting',
-  needYourDecision: (count: number) => `${plural(count, 'approval needs', 'approvals need')} your decision`,
-  waiting: (count: number) => `${plural(count, 'approval', 'approvals')} waiting`,
+  approvalsWait: (count: number, oldest: string) =>
+    `${plural(count, 'approval waits', 'approvals wait')} · oldest ${oldest}`,
   expired: (count: number) => `${plural(count, 'task', 'tasks')} expired without a decision`,
   runTask: 'Run a task',
   needsYou: {
@@ -13,7 +13,7 @@ export const homeText = {
     count: (count: number) => `${plural(count, 'item needs', 'items need')} you`,
     countForViewers: (count: number) => `${plural(count, 'item', 'items')} waiting`,
     none: 'Nothing is waiting. Agents ask here before they act, and problems appear here.',
-    showAll: (count: number) => `Show all ${count}`,
+    showAll: (count: number, total: number) => (count < total ? `Show ${count} of ${total}` : `Show all ${count}`),
     showFewer: 'Show fewer',
     reply: (client: string, kind: string | null, subject: string) =>
       `Reply to ${client}${kind ? ` (${kind})` : ''}: ${subject}`,
@@ -48,7 +48,7 @@ export const homeText = {
     runs: 'Runs, last 30 days',
     successRate: 'Success rate',
     totalCost: 'Total cost',
-    responseTime: 'Median response time',
+    approvalTime: 'Median approval time',
   },
   guide: {
     title: 'See it work in two minutes',
@@ -60,9 +60,9 @@ export const homeText = {
     connectModel: 'Connect a model',
     connectModelHint: 'Start the service with a model and its API key. Any OpenAI-compatible server works.',
     copyCommand: 'Copy command',
-    explore: 'Explore the example',
+    explore: 'Try the refund desk',
     exploreHint: 'The refund desk decides refund requests. Its card shows what it can do and what needs approval.',
-    openExample: 'Open refund desk',
+    openExample: 'Start',
     runExample: 'Run a task',
     runOffline: 'Run it offline',
     runHint: 'A refund request above $50 is filled in. Press Run.',
