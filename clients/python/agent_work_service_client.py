@@ -969,6 +969,7 @@ class Task(TypedDict):
     status: Literal["queued", "provisioning", "running", "awaiting_approval", "succeeded", "failed", "rejected", "expired", "cancelled"]
     # Why a queued task waits, if it is not for a free slot.
     queue_reason: str | None
+    waiting_for: WaitingFor | None
     # Any JSON value.
     input: Any
     # Any JSON value.
@@ -1092,6 +1093,12 @@ class ToolResultEvent(TypedDict):
     type: Literal["tool.result"]
     ts: str
     data: ToolResultEventData
+
+
+class WaitingFor(TypedDict):
+    kind: Literal["thread", "capacity", "runner"]
+    # The thread that the task waits for.
+    id: NotRequired[str]
 
 
 OPERATIONS = {

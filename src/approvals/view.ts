@@ -229,8 +229,11 @@ export const EffectView = z
     approval_id: z.string(),
     task_id: z.string(),
     action: z.string(),
-    connection_id: z.string(),
-    connection: z.string(),
+    connection_id: z.string().nullable(),
+    connection: z
+      .string()
+      .nullable()
+      .meta({ description: 'Null: nothing was sent, such as a reply that is shown in the portal.' }),
     payload_sha256: z.string(),
     outcome: z.enum(['ok', 'failed', 'unknown', 'sent']),
     status: z.number().nullable(),

@@ -10,7 +10,7 @@ import { serveArtifact } from './artifacts.ts'
 import { createTask, TaskRequest } from './create-task.ts'
 import { giveTaskFeedback, TaskFeedbackInput } from './feedback.ts'
 import { IDEMPOTENCY_KEY_BOUNDS, readIdempotencyKey } from './idempotency.ts'
-import { readQueueReasons } from './queue-reason.ts'
+import { readQueueWaits } from './queue-reason.ts'
 import { findArtifact, findTask, findTaskHead, listArtifacts, listTasks } from './rows.ts'
 import { TASK_STATUSES } from './status.ts'
 import { streamTask, TaskStreamQuery, taskStreamHeaders } from './stream.ts'
@@ -22,9 +22,9 @@ const headInScope = findInScope('task', findTaskHead)
 const artifactInScope = findInScope('artifact', findArtifact)
 
 export async function readTaskView(ctx: Ctx, task: TaskRow) {
-  const reasons = await readQueueReasons(ctx, [task])
+  const waits = await readQueueWaits(ctx, [task])
   const artifacts = await listArtifacts(ctx.db, [task.id])
-  return toTaskView(task, artifacts, reasons.get(task.id), await listTaskFiles(ctx.db, task.id))
+  return toTaskView(task, artifacts, waits.get(task.id), await listTaskFiles(ctx.db, task.id))
 }
 
 /** A task that was just created. Most have no files, so that nothing more is read for them. */
@@ -74,7 +74,7 @@ export const taskRoutes = nameRoutes({
       const ids = rows.map((row) => row.id)
       const artifacts = await listArtifacts(ctx.db, ids)
       const files = await listFilesOfTasks(ctx.db, ids)
-      const reasons = await readQueueReasons(ctx, rows)
+      const waits = await readQueueWaits(ctx, rows)
       return toPage(
         rows,
         query.limit,
@@ -83,7 +83,7 @@ export const taskRoutes = nameRoutes({
           toTaskView(
             row,
             artifacts.filter((a) => a.task_id === row.id),
-            reasons.get(row.id),
+            waits.get(row.id),
             files.filter((file) => file.task_id === row.id),
           ),
       )

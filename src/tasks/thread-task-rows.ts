@@ -1,5 +1,6 @@
 import { isPostgres } from '../store/dialect.ts'
 import { prepareQuery } from '../store/prepared-query.ts'
+import type { Db } from '../store/store.ts'
 import type { TaskRow } from '../store/tables.ts'
 import { CLAIMED_STATUSES } from './status.ts'
 
@@ -37,6 +38,22 @@ export const findUnfinishedTaskOfThread = prepareQuery<{ thread_id: string }, Pi
     .where('status', 'in', ['queued', ...CLAIMED_STATUSES])
     .limit(1),
 )
+
+export type UnfinishedThreadTask = Pick<TaskRow, 'id' | 'thread_id' | 'status'>
+
+/** The tasks of these threads that have begun and not ended, or that wait in the queue. */
+export async function listUnfinishedTasksOfThreads(
+  db: Db,
+  threadIds: readonly string[],
+): Promise<UnfinishedThreadTask[]> {
+  if (threadIds.length === 0) return []
+  return db
+    .selectFrom('tasks')
+    .select(['id', 'thread_id', 'status'])
+    .where('thread_id', 'in', threadIds)
+    .where('status', 'in', ['queued', ...CLAIMED_STATUSES])
+    .execute()
+}
 
 /** The tasks of a thread that wait for their run; locks them until the commit. */
 export const lockQueuedTasksOfThread = prepareQuery<{ thread_id: string }, Pick<TaskRow, 'id'>>((db, arg) =>

@@ -4,6 +4,7 @@ import { FileView, toFileView } from '../files/view.ts'
 import { jsonObject, jsonValue } from '../http/validate.ts'
 import type { ArtifactRow, FileRow, TaskRow } from '../store/tables.ts'
 import type { TaskConstraints } from './constraints.ts'
+import type { QueueWait } from './queue-reason.ts'
 import { TASK_STATUSES, type TaskError, type TaskStatus } from './status.ts'
 
 const ArtifactSummaryView = z
@@ -15,6 +16,17 @@ const ArtifactSummaryView = z
   })
   .meta({ id: 'Artifact' })
 
+const WaitingForView = z
+  .object({
+    kind: z.enum(['thread', 'capacity', 'runner']),
+    id: z.string().optional().meta({ description: 'The thread that the task waits for.' }),
+  })
+  .meta({
+    id: 'WaitingFor',
+    description:
+      'What a queued task waits for, if it is not a free slot. `thread`: the end of an earlier task of its conversation; `capacity`: a decision, because too many runs of the project wait for one; `runner`: a replica that takes the task.',
+  })
+
 export const TaskView = z
   .object({
     id: z.string(),
@@ -23,6 +35,7 @@ export const TaskView = z
     task_type: z.string(),
     status: z.enum(TASK_STATUSES),
     queue_reason: z.string().nullable().meta({ description: 'Why a queued task waits, if it is not for a free slot.' }),
+    waiting_for: WaitingForView.nullable(),
     input: jsonValue,
     actor: jsonValue,
     constraints: z.object({ max_runtime_s: z.number(), max_cost_usd: z.number(), approval_required: z.boolean() }),
@@ -66,7 +79,7 @@ export const parseTaskOutputSchema = (row: Pick<TaskRow, 'output_schema'>) =>
 export function toTaskView(
   row: TaskRow,
   artifacts: readonly ArtifactHead[],
-  queueReason: string | null = null,
+  wait: QueueWait | null = null,
   files: readonly FileRow[] = [],
 ): TaskView {
   return {
@@ -75,7 +88,8 @@ export function toTaskView(
     wedge: row.wedge,
     task_type: row.task_type,
     status: row.status as TaskStatus,
-    queue_reason: row.status === 'queued' ? queueReason : null,
+    queue_reason: wait?.queue_reason ?? null,
+    waiting_for: wait?.waiting_for ?? null,
     input: parseTaskInput(row),
     actor: JSON.parse(row.actor) as Json,
     constraints: parseTaskConstraints(row),

@@ -24,7 +24,7 @@ describe('main pages', () => {
     await page.getByRole('button', { name: 'API key' }).click()
     await page.getByLabel('API key').last().fill(FOUNDER_KEY)
     await page.getByRole('button', { name: 'Continue' }).click()
-    await page.getByRole('link', { name: 'Open refund desk' }).click()
+    await page.getByRole('link', { name: 'Start' }).click()
     await page.getByText(/What it sends through connections is really sent\./).waitFor()
     await page.getByRole('button', { name: 'Run', exact: true }).click()
     await page.waitForURL('**/tasks/task_*')
@@ -219,8 +219,22 @@ describe('main pages', () => {
   test('task page: a task that ended before it started shows no sandbox', async () => {
     const { body } = await console().call('POST', '/v1/tasks', { wedge: 'refund-desk', task_type: 'pay_out' })
     const page = await console().open(`/tasks/${body.id}`)
-    await page.getByText('Ended before it started').waitFor()
+    await page.getByText('Could not start').waitFor()
     expect(await page.getByText('sandbox').count()).toBe(0)
+    const error = page.getByRole('alert').filter({ hasText: 'These connections do not exist' })
+    const timeline = await page.getByRole('log', { name: 'Task log' }).boundingBox()
+    expect((await error.boundingBox())?.y).toBeLessThan(timeline?.y ?? 0)
+    expect(await accessibilityViolations(page)).toEqual([])
+    await error.getByRole('button', { name: 'Create connection mail' }).click()
+    await page.getByRole('heading', { name: 'Connect mail' }).waitFor()
+  })
+
+  test('run and wedge pages: a connection that the wedge needs and the project lacks is named before the run', async () => {
+    for (const path of ['/run?wedge=refund-desk&task_type=pay_out', '/wedges/refund-desk']) {
+      const page = await console().open(path)
+      await page.getByText('Missing: stripe, mail').waitFor()
+      await page.getByRole('button', { name: 'Create connection stripe' }).waitFor()
+    }
   })
 
   test('command menu and shortcuts: both lead to pages', async () => {

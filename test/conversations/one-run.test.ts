@@ -17,6 +17,38 @@ const forbidTwoRuns = (app: ConversationApp) =>
 const failures = (app: ConversationApp) => app.logged.filter((line) => /unique|constraint|one_run|deadlock/i.test(line))
 
 eachStore((store) => {
+  test('a message behind an unanswered one waits for its thread, and the first message and other threads do not', async () => {
+    const app = await openConversationApp(store, { env: GATED_ENV })
+    const first = (await app.deliver(7, 'One')).body
+    const approval = await app.pendingApproval(first.thread_id)
+    await app.clock.advance(1)
+    const second = (await app.deliver(7, 'Two')).body
+    await app.clock.advance(1)
+    const third = (await app.deliver(7, 'Three')).body
+    const waitOf = async (id: string) => {
+      const { status, waiting_for, queue_reason } = (await app.call('GET', `/v1/tasks/${id}`)).body
+      return { status, waiting_for, queue_reason }
+    }
+    const waits = {
+      status: 'queued',
+      waiting_for: { kind: 'thread', id: first.thread_id },
+      queue_reason: 'waits until the earlier message of this conversation is answered',
+    }
+    expect(await waitOf(second.task_id)).toEqual(waits)
+    expect(await waitOf(third.task_id)).toEqual(waits)
+    expect(await waitOf(first.task_id)).toMatchObject({ waiting_for: null, queue_reason: null })
+    const listed = (await app.call('GET', '/v1/tasks?status=queued')).body.data
+    expect(listed).toMatchObject([
+      { id: third.task_id, waiting_for: waits.waiting_for },
+      { id: second.task_id, waiting_for: waits.waiting_for },
+    ])
+    await app.call('POST', `/v1/approvals/${approval}/approve`)
+    await app.finished(first.task_id)
+    await app.pendingApproval(first.thread_id)
+    expect(await waitOf(second.task_id)).toEqual({ status: 'awaiting_approval', waiting_for: null, queue_reason: null })
+    expect(await waitOf(third.task_id)).toEqual(waits)
+  })
+
   test('messages, retries, decisions and hand-overs at the same time never start two runs of a thread', async () => {
     // Replies that wait while a person has the conversation expire, so that every task ends.
     const env = { ...GATED_ENV, SVC_MAX_CONCURRENT_TASKS: '16', SVC_APPROVAL_TTL_S: '60' }

@@ -169,7 +169,11 @@ test('a task that no running replica takes says so, and is not started by one th
   const { id } = await app.createTask()
   await app.clock.advance(3_000)
   const { body } = await app.call('GET', `/v1/tasks/${id}`)
-  expect(body).toMatchObject({ status: 'queued', queue_reason: expect.stringContaining("wedge 'echo'") })
+  expect(body).toMatchObject({
+    status: 'queued',
+    queue_reason: expect.stringContaining("wedge 'echo'"),
+    waiting_for: { kind: 'runner' },
+  })
   const { data } = (await app.call('GET', '/v1/tasks')).body
   expect(data[0].queue_reason).toBe(body.queue_reason)
 })

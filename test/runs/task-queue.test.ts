@@ -37,14 +37,14 @@ eachStore((store) => {
     expect(await countByStatus(app)).toEqual({ awaiting_approval: 3, queued: 2 })
     const queue_reason = expect.stringMatching(/^3 runs of this project wait for approvals in their own sandboxes/)
     const [held] = (await app.call('GET', '/v1/tasks?status=queued')).body.data
-    expect(held).toMatchObject({ queue_reason })
+    expect(held).toMatchObject({ queue_reason, waiting_for: { kind: 'capacity' } })
     expect((await app.call('GET', `/v1/tasks/${held.id}`)).body).toMatchObject({ status: 'queued', queue_reason })
 
     const other = await signUpToSecondProject(app)
     const task = await app.call('POST', '/v1/tasks', SAY, other)
     await eventually(async () => {
       const { body } = await app.call('GET', `/v1/tasks/${task.body.id}`, undefined, other)
-      return body.status === 'succeeded' && body.queue_reason === null
+      return body.status === 'succeeded' && body.queue_reason === null && body.waiting_for === null
     })
 
     const { body } = await app.call('GET', '/v1/approvals?status=pending')

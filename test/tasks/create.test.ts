@@ -29,6 +29,7 @@ eachStore((store) => {
       id: expect.stringMatching(/^task_[0-9a-hjkmnp-tv-z]{26}$/),
       project_id: expect.stringMatching(/^prj_/),
       queue_reason: null,
+      waiting_for: null,
       ...IDLE,
       status: 'queued',
       input: { a: [1] },

@@ -4,8 +4,9 @@ export type Action = {
   approval_id: string
   task_id: string
   action: string
-  connection_id: string
-  connection: string
+  connection_id: string | null
+  /** Null: nothing was sent, such as a reply that is shown in the portal. */
+  connection: string | null
   payload_sha256: string
   outcome: 'ok' | 'failed' | 'unknown' | 'sent'
   status: number | null
@@ -1160,6 +1161,8 @@ export type NamedText = {
 
 export type NeedsYou = {
   data: NeedsYouItem[]
+  /** How many items each kind has in all, which may be more than `data` has. */
+  counts: { [key: string]: number }
   /** At least one kind has more items than are shown. */
   has_more: boolean
 }
@@ -1666,6 +1669,7 @@ export type Task = {
   status: 'queued' | 'provisioning' | 'running' | 'awaiting_approval' | 'succeeded' | 'failed' | 'rejected' | 'expired' | 'cancelled'
   /** Why a queued task waits, if it is not for a free slot. */
   queue_reason: string | null
+  waiting_for: WaitingFor | null
   /** Any JSON value. */
   input: unknown
   /** Any JSON value. */
@@ -2052,6 +2056,12 @@ export type Vote = {
   decision: 'pending'
   votes: ApprovalVote[]
   needed: number
+}
+
+export type WaitingFor = {
+  kind: 'thread' | 'capacity' | 'runner'
+  /** The thread that the task waits for. */
+  id?: string
 }
 
 export type Webhook = {

@@ -14,8 +14,9 @@ export interface components {
         Action: {
             action: string;
             approval_id: string;
-            connection: string;
-            connection_id: string;
+            /** @description Null: nothing was sent, such as a reply that is shown in the portal. */
+            connection: string | null;
+            connection_id: string | null;
             /** Format: date-time */
             created_at: string;
             error: string | null;
@@ -1354,6 +1355,10 @@ export interface components {
             name: string;
         };
         NeedsYou: {
+            /** @description How many items each kind has in all, which may be more than `data` has. */
+            counts: {
+                [key: string]: number;
+            };
             data: components["schemas"]["NeedsYouItem"][];
             /** @description At least one kind has more items than are shown. */
             has_more: boolean;
@@ -2234,6 +2239,7 @@ export interface components {
             task_type: string;
             thread_id: string | null;
             tools: string[];
+            waiting_for: components["schemas"]["WaitingFor"] | null;
             wedge: string;
         };
         TaskCreatedEvent: {
@@ -2653,6 +2659,13 @@ export interface components {
             /** @constant */
             ok: true;
             votes: components["schemas"]["ApprovalVote"][];
+        };
+        /** @description What a queued task waits for, if it is not a free slot. `thread`: the end of an earlier task of its conversation; `capacity`: a decision, because too many runs of the project wait for one; `runner`: a replica that takes the task. */
+        WaitingFor: {
+            /** @description The thread that the task waits for. */
+            id?: string;
+            /** @enum {string} */
+            kind: "thread" | "capacity" | "runner";
         };
         Webhook: {
             /** Format: date-time */

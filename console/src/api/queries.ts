@@ -68,6 +68,7 @@ export type TaskListItem = Pick<
   | 'wedge'
   | 'task_type'
   | 'status'
+  | 'waiting_for'
   | 'thread_id'
   | 'cost_usd'
   | 'created_at'
@@ -103,12 +104,13 @@ export const newestTasksQuery = (filter: TaskFilter, limit = 50) =>
     queryFn: ({ signal }) => fetchTaskPage({ ...filter, limit }, signal).then(({ data }) => data),
   })
 
+export type NeedsYou = Schemas['NeedsYou']
 export type NeedsYouItem = Schemas['NeedsYouItem']
 
 /** Everything that waits for a person, the most urgent kinds first. */
 export const needsYouQuery = queryOptions({
   queryKey: ['work', 'needs-you'],
-  queryFn: ({ signal }) => callApi<Schemas['NeedsYou']>('/v1/needs-you', { signal }),
+  queryFn: ({ signal }) => callApi<NeedsYou>('/v1/needs-you', { signal }),
 })
 
 interface TaskPageQuery extends TaskFilter {
@@ -123,11 +125,13 @@ async function fetchTaskPage(query: TaskPageQuery, signal: AbortSignal) {
 
 export function toTaskListItem(task: Task): TaskListItem {
   const { id, wedge, task_type, status, thread_id, cost_usd, created_at, started_at, finished_at, error } = task
+  const { waiting_for } = task
   return {
     id,
     wedge,
     task_type,
     status,
+    waiting_for,
     thread_id,
     cost_usd,
     created_at,

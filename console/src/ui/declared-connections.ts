@@ -7,6 +7,9 @@ export function describeConnections({ connections = [] }: WedgeManifest): string
   )
 }
 
+export const declaredNames = ({ connections = [] }: Pick<WedgeManifest, 'connections'>): string[] =>
+  connections.map((declared) => (typeof declared === 'string' ? declared : declared.name))
+
 /** Whether the wedge uses the connection: undefined if not, null if it may use all tools, else the tools. */
 export function declaredTools({ connections = [] }: WedgeManifest, name: string): string[] | null | undefined {
   const declared = connections.find((one) => (typeof one === 'string' ? one : one.name) === name)

@@ -34,11 +34,12 @@ export function EmptyState({
   )
 }
 
-export function ErrorMessage({ message }: { message: string }) {
+export function ErrorMessage({ message, children }: { message: string; children?: ReactNode }) {
   return (
-    <p role="alert" className="rounded-md bg-bad-soft px-3 py-2 text-bad">
-      {capitalize(message)}
-    </p>
+    <div role="alert" className="flex flex-wrap items-center gap-x-3 gap-y-2 rounded-md bg-bad-soft px-3 py-2 text-bad">
+      <p>{capitalize(message)}</p>
+      {children}
+    </div>
   )
 }
 

@@ -41,7 +41,7 @@ export const uiText = {
   viewOnlyAccess: 'You have view-only access.',
   yourRole: (role: Role) => `Your role is ${role}.`,
   taskStatus: {
-    queued: 'Queued',
+    queued: 'Not started',
     provisioning: 'Starting',
     running: 'Running',
     awaiting_approval: 'Needs approval',

@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router'
 import type { ChannelAdapter } from '../../api/client-queries.ts'
 import { wedgesQuery } from '../../api/queries.ts'
 import { type Connection, connectionsQuery } from '../../api/setup-queries.ts'
+import { declaredNames } from '../../ui/declared-connections.ts'
 import { Select } from '../../ui/form-fields.tsx'
 import { adapterConnections } from './adapter-text.ts'
 import { channelsText } from './text.ts'
@@ -24,7 +25,7 @@ export function useReplyConnections(service: ChannelAdapter | null, wedge: strin
       !needed || (kind === needed.kind && (needed.provider === null || config['provider'] === needed.provider)),
   )
   const manifest = wedges.find((one) => one.wedge === wedge)?.manifest
-  const declared = (manifest?.connections ?? []).map((one) => (typeof one === 'string' ? one : one.name))
+  const declared = manifest ? declaredNames(manifest) : []
   return { fitting, suggested: suggestConnection(service, fitting, declared)?.id ?? '', isLoaded: isSuccess }
 }
 
@@ -44,7 +45,7 @@ function suggestConnection(
   return service ? (ofWedge ?? mail ?? fitting[0]) : mail
 }
 
-/** The connection that sends the replies. It is not asked for where the service sends nothing through it. */
+/** The connection that sends the replies, and how rules call them. It is not asked for where the service sends nothing. */
 export function ReplyConnectionField({
   service,
   connections: { fitting, isLoaded },
@@ -66,10 +67,13 @@ export function ReplyConnectionField({
         </Link>
       </p>
     )
-  if (service && !needed) return null
-  const hint = service
+  if (service && !needed) return <p className="text-xs text-muted">{channelsText.replyAction(service.adapter)}</p>
+  const name = fitting.find(({ id }) => id === value)?.name
+  const how = service
     ? (adapterConnections[service.adapter] ?? channelsText.replyThroughIt)
-    : channelsText.ownServerConnection
+    : channelsText.shownInPortal
+  const action = service ? name : 'portal'
+  const hint = action === undefined ? how : `${how} ${channelsText.replyAction(action)}`
   return (
     <Select
       required

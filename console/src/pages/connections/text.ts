@@ -101,6 +101,8 @@ export const connectionsText = {
     errors: oauthErrors,
   },
   clientOwned: (clientId: string) => `Client ${clientId.slice(-8)}`,
+  missing: (names: string[]) => `Missing: ${names.join(', ')}`,
+  createNamed: (name: string) => `Create connection ${name}`,
   notUsed: 'Not used yet',
   lastSuccess: 'Last success:',
   test: 'Test',

@@ -5,6 +5,7 @@ import type { PolicyRule, WedgeSummary } from '../../api/types.ts'
 import { describeConnections } from '../../ui/declared-connections.ts'
 import { formatUsd } from '../../ui/format.ts'
 import { Tag } from '../../ui/status.tsx'
+import { MissingConnections } from '../connections/missing-connections.tsx'
 import { runText } from './text.ts'
 
 const text = runText.card
@@ -40,6 +41,7 @@ export function WedgeCard({ wedge, taskType }: { wedge: WedgeSummary; taskType: 
       </CardSection>
       <CardSection title={text.connections}>
         <span className="text-muted">{describeConnections(manifest).join(', ') || text.none}</span>
+        <MissingConnections wedge={wedge.wedge} />
       </CardSection>
       {outputs.length > 0 && (
         <CardSection title={text.outputFields}>

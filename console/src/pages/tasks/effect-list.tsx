@@ -60,7 +60,7 @@ export function UnknownOutcomes({ effects }: { effects: Effect[] }) {
       <div>
         {unknown.map(({ approval_id, action, connection, created_at }) => (
           <p key={approval_id} className="font-medium">
-            {text.noResponse(actionLabel(action, connection), formatTime(created_at), connection)}
+            {text.noResponse(actionLabel(action, connection), formatTime(created_at), connection ?? text.noConnection)}
           </p>
         ))}
         <p>{text.noResponseHint}</p>
@@ -99,7 +99,7 @@ function EffectDetails({
   connection,
 }: {
   effect: Effect
-  connection: string
+  connection: string | null
 }) {
   const query = useQuery(approvalQuery(approval_id))
   return (
@@ -108,7 +108,7 @@ function EffectDetails({
         {({ preview, edited }) => <FieldList value={{ ...toObject(preview), ...edited }} />}
       </QueryResult>
       <p className="flex flex-wrap gap-x-3 text-xs text-muted">
-        <span>{text.through(connection)}</span>
+        <span>{connection === null ? text.nothingSent : text.through(connection)}</span>
         <Link to="/approvals" search={{ id: approval_id }} className="text-accent underline">
           {text.approval}
         </Link>

@@ -1,6 +1,8 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
+import { useState } from 'react'
 import { errorMessage } from '../../api/http.ts'
+import { threadQuery } from '../../api/conversation-queries.ts'
 import { approvalsQuery, effectsQuery, taskQuery } from '../../api/queries.ts'
 import type { Task } from '../../api/types.ts'
 import type { TaskTab } from '../../search-params.ts'
@@ -10,6 +12,7 @@ import { JsonView } from '../../ui/json.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 import { ApprovalCard } from '../approvals/approval-card.tsx'
+import { MissingConnections } from '../connections/missing-connections.tsx'
 import { TaskActions } from './task-actions.tsx'
 import { EffectList, UnknownOutcomes } from './effect-list.tsx'
 import { EventList } from './event-list.tsx'
@@ -59,12 +62,16 @@ function TaskBody({ task }: { task: Task }) {
   const { view = 'timeline' } = route.useSearch()
   const navigate = route.useNavigate()
   const log = useTaskTimeline(task.id)
+  // An error that comes while a person reads the timeline must not move it.
+  const [hadError] = useState(task.error !== null)
+  const isErrorFirst = hadError || task.error?.reason === 'connection_missing'
   const effectPages = useInfiniteQuery(effectsQuery(task.id))
   const effects = effectPages.data
   const counts: Partial<Record<TaskTab, number>> = { effects: effects?.length ?? 0, events: log.events.length }
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-4 lg:grid-cols-[minmax(0,1fr)_17rem]">
       <div className="flex min-w-0 flex-col gap-4">
+        {isErrorFirst && <TaskErrorMessage task={task} />}
         <Tabs
           label={tasksText.views}
           value={view}
@@ -82,20 +89,43 @@ function TaskBody({ task }: { task: Task }) {
           {view === 'input' && <RequestView task={task} />}
           {view === 'events' && <EventList events={log.events} />}
         </div>
-        {/* Warnings, errors and approvals appear below and stay visible, so that they do not move the page. */}
+        {/* Warnings, new errors and approvals appear below and stay visible, so that they do not move the page. */}
         <div className="sticky bottom-0 z-10 flex flex-col gap-2 pb-2">
           <UnknownOutcomes effects={effects ?? []} />
-          {task.error && (
-            <ErrorMessage message={task.status === 'expired' ? tasksText.expired.message : task.error.message} />
-          )}
-          {task.queue_reason && (
-            <p className="panel px-4 py-3 text-muted first-letter:uppercase">{task.queue_reason}</p>
-          )}
+          {!isErrorFirst && <TaskErrorMessage task={task} />}
+          <QueueReason task={task} />
           <TaskApproval task={task} />
         </div>
       </div>
       <TaskFacts task={task} timeline={log.timeline} />
     </div>
+  )
+}
+
+function TaskErrorMessage({ task: { error, status, wedge } }: { task: Task }) {
+  if (!error) return null
+  return (
+    <ErrorMessage message={status === 'expired' ? tasksText.expired.message : error.message}>
+      {error.reason === 'connection_missing' && <MissingConnections wedge={wedge} hasText={false} />}
+    </ErrorMessage>
+  )
+}
+
+/** Why the task has not started, with a link to the approval for which its conversation waits. */
+function QueueReason({ task: { queue_reason, waiting_for } }: { task: Task }) {
+  const threadId = waiting_for?.kind === 'thread' ? waiting_for.id : undefined
+  const { data: thread } = useQuery({ ...threadQuery(threadId ?? ''), enabled: threadId !== undefined })
+  if (!queue_reason) return null
+  const [approvalId] = thread?.pending ?? []
+  return (
+    <p className="panel flex flex-wrap gap-x-3 px-4 py-3 text-muted">
+      <span className="first-letter:uppercase">{queue_reason}</span>
+      {approvalId && (
+        <Link to="/approvals" search={{ id: approvalId }} className="text-accent underline">
+          {tasksText.openApproval}
+        </Link>
+      )}
+    </p>
   )
 }
 

@@ -109,7 +109,8 @@ function TaskRowLink({ row }: { row: TaskListItem }) {
           <span className="text-muted"> {row.summary}</span>
         </span>
         {row.error && <span className="block truncate text-xs text-bad">{capitalize(row.error.message)}</span>}
-        {!row.error && (
+        {waitsForThread(row) && <span className="block truncate text-xs text-muted">{tasksText.waitsForThread}</span>}
+        {!row.error && !waitsForThread(row) && (
           <span className="block truncate text-xs text-muted xl:hidden">
             {row.wedge} · <TimeAgo ts={row.created_at} />
           </span>
@@ -128,6 +129,9 @@ function TaskRowLink({ row }: { row: TaskListItem }) {
     </Link>
   )
 }
+
+/** A row keeps what its task waited for when the live updates change its status. */
+const waitsForThread = ({ status, waiting_for }: TaskListItem) => status === 'queued' && waiting_for?.kind === 'thread'
 
 function NewTasksButton({ count, onClick }: { count: number; onClick: () => void }) {
   return (

@@ -102,6 +102,6 @@ function JumpToLive({ onClick }: { onClick: () => void }) {
 const TimelineLine = memo(({ item }: { item: TimelineEntry }) => <TimelineEntryView entry={item} />)
 
 function EmptyTimeline({ state }: { state: TaskLogState['state'] }) {
-  const message = state === 'lost' ? text.unreachable : text.waitingForSandbox
+  const message = state === 'lost' ? text.unreachable : text.waitingToStart
   return <p className="animate-appear px-4 py-6 text-muted">{state === 'opening' ? ' ' : message}</p>
 }

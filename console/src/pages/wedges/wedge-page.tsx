@@ -12,6 +12,7 @@ import { QueryResult } from '../../ui/query-result.tsx'
 import { RequireRole } from '../../ui/role.tsx'
 import { Tag } from '../../ui/status.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
+import { MissingConnections } from '../connections/missing-connections.tsx'
 import { DocumentList } from './document-list.tsx'
 import { SkillFolderList } from './skill-folder-list.tsx'
 import { IntakeView } from './intake-view.tsx'
@@ -94,7 +95,7 @@ function ChosenView({ detail }: { detail: WedgeDetail }) {
 
 const manifestJson = ({ manifest }: WedgeDetail) => JSON.parse(JSON.stringify(manifest))
 
-function AboutView({ detail: { manifest, skills, skill_folders, problems } }: { detail: WedgeDetail }) {
+function AboutView({ detail: { wedge, manifest, skills, skill_folders, problems } }: { detail: WedgeDetail }) {
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] gap-6 lg:grid-cols-2">
       <Section title={wedgesText.taskTypes}>
@@ -110,6 +111,7 @@ function AboutView({ detail: { manifest, skills, skill_folders, problems } }: { 
         {manifest.connections && manifest.connections.length > 0 && (
           <p className="text-muted">{wedgesText.connections(describeConnections(manifest))}</p>
         )}
+        <MissingConnections wedge={wedge} />
       </Section>
       <Section title={wedgesText.skills}>
         <SkillFolderList folders={skill_folders} />
