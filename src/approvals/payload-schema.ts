@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../base/json.ts'
 import type { ChannelReply } from '../channels/adapters/adapter.ts'
-import { checkReplyPayload, findReplyRoute } from '../channels/reply-route.ts'
+import { checkReplyPayload, findReplyRoute, isReplyOfRoute } from '../channels/reply-route.ts'
 import { checkToolArguments, findTool } from '../connections/connection-tools.ts'
 import { type Connection, findConnection } from '../connections/rows.ts'
 import type { ConnectionTool } from '../connections/tool.ts'
@@ -48,5 +48,5 @@ async function findReplyOfApproval(
   const wedge = ctx.wedges.get(slug)
   const isApprovalRequired = wedge !== undefined && requiresReplyApproval(wedge.manifest)
   const route = task?.thread_id ? await findReplyRoute(ctx.db, task.thread_id, { isApprovalRequired }) : null
-  return route?.capability === action ? route.reply : null
+  return route && isReplyOfRoute(route, action) ? route.reply : null
 }

@@ -1,6 +1,12 @@
 import { appendAuditEntry } from '../audit/append.ts'
 import type { Connection } from '../connections/rows.ts'
-import { type ActionResult, type ActionSender, isWithdrawn, sendAction } from '../connections/send-action.ts'
+import {
+  type ActionResult,
+  type ActionSender,
+  DONE_WITHOUT_CALL,
+  isWithdrawn,
+  sendAction,
+} from '../connections/send-action.ts'
 import { type Ctx, inDurableTx, type Tx } from '../ctx/ctx.ts'
 import { isoNow, sleep } from '../ctx/world.ts'
 import { updateLastEventId } from '../events/rows.ts'
@@ -16,7 +22,8 @@ import { approvedPayload } from './view.ts'
 export interface ApprovedAction {
   run: GatedRun
   approval: ApprovalRow
-  connection: Connection
+  /** Null: nothing is sent, such as for a reply that is shown in the portal. What it does is in `onClaim`. */
+  connection: Connection | null
   /** Sends the action instead of the connection's own executor. */
   send?: ActionSender | undefined
   /** Stores more in the transaction that claims the effect, before the action is sent. */
@@ -43,20 +50,21 @@ const sendClaimedAction = (ctx: Ctx, action: ApprovedAction): Promise<ActionResu
   action.run.whileWorking(() => sendAndRecord(ctx, action))
 
 async function sendAndRecord(ctx: Ctx, action: ApprovedAction): Promise<ActionResult> {
-  const { run, approval, connection } = action
-  const payload = approvedPayload(approval)
-  const request = {
-    capability: approval.action,
-    payload,
-    idempotencyKey: approval.id,
-    runSignal: run.over.signal,
-    askPerson: run.askForServer(approval.id, connection),
-    send: action.send,
-  }
-  const result = await sendAction(ctx, connection, request)
+  const result = action.connection ? await sendThrough(ctx, action, action.connection) : DONE_WITHOUT_CALL
   // The action was sent, so its outcome is written as soon as the store is available.
   await inDurableTx(ctx, (tx) => recordEffectOutcome(tx, action, result))
   return result
+}
+
+function sendThrough(ctx: Ctx, { run, approval, send }: ApprovedAction, connection: Connection): Promise<ActionResult> {
+  return sendAction(ctx, connection, {
+    capability: approval.action,
+    payload: approvedPayload(approval),
+    idempotencyKey: approval.id,
+    runSignal: run.over.signal,
+    askPerson: run.askForServer(approval.id, connection),
+    send,
+  })
 }
 
 /** Inserts the effect if the approval is still approved and the run still active. False if it was claimed before. */
@@ -67,8 +75,8 @@ async function claimApprovedEffect(tx: Tx, action: ApprovedAction): Promise<bool
     approval_id: approval.id,
     project_id: approval.project_id,
     task_id: approval.task_id,
-    connection_id: connection.id,
-    connection: connection.name,
+    connection_id: connection?.id ?? null,
+    connection: connection?.name ?? null,
     action: approval.action,
     payload_sha256: approval.payload_sha256,
     replica: tx.replica,
@@ -156,7 +164,7 @@ async function recordEffectOutcome(
   // Another replica took this one for dead and has already written `unknown`.
   if (!updated) return
   const { action, payload_sha256 } = approval
-  const data = { action, connection_id: connection.id, payload_sha256, outcome, status, task_id: run.taskId }
+  const data = { action, connection_id: connection?.id ?? null, payload_sha256, outcome, status, task_id: run.taskId }
   const actor = { kind: 'task', id: run.taskId } as const
   // Before the audit entry, whose lock is the last one of every transaction.
   await onOutcome(tx, sent)

@@ -14,13 +14,16 @@ import { findMessageToAnswer, listExternalIds } from './message-rows.ts'
 import { threadReply } from './thread-reply.ts'
 import { findThreadUnscoped } from './thread-rows.ts'
 
-/** The way back to the client of a thread: the adapter of its channel and the connection that sends. */
+/** The way back to the client of a thread: the adapter of its channel, and the connection if one sends the reply. */
 export interface ReplyRoute {
   thread: ThreadRow
   channel: AdapterChannel
+  /** The connection of the channel. */
   connection: Connection
+  /** The connection that sends; null: the client reads the reply in the widget or the portal, and nothing is sent. */
+  sentThrough: Connection | null
   reply: ChannelReply
-  /** `<connection>:reply`. */
+  /** `<connection>:reply`; `widget:reply` or `portal:reply` if nothing is sent. */
   capability: string
 }
 
@@ -43,9 +46,18 @@ export async function findReplyRoute(
   if (!connection || !last) return null
   // The client has written in the portal only, and reads the answer there.
   const reply = last.address === null ? threadReply : ownReply
-  const capability = capabilityOf(connection, 'reply')
-  return { thread, channel: toAdapterChannel(row), connection, reply, capability }
+  const place = last.address === null || row.adapter === null ? 'portal' : row.adapter
+  const sentThrough = reply.send ? connection : null
+  const capability = capabilityOf(sentThrough ?? { name: place }, 'reply')
+  return { thread, channel: toAdapterChannel(row), connection, sentThrough, reply, capability }
 }
+
+/**
+ * Whether the capability means the reply of the route. A reply that is only shown had the name of the channel's connection
+ * in earlier versions, and runs and approvals of that time continue.
+ */
+export const isReplyOfRoute = ({ capability, connection }: ReplyRoute, called: string): boolean =>
+  [capability, capabilityOf(connection, 'reply')].some((name) => name.toLowerCase() === called.toLowerCase())
 
 /** The whole payload as it will be sent. A 400 for a text or a file that the channel cannot carry. */
 export async function composeReply(
@@ -106,6 +118,7 @@ export function createReplySender({ channel, reply }: ReplyRoute): {
   return {
     externalId: () => externalId,
     async send(ctx, { connection, secret, payload, idempotencyKey }) {
+      if (!reply.send) throw new Error('a reply that is only shown is not sent')
       if (!isJsonObject(payload)) throw badRequest("field 'payload' must be an object")
       const call = { connection, secret, channel, payload, idempotencyKey }
       const { externalId: sentId, ...response } = await reply.send(ctx, call)

@@ -126,6 +126,9 @@ const WITHDRAWN_RESULT: ActionResult = {
   error: 'withdrawn: the run ended before the action was sent',
 }
 
+/** The result of an action that calls no other system. */
+export const DONE_WITHOUT_CALL: ActionResult = { outcome: 'ok', ok: true, status: null, result: null, error: null }
+
 /** The action was not sent, because its run ended first. */
 export const isWithdrawn = ({ error }: Pick<ActionResult, 'error'>): boolean => error === WITHDRAWN_RESULT.error
 

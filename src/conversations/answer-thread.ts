@@ -9,7 +9,7 @@ import { composeReply, createReplySender, findReplyRoute, type ReplyRoute } from
 import { findMessage } from '../channels/message-rows.ts'
 import { insertMessage, type MessagePosition, updateOpenThreadPosition } from '../channels/thread-rows.ts'
 import { updateThreadAnswered, updateThreadRead } from '../channels/thread-state-rows.ts'
-import { type ActionResult, sendAction } from '../connections/send-action.ts'
+import { type ActionResult, DONE_WITHOUT_CALL, sendAction } from '../connections/send-action.ts'
 import { type Ctx, inDurableTx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { ProjectScope } from '../ctx/scope.ts'
 import { isoNow } from '../ctx/world.ts'
@@ -36,7 +36,7 @@ export async function answerThread(
   const { send, externalId } = createReplySender(route)
   const idempotencyKey = message.id
   const request = { capability: route.capability, payload, idempotencyKey, runSignal: NEVER_ABORTED, send }
-  const result = await sendAction(ctx, route.connection, request)
+  const result = route.sentThrough ? await sendAction(ctx, route.sentThrough, request) : DONE_WITHOUT_CALL
   // The answer was sent, so its outcome is written as soon as the store is available.
   await inDurableTx(ctx, (tx) => recordOutcome(tx, scope, route, message, payload, result, externalId()))
   return (await findMessage(ctx.db, { id: message.id }))[0] ?? message
@@ -73,7 +73,7 @@ async function showAnswer(
 async function claimAnswer(
   tx: Tx,
   scope: ProjectScope,
-  { thread, connection, capability }: ReplyRoute,
+  { thread, sentThrough, capability }: ReplyRoute,
   payload: JsonObject,
   body: string,
   files: readonly FileRow[],
@@ -86,8 +86,8 @@ async function claimAnswer(
     approval_id: message.id,
     project_id: scope.projectId,
     task_id: null,
-    connection_id: connection.id,
-    connection: connection.name,
+    connection_id: sentThrough?.id ?? null,
+    connection: sentThrough?.name ?? null,
     action: capability,
     payload_sha256: hashPayload(payload),
     replica: tx.replica,
@@ -100,7 +100,7 @@ async function claimAnswer(
 async function recordOutcome(
   tx: Tx,
   scope: ProjectScope,
-  { connection, capability: action }: ReplyRoute,
+  { sentThrough, capability: action }: ReplyRoute,
   { id }: MessageRow,
   payload: JsonObject,
   result: ActionResult,
@@ -112,7 +112,7 @@ async function recordOutcome(
   // Another replica took this one for dead and has already written `unknown`.
   if (!updated) return
   await recordReplyDelivery(tx, id, result, externalId)
-  const sent = { action, connection_id: connection.id, payload_sha256: hashPayload(payload), outcome, status }
+  const sent = { action, connection_id: sentThrough?.id ?? null, payload_sha256: hashPayload(payload), outcome, status }
   await appendAuditEntry(tx, scope.projectId, scope.actor, 'action.executed', id, sent)
 }
 

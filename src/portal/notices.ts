@@ -111,7 +111,7 @@ async function findDueNotice(
 }
 
 /** Whether the answers of the channel are shown in the thread and sent nowhere. */
-const isShownOnly = ({ adapter }: ChannelRow) => (findAdapter(adapter)?.reply ?? threadReply) === threadReply
+const isShownOnly = ({ adapter }: ChannelRow) => (findAdapter(adapter)?.reply ?? threadReply).send === null
 
 async function mailNotice(ctx: Ctx, brand: Brand, thread: UntoldThread, notice: DueNotice): Promise<void> {
   const token = newToken('unsubscribe', ctx.world.random)

@@ -5,7 +5,6 @@ import type { Json, JsonObject } from '../base/json.ts'
 import { textField } from '../base/json-fields.ts'
 import { badRequest, Problem } from '../base/problem.ts'
 import { appendTaskMessage } from '../channels/reply.ts'
-import { threadReply } from '../channels/thread-reply.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { ApprovalRow } from '../store/tables.ts'
 import { type ActionResponse, revisionOrThrow } from './perform-approved-action.ts'
@@ -55,7 +54,7 @@ export async function askPerson(
  */
 async function sendQuestion(ctx: Ctx, run: TaskRun, question: QuestionRequest): Promise<ActionResponse | null> {
   const route = await findReplyOfRun(ctx, run)
-  if (!route || route.reply === threadReply) return null
+  if (!route?.sentThrough) return null
   const options = (question.options ?? []).map((option, index) => `${index + 1}. ${option}`)
   const text = [question.question, ...(options.length > 0 ? [options.join('\n')] : [])].join('\n\n')
   const sent = await askAndReply(ctx, run, route, { payload: { text } }).catch(revisionOrThrow)

@@ -151,7 +151,8 @@ async function briefConnections(ctx: Ctx, run: TaskRun): Promise<BriefConnection
  */
 function withReplyTool(connections: BriefConnection[], route: ReplyRoute | null): BriefConnection[] {
   if (!route) return connections
-  const { name, kind } = route.connection
+  const [place = ''] = route.capability.split(':')
+  const { name, kind } = route.sentThrough ?? { name: place, kind: 'custom' }
   const tool = { ...REPLY_TOOL, capability: route.capability }
   const granted = connections.find((connection) => connection.name === name && connection.tools)
   if (!granted) return [...connections, { name, kind, tools: [tool] }]

@@ -11,11 +11,13 @@ import {
   composeReply,
   createReplySender,
   findReplyRoute,
+  isReplyOfRoute,
   listPayloadFiles,
   type ReplyRoute,
   replyText,
 } from '../channels/reply-route.ts'
 import { listMessagesSentByTask, updateThreadPosition } from '../channels/thread-rows.ts'
+import { findClient } from '../clients/rows.ts'
 import { requiresReplyApproval } from '../contract/declared-approvals.ts'
 import type { Ctx, Tx } from '../ctx/ctx.ts'
 import { isoNow } from '../ctx/world.ts'
@@ -38,7 +40,7 @@ export async function findReplyOfRun(
 export async function findCalledReply(ctx: Ctx, run: TaskRun, capability: string): Promise<ReplyRoute | null> {
   if (run.task.thread_id === null || !/:reply$/i.test(capability)) return null
   const route = await findReplyOfRun(ctx, run)
-  return route && route.capability.toLowerCase() === capability.toLowerCase() ? route : null
+  return route && isReplyOfRoute(route, capability) ? route : null
 }
 
 /**
@@ -50,8 +52,9 @@ export async function askAndReply(
   run: TaskRun,
   route: ReplyRoute,
   { connection, payload = {} }: ActionBody,
+  called = route.capability,
 ): Promise<ActionResponse> {
-  const key = requestKey('action', route.capability, [connection ?? null, payload])
+  const key = requestKey('action', called, [connection ?? null, payload])
   const earlier = run.takeEarlierApproval(key)
   if (earlier) {
     const approval = await waitForApproval(ctx, run, earlier)
@@ -69,12 +72,24 @@ export async function askAndReply(
     path: 'action',
     risk: 'high',
     payload: composed,
-    connection: route.connection,
-    tool: { phrase: 'reply to the client', amount: null },
+    connection: route.sentThrough,
+    tool: { phrase: await describeReply(ctx, route), amount: null },
     threadId: route.thread.id,
   }
   const approval = await askApproval(ctx, run, request)
   return performReply(ctx, run, route, approval)
+}
+
+const MAX_NAME_CHARACTERS = 100
+
+/** A reply that is shown says where, because no connection does. */
+async function describeReply(ctx: Ctx, { thread, channel, sentThrough, capability }: ReplyRoute): Promise<string> {
+  if (sentThrough) return 'reply to the client'
+  const client = await findClient(ctx.db, [thread.project_id], thread.client_id)
+  const named = client?.display_name ?? client?.handles.find((handle) => !handle.startsWith('visitor:'))
+  const name = (named ?? 'a visitor').replaceAll(/[\p{C}\s]+/gu, ' ').slice(0, MAX_NAME_CHARACTERS)
+  const place = capability.startsWith('widget:') ? `chat on ${channel.address}` : 'portal'
+  return `Reply to ${name} in the ${place}`
 }
 
 const fileScopeOf = ({ projectId, task }: TaskRun) => ({ projectId, clientId: task.client_id })
@@ -102,14 +117,15 @@ async function findSentReply(ctx: Ctx, { taskId, task }: TaskRun, { thread }: Re
 
 async function performReply(ctx: Ctx, run: TaskRun, route: ReplyRoute, approval: ApprovalRow): Promise<ActionResponse> {
   // The approval is for one connection, and the channel may have another one by now.
-  if (approval.connection_id !== route.connection.id) throw new ApprovalRefusal('is for another connection')
+  if (approval.connection_id !== (route.sentThrough?.id ?? null) && !isOfShownReply(route, approval))
+    throw new ApprovalRefusal('is for another connection')
   const payload = approvedPayload(approval)
   const messageId = messageIdOfEffect(approval.id)
   const { send, externalId } = createReplySender(route)
   const sent = await performAction(ctx, {
     run,
     approval,
-    connection: route.connection,
+    connection: route.sentThrough,
     send,
     onClaim: (tx) => showSendingReply(tx, run, route, messageId, payload),
     onOutcome: (tx, result) => recordReplyDelivery(tx, messageId, result, externalId()),
@@ -118,6 +134,10 @@ async function performReply(ctx: Ctx, run: TaskRun, route: ReplyRoute, approval:
   const edited = approval.edited !== null
   return { ok, status, result, payload, edited, approval_id: approval.id, ...(error !== null && { error }) }
 }
+
+/** The approval of a reply that is only shown named the channel's connection in earlier versions. */
+const isOfShownReply = ({ sentThrough, connection }: ReplyRoute, approval: ApprovalRow): boolean =>
+  sentThrough === null && approval.connection_id === connection.id
 
 /** The message exists already if an earlier process of the run has sent it with an outcome that is not known. */
 async function showSendingReply(tx: Tx, run: TaskRun, route: ReplyRoute, id: string, payload: Json): Promise<void> {

@@ -444,9 +444,10 @@ export interface EffectRow {
   project_id: string
   /** Null for a member's own answer in a thread. */
   task_id: string | null
-  connection_id: string
+  /** Null: nothing was sent, such as a reply that is shown in the portal. */
+  connection_id: string | null
   /** The name of the connection when the action was sent. */
-  connection: string
+  connection: string | null
   /** The action that was sent. */
   action: string
   /** The hash of what was sent. */

@@ -13,7 +13,7 @@ eachStore((store) => {
     const app = await testApp({ store, wedges: wedge([{ action: 'reply', required: true }]) })
     const { task_id, thread_id } = await receiveMessage(app)
     const { approval_id, action } = (await waitForEvent(app, task_id, 'approval.requested')).data.data
-    expect(action).toBe('own-server:reply')
+    expect(action).toBe('portal:reply')
     expect(await answersOf(app, thread_id)).toEqual([])
     const edited = { text: ' ' }
     expect((await app.call('POST', `/v1/approvals/${approval_id}/approve`, { edited })).status).toBe(400)

@@ -59,7 +59,9 @@ eachStore((store) => {
     const id = await app.pendingApproval(portalThread)
     const { body: approval } = await app.call('GET', `/v1/approvals/${id}`)
     expect(approval).toMatchObject({
-      action: 'bot:reply',
+      action: 'portal:reply',
+      connection: null,
+      text: 'Reply to Ada in the portal',
       preview: { text: 'You wrote: Hello from the portal' },
     })
     await app.call('POST', `/v1/approvals/${id}/approve`)

@@ -17,6 +17,8 @@ export interface ChannelAdapter {
   secret: string | null
   /** The connections through which answers can be sent; absent: any, because nothing is sent through it. */
   connection?: ConnectionRequirement
+  /** The messages have no subject, as in a chat. */
+  isChat?: true
   /** Receives the calls of the provider at `/v1/hooks/:channel_id`. */
   hook?: ChannelHook
   /** Fetches messages until the signal is aborted. One replica at a time does it for a channel. */
@@ -125,14 +127,17 @@ export interface IncomingFile {
   open(): AsyncIterable<Buffer>
 }
 
-/** How the answers of a channel leave the service, as the action `<connection>:reply`. The payload has its text in `text`. */
+/**
+ * How the answers of a channel reach the client: as the action `<connection>:reply`, or `<place>:reply` if they are only
+ * shown there. The payload has its text in `text`.
+ */
 export interface ChannelReply {
   /** The JSON Schema of the payload. */
   schema: JsonObject
   /** The whole payload as it will be sent, with the recipient that the thread has. The agent chooses only text and files. */
   compose(conversation: ChannelConversation, draft: ReplyDraft): JsonObject
-  /** Sends the payload once. Throws an `EgressError` like an executor. */
-  send(ctx: Ctx, call: ReplyCall): Promise<ReplyResult>
+  /** Sends the payload once. Throws an `EgressError` like an executor. Null: the client reads it here, and nothing is sent. */
+  send: ((ctx: Ctx, call: ReplyCall) => Promise<ReplyResult>) | null
 }
 
 export interface ChannelConversation {

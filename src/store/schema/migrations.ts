@@ -5,6 +5,7 @@ import type { Tables } from '../tables.ts'
 import { APPROVAL_PEOPLE_STATEMENTS } from './approval-people.ts'
 import { BRAND_STATEMENTS } from './brand.ts'
 import { conversationStatements } from './conversations.ts'
+import { effectsWithoutConnection } from './effects-without-connection.ts'
 import { FILE_STATEMENTS } from './files.ts'
 import { filterIndexStatements, unreadAndPathIndexes } from './filter-indexes.ts'
 import { initialSchema } from './initial-schema.ts'
@@ -167,6 +168,11 @@ export const MIGRATIONS: Record<string, Migration> = {
     async up(db) {
       if (isPostgres(db)) return
       for (const statement of SQLITE_INDEXES) await sql.raw(statement).execute(db)
+    },
+  },
+  '0034_effects_without_connection': {
+    async up(db) {
+      for (const statement of effectsWithoutConnection(db)) await sql.raw(statement).execute(db)
     },
   },
 }

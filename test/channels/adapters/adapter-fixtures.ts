@@ -95,7 +95,7 @@ export async function openAdapterTest(
     },
     verify: (call) => verifyStatus(context.ctx, hook, call),
     reply: async (address, text, files = []) => {
-      if (!reply) throw new Error('the adapter has no reply')
+      if (!reply?.send) throw new Error('the adapter sends no reply')
       const payload = reply.compose(conversationWith(connection, address), { text, files })
       const call = { connection, secret: CONNECTION_SECRET, channel: CHANNEL, payload, idempotencyKey: 'apr_1' }
       return reply.send(context.ctx, call)
