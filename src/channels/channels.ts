@@ -14,6 +14,7 @@ import { deleteUnusedSecret, toSecretLocation, upsertEncryptedSecret } from '../
 import { requireWedge } from '../wedges/enabled-wedges.ts'
 import { requireTaskType } from '../wedges/task-type.ts'
 import { CHANNEL_ADAPTERS, findAdapter } from './adapters/adapter-table.ts'
+import { requireMessageInput } from './message-input.ts'
 import { deleteChannel, insertChannel, updateChannel } from './rows.ts'
 import { hasThreads } from './thread-rows.ts'
 
@@ -47,7 +48,7 @@ export async function createChannel(
   scope: ProjectScope,
   input: z.infer<typeof ChannelInput>,
 ): Promise<ChannelRow> {
-  requireTaskType(await requireWedge(ctx, scope, input.wedge), input.task_type)
+  await requireMessageTask(ctx, scope, { ...input, adapter: input.adapter ?? null })
   const channel: ChannelRow = {
     id: ctx.world.newId('chan'),
     project_id: scope.projectId,
@@ -83,7 +84,7 @@ export async function changeChannel(
 ): Promise<ChannelRow> {
   const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined))
   const channel: ChannelRow = { ...was, ...given }
-  requireTaskType(await requireWedge(ctx, scope, channel.wedge), channel.task_type)
+  await requireMessageTask(ctx, scope, channel)
   const stored: JsonObject = config ?? (channel.adapter === was.adapter ? JSON.parse(was.config) : {})
   const { connection_id, address, wedge, task_type, adapter, settle_s } = channel
   const newConfig = toStoredConfig(adapter, stored)
@@ -98,6 +99,16 @@ export async function changeChannel(
     await appendAuditEntry(tx, scope.projectId, scope.actor, 'channel.updated', was.id, auditedFields(changed))
     return changed
   })
+}
+
+/** 400 for a task type that does not exist or cannot take the messages of the channel. */
+async function requireMessageTask(
+  ctx: Ctx,
+  scope: ProjectScope,
+  { wedge, task_type, adapter }: Pick<ChannelRow, 'wedge' | 'task_type' | 'adapter'>,
+): Promise<void> {
+  const type = requireTaskType(await requireWedge(ctx, scope, wedge), task_type)
+  requireMessageInput(type, task_type, adapter)
 }
 
 /** What belongs to the old adapter is removed. Its conversations cannot continue: another service has other addresses. */

@@ -8,12 +8,28 @@ export const DEFAULT_APPROVAL_TTL_MAX_S = 2_592_000
 /** Seven days. */
 export const DEFAULT_REPLY_TTL_S = 604_800
 
-/** The entries of `approvals` that describe an action: those with its whole name, else those with a part of it. */
+/**
+ * The entries of `approvals` that describe an action: those with its whole name, else those with a part of it. A reply also
+ * has the entries of the steps in whose place it is approved.
+ */
 export function matchApprovals({ approvals }: Pick<WedgeManifest, 'approvals'>, action: string): DeclaredApproval[] {
   const name = action.toLowerCase()
   const exact = approvals.filter((declared) => declared.action.toLowerCase() === name)
-  return exact.length > 0 ? exact : approvals.filter((declared) => name.includes(declared.action.toLowerCase()))
+  const matches =
+    exact.length > 0 ? exact : approvals.filter((declared) => name.includes(declared.action.toLowerCase()))
+  if (!name.endsWith(':reply')) return matches
+  return approvals.filter((declared) => matches.includes(declared) || describesReply(declared, name))
 }
+
+/** Replies that are only shown had the name of a connection in earlier versions, as which a wedge may describe them. */
+function describesReply({ action, is_reply }: DeclaredApproval, reply: string): boolean {
+  const isShown = reply === 'widget:reply' || reply === 'portal:reply'
+  return is_reply || (isShown && action.toLowerCase().endsWith(':reply'))
+}
+
+/** Whether the tool is the step in which the reply to the client is approved, where the reply itself needs no approval. */
+export const isReplyStep = ({ approvals }: Pick<WedgeManifest, 'approvals'>, tool: string): boolean =>
+  approvals.some(({ action, is_reply }) => is_reply && action.toLowerCase() === tool.toLowerCase())
 
 /**
  * Whether replies to clients need an approval on every channel, also where they are only shown in the thread. Only the

@@ -111,6 +111,11 @@ const DeclaredApproval = z
     action: z.string().min(1),
     risk: z.enum(['low', 'medium', 'high']).default('medium'),
     required: z.boolean().default(false),
+    /**
+     * The action is the step in which the reply to the client is approved. It needs no approval in a conversation whose reply
+     * needs one itself.
+     */
+    is_reply: z.boolean().default(false),
     /** How long an approval waits for a decision, in seconds; without it, `SVC_APPROVAL_TTL_S`. */
     ttl_s: z.number().int().min(1).optional(),
     /** Who may decide: roles, members, and the client of the task. Without it, everyone whose role allows decisions. */

@@ -1,11 +1,11 @@
 import type { Writable } from 'node:stream'
 import { z } from 'zod'
-import { askApproval } from '../approvals/ask-approval.ts'
+import { askApproval, waitForApproval } from '../approvals/ask-approval.ts'
 import { requestKey } from '../approvals/gated-request.ts'
 import { appendAuditEntry } from '../audit/append.ts'
 import { badRequest, tooManyRequests } from '../base/problem.ts'
-import { matchApprovals } from '../contract/declared-approvals.ts'
-import { inTx } from '../ctx/ctx.ts'
+import { isReplyStep, matchApprovals } from '../contract/declared-approvals.ts'
+import { type Ctx, inTx } from '../ctx/ctx.ts'
 import type { Actor } from '../ctx/scope.ts'
 import { appendEvents } from '../events/append-events.ts'
 import { jsonValue, jsonObject, validateFields } from '../http/validate.ts'
@@ -23,6 +23,7 @@ import { listModels, postToModel } from '../models/model-endpoints.ts'
 import type { WorkflowRunner } from '../workflows/workflow-runner.ts'
 import { askAndAct, executeRead } from './connection-calls.ts'
 import { noteRevision } from './perform-approved-action.ts'
+import { findReplyOfRun } from './reply-calls.ts'
 import { noteAnswer } from './run-state.ts'
 import type { TaskRun } from './task-run.ts'
 import { GateDecisionView, WorkflowResultView } from './view.ts'
@@ -99,10 +100,13 @@ export const sandboxRoutes = nameRoutes({
     async handle({ ctx, scope: run, body }) {
       const { tool, input: payload = null } = body
       if (!matchesGate(run, tool)) return { decision: 'allowed' }
-      await run.flushLog()
       const key = requestKey('tool', tool, payload)
+      const earlier = run.takeEarlierApproval(key)
+      if (!earlier && (await isApprovedAsReply(ctx, run, tool))) return { decision: 'allowed' }
+      await run.flushLog()
       const request = { key, action: tool, payload, path: 'tool', risk: riskOf(run, tool), connection: null } as const
-      const approval = await askApproval(ctx, run, request).catch(noteRevision(run))
+      const asked = earlier ? waitForApproval(ctx, run, earlier) : askApproval(ctx, run, request)
+      const approval = await asked.catch(noteRevision(run))
       noteAnswer(run, approval.id)
       return { decision: approval.status }
     },
@@ -175,6 +179,10 @@ export const sandboxRoutes = nameRoutes({
     },
   }),
 })
+
+/** The client gets the text only as the reply, which a person or a rule approves as it is sent. */
+const isApprovedAsReply = async (ctx: Ctx, run: TaskRun, tool: string): Promise<boolean> =>
+  isReplyStep(run.wedge.manifest, tool) && (await findReplyOfRun(ctx, run)) !== null
 
 /** The risk that the wedge declares for the tool. */
 const riskOf = (run: TaskRun, tool: string) => matchApprovals(run.wedge.manifest, tool)[0]?.risk ?? 'medium'

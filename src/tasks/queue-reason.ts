@@ -57,10 +57,11 @@ export async function readQueueWaits(ctx: Ctx, tasks: readonly TaskRow[]): Promi
 async function findTasksBehindOthers(ctx: Ctx, queued: readonly TaskRow[]): Promise<Set<string>> {
   const threads = new Set(queued.flatMap(({ thread_id }) => thread_id ?? []))
   const unfinished = await listUnfinishedTasksOfThreads(ctx.db, [...threads])
-  const isBefore = (other: UnfinishedThreadTask, task: TaskRow) =>
-    other.thread_id === task.thread_id && (other.status !== 'queued' || other.id < task.id)
   return new Set(queued.filter((task) => unfinished.some((other) => isBefore(other, task))).map(({ id }) => id))
 }
+
+const isBefore = (other: UnfinishedThreadTask, task: TaskRow) =>
+  other.thread_id === task.thread_id && (other.status !== 'queued' || other.id < task.id)
 
 async function findFullProjects(ctx: Ctx, queued: readonly TaskRow[]): Promise<Set<string>> {
   const full = new Set<string>()

@@ -12,9 +12,22 @@ const DESK_WEDGE = {
   cases: { stages: ['new', 'done'], initial: 'new' },
 }
 
+function inputOf(properties: object) {
+  return { input_schema: { type: 'object', required: Object.keys(properties), properties } }
+}
+
 const WEDGES = {
   'desk/wedge.json': DESK_WEDGE,
   'other/wedge.json': { ...DESK_WEDGE, wedge: 'other' },
+  'forms/wedge.json': {
+    wedge: 'forms',
+    task_types: {
+      text: inputOf({ from: { type: 'string' }, text: { type: 'string' } }),
+      order: inputOf({ order_id: { type: 'string' } }),
+      subject: inputOf({ subject: { type: 'string' } }),
+      message: inputOf({ from: { type: 'object', required: ['handle'] }, body: { type: 'string' } }),
+    },
+  },
   'reply/wedge.json': { wedge: 'reply', task_types: { triage: {} } },
   'reply/rehearsals/triage.json': [{ output: { reply: 'You wrote: {{input.body}}' } }],
 }

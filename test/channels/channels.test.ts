@@ -45,6 +45,36 @@ eachStore((store) => {
     ])
   })
 
+  test('a channel refuses a task type whose input schema no message of its adapter matches', async () => {
+    const app = await openChannelApp(store)
+    const errorOf = async (task_type: string, more: object = {}) => {
+      const channel = { connection_id: app.connection, address: 'a@desk.example', wedge: 'forms', task_type, ...more }
+      const { status, body } = await app.call('POST', '/v1/channels', channel)
+      return status === 201 ? 201 : [status, body.error]
+    }
+    const widget = { adapter: 'widget', config: { origins: ['https://shop.example'] } }
+    const message = 'and the input of a message is {from: {handle, name}, subject, body, thread_id}'
+    expect(await errorOf('text')).toEqual([
+      400,
+      `field 'task_type' must be a task type that takes messages: 'input.text' of 'text' is required, ${message}`,
+    ])
+    expect(await errorOf('order')).toEqual([
+      400,
+      `field 'task_type' must be a task type that takes messages: 'input.order_id' of 'order' is required, ${message}`,
+    ])
+    expect(await errorOf('subject')).toBe(201)
+    expect(await errorOf('subject', widget)).toEqual([
+      400,
+      `field 'task_type' must be a task type that takes messages: 'input.subject' of 'subject' must be string, not null, ` +
+        `${message}, where the subject is null for the adapter 'widget'`,
+    ])
+    expect(await errorOf('message')).toBe(201)
+    expect(await errorOf('message', widget)).toBe(201)
+    const change = (fields: object) => app.call('PUT', `/v1/channels/${app.channel}`, fields)
+    expect(await change({ wedge: 'forms', task_type: 'order' })).toMatchObject({ status: 400 })
+    expect(await change({ wedge: 'forms', task_type: 'message' })).toMatchObject({ status: 200 })
+  })
+
   test('a deleted channel accepts no messages, and its threads are kept', async () => {
     const app = await openChannelApp(store)
     const { thread_id, client_id } = await sendInbound(app, 'ada@example.com')

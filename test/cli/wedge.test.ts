@@ -269,7 +269,7 @@ describe('svc wedge check', () => {
         wedge: 'desk',
         connections: 'crm',
         task_types: { answer: [] },
-        workflows: { name: 'send_answer' },
+        workflows: { name: 'publish_reply' },
       }),
     )
     writeFiles(dir, {
@@ -283,8 +283,8 @@ describe('svc wedge check', () => {
   })
 
   test('wedge check reports a policy rule that never applies', async () => {
-    replace('"auto_approve": []', '"auto_approve": [\n{ "action": "send*" },\n{ "action": "send_answer" }\n]')
-    const line = lineOf('wedge.json', '{ "action": "send_answer" }')
+    replace('"auto_approve": []', '"auto_approve": [\n{ "action": "publish*" },\n{ "action": "publish_reply" }\n]')
+    const line = lineOf('wedge.json', '{ "action": "publish_reply" }')
     expect(await errors()).toEqual([
       ['wedge.json', line, 'policy rule 2 never applies: rule 1 already matches the same actions'],
     ])
@@ -302,18 +302,18 @@ describe('svc wedge check', () => {
     writeFileSync(
       rehearsal,
       readFileSync(rehearsal, 'utf8')
-        .replace('"send_answer"', '"send_it"')
-        .replace('{{last.answer}}', '{{lats.answer}}'),
+        .replace('"publish_reply"', '"send_it"')
+        .replace('{{last.reply}}', '{{lats.reply}}'),
     )
     writeFileSync(join(dir, 'workflows/sort_message.mjs'), '// sorts\nexport default function (\n')
-    writeFileSync(join(dir, 'workflows/send_answer.mjs'), 'export const send = 1\n')
+    writeFileSync(join(dir, 'workflows/publish_reply.mjs'), 'export const send = 1\n')
     writeFiles(dir, { 'rehearsals/nosuch.json': [{ output: 1 }] })
     expect(await errors()).toEqual(
       [
         [
           'rehearsals/answer.json',
           lineOf('rehearsals/answer.json', '"output"') - 1,
-          "turn 3: placeholder 'lats.answer' must begin with input or last",
+          "turn 3: placeholder 'lats.reply' must begin with input or last",
         ],
         [
           'rehearsals/answer.json',
@@ -321,7 +321,7 @@ describe('svc wedge check', () => {
           "turn 2: unknown workflow 'send_it'",
         ],
         ['rehearsals/nosuch.json', 1, "'nosuch' is not a task type of this wedge"],
-        ['workflows/send_answer.mjs', 1, 'has no default export (expected `export default function`)'],
+        ['workflows/publish_reply.mjs', 1, 'has no default export (expected `export default function`)'],
         ['workflows/sort_message.mjs', expect.any(Number), expect.stringContaining('SyntaxError')],
       ].toSorted((a, b) => String(a[0]).localeCompare(String(b[0])) || Number(a[1]) - Number(b[1])),
     )

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { writeFiles } from '../app.ts'
 import { accessibilityViolations, consoleFixture } from './console-browser.ts'
 
 describe('channels and webhooks pages', () => {
@@ -124,13 +125,21 @@ describe('channels and webhooks pages', () => {
   })
 
   test.each([390, 1440])('channels: the websites of a widget are typed one per line, at %i pixels', async (width) => {
+    const answer = { output_schema: { type: 'object', properties: { reply: { type: 'string' } } } }
+    const sorter = { wedge: 'sorter', task_types: { classify: {}, answer } }
+    writeFiles(console().wedgesDir, { 'sorter/wedge.json': sorter })
+    await console().call('GET', '/v1/wedges/sorter')
     const page = await console().newPage({ viewport: { width, height: 844 }, expected: /status of 400/ })
     await page.goto(`${console().url}/channels`)
     await page.getByRole('button', { name: 'New channel' }).first().click()
     const dialog = page.getByRole('dialog', { name: 'New channel' })
     await dialog.getByLabel('Service').selectOption('widget')
     await dialog.getByLabel('Name').fill(`shop ${width}`)
+    await dialog.getByLabel('Wedge').selectOption('sorter')
+    // The first task type answers nobody.
+    expect(await dialog.getByLabel('Task type').inputValue()).toBe('answer')
     await dialog.getByLabel('Wedge').selectOption('inbox-triage')
+    await dialog.getByText('Auto-approve rules call this action widget:reply.').waitFor()
     expect(await dialog.getByText('account that people write to').count()).toBe(0)
     expect(await dialog.getByLabel('Reply connection').count()).toBe(0)
     await dialog.getByLabel('Allowed websites').fill('shop.example')
@@ -140,6 +149,10 @@ describe('channels and webhooks pages', () => {
     expect(await accessibilityViolations(page)).toEqual([])
     await dialog.getByRole('button', { name: 'Create channel' }).click()
     await page.getByRole('heading', { name: 'Script tag' }).waitFor()
+    await page.getByText('Allowed websites: shop.example, www.shop.example').waitFor()
+    expect(await accessibilityViolations(page)).toEqual([])
+    await page.getByRole('button', { name: 'Change' }).click()
+    await page.getByRole('dialog', { name: 'Edit channel' }).waitFor()
     const { data } = (await console().call('GET', '/v1/channels')).body
     expect(data).toMatchObject([{ config: { origins: ['https://shop.example', 'https://www.shop.example'] } }])
     await console().call('DELETE', `/v1/channels/${data[0].id}`)

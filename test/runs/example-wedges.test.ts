@@ -154,36 +154,39 @@ describe('inbox-triage', () => {
     expect(task).toMatchObject({ output: { reply: preview.reply } })
   })
 
-  test('answer replies through the adapter of the channel with exactly the text that was approved, and asks once', async () => {
-    const provider = await openFakeUpstream()
-    const connection_id = await connect({ kind: 'custom', name: 'bot', config: { base_url: provider.url } })
-    const bound = {
-      connection_id,
-      address: '@desk_bot',
-      adapter: 'telegram',
-      wedge: 'inbox-triage',
-      task_type: 'answer',
-    }
-    const { body: channel } = await app().call('POST', '/v1/channels', bound)
-    onTestFinished(async () => void (await app().call('DELETE', `/v1/channels/${channel.id}`)))
-    await app().call('POST', `/v1/channels/${channel.id}/secret`, { value: 'hook-secret' })
-    const chat = { id: 55, type: 'private' }
-    const message = { message_id: 1, date: 1, chat, from: { id: 55, first_name: 'Lee' }, text: 'I am locked out' }
-    const headers = { 'x-telegram-bot-api-secret-token': 'hook-secret' }
-    const update = { update_id: 1, message }
-    const { body: received } = await app().call('POST', `/v1/hooks/${channel.id}`, update, { key: null, headers })
-    provider.respond = (_, response) => respondJson(response, 200, { ok: true, result: { message_id: 2, chat } })
-    const text = 'Please try again now.'
-    const { action, preview } = await approve(received.task_id, { edited: { text } })
-    expect([action, preview]).toMatchObject(['bot:reply', { chat_id: 55 }])
-    const output = { category: 'account', reply: text }
-    expect(await app().finished(received.task_id)).toMatchObject({ status: 'succeeded', output })
-    expect(provider.received.map(({ body }) => JSON.parse(body))).toMatchObject([{ chat_id: 55, text }])
-    const { body: asked } = await app().call('GET', `/v1/approvals?task_id=${received.task_id}`)
-    expect(asked.data).toHaveLength(1)
-    // A reply has seven days, because the wedge and the settings say nothing else.
-    expect(Date.parse(asked.data[0].expires_at) - Date.parse(asked.data[0].created_at)).toBe(604_800_000)
-  })
+  test.each(['triage', 'answer'])(
+    '%s replies through the adapter of the channel with exactly the text that was approved, and asks once',
+    async (task_type) => {
+      const provider = await openFakeUpstream()
+      const connection_id = await connect({ kind: 'custom', name: 'bot', config: { base_url: provider.url } })
+      const bound = {
+        connection_id,
+        address: '@desk_bot',
+        adapter: 'telegram',
+        wedge: 'inbox-triage',
+        task_type,
+      }
+      const { body: channel } = await app().call('POST', '/v1/channels', bound)
+      onTestFinished(async () => void (await app().call('DELETE', `/v1/channels/${channel.id}`)))
+      await app().call('POST', `/v1/channels/${channel.id}/secret`, { value: 'hook-secret' })
+      const chat = { id: 55, type: 'private' }
+      const message = { message_id: 1, date: 1, chat, from: { id: 55, first_name: 'Lee' }, text: 'I am locked out' }
+      const headers = { 'x-telegram-bot-api-secret-token': 'hook-secret' }
+      const update = { update_id: 1, message }
+      const { body: received } = await app().call('POST', `/v1/hooks/${channel.id}`, update, { key: null, headers })
+      provider.respond = (_, response) => respondJson(response, 200, { ok: true, result: { message_id: 2, chat } })
+      const text = 'Please try again now.'
+      const { action, preview } = await approve(received.task_id, { edited: { text } })
+      expect([action, preview]).toMatchObject(['bot:reply', { chat_id: 55 }])
+      const output = { category: 'account', reply: text }
+      expect(await app().finished(received.task_id)).toMatchObject({ status: 'succeeded', output })
+      expect(provider.received.map(({ body }) => JSON.parse(body))).toMatchObject([{ chat_id: 55, text }])
+      const { body: asked } = await app().call('GET', `/v1/approvals?task_id=${received.task_id}`)
+      expect(asked.data).toHaveLength(1)
+      // A reply has seven days, because the wedge and the settings say nothing else.
+      expect(Date.parse(asked.data[0].expires_at) - Date.parse(asked.data[0].created_at)).toBe(604_800_000)
+    },
+  )
 
   test('answer_mail answers a message of a mail channel with exactly the mail that was approved', async () => {
     const provider = await openFakeUpstream()

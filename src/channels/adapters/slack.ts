@@ -20,6 +20,7 @@ import { fromSlackText, toSlackText } from './slack-text.ts'
 /** Events API in, `chat.postMessage` out. The connection's secret is the bot token. */
 export const slackAdapter: ChannelAdapter = {
   config: z.strictObject({}),
+  isChat: true,
   secret: 'the signing secret of the Slack app',
   connection: { kind: 'custom' },
   hook: { maxBytes: 1024 * 1024, verify: verifySlackCall, parse: parseSlackCall },

@@ -23,6 +23,7 @@ const MAX_CAPTION = 1024
 /** Bot API webhook in, `sendMessage` out. The connection's secret is the token of the bot. */
 export const telegramAdapter: ChannelAdapter = {
   config: z.strictObject({}),
+  isChat: true,
   secret: 'the secret_token that was given to setWebhook',
   connection: { kind: 'custom' },
   hook: {

@@ -13,6 +13,7 @@ import { toReplyPayload, downloadFile, isProviderAddress, providerUrl } from './
 /** SMS and WhatsApp. The connection has `account_sid`, and may have `from`; its secret is the auth token. */
 export const twilioAdapter: ChannelAdapter = {
   config: z.strictObject({}),
+  isChat: true,
   secret: 'the auth token of the Twilio account',
   connection: { kind: 'custom' },
   hook: {

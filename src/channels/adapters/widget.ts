@@ -38,6 +38,7 @@ const WidgetMessage = z.object({
 /** The chat window on the founder's own pages. Visitors read the answers in it. */
 export const widgetAdapter: ChannelAdapter = {
   config: WidgetConfig,
+  isChat: true,
   secret: null,
   hook: {
     maxBytes: 64 * 1024,

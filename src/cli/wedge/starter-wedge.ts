@@ -5,10 +5,17 @@ export function starterWedgeFiles(name: string): Record<string, string> {
     'skills/answering.md': SKILL,
     'knowledge/company.md': KNOWLEDGE,
     'workflows/sort_message.mjs': SORT_MESSAGE,
-    'workflows/send_answer.mjs': SEND_ANSWER,
+    'workflows/publish_reply.mjs': PUBLISH_REPLY,
     'rehearsals/answer.json': toJsonFile(REHEARSAL),
-    'rehearsals/answer.input.json': toJsonFile({ from: 'kim@example.com', text: 'When are you open on Friday?' }),
+    'rehearsals/answer.input.json': toJsonFile(EXAMPLE),
   }
+}
+
+/** The input that a message of a channel becomes. */
+const EXAMPLE = {
+  from: { handle: 'kim@example.com', name: 'Kim' },
+  subject: 'Opening hours',
+  body: 'When are you open on Friday?',
 }
 
 const toJsonFile = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`
@@ -19,6 +26,16 @@ const objectSchema = (properties: Record<string, unknown>) => ({
   required: Object.keys(properties),
   properties,
 })
+const optionalString = { type: ['string', 'null'] }
+const messageSchema = {
+  type: 'object',
+  required: ['from', 'body'],
+  properties: {
+    from: { type: 'object', required: ['handle'], properties: { handle: stringSchema, name: optionalString } },
+    subject: optionalString,
+    body: stringSchema,
+  },
+}
 const topicSchema = { type: 'string', enum: ['question', 'complaint'] }
 
 const starterManifest = (name: string) => ({
@@ -26,14 +43,14 @@ const starterManifest = (name: string) => ({
   title: name.replaceAll(/[-_]+/g, ' ').replace(/^./, (letter) => letter.toUpperCase()),
   skills: ['answering'],
   knowledge: ['company.md'],
-  approvals: [{ action: 'send_answer', risk: 'medium', required: true, ttl_s: 86_400 }],
+  approvals: [{ action: 'publish_reply', risk: 'medium', required: true, is_reply: true, ttl_s: 86_400 }],
   policy: { auto_approve: [] },
   task_types: {
     answer: {
-      description: 'Answer a message.',
-      input_schema: objectSchema({ from: stringSchema, text: stringSchema }),
+      description: 'Answer a message. Works on every channel.',
+      input_schema: messageSchema,
       harness: { shape: 'agent', steps: 8, max_runtime_s: 300, max_cost_usd: 0.25 },
-      output_schema: objectSchema({ topic: topicSchema, sent_to: stringSchema, answer: stringSchema }),
+      output_schema: objectSchema({ topic: topicSchema, reply: stringSchema }),
     },
   },
   workflows: [
@@ -44,10 +61,10 @@ const starterManifest = (name: string) => ({
       output_schema: objectSchema({ topic: topicSchema }),
     },
     {
-      name: 'send_answer',
-      description: 'Sends the answer after a person has approved it.',
-      input_schema: objectSchema({ to: stringSchema, topic: topicSchema, text: stringSchema }),
-      output_schema: objectSchema({ topic: topicSchema, sent_to: stringSchema, answer: stringSchema }),
+      name: 'publish_reply',
+      description: 'Gives the client this reply, unchanged, once a person has approved it.',
+      input_schema: objectSchema({ topic: topicSchema, reply: stringSchema }),
+      output_schema: objectSchema({ topic: topicSchema, reply: stringSchema }),
     },
   ],
   intake: [{ id: 'hours', question: 'When are you open?', why: 'Many customers ask this.' }],
@@ -55,31 +72,30 @@ const starterManifest = (name: string) => ({
 
 const REHEARSAL = [
   {
-    say: 'A message from {{input.from}}. First I find its topic.',
-    call: { tool: 'workflow', input: { name: 'sort_message', args: { text: '{{input.text}}' } } },
+    say: 'A message from {{input.from.handle}}. First I find its topic.',
+    call: { tool: 'workflow', input: { name: 'sort_message', args: { text: '{{input.body}}' } } },
   },
   {
-    say: 'It is a {{last.topic}}. I write an answer; a person approves it before it is sent.',
+    say: 'It is a {{last.topic}}. I write a reply; a person approves it before the client gets it.',
     call: {
       tool: 'workflow',
       input: {
-        name: 'send_answer',
+        name: 'publish_reply',
         args: {
-          to: '{{input.from}}',
           topic: '{{last.topic}}',
-          text: 'Thank you for your message. We are open Monday to Friday, 09:00 to 17:00.',
+          reply: 'Thank you for your message. We are open Monday to Friday, 09:00 to 17:00.',
         },
       },
     },
   },
-  { output: { topic: '{{last.topic}}', sent_to: '{{last.sent_to}}', answer: '{{last.answer}}' } },
+  { output: { topic: '{{last.topic}}', reply: '{{last.reply}}' } },
 ]
 
 const SKILL = `# Answering
 
-1. Call \`sort_message\` with the text of the message.
-2. Write an answer of at most five sentences. Use only facts from the knowledge.
-3. Call \`send_answer\`. When it is approved, finish with the topic, the address and the answer.
+1. Call \`sort_message\` with the body of the message.
+2. Write a reply of at most five sentences. Use only facts from the knowledge.
+3. Call \`publish_reply\`. Finish with the topic and the reply that it returns, unchanged.
 
 If a fact is missing in the knowledge, report the gap. Do not promise anything.
 `
@@ -97,8 +113,8 @@ export default function sortMessage({ text }) {
 }
 `
 
-const SEND_ANSWER = `/** Sends nothing yet. Replace it with an action when you have a connection for sending. */
-export default function sendAnswer({ to, topic, text }) {
-  return { topic, sent_to: to, answer: text }
+const PUBLISH_REPLY = `/** The reply stays exactly as it was approved. The service gives it to the client when the task has ended. */
+export default function publishReply({ topic, reply }) {
+  return { topic, reply }
 }
 `

@@ -25,7 +25,7 @@ eachStore((store) => {
     const approval = (await waitForEvent(app, sent.body.task_id, 'approval.requested')).data.data
     expect(approval).toMatchObject({ action: 'widget:reply', preview: { text: 'You wrote: Hello' } })
     const shown = (await app.call('GET', `/v1/approvals/${approval.approval_id}`)).body
-    const text = 'Reply to a visitor in the chat on @desk'
+    const text = 'Reply to a visitor in the chat on desk'
     expect(shown).toMatchObject({ text, connection: null, connection_id: null, schema: { required: ['text'] } })
     expect((await read(app)).body.messages).toMatchObject([{ n: 1, from: 'visitor', body: 'Hello' }])
     const decision = { edited: { text: 'You wrote to us: Hello' } }
@@ -44,7 +44,7 @@ eachStore((store) => {
     const [effect] = (await app.call('GET', `/v1/tasks/${sent.body.task_id}/actions`)).body.data
     const nothingSent = { connection: null, connection_id: null, status: null }
     expect(effect).toMatchObject({ action: 'widget:reply', outcome: 'ok', ...nothingSent })
-    const { data: audited } = (await app.call('GET', '/v1/audit?kind=action.executed')).body
+    const { data: audited } = (await app.call('GET', '/v1/audit?action=action.executed')).body
     expect(audited).toMatchObject([{ data: { action: 'widget:reply', connection_id: null, status: null } }])
     expect((await read(app, VISITOR, { after: 1 })).body.messages).toMatchObject([{ n: 2 }])
     expect((await read(app, `${VISITOR}x`)).body).toEqual({

@@ -104,8 +104,5 @@ export const adapterSteps: Record<string, string[]> = {
     'Enter the address below as webhook for incoming messages of your number.',
     REPLY_STEP,
   ],
-  widget: [
-    'Add the script tag below to the pages of your website.',
-    'List the addresses of these pages as origins of the channel.',
-  ],
+  widget: ['Add the script tag below to the pages of your website.'],
 }

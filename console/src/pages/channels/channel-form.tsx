@@ -13,10 +13,8 @@ import { useDeclaredInput } from '../run/task-input.tsx'
 import { TaskTypeFields, useTaskType } from '../wedges/task-type-fields.tsx'
 import { adapterAddresses, adapterNames, ownServerAddress } from './adapter-text.ts'
 import { ReplyConnectionField, useReplyConnections } from './reply-connection.tsx'
+import { answersMessages, MESSAGE_FIELDS } from './takes-messages.ts'
 import { channelsText } from './text.ts'
-
-/** What the input of a task that a message starts has. */
-const MESSAGE_FIELDS = ['from', 'body', 'subject', 'thread_id']
 
 interface ChannelFields {
   adapter: string
@@ -38,7 +36,7 @@ export function ChannelForm({
 }) {
   const { data: adapters = [] } = useQuery(channelAdaptersQuery)
   const [fields, setFields] = useState<ChannelFields>(() => fieldsOf(channel))
-  const chosen = useTaskType(channel)
+  const chosen = useTaskType(channel, answersMessages)
   const { adapter, address, config } = fields
   const change = (changes: Partial<ChannelFields>) => setFields({ ...fields, ...changes })
   const service = adapters.find((one) => one.adapter === adapter) ?? null

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { type Channel, channelAdaptersQuery } from '../../api/client-queries.ts'
 import { toCurl } from '../../api/http.ts'
+import { toText } from '../../api/json.ts'
 import { Button } from '../../ui/button.tsx'
 import { CopyRow } from '../../ui/copy-row.tsx'
 import { CurlExample } from '../../ui/curl-example.tsx'
@@ -11,7 +12,15 @@ import { adapterSteps } from './adapter-text.ts'
 import { channelsText } from './text.ts'
 
 /** How messages get from the provider to the service: the steps, the address to register, and the secret. */
-export function ChannelSetup({ channel, onClose }: { channel: Channel; onClose: () => void }) {
+export function ChannelSetup({
+  channel,
+  onEdit,
+  onClose,
+}: {
+  channel: Channel
+  onEdit: () => void
+  onClose: () => void
+}) {
   const { adapter, address } = channel
   const title = channelsText.setupFor(address)
   const steps = adapter === null ? channelsText.setupSteps : (adapterSteps[adapter] ?? channelsText.otherSteps)
@@ -24,12 +33,30 @@ export function ChannelSetup({ channel, onClose }: { channel: Channel; onClose: 
             <li key={step}>{step}</li>
           ))}
         </ol>
+        {adapter === 'widget' && <AllowedWebsites channel={channel} onEdit={onEdit} />}
         {adapter === null ? <InboundExample channelId={channel.id} /> : <AdapterSetup channel={channel} />}
         <Button variant="primary" className="self-end" onClick={onClose}>
           {channelsText.done}
         </Button>
       </div>
     </Dialog>
+  )
+}
+
+/** The websites on which the chat widget works. */
+function AllowedWebsites({ channel: { config }, onEdit }: { channel: Channel; onEdit: () => void }) {
+  const origins = [config['origins'] ?? []].flat().map(toText)
+  return (
+    <p className="flex flex-wrap items-center gap-2">
+      <span>
+        {channelsText.allowedWebsites} {origins.map((origin) => origin.replace(/^https:\/\//, '')).join(', ')}
+      </span>
+      <RequireRole minRole="admin">
+        <Button small onClick={onEdit}>
+          {channelsText.change}
+        </Button>
+      </RequireRole>
+    </p>
   )
 }
 

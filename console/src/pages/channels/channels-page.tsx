@@ -66,7 +66,13 @@ export function ChannelsPage() {
       )}
       {open?.kind === 'edit' && <ChannelForm channel={open.channel} onClose={close} onSaved={close} />}
       {open?.kind === 'test' && <TestMessageForm channel={open.channel} onClose={close} />}
-      {open?.kind === 'setup' && <ChannelSetup channel={open.channel} onClose={close} />}
+      {open?.kind === 'setup' && (
+        <ChannelSetup
+          channel={open.channel}
+          onEdit={() => setOpen({ kind: 'edit', channel: open.channel })}
+          onClose={close}
+        />
+      )}
     </Page>
   )
 }

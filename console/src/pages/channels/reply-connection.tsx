@@ -67,7 +67,12 @@ export function ReplyConnectionField({
         </Link>
       </p>
     )
-  if (service && !needed) return <p className="text-xs text-muted">{channelsText.replyAction(service.adapter)}</p>
+  if (service && !needed)
+    return (
+      <p className="text-xs text-muted">
+        {channelsText.shownInChat} {channelsText.replyAction(service.adapter)}
+      </p>
+    )
   const name = fitting.find(({ id }) => id === value)?.name
   const how = service
     ? (adapterConnections[service.adapter] ?? channelsText.replyThroughIt)

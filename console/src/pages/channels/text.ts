@@ -29,7 +29,11 @@ export const channelsText = {
   replyConnection: 'Reply connection',
   choose: 'Choose…',
   replyThroughIt: 'Replies are sent through it.',
-  ownServerConnection: 'Replies are shown in the portal. In policies they are named after it, such as mail:reply.',
+  shownInChat: 'Replies are shown in the chat.',
+  shownInPortal: 'Replies are shown in the portal.',
+  replyAction: (name: string) => `Auto-approve rules call this action ${name}:reply.`,
+  allowedWebsites: 'Allowed websites:',
+  change: 'Change',
   noConnections: 'No connections yet.',
   noFittingConnection: (kind: string, provider: string | null) =>
     `No connection fits: ${kind === 'email' ? 'a mail connection' : 'an API connection'}${provider ? ` of ${provider}` : ''} is needed.`,

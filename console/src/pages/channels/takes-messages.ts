@@ -1,0 +1,29 @@
+import { toObject, toText } from '../../api/json.ts'
+import type { Json, WedgeManifest } from '../../api/types.ts'
+
+/** What the input of a task that a message starts has, with the types of the values. */
+const MESSAGE_TYPES: Record<string, string[]> = {
+  from: ['object'],
+  body: ['string'],
+  subject: ['string', 'null'],
+  thread_id: ['string'],
+}
+
+/** The names of the fields of a message. */
+export const MESSAGE_FIELDS = Object.keys(MESSAGE_TYPES)
+
+type TaskType = WedgeManifest['task_types'][string]
+
+/** Whether the task type takes a message and answers it. */
+export function answersMessages({ input_schema, output_schema }: TaskType): boolean {
+  const { required, properties } = input_schema ?? {}
+  const isGiven = Array.isArray(required) ? required.map(toText).every((name) => MESSAGE_FIELDS.includes(name)) : true
+  const isOfType = Object.entries(MESSAGE_TYPES).every(([name, types]) => {
+    const declared = typesOf(toObject(properties ?? null)[name])
+    return declared.length === 0 || declared.some((type) => types.includes(type))
+  })
+  return isGiven && isOfType && 'reply' in toObject(output_schema?.['properties'] ?? null)
+}
+
+const typesOf = (property: Json | undefined): string[] =>
+  [toObject(property ?? null)['type'] ?? []].flat().filter((type) => typeof type === 'string')

@@ -1,0 +1,72 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { starterWedgeFiles } from '../../src/cli/wedge/starter-wedge.ts'
+import { eachStore, type TestApp, testApp } from '../app.ts'
+import { createAndGetId } from '../channels/channel-app.ts'
+import { openFakeUpstream, respondJson } from '../fake-upstream.ts'
+import type { StoreKind } from '../stores.ts'
+import { addConversationChannel } from './conversation-app.ts'
+
+const REPLY = 'Thank you for your message. We are open Monday to Friday, 09:00 to 17:00.'
+
+/** The wedge of `svc wedge new`, whose workflow publish_reply is the step in which the reply is approved. */
+async function openStarterApp(store: StoreKind, step: object = {}) {
+  const provider = await openFakeUpstream()
+  onTestFinished(() => provider.close())
+  provider.respond = (_, response) => respondJson(response, 200, { ok: true, result: { message_id: 1 } })
+  const { 'wedge.json': manifest = '{}', ...files } = starterWedgeFiles('starter')
+  const { approvals, ...starter } = JSON.parse(manifest)
+  const wedges = { 'wedge.json': { ...starter, approvals: [{ ...approvals[0], ...step }] }, ...files }
+  const named = Object.entries(wedges).map(([name, file]) => [`starter/${name}`, file])
+  const env = { SVC_PUBLIC_URL: 'https://desk.example', SVC_EGRESS_ALLOW: '127.0.0.1' }
+  return { ...(await testApp({ store, wedges: Object.fromEntries(named), env })), provider }
+}
+
+const approvalsOf = async (app: TestApp, task: string) =>
+  (await app.call('GET', `/v1/approvals?task_id=${task}`)).body.data
+
+async function pendingApproval(app: TestApp, task: string) {
+  await expect.poll(async () => (await approvalsOf(app, task)).length).toBe(1)
+  return (await approvalsOf(app, task))[0]
+}
+
+eachStore((store) => {
+  test('a channel that asks for the reply itself asks once, and sends exactly what was approved', async () => {
+    const app = await openStarterApp(store, { approvers: ['admin'], needed: 1 })
+    const chat = await addConversationChannel(app, app.provider, { wedge: 'starter', task_type: 'answer' })
+    const { task_id, thread_id } = (await chat.deliver(7, 'When are you open?')).body
+    const approval = await pendingApproval(app, task_id)
+    // Who decides about the step decides about the reply in its place.
+    expect(approval).toMatchObject({ action: 'bot:reply', preview: { text: REPLY }, approvers: ['admin'] })
+    await app.call('POST', `/v1/approvals/${approval.approval_id}/approve`)
+    expect(await app.finished(task_id)).toMatchObject({ status: 'succeeded', output: { reply: REPLY } })
+    expect(await approvalsOf(app, task_id)).toHaveLength(1)
+    expect(chat.sentTexts()).toEqual([REPLY])
+    expect((await chat.thread(thread_id)).messages).toMatchObject([{ direction: 'inbound' }, { body: REPLY }])
+  })
+
+  test('a channel that shows replies without asking asks in the step, and so does a task without a conversation', async () => {
+    const app = await openStarterApp(store)
+    const connection_id = await createAndGetId(app, '/v1/connections', { kind: 'email', name: 'mail' })
+    const binding = { connection_id, address: 'help@desk.example', wedge: 'starter', task_type: 'answer' }
+    const channel = await createAndGetId(app, '/v1/channels', binding)
+    const message = { from: { handle: 'kim@example.com', name: 'Kim' }, body: 'When are you open?' }
+    const received = (await app.call('POST', `/v1/channels/${channel}/inbound`, message)).body
+    const direct = await createAndGetId(app, '/v1/tasks', { wedge: 'starter', task_type: 'answer', input: message })
+    for (const task of [received.task_id, direct]) {
+      const approval = await pendingApproval(app, task)
+      expect(approval).toMatchObject({ action: 'publish_reply', preview: { reply: REPLY } })
+      await app.call('POST', `/v1/approvals/${approval.approval_id}/approve`)
+      expect(await app.finished(task)).toMatchObject({ status: 'succeeded', output: { reply: REPLY } })
+      expect(await approvalsOf(app, task)).toHaveLength(1)
+    }
+    const { messages } = (await app.call('GET', `/v1/threads/${received.thread_id}`)).body
+    expect(messages).toMatchObject([{ direction: 'inbound' }, { direction: 'outbound', body: REPLY }])
+  })
+
+  test('a step that is not declared as the reply is asked for besides it', async () => {
+    const app = await openStarterApp(store, { is_reply: false })
+    const chat = await addConversationChannel(app, app.provider, { wedge: 'starter', task_type: 'answer' })
+    const { task_id } = (await chat.deliver(7, 'When are you open?')).body
+    expect(await pendingApproval(app, task_id)).toMatchObject({ action: 'publish_reply' })
+  })
+})
