@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { filterParam, pageQueryById, pageSchema, toPage } from '../http/page.ts'
 import { defineRead, defineWrite, findInScope, nameRoutes } from '../http/route.ts'
-import { jsonObject } from '../http/validate.ts'
+import { visibleJsonObject } from '../http/visible-keys.ts'
 import { taskInScope } from '../tasks/routes.ts'
 import { ApprovalDetailView } from './detail-view.ts'
 import { listEffects } from './effect-rows.ts'
@@ -59,7 +59,7 @@ export const approvalRoutes = nameRoutes({
     description:
       'Fields of `edited` replace those of the payload. A question is answered with `edited: {answer}`. The task continues, unless more people must approve: then the answer is `pending` with the votes so far.',
     body: z.object({
-      edited: jsonObject.nullish(),
+      edited: visibleJsonObject.nullish(),
       note: z.string().max(10_000).optional(),
       payload_sha256: z
         .string()

@@ -1,15 +1,15 @@
+import { formatDollars } from '../contract/amount.ts'
 import { deciderRules, matchApprovals } from '../contract/declared-approvals.ts'
 import {
   addRule,
   evaluatePolicy,
   firstMatchingRule,
-  formatDollars,
   isExactAction,
   type PolicyRequest,
-  type StatedDollars,
   statedDollars,
   statesAmount,
 } from '../contract/policy.ts'
+import type { StatedDollars } from '../contract/undeclared-amount.ts'
 import type { PolicyRule, WedgeManifest } from '../contract/wedge-manifest.ts'
 
 /** A rule is suggested after a person has approved this many requests without a change. */

@@ -41,6 +41,12 @@ export const formatAmount = ({ value, currency }: Amount): string => numberForma
 export const formatAmountWithCode = ({ value, currency }: Amount): string =>
   `${numberFormat(value, currency, 'decimal')} ${currency}`
 
+/** `$50`, `$84.50`, or all digits where rounding to cents would hide the difference to the limit. */
+export function formatDollars(amount: number): string {
+  const cents = amount.toFixed(2)
+  return `$${Number.isInteger(amount) || Number(cents) !== amount ? String(amount) : cents}`
+}
+
 const MAX_FRACTION_DIGITS = 20
 
 function numberFormat(value: number, currency: string, style: 'currency' | 'decimal'): string {

@@ -1,5 +1,6 @@
-import { isJsonObject, type Json } from '../base/json.ts'
-import { type AmountMapping, formatAmountWithCode, readAmount } from './amount.ts'
+import type { Json } from '../base/json.ts'
+import { type AmountMapping, formatAmountWithCode, formatDollars, readAmount } from './amount.ts'
+import { mentionsMoney, readUndeclaredDollars, type StatedDollars } from './undeclared-amount.ts'
 import type { PolicyRule } from './wedge-manifest.ts'
 
 /** What a rule is evaluated for. `amount` says where the tool of the action states its amount, if the tool declares it. */
@@ -102,15 +103,13 @@ function amountRefusal({ max_amount_usd: limit }: PolicyRule, request: PolicyReq
   return `Auto-approval limit is ${formatDollars(limit)}; this is ${formatDollars(stated.dollars)}.`
 }
 
-export type StatedDollars = { dollars: number } | { problem: string }
-
 /** The amount that limits are compared with, or why there is none. */
 export const statedDollars = ({ payload, amount }: Pick<PolicyRequest, 'payload' | 'amount'>): StatedDollars =>
-  amount ? declaredDollars(amount, payload) : largestDollars(payload)
+  amount ? declaredDollars(amount, payload) : readUndeclaredDollars(payload)
 
 /** Whether the request is about money at all, even if its amount cannot be compared with a limit. */
 export const statesAmount = ({ payload, amount }: Pick<PolicyRequest, 'payload' | 'amount'>): boolean =>
-  Boolean(amount) || (isJsonObject(payload) && Object.keys(payload).some((key) => AMOUNT_KEYS.includes(plainKey(key))))
+  Boolean(amount) || mentionsMoney(payload)
 
 /** A tool that declares its amount states it there only: other fields of the payload do not count. */
 function declaredDollars(mapping: AmountMapping, payload: Json): StatedDollars {
@@ -118,31 +117,6 @@ function declaredDollars(mapping: AmountMapping, payload: Json): StatedDollars {
   if ('problem' in amount) return amount
   if (amount.currency === 'USD') return { dollars: amount.value }
   return { problem: `the amount is ${formatAmountWithCode(amount)}; limits are in USD` }
-}
-
-export const AMOUNT_KEYS = ['amount_usd', 'amount', 'total', 'value']
-
-/** Some receivers ignore case and spaces, and Go's JSON also takes `ſ` for `s`. */
-const plainKey = (key: string): string => (IS_PLAIN.test(key) ? key : key.normalize('NFKC').trim().toLowerCase())
-const IS_PLAIN = /^[a-z_]*$/
-
-const isMisspeltAmountKey = (key: string): boolean => !AMOUNT_KEYS.includes(key) && AMOUNT_KEYS.includes(plainKey(key))
-
-/** Every stated amount must be within the limit, because the receiver may use any of them. */
-function largestDollars(payload: Json): StatedDollars {
-  const misspelt = isJsonObject(payload) ? Object.keys(payload).find(isMisspeltAmountKey) : undefined
-  if (misspelt !== undefined) return { problem: `'${misspelt}' in the payload may be read as '${plainKey(misspelt)}'` }
-  const keys = AMOUNT_KEYS.filter((key) => isJsonObject(payload) && Object.hasOwn(payload, key))
-  if (!isJsonObject(payload) || keys.length === 0) return { problem: 'the payload states no amount' }
-  let largest = 0
-  for (const key of keys) {
-    const amount = payload[key]
-    if (typeof amount !== 'number' || !Number.isFinite(amount) || amount < 0) {
-      return { problem: `'${key}' in the payload is not an amount in dollars` }
-    }
-    largest = Math.max(largest, amount)
-  }
-  return { dollars: largest }
 }
 
 function countRefusal(rule: PolicyRule, used: PolicyCounts): string | null {
@@ -164,10 +138,4 @@ function describeAllowance(rule: PolicyRule, used: PolicyCounts): string {
     ...(rule.max_per_day === undefined ? [] : [`${used.day + 1} of ${rule.max_per_day} today`]),
   ]
   return uses.length === 0 ? what : `${what} (${uses.join(', ')})`
-}
-
-/** `$50`, `$84.50`, or all digits where rounding to cents would hide the difference to the limit. */
-export function formatDollars(amount: number): string {
-  const cents = amount.toFixed(2)
-  return `$${Number.isInteger(amount) || Number(cents) !== amount ? String(amount) : cents}`
 }

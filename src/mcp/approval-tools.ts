@@ -5,7 +5,7 @@ import { findApproval, listApprovals } from '../approvals/rows.ts'
 import { DECISIONS } from '../approvals/take-decision.ts'
 import { APPROVAL_STATUSES } from '../approvals/view.ts'
 import { badRequest, notFound } from '../base/problem.ts'
-import { jsonObject } from '../http/validate.ts'
+import { visibleJsonObject } from '../http/visible-keys.ts'
 import { decideFromMcp, readDecision } from './decide.ts'
 import { canShowForm, FormNeeded } from './decision-form.ts'
 import { defineTool, type ToolCaller } from './define-tool.ts'
@@ -48,7 +48,9 @@ export const decideApprovalTool = defineTool('decide_approval', 'operator', {
   input: z.object({
     approval_id: z.string(),
     decision: z.enum(DECISIONS).optional().meta({ description: 'absent: ask the person by a form' }),
-    edited: jsonObject.optional().meta({ description: 'with approve: fields that replace those of the preview' }),
+    edited: visibleJsonObject
+      .optional()
+      .meta({ description: 'with approve: fields that replace those of the preview' }),
     reason: z
       .string()
       .max(10_000)

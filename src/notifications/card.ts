@@ -5,7 +5,7 @@ import { oneLine } from '../base/one-line.ts'
 import { serviceUrl } from '../config/service-url.ts'
 import { formatAmount, readAmount } from '../contract/amount.ts'
 import { isFileReference } from '../contract/file-reference.ts'
-import { AMOUNT_KEYS } from '../contract/policy.ts'
+import { AMOUNT_KEYS } from '../contract/undeclared-amount.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { ApprovalRow } from '../store/tables.ts'
 

@@ -18,6 +18,7 @@ import {
   defineRoute,
   StreamResponse,
 } from '../http/route.ts'
+import { visibleJsonValue } from '../http/visible-keys.ts'
 import { reportKnowledgeGap } from '../knowledge/intake.ts'
 import { listModels, postToModel } from '../models/model-endpoints.ts'
 import type { WorkflowRunner } from '../workflows/workflow-runner.ts'
@@ -95,7 +96,7 @@ export const sandboxRoutes = nameRoutes({
   /** The tool gate. Waits for the decision of a person unless a policy rule decides; 403 ends the run. */
   checkGate: sandboxRoute('POST', '/v1/internal/gate', {
     summary: 'Ask for approval of a tool call',
-    body: z.object({ tool: plainName, input: jsonValue.optional() }),
+    body: z.object({ tool: plainName, input: visibleJsonValue.optional() }),
     responses: { 200: GateDecisionView },
     async handle({ ctx, scope: run, body }) {
       const { tool, input: payload = null } = body
@@ -115,7 +116,7 @@ export const sandboxRoutes = nameRoutes({
   /** An action with an outside effect: approved first, then sent once, exactly as approved. */
   performAction: sandboxRoute('POST', '/v1/internal/actions/:capability', {
     summary: 'Perform an action through a connection',
-    body: z.object({ connection: z.string().optional(), payload: jsonValue.optional() }),
+    body: z.object({ connection: z.string().optional(), payload: visibleJsonValue.optional() }),
     responses: JSON_RESPONSE,
     async handle({ ctx, scope: run, params, body }) {
       return askAndAct(ctx, run, capabilityOf(params), body)

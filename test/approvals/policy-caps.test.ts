@@ -80,6 +80,8 @@ eachStore((store) => {
       ['a text is not an amount', 'refund:full', { amount: '10' }, 'pending'],
       ['a negative amount', 'refund:full', { amount: -1 }, 'pending'],
       ['an amount below the top level', 'refund:full', { line: { amount: 1 } }, 'pending'],
+      ['a larger amount below the top level', 'refund:full', { amount: 1, line: [{ total: 1_000_000 }] }, 'pending'],
+      ['another currency', 'refund:full', { amount: 1, currency: 'BTC' }, 'pending'],
       ['no amount', 'refund:full', {}, 'pending'],
       ['only the first match counts', 'refund:vip', { amount: 20 }, 'pending'],
       ['case does not matter', 'PING', {}, 'auto_approved'],

@@ -67,6 +67,28 @@ describe('amount limits', () => {
     [10, false],
     ['amount', false],
     [[{ amount: 10 }], false],
+    [{ amount: 50, currency: 'usd' }, true],
+    [{ amount: 50, currency: null }, true],
+    [{ amount: 50, currency: 'BTC' }, false],
+    [{ amount: 50, currency: 978 }, false],
+    [{ amount: 50, currency: ['USD', 'EUR'] }, false],
+    [{ amount: 1, settlement: [{ presentmentCurrency: 'KWD' }] }, false],
+    [{ amount: 45, line_items: [{ amount: 15 }, { price: 10, quantity: 3 }] }, true],
+    [{ amount: 45, items: [{ total_price: 45, price: 15, quantity: 3 }] }, true],
+    [{ amount: 0.3, price: 0.1, quantity: 3 }, true],
+    [{ amount: 30, quantity: 100, order: { value: 'A-1001' } }, true],
+    [{ amount: 1, amount_cents: 100 }, true],
+    [{ amount: 1, amount_cents: 101 }, false],
+    [{ amount: 1, line_items: [{ amount: 1_000_000 }] }, false],
+    [{ amount: 1, line_items: [{ amount: 1 }, { amount: 1 }] }, false],
+    [{ amount: 1, amounts: [1_000_000] }, false],
+    [{ amount: 1, charge: { total: 1_000_000 } }, false],
+    [{ amount: 1, charge: { Total: 1_000_000 } }, false],
+    [{ amount: 1, charge: { total: -1_000_000 } }, false],
+    [{ amount: 1, charge: { total: '1,000,000' } }, false],
+    [{ amount: 1, charge: { total: 'EUR 5,000' } }, false],
+    [{ amount: 1, unitPrice: 1, quantity: 1000 }, false],
+    [{ amount: 1, totalAmount: 2 }, false],
   ])('the payload %j is within $50.00: %s', (payload, approve) => {
     expect(approves(payload)).toBe(approve)
   })
@@ -135,6 +157,14 @@ describe('decisions and reasons', () => {
     [
       { amount_usd: 1, amount_uſd: 1_000_000 },
       "Auto-approval limit is $5; 'amount_uſd' in the payload may be read as 'amount_usd'.",
+    ],
+    [
+      { amount: 1, charge: { currency: 'BTC' } },
+      `Auto-approval limit is $5; 'charge.currency' in the payload is "BTC"; limits are in USD.`,
+    ],
+    [
+      { amount: 1, charge: { total: 1_000_000 } },
+      "Auto-approval limit is $5; 'charge.total' in the payload may state more than its amount of $1.",
     ],
     [{ total: 'ten' }, "Auto-approval limit is $5; 'total' in the payload is not an amount in dollars."],
   ])('the payload %j is gated with a reason', (payload, reason) => {

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../base/json.ts'
 import { isJsonObject } from '../../base/json.ts'
-import { AMOUNT_KEYS } from '../../contract/policy.ts'
+import { AMOUNT_KEYS } from '../../contract/undeclared-amount.ts'
 import { ImportProblem, resolveRef, toTextOrEmpty } from './openapi-document.ts'
 import { toJsonSchema, toPlainText } from './openapi-schema.ts'
 
