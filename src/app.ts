@@ -70,7 +70,7 @@ export async function startApp(
 ): Promise<App> {
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
   // Throws at the start if the list is invalid, instead of at the first action.
-  parseAllowedHosts(config.egressAllow)
+  parseAllowedHosts(config.egressAllow, 0)
   requireMetricsToken(config, world)
   await requireFreePort(config)
   const pickedDriver = runsTasks(config) ? pickDriver(config, world) : Promise.resolve(null)

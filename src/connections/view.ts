@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { isJsonObject } from '../base/json.ts'
 import type { Ctx } from '../ctx/ctx.ts'
-import { parseAllowedHosts } from '../egress/address-rules.ts'
 import { findUrlProblem } from '../egress/http-client.ts'
 import { jsonObject } from '../http/validate.ts'
 import { listConnectionsWithSecret } from '../vault/secrets.ts'
@@ -143,7 +142,6 @@ function findCurrencyWarnings({ preset, operations }: Connection['config']): str
 }
 
 function findUrlWarnings(ctx: Ctx, config: Connection['config']): string[] {
-  const allowed = parseAllowedHosts(ctx.config.egressAllow)
   const { auth } = config
   const urls = {
     api_url: config.api_url,
@@ -153,7 +151,7 @@ function findUrlWarnings(ctx: Ctx, config: Connection['config']): string[] {
   }
   return Object.entries(urls).flatMap(([key, url]) => {
     if (typeof url !== 'string') return []
-    const problem = findUrlProblem(allowed, url)
+    const problem = findUrlProblem(ctx.config.egressAllow, url)
     if (problem) return [`config.${key} will be refused: ${problem}`]
     return url.startsWith('http:') ? [`config.${key} is not https: the secret would be sent unencrypted`] : []
   })

@@ -52,30 +52,41 @@ export function isPrivateAddress(address: string): boolean {
   return true
 }
 
-/** The parsed SVC_EGRESS_ALLOW: host names, addresses and networks. */
+/** The entries of SVC_EGRESS_ALLOW that hold for one port: host names, addresses and networks. */
 export interface AllowedHosts {
   hosts: Set<string>
   v4: BlockList
   v6: BlockList
 }
 
-export function parseAllowedHosts(entries: readonly string[]): AllowedHosts {
+/** What the entries allow on this port. An entry with a port, such as `10.0.0.5:8443`, holds for this port only. */
+export function parseAllowedHosts(entries: readonly string[], port: number): AllowedHosts {
   const allowed: AllowedHosts = { hosts: new Set(), v4: new BlockList(), v6: new BlockList() }
   for (const entry of entries) {
-    const [name = '', bits] = entry.replaceAll(/[[\]]/g, '').split('/')
-    const family = isIP(name)
-    const maxBits = family === 4 ? 32 : 128
-    const prefix = bits === undefined ? maxBits : Number(bits)
-    if (bits !== undefined && !(family > 0 && /^\d+$/.test(bits) && prefix <= maxBits)) {
-      throw new Error(
-        `SVC_EGRESS_ALLOW: '${entry}' is must be a host name, an address or a network (such as 10.0.0.0/8)`,
-      )
-    }
+    const { name, prefix, family, onlyPort } = parseAllowedHost(entry)
+    if (onlyPort !== null && onlyPort !== port) continue
     if (family === 4) allowed.v4.addSubnet(name, prefix, 'ipv4')
     else if (family === 6) allowed.v6.addSubnet(name, prefix, 'ipv6')
-    else allowed.hosts.add(name.toLowerCase())
+    else allowed.hosts.add(name)
   }
   return allowed
+}
+
+function parseAllowedHost(entry: string) {
+  // Without brackets, the end of an IPv6 address would look like a port.
+  const [, withPort, portText] = /^(\[[^\]]+\]|[^:]+):(.+)$/.exec(entry) ?? []
+  const [name = '', bits] = (withPort ?? entry).replaceAll(/[[\]]/g, '').toLowerCase().split('/')
+  const family = isIP(name)
+  const maxBits = family === 4 ? 32 : 128
+  const prefix = bits === undefined ? maxBits : Number(bits)
+  const onlyPort = portText === undefined ? null : Number(portText)
+  const isNetwork = bits === undefined || (family > 0 && /^\d+$/.test(bits) && prefix <= maxBits)
+  const isPort = portText === undefined || (/^\d+$/.test(portText) && Number(portText) <= 65_535)
+  if (!isNetwork || !isPort || (family === 0 && name.includes(':')))
+    throw new Error(
+      `SVC_EGRESS_ALLOW: '${entry}' must be a host name, an address or a network (such as 10.0.0.0/8), with or without a port (such as 10.0.0.5:8443)`,
+    )
+  return { name, prefix, family, onlyPort }
 }
 
 export function isAllowedAddress(allowed: AllowedHosts, host: string, address: string): boolean {

@@ -76,10 +76,12 @@ export interface EgressOptions {
  * changes between check and call cannot reach a private network. It returns redirects and never follows them.
  */
 export function createEgressClient(ctx: Pick<Ctx, 'config' | 'world'>, options: EgressOptions = {}): EgressClient {
-  const allowed = parseAllowedHosts([...ctx.config.egressAllow, ...(options.trusted ?? [])])
-  const lookup = guardedLookup(allowed, options.lookup ?? systemLookup)
-  const send = async (request: Omit<EgressRequest, 'timeoutMs'>, startTimeout: StartTimeout) =>
-    sendRequest(requireAllowedUrl(allowed, request.url), request, lookup, startTimeout)
+  const allowlist = [...ctx.config.egressAllow, ...(options.trusted ?? [])]
+  const send = async (request: Omit<EgressRequest, 'timeoutMs'>, startTimeout: StartTimeout) => {
+    const url = requireAllowedUrl(allowlist, request.url)
+    const lookup = guardedLookup(allowedHostsOf(allowlist, url), options.lookup ?? systemLookup)
+    return sendRequest(url, request, lookup, startTimeout)
+  }
   return {
     async request(request) {
       const response = await send(request, (onTimeout) => ctx.world.clock.after(request.timeoutMs, onTimeout))
@@ -101,19 +103,24 @@ async function readAll(body: AsyncIterable<Buffer>): Promise<Buffer> {
   return Buffer.concat(chunks)
 }
 
+/** The entries of the list that hold for the port of the URL. */
+export const allowedHostsOf = (allowlist: readonly string[], { protocol, port }: URL): AllowedHosts =>
+  parseAllowedHosts(allowlist, Number(port || (protocol === 'https:' ? 443 : 80)))
+
 /** Why a call to the URL would be blocked without a DNS lookup, or null. */
-export function findUrlProblem(allowed: AllowedHosts, text: string | URL): string | null {
+export function findUrlProblem(allowlist: readonly string[], text: string | URL): string | null {
   const url = URL.canParse(String(text)) ? new URL(String(text)) : null
   if (!url) return 'it is not a url'
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'only http and https are allowed'
   if (url.username || url.password) return 'a url must not carry a user or password'
   const host = hostWithoutBrackets(url)
-  if (isIP(host) && !isAllowedAddress(allowed, host, host)) return 'its address is private or reserved'
+  if (isIP(host) && !isAllowedAddress(allowedHostsOf(allowlist, url), host, host))
+    return 'its address is private or reserved'
   return null
 }
 
-function requireAllowedUrl(allowed: AllowedHosts, text: string | URL): URL {
-  const problem = findUrlProblem(allowed, text)
+function requireAllowedUrl(allowlist: readonly string[], text: string | URL): URL {
+  const problem = findUrlProblem(allowlist, text)
   if (problem) throw new EgressError('blocked', `destination is not allowed: ${problem}`)
   return new URL(String(text))
 }

@@ -29,7 +29,7 @@ export function openTcpConnection(
   { host, port, timeoutMs }: TcpTarget,
   options: EgressOptions = {},
 ): Promise<TcpConnection> {
-  const allowed = parseAllowedHosts([...ctx.config.egressAllow, ...(options.trusted ?? [])])
+  const allowed = parseAllowedHosts([...ctx.config.egressAllow, ...(options.trusted ?? [])], port)
   // Node.js does not look up a host that is an address, so it is checked here.
   if (isIP(host) && !isAllowedAddress(allowed, host, host)) {
     throw new EgressError('blocked', 'destination is not allowed: its address is private or reserved')
@@ -64,8 +64,8 @@ export function openTcpConnection(
  * The address of a host for a library that opens its connections itself. It must connect to the address and not to the name,
  * which may lead elsewhere by then. Throws for an address outside the public internet that SVC_EGRESS_ALLOW does not list.
  */
-export function resolveAllowedAddress(ctx: Pick<Ctx, 'config'>, host: string): Promise<string> {
-  const allowed = parseAllowedHosts(ctx.config.egressAllow)
+export function resolveAllowedAddress(ctx: Pick<Ctx, 'config'>, host: string, port: number): Promise<string> {
+  const allowed = parseAllowedHosts(ctx.config.egressAllow, port)
   return new Promise((resolve, reject) => {
     if (isIP(host) > 0 && !isAllowedAddress(allowed, host, host))
       throw new EgressError('blocked', 'destination is not allowed: its address is private or reserved')

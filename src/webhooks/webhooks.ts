@@ -5,7 +5,6 @@ import { badRequest, conflict, notFound } from '../base/problem.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { ProjectScope } from '../ctx/scope.ts'
 import { isoNow, toIsoTime } from '../ctx/world.ts'
-import { parseAllowedHosts } from '../egress/address-rules.ts'
 import { findUrlProblem } from '../egress/http-client.ts'
 import { WEBHOOK_EVENTS } from '../events/webhook-events.ts'
 import type { WebhookDeliveryRow, WebhookRow } from '../store/tables.ts'
@@ -134,7 +133,7 @@ async function auditWebhook(tx: Tx, scope: ProjectScope, action: string, webhook
 }
 
 function checkWebhookUrl(ctx: Ctx, url: string): void {
-  const problem = findUrlProblem(parseAllowedHosts(ctx.config.egressAllow), url)
+  const problem = findUrlProblem(ctx.config.egressAllow, url)
   if (problem) throw badRequest(`field 'url' cannot be used: ${problem}`)
 }
 

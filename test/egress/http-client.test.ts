@@ -3,7 +3,7 @@ import { createServer, type Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { loadConfig } from '../../src/config/config.ts'
-import { isPrivateAddress } from '../../src/egress/address-rules.ts'
+import { isPrivateAddress, parseAllowedHosts } from '../../src/egress/address-rules.ts'
 import { createEgressClient, type EgressError } from '../../src/egress/http-client.ts'
 import { openUpstreamServer, worldWithTestClock } from '../connections/test-context.ts'
 
@@ -160,9 +160,25 @@ describe('blocked addresses', () => {
     },
   )
 
-  test.each(['10.0.0.0/33', '10.0.0.0/x', '::/129', 'host/8'])('%s in SVC_EGRESS_ALLOW is an error', (entry) => {
-    expect(() => createEgressClient(allowing(entry))).toThrow(/must be a host name, an address or a network/)
-  })
+  test.each(['127.0.0.1', '127.0.0.0/8', '[::ffff:7f00:1]', 'inside.test'])(
+    '%s with a port in SVC_EGRESS_ALLOW allows this port only',
+    async (host) => {
+      const server = await openUpstreamServer((_, response) => response.end('ok'))
+      const url = `http://inside.test:${server.port}/`
+      const lookup = fakeLookup(() => [host.startsWith('[') ? '::ffff:127.0.0.1' : '127.0.0.1'])
+      const open = createEgressClient(allowing(`${host}:${server.port}`), { lookup })
+      expect((await open.request({ ...request, url })).status).toBe(200)
+      const closed = createEgressClient(allowing(`${host}:${server.port === 80 ? 81 : 80}`), { lookup })
+      expect((await failure(closed.request({ ...request, url }))).kind).toBe('blocked')
+    },
+  )
+
+  test.each(['10.0.0.0/33', '10.0.0.0/x', '::/129', 'host/8', 'host:x', 'host:65536', '10.0.0.1:', 'http://10.0.0.1'])(
+    '%s in SVC_EGRESS_ALLOW is an error',
+    (entry) => {
+      expect(() => parseAllowedHosts([entry], 80)).toThrow(/must be a host name, an address or a network/)
+    },
+  )
 
   test('an allowed host name does not allow another name with the same address', async () => {
     const ctx = allowing('inside.test')

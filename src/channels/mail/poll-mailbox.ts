@@ -53,7 +53,7 @@ export type MailboxCall = PollCall & { config: MailboxConfig }
 async function openChannelMailbox(ctx: Ctx, { config, secret }: MailboxCall): Promise<ImapMailbox> {
   if (secret === null) throw badRequest('the channel has no secret yet')
   const { host, secure = true, port = secure ? 993 : 143, username, mailbox = 'INBOX', ca = null } = config
-  const address = await resolveAllowedAddress(ctx, host)
+  const address = await resolveAllowedAddress(ctx, host, port)
   const { openMailbox } = await import('./imap-client.ts')
   return openMailbox({ address, host, port, secure, ca, username, password: secret, mailbox })
 }

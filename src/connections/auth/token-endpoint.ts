@@ -3,9 +3,9 @@ import { isJsonObject, type JsonObject } from '../../base/json.ts'
 import type { Ctx } from '../../ctx/ctx.ts'
 import { SecretUnavailable } from '../../ctx/vault.ts'
 import { toIsoTime } from '../../ctx/world.ts'
-import { isListedHost, parseAllowedHosts } from '../../egress/address-rules.ts'
+import { isListedHost } from '../../egress/address-rules.ts'
 import { createGuardedFetch } from '../../egress/guarded-fetch.ts'
-import { EgressError } from '../../egress/http-client.ts'
+import { allowedHostsOf, EgressError } from '../../egress/http-client.ts'
 import type { OauthTokens, TokenEndpoint } from './token-store.ts'
 
 /** The request for tokens failed, so no request of the connection was sent. The message contains no secret. */
@@ -111,7 +111,7 @@ function isPlainHttpAllowed({ config }: Ctx, tokenUrl: string): boolean {
   const url = new URL(tokenUrl)
   return (
     url.protocol === 'http:' &&
-    isListedHost(parseAllowedHosts(config.egressAllow), url.hostname.replaceAll(/[[\]]/g, ''))
+    isListedHost(allowedHostsOf(config.egressAllow, url), url.hostname.replaceAll(/[[\]]/g, ''))
   )
 }
 
