@@ -846,6 +846,8 @@ class CreateTaskRequest(TypedDict):
     output_schema: NotRequired[dict[str, Any] | None]
     # Ids of files that were uploaded before.
     files: NotRequired[list[str]]
+    # The client for whom the task is. The task is erased with it.
+    client_id: NotRequired[str | None]
 
 
 Event: TypeAlias = "TaskCreatedEvent | StepStartedEvent | ToolCalledEvent | ToolResultEvent | ProgressEvent | TokenDeltaEvent | ApprovalRequestedEvent | ApprovalResolvedEvent | OutputValidatedEvent | ArtifactCreatedEvent | CostChargedEvent | FeedbackRecordedEvent | TaskFinishedEvent"

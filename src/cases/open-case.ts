@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { findMember, type Member } from '../accounts/member-rows.ts'
 import { appendAuditEntry } from '../audit/append.ts'
 import { badRequest } from '../base/problem.ts'
-import { isClientOfProject } from '../connections/rows.ts'
 import type { Wedge } from '../contract/wedge-manifest.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
 import type { ProjectScope } from '../ctx/scope.ts'
@@ -10,6 +9,7 @@ import { isoNow } from '../ctx/world.ts'
 import { notifyProjectChange } from '../events/project-changes.ts'
 import { jsonObject } from '../http/validate.ts'
 import type { CaseRow } from '../store/tables.ts'
+import { requireClientExists } from '../tasks/require-client.ts'
 import { requireWedge } from '../wedges/enabled-wedges.ts'
 import { findThreadClient, insertCase, insertCaseHistory } from './rows.ts'
 
@@ -65,12 +65,6 @@ export function checkCaseStage(wedge: Wedge, stage: string): void {
   const { stages } = requireStages(wedge)
   if (stages.includes(stage)) return
   throw badRequest(`unknown stage '${stage.slice(0, 100)}' of wedge '${wedge.slug}'; known are ${stages.join(', ')}`)
-}
-
-/** 400 for a client that does not exist in the project. */
-export async function requireClientExists(ctx: Ctx, projectId: string, clientId: string): Promise<void> {
-  if (!(await isClientOfProject(ctx.db, projectId, clientId)))
-    throw badRequest(`unknown client '${clientId.slice(0, 100)}'`)
 }
 
 /** The client of the case about a thread. 400 for an unknown thread and for a thread of another client. */

@@ -3,7 +3,7 @@ import { notFound } from '../base/problem.ts'
 
 const ALLOWED_METHODS = 'GET, POST, PUT, DELETE'
 const ALLOWED_HEADERS = 'authorization, content-type, idempotency-key, last-event-id, x-svc-project'
-const EXPOSED_HEADERS = 'location, retry-after, idempotency-replayed, x-request-id'
+const EXPOSED_HEADERS = 'location, retry-after, idempotency-replayed, x-request-id, x-svc-ignored-fields'
 const PREFLIGHT_CACHE_S = '600'
 
 /**

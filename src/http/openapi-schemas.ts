@@ -14,6 +14,7 @@ export function toOpenApiSchema(schema: z.ZodType, io: 'input' | 'output', named
     override: ({ jsonSchema }) => {
       markTimes(jsonSchema.properties)
       removeSafeIntegerBounds(jsonSchema)
+      hideLooseness(jsonSchema)
     },
   })
   // Zod's references count from the schema; OpenAPI's count from the document.
@@ -45,4 +46,10 @@ function markTimes(properties: Record<string, unknown> | undefined): void {
 function removeSafeIntegerBounds(schema: OpenApiSchema): void {
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum
+}
+
+/** An object keeps unknown fields only so that a route can name what it ignores. */
+function hideLooseness(schema: OpenApiSchema): void {
+  const { additionalProperties: more } = schema
+  if (typeof more === 'object' && more !== null && Object.keys(more).length === 0) delete schema.additionalProperties
 }

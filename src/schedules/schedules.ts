@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { appendAuditEntry } from '../audit/append.ts'
 import { notFound } from '../base/problem.ts'
-import { requireClientExists } from '../cases/open-case.ts'
+import { requireClientExists } from '../tasks/require-client.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { ProjectScope } from '../ctx/scope.ts'
 import { toIsoTime } from '../ctx/world.ts'

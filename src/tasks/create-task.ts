@@ -20,27 +20,33 @@ import { clampConstraints } from './constraints.ts'
 import { bindIdempotencyKey, type IdempotencyKey, taskIdOfIdempotencyKey } from './idempotency.ts'
 import { insertReportRowIfLate } from './late-report-rows.ts'
 import { lockRateLimit } from './rate-limit.ts'
+import { requireClientExists } from './require-client.ts'
 import { findTaskUnscoped, insertTask } from './rows.ts'
 import { checkToolNames } from './tools.ts'
+
+export const TaskConstraintsInput = z.object({
+  max_runtime_s: z.number().positive().optional(),
+  max_cost_usd: z.number().positive().optional(),
+  approval_required: z.boolean().optional(),
+})
 
 export const TaskRequest = z.object({
   wedge: z.string().min(1),
   task_type: z.string().min(1),
   input: jsonValue.optional(),
   actor: jsonValue.optional(),
-  constraints: z
-    .object({
-      max_runtime_s: z.number().positive().optional(),
-      max_cost_usd: z.number().positive().optional(),
-      approval_required: z.boolean().optional(),
-    })
-    .optional(),
+  constraints: TaskConstraintsInput.optional(),
   tools: z.array(z.string()).optional(),
   output_schema: jsonObject.nullish(),
   files: fileIds.optional(),
 })
 
 export type TaskRequest = z.infer<typeof TaskRequest>
+
+/** The request of a task that belongs to no case, schedule or thread. */
+export type NewTaskRequest = TaskRequest & {
+  client_id?: string | null | undefined
+}
 
 /** What a task belongs to, if it was not created through `POST /v1/tasks`. */
 export interface TaskOrigin {
@@ -58,11 +64,11 @@ export interface TaskOrigin {
 export async function createTask(
   ctx: Ctx,
   scope: ProjectScope,
-  request: TaskRequest,
+  request: NewTaskRequest,
   key: IdempotencyKey | null,
   trace: TraceHeaders | null,
 ): Promise<{ task: TaskRow; replayed: boolean }> {
-  const plan = await planTask(ctx, scope, request, { trace }).catch((error) => replayOrThrow(error, ctx, scope, key))
+  const plan = await planNewTask(ctx, scope, request, trace).catch((error) => replayOrThrow(error, ctx, scope, key))
   if ('replayed' in plan) return plan
   const create = async (tx: Tx) => {
     // Before the key: otherwise a commit of another replica could hold the counter and wait for this key.
@@ -77,6 +83,12 @@ export async function createTask(
   }
   // All creations of a project wait for its rate counter and its audit chain, so they share commits.
   return inTx(ctx, create, `create:${scope.projectId}`)
+}
+
+async function planNewTask(ctx: Ctx, scope: ProjectScope, request: NewTaskRequest, trace: TraceHeaders | null) {
+  const { client_id = null } = request
+  if (client_id !== null) await requireClientExists(ctx, scope.projectId, client_id)
+  return planTask(ctx, scope, request, { client_id, trace })
 }
 
 /**

@@ -3,11 +3,12 @@ import { readTraceHeaders, TRACE_HEADERS } from '../base/trace-context.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import { EventView } from '../events/event-types.ts'
 import { listFilesOfTasks, listTaskFiles } from '../files/rows.ts'
+import { IGNORED_FIELDS_HEADER, ignoredFieldsHeader } from '../http/ignored-fields.ts'
 import { filterParam, pageQueryById, pageSchema, timeParam, toPage } from '../http/page.ts'
 import { createdResponse, defineRead, defineWrite, findInScope, HttpResponse, nameRoutes } from '../http/route.ts'
 import type { TaskRow } from '../store/tables.ts'
 import { serveArtifact } from './artifacts.ts'
-import { createTask, TaskRequest } from './create-task.ts'
+import { createTask, TaskConstraintsInput, TaskRequest } from './create-task.ts'
 import { giveTaskFeedback, TaskFeedbackInput } from './feedback.ts'
 import { IDEMPOTENCY_KEY_BOUNDS, readIdempotencyKey } from './idempotency.ts'
 import { readQueueWaits } from './queue-reason.ts'
@@ -32,6 +33,11 @@ export async function readNewTaskView(ctx: Ctx, task: TaskRow, fileIds: readonly
   return toTaskView(task, [], null, fileIds.length === 0 ? [] : await listTaskFiles(ctx.db, task.id))
 }
 
+const TaskInput = TaskRequest.extend({
+  client_id: z.string().nullish().meta({ description: 'The client for whom the task is. The task is erased with it.' }),
+  constraints: TaskConstraintsInput.loose().optional(),
+}).loose()
+
 export const taskRoutes = nameRoutes({
   createTask: defineWrite('POST', '/v1/tasks', {
     summary: 'Create a task',
@@ -44,15 +50,22 @@ export const taskRoutes = nameRoutes({
         },
         ...TRACE_HEADERS,
       },
-      sent: { 'idempotency-replayed': '`true` if an earlier request with this key created the task' },
+      sent: {
+        'idempotency-replayed': '`true` if an earlier request with this key created the task',
+        [IGNORED_FIELDS_HEADER]:
+          'the fields of the body that the service does not know, such as `constraints.max_steps`',
+      },
     },
-    body: TaskRequest,
+    body: TaskInput,
     responses: { 201: TaskView },
     async handle({ ctx, scope, body, request }) {
       const key = readIdempotencyKey(request)
       const { task, replayed } = await createTask(ctx, scope, body, key, readTraceHeaders(request.headers))
       const shown = replayed ? await readTaskView(ctx, task) : await readNewTaskView(ctx, task, body.files)
-      return createdResponse(`/v1/tasks/${task.id}`, shown, replayed ? { 'idempotency-replayed': 'true' } : {})
+      return createdResponse(`/v1/tasks/${task.id}`, shown, {
+        ...(replayed && { 'idempotency-replayed': 'true' }),
+        ...ignoredFieldsHeader(TaskInput, body),
+      })
     },
   }),
 

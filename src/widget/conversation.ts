@@ -5,8 +5,6 @@ import { updateThreadReadByClient } from '../portal/notice-rows.ts'
 import { findUnfinishedTaskOfThread } from '../tasks/thread-task-rows.ts'
 import { findVisitorThread, listMessagesForVisitor, type VisitorMessage, type VisitorThread } from './rows.ts'
 
-/** A shorter key could be guessed. The widget makes keys of 43 characters. */
-export const MIN_VISITOR_CHARACTERS = 20
 const MAX_MESSAGES = 200
 
 export interface VisitorConversation {

@@ -4,10 +4,10 @@ import { projectAddress } from '../brand/public-brand.ts'
 import { findBrand } from '../brand/rows.ts'
 import type { AdapterChannel } from '../channels/adapters/adapter.ts'
 import { toAdapterChannel } from '../channels/adapters/adapter-table.ts'
-import { requireWidgetOrigin } from '../channels/adapters/widget.ts'
+import { requireWidgetOrigin, visitorKey } from '../channels/adapters/widget.ts'
 import { findChannelUnscoped } from '../channels/rows.ts'
 import { type FindInput, HttpResponse, nameRoutes, openRoute } from '../http/route.ts'
-import { MIN_VISITOR_CHARACTERS, readVisitorConversation } from './conversation.ts'
+import { readVisitorConversation } from './conversation.ts'
 import { toVisitorMessageView, toWidgetView, VisitorConversationView, WidgetView } from './view.ts'
 
 /** What `/widget.js` calls. Messages are sent to `/v1/hooks/:channel_id`. */
@@ -26,7 +26,7 @@ export const widgetRoutes = nameRoutes({
     summary: "Read a visitor's conversation",
     description: 'A POST, because the key of the visitor must not be in a URL. 403 from a page that is not allowed.',
     body: z.object({
-      visitor: z.string().min(MIN_VISITOR_CHARACTERS).max(200).meta({
+      visitor: visitorKey.meta({
         description: 'The key that the page made for this visitor. It gives access to the conversation.',
       }),
       after: z.number().int().min(0).default(0).meta({ description: 'Only messages after this position.' }),

@@ -30,6 +30,16 @@ describe('the verdict in Authentication-Results', () => {
       'mx.shop.example; spf=pass smtp.mailfrom="x; dmarc=pass \\"; dkim=pass"@evil.example; dmarc=fail',
       ['pass', 'none', 'fail'],
     ],
+    [
+      'an address of the sender with results',
+      'mx.shop.example; spf=pass smtp.mailfrom=a@b;x;dmarc=pass;dkim=pass; dkim=none',
+      ['pass', 'none', 'none'],
+    ],
+    [
+      'a header of Microsoft',
+      'mx.shop.example; spf=pass (sender IP is 192.0.2.1) smtp.mailfrom=a.example; dkim=pass header.d=a.example;dmarc=pass action=none header.from=a.example;compauth=pass reason=100',
+      ['pass', 'pass', 'pass'],
+    ],
     ['two results of one check', 'mx.shop.example; dmarc=fail; spf=fail; dmarc=pass', ['fail', 'none', 'fail']],
     ['several signatures', 'mx.shop.example; dkim=fail; dkim=pass; dkim=none', ['none', 'pass', 'none']],
     ['an unknown result', 'mx.shop.example; spf=great; dmarc=passed', ['none', 'none', 'none']],

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { eachStore, sharedApp, type TestApp } from '../app.ts'
+import { otherOrganisationSession } from '../channels/channel-app.ts'
 import { DESK_WEDGES, expectRefusal, NO_RATE_LIMIT, readTask } from './scripted-agent.ts'
 
 const IDLE = { wedge: 'desk', task_type: 'idle' }
@@ -17,7 +18,7 @@ async function countRows(app: TestApp): Promise<number[]> {
 }
 
 eachStore((store) => {
-  const shared = sharedApp({ store, wedges: DESK_WEDGES, env: { ...NO_RATE_LIMIT, SVC_MAX_RUNTIME_S: '900' } })
+  const shared = sharedApp({ store, wedges: DESK_WEDGES, env: { ...NO_RATE_LIMIT, SVC_MAX_RUNTIME_S: '900', SVC_OPEN_SIGNUP: '1' } })
 
   test('a creation returns 201 with the task and its location', async () => {
     const app = shared()
@@ -55,6 +56,37 @@ eachStore((store) => {
       finished_at: null,
     })
     await app.finished(body.id)
+  })
+
+  test('a task with client_id belongs to the client, and is erased with it', async () => {
+    const app = shared()
+    const client = (await app.call('POST', '/v1/clients', { display_name: 'Ada' })).body
+    const { status, body } = await app.call('POST', '/v1/tasks', { ...IDLE, input: 'secret', client_id: client.id })
+    expect({ status, client_id: body.client_id }).toEqual({ status: 201, client_id: client.id })
+    await app.finished(body.id)
+    const listed = await app.call('GET', `/v1/tasks?client_id=${client.id}`)
+    expect(listed.body.data.map(({ id }: { id: string }) => id)).toEqual([body.id])
+    expect((await app.call('POST', `/v1/clients/${client.id}/erase`)).body.erased.tasks).toBe(1)
+    expect((await readTask(app, body.id)).input).toBeNull()
+  })
+
+  test('a task for a client of another organisation, or of none, is 400', async () => {
+    const app = shared()
+    const key = await otherOrganisationSession(app)
+    const theirs = (await app.call('POST', '/v1/clients', { display_name: 'Ada' }, { key })).body.id
+    for (const client_id of [theirs, 'cli_unknown']) {
+      const refused = await app.call('POST', '/v1/tasks', { ...IDLE, client_id })
+      expect(refused).toMatchObject({ status: 400, body: { error: `unknown client '${client_id}'` } })
+    }
+  })
+
+  test('the response names the fields of the body that the service ignores', async () => {
+    const app = shared()
+    const ignoredOf = async (more: object) =>
+      (await app.call('POST', '/v1/tasks', { ...IDLE, ...more })).headers.get('x-svc-ignored-fields')
+    expect(await ignoredOf({ input: { any: 1 }, actor: { any: 1 }, constraints: { max_cost_usd: 1 } })).toBeNull()
+    const unknown = { thread: 1, 'Eingabe\u00e4': 1, constraints: { max_steps: 5 } }
+    expect(await ignoredOf(unknown)).toBe('constraints.max_steps, thread, Eingabe%C3%A4')
   })
 
   test('an input that does not match the schema of the task type is 400 with the field', async () => {

@@ -843,6 +843,8 @@ export type CreateTaskRequest = {
   output_schema?: { [key: string]: unknown } | null
   /** Ids of files that were uploaded before. */
   files?: string[]
+  /** The client for whom the task is. The task is erased with it. */
+  client_id?: string | null
 }
 
 export type CreateThreadMessageRequest = {

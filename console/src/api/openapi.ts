@@ -938,6 +938,8 @@ export interface components {
         CreateTaskRequest: {
             /** @description Any JSON value. */
             actor?: Json;
+            /** @description The client for whom the task is. The task is erased with it. */
+            client_id?: string | null;
             constraints?: {
                 approval_required?: boolean;
                 max_cost_usd?: number;

@@ -26,8 +26,11 @@ const WidgetConfig = z.strictObject({
   }),
 })
 
+/** Gives access to the conversation, and a shorter key could be guessed. The widget makes keys of 43 characters. */
+export const visitorKey = z.string().min(20).max(200)
+
 const WidgetMessage = z.object({
-  visitor: z.string().min(1).max(200),
+  visitor: visitorKey,
   body: z.string().trim().min(1).max(10_000),
   /** Chosen by the page, so that a message that it sends again is received once. */
   id: z.string().min(1).max(100).nullish(),

@@ -20,7 +20,7 @@ type VerdictResult = (typeof RESULTS)[number]
 export function readAuthenticationResults(headers: MailHeaders, server: string): MailVerdict | null {
   for (const { name, value } of headers) {
     if (name !== 'authentication-results') continue
-    const [authority = '', ...parts] = withoutComments(value).split(';')
+    const [authority = '', ...parts] = splitResults(withoutComments(value))
     if (authority.trim().split(/\s/, 1)[0]?.toLowerCase() !== server.toLowerCase()) continue
     return { ...combineResults(parts), by: server }
   }
@@ -60,6 +60,21 @@ function combineResults(parts: readonly string[]): Omit<MailVerdict, 'by'> {
 function toResult(text: string | null): VerdictResult {
   const word = /^\s*([a-z]+)/i.exec(text ?? '')?.[1]?.toLowerCase()
   return RESULTS.find((result) => result === word) ?? 'none'
+}
+
+/**
+ * The sender chooses the address in `smtp.mailfrom`, which may contain a `;` that its server does not quote. There a `;`
+ * ends the address only before a space. Elsewhere it always ends a result: some servers write `;dmarc=pass`.
+ */
+function splitResults(value: string): string[] {
+  const parts: string[] = []
+  for (const part of value.split(';')) {
+    const before = parts.at(-1) ?? ''
+    const isAddress = /\bsmtp\.(?:mailfrom|helo)\s*=\s*\S*$/i.test(before) && /^\S/.test(part)
+    if (isAddress) parts[parts.length - 1] = `${before};${part}`
+    else parts.push(part)
+  }
+  return parts
 }
 
 /** Comments in brackets and quoted strings may contain anything, also a `;`. */

@@ -58,8 +58,10 @@ eachStore((store) => {
     expect(handles).toEqual([expect.stringMatching(/^visitor:[0-9a-f]{32}$/)])
   })
 
-  test('the key of a visitor is stored nowhere', async () => {
+  test('the key of a visitor is stored nowhere, and one that is too short to read the answer cannot write', async () => {
     const app = await openWidgetApp(store)
+    expect((await read(app, 'x'.repeat(19))).status).toBe(400)
+    expect((await app.deliver({ visitor: 'x'.repeat(19), body: 'Hello' }, FROM_SHOP)).status).toBe(400)
     await app.deliver({ visitor: VISITOR, body: 'Hello', id: 'm1' }, FROM_SHOP)
     for (const table of ['messages', 'threads', 'clients', 'client_handles', 'tasks', 'audit_entries'] as const) {
       expect(JSON.stringify(await app.ctx.db.selectFrom(table).selectAll().execute())).not.toContain(VISITOR)

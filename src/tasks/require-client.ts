@@ -1,0 +1,9 @@
+import { badRequest } from '../base/problem.ts'
+import { isClientOfProject } from '../connections/rows.ts'
+import type { Ctx } from '../ctx/ctx.ts'
+
+/** 400 for a client that does not exist in the project. */
+export async function requireClientExists(ctx: Pick<Ctx, 'db'>, projectId: string, clientId: string): Promise<void> {
+  if (!(await isClientOfProject(ctx.db, projectId, clientId)))
+    throw badRequest(`unknown client '${clientId.slice(0, 100)}'`)
+}
