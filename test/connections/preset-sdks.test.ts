@@ -142,6 +142,8 @@ function essence({ method, url, headers, body }: ReceivedRequest) {
     pathname,
     query: [...searchParams].toSorted(byName),
     authorization: headers.authorization,
+    // The fields of Stripe's objects depend on its version.
+    version: headers['stripe-version'],
     fields: body === '' ? [] : isForm ? [...new URLSearchParams(body)].toSorted(byName) : body,
   }
 }

@@ -166,6 +166,13 @@ eachStore((store) => {
     expect(body.config.operations.length).toBeGreaterThan(5)
   })
 
+  test('the parameters stay in the config, also if the request replaces the base_url that has them', async () => {
+    const params = { account_sid: `AC${'0'.repeat(32)}` }
+    const config = { base_url: 'https://twilio.acme.example' }
+    const { body } = await shared().call('POST', '/v1/connections', { preset: 'twilio', name: 'sms', params, config })
+    expect(body.config).toMatchObject({ preset: 'twilio', ...params, ...config })
+  })
+
   test.each<[object, RegExp]>([
     [{ preset: 'nothing' }, /^field 'preset' names no preset/],
     [{ preset: '../package' }, /^field 'preset' names no preset/],

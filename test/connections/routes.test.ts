@@ -190,7 +190,7 @@ eachStore((store) => {
     const refused = await app.call('POST', `${path}/test`)
     expect(refused.body).toEqual({
       ok: false,
-      checked: `OPTIONS ${server.url}`,
+      checked: `OPTIONS ${server.url}/send`,
       status: 401,
       error: 'upstream answered 401: it does not accept the secret',
     })
@@ -199,6 +199,22 @@ eachStore((store) => {
     expect((await app.call('POST', `${path}/test`)).body).toMatchObject({ ok: true, status: 204, error: null })
     expect((await app.call('GET', path)).body).toMatchObject({ last_error: null, last_ok_at: expect.any(String) })
     expect(server.received.every((request) => request.method === 'OPTIONS' && request.body === '')).toBe(true)
+  })
+
+  test('a test of a named path names the path, and fails if the server does not have it', async () => {
+    const app = await startApp(store)
+    const server = await openUpstreamServer((_, response) => respondJson(response, 404, {}))
+    const config = { base_url: `${server.url}/v1` }
+    const { id } = await register(app, { kind: 'custom', name: 'api', config })
+    const test = async () => (await app.call('POST', `/v1/connections/${id}/test`)).body
+    expect(await test()).toMatchObject({ ok: true, checked: `GET ${server.url}/v1`, status: 404 })
+    await app.call('PUT', `/v1/connections/${id}`, { config: { ...config, test_path: '/balance?page=1' } })
+    expect(await test()).toEqual({
+      ok: false,
+      checked: `GET ${server.url}/v1/balance`,
+      status: 404,
+      error: 'upstream answered 404: the address or the path of the test is wrong',
+    })
   })
 })
 

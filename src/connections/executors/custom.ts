@@ -32,8 +32,11 @@ export const customExecutor: ConnectionExecutor = {
     const canRead = connection.config.base_url !== undefined
     const { test_path } = connection.config
     const base = requireConfigUrl(connection, canRead ? 'base_url' : 'api_url')
-    const url = canRead && typeof test_path === 'string' ? resolveReadUrl(`${base}/`, test_path.slice(1)).href : base
-    return sendTestRequest(ctx, connection, { method: canRead ? 'GET' : 'OPTIONS', url })
+    if (canRead && typeof test_path === 'string') {
+      const url = resolveReadUrl(`${base}/`, test_path.slice(1)).href
+      return sendTestRequest(ctx, connection, { method: 'GET', url, isPathNamed: true })
+    }
+    return sendTestRequest(ctx, connection, { method: canRead ? 'GET' : 'OPTIONS', url: base })
   },
 }
 

@@ -68,7 +68,7 @@ export function createApiProvider(api: MailApi): MailProvider {
     },
     async test(ctx, connection) {
       const url = apiUrl(api, connection, api.testPath(connection.config)).href
-      return sendTestRequest(ctx, withAuth(api, connection), { method: 'GET', url })
+      return sendTestRequest(ctx, withAuth(api, connection), { method: 'GET', url, isPathNamed: true })
     },
   }
 }

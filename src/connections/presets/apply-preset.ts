@@ -2,11 +2,14 @@ import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts'
 import { badRequest } from '../../base/problem.ts'
 import type { Preset, PresetParam, PresetParamValues, PresetRequest } from './preset.ts'
 
-/** The config of a connection: the preset's with the parameters filled in, and with the name of the preset. */
+/**
+ * The config of a connection: the preset's with the parameters filled in, and with its name. The parameters stay in the
+ * config, because a `base_url` of the request replaces the one that has them.
+ */
 export function applyPreset(preset: Preset, { params, config }: PresetRequest): JsonObject {
   const values = checkParams(preset, params)
   const filled = fillValue(preset.config, values)
-  return { ...(isJsonObject(filled) ? filled : {}), ...config, preset: preset.preset }
+  return { ...values, ...(isJsonObject(filled) ? filled : {}), ...config, preset: preset.preset }
 }
 
 function checkParams({ preset, params }: Preset, given: PresetParamValues): PresetParamValues {
