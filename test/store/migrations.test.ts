@@ -152,6 +152,18 @@ const UNDO_STORAGE_USAGE_AND_LATER = [
 ]
 
 eachStore((store) => {
+  test.each([
+    ['9999_later', 'this database is from a newer version than this one (migration 9999_later); see docs/upgrade.md'],
+    ['0001_accounts', 'this database is from a version before 0.1.0 (migration 0001_accounts); see docs/upgrade.md'],
+  ])('a database in which another version has run %s is refused with a sentence', async (name, sentence) => {
+    const { connect, open } = await emptyDatabase(store)
+    await (await open()).close()
+    const db = connect()
+    await sql`update kysely_migration set name = ${name} where name = '0001_initial_schema'`.execute(db)
+    await db.destroy()
+    await expect(open()).rejects.toThrow(sentence)
+  })
+
   test('a store that was migrated before opens again with its rows', async () => {
     const database = await emptyDatabase(store)
     const first = await database.open()

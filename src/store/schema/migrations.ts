@@ -1,4 +1,5 @@
 import { type Kysely, type Migration, Migrator, sql } from 'kysely'
+import { errorMessage } from '../../base/error-message.ts'
 import { isPostgres } from '../dialect.ts'
 import type { Db } from '../store.ts'
 import type { Tables } from '../tables.ts'
@@ -28,9 +29,18 @@ export async function migrateStore(db: Kysely<Tables>): Promise<void> {
   const isOneByOne = isPostgres(db) && !isNew
   for (;;) {
     const { error, results = [] } = await (isOneByOne ? migrator.migrateUp() : migrator.migrateToLatest())
-    if (error) throw error
+    if (error) throw foreignSchema(error) ?? error
     if (!isOneByOne || results.length === 0) return
   }
+}
+
+/** What the operator must know about a database in which another version has run its migrations. */
+function foreignSchema(error: unknown): Error | null {
+  const [, name] = /previously executed migration (\S+) is missing/.exec(errorMessage(error)) ?? []
+  if (name === undefined) return null
+  const isNewer = name > (Object.keys(MIGRATIONS).at(-1) ?? '')
+  const version = isNewer ? 'a newer version than this one' : 'a version before 0.1.0'
+  return new Error(`this database is from ${version} (migration ${name}); see docs/upgrade.md`, { cause: error })
 }
 
 /** Append only: a store runs, in order of their names, the migrations that it has not run yet. */
