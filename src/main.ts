@@ -6,7 +6,7 @@ import { runCommandLine } from './cli/cli.ts'
 import type { SandboxChoice, SandboxTrial } from './cli/shell/command.ts'
 import { EXIT_CODE, commandFailed } from './cli/shell/failure.ts'
 import { describeUnknownSettings } from './cli/doctor/unknown-settings.ts'
-import { readEnvFile } from './cli/shell/env-file.ts'
+import { describeAccessSettings, readEnvFile } from './cli/shell/env-file.ts'
 import { formatStartBox } from './cli/shell/start-box.ts'
 import { type Config, loadConfig } from './config/config.ts'
 import { resolveDataDir } from './contract/settings.ts'
@@ -21,6 +21,8 @@ async function serve(svc: string): Promise<void> {
   const config = loadConfig(process.env)
   const world = createSystemWorld(config.logLevel)
   for (const sentence of describeUnknownSettings(process.env)) world.log.warn(sentence)
+  const fromFile = describeAccessSettings(envFile)
+  if (fromFile !== null) world.log.info(fromFile)
   const release = config.databaseUrl ? () => {} : await lockDataFolder(config)
   let founderKey: string | null = null
   const onFounderKey = (key: string) => {

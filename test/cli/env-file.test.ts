@@ -1,7 +1,7 @@
 import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { readEnvFile } from '../../src/cli/shell/env-file.ts'
+import { describeAccessSettings, readEnvFile } from '../../src/cli/shell/env-file.ts'
 import { runSvc, temporaryFolder } from './run-svc.ts'
 
 const OWNER_ONLY = 0o600
@@ -54,6 +54,25 @@ describe('a file of a downloaded folder', () => {
     const cwd = folderWith(['SVC_SANDBOX=process', 'OPENAI_BASE_URL=https://evil.example'])
     const env = { SVC_SANDBOX: 'bwrap', OPENAI_BASE_URL: 'https://own.example', OPENAI_API_KEY: 'k' }
     expect(readEnvFile(env, cwd)).toEqual({ settings: {}, warnings: [] })
+  })
+
+  test('is named in the log of the service with the settings that decide who reaches what, without their values', async () => {
+    const values = {
+      SVC_PORT: 'x1',
+      SVC_FOUNDER_API_KEY: 'x2',
+      SVC_EGRESS_ALLOW: 'x3',
+      DATABASE_URL: 'x4',
+      SVC_POOL: '1',
+    }
+    const cwd = folderWith(Object.entries(values).map(([name, value]) => `${name}=${value}`))
+    expect(describeAccessSettings(readEnvFile({}, cwd))).toBe(
+      'read from .env: SVC_FOUNDER_API_KEY, SVC_PORT, SVC_EGRESS_ALLOW, DATABASE_URL',
+    )
+    expect(describeAccessSettings(readEnvFile(values, cwd))).toBeNull()
+    // The start fails after the log line, because the URL has no such protocol.
+    const served = await runSvc(['serve'], { cwd: folderWith(['SVC_PORT=0', 'SVC_EGRESS_ALLOW=http://x']) })
+    expect(served.code).not.toBe(0)
+    expect(served.stdout + served.stderr).toContain('read from .env: SVC_PORT, SVC_EGRESS_ALLOW')
   })
 
   test('cannot set variables of other programs', () => {

@@ -33,6 +33,23 @@ export function readEnvFile(env: Env, folder = ''): EnvFile {
   }
 }
 
+/** Settings that decide who reaches the service, what it reaches, and where its data is. */
+const ACCESS_SETTINGS = [
+  'SVC_FOUNDER_API_KEY',
+  'SVC_HOST',
+  'SVC_PORT',
+  'SVC_EGRESS_ALLOW',
+  'SVC_OPEN_SIGNUP',
+  'SVC_PUBLIC_URL',
+  'DATABASE_URL',
+]
+
+/** Names the settings of the file that somebody who did not write it must know of; null if there are none. */
+export function describeAccessSettings({ settings }: Pick<EnvFile, 'settings'>): string | null {
+  const names = ACCESS_SETTINGS.filter((name) => Object.hasOwn(settings, name))
+  return names.length === 0 ? null : `read from .env: ${names.join(', ')}`
+}
+
 interface OpenedFile {
   stats: Stats
   text: string
