@@ -18,7 +18,11 @@ async function countRows(app: TestApp): Promise<number[]> {
 }
 
 eachStore((store) => {
-  const shared = sharedApp({ store, wedges: DESK_WEDGES, env: { ...NO_RATE_LIMIT, SVC_MAX_RUNTIME_S: '900', SVC_OPEN_SIGNUP: '1' } })
+  const shared = sharedApp({
+    store,
+    wedges: DESK_WEDGES,
+    env: { ...NO_RATE_LIMIT, SVC_MAX_RUNTIME_S: '900', SVC_OPEN_SIGNUP: '1' },
+  })
 
   test('a creation returns 201 with the task and its location', async () => {
     const app = shared()
