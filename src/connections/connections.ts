@@ -85,7 +85,13 @@ export async function changeConnectionSettings(
   const changes = {
     name,
     secret_ref,
-    ...(config ? keepBrokerAccount(connection, config) : {}),
+    // What was found out about the earlier config says nothing about this one.
+    ...(config && {
+      ...keepBrokerAccount(connection, config),
+      last_ok_at: null,
+      last_error: null,
+      last_error_at: null,
+    }),
     updated_at: isoNow(ctx),
   }
   return inTx(ctx, async (tx) => {

@@ -215,6 +215,8 @@ eachStore((store) => {
       status: 404,
       error: 'upstream answered 404: the address or the path of the test is wrong',
     })
+    const changed = await app.call('PUT', `/v1/connections/${id}`, { config })
+    expect(changed.body).toMatchObject({ last_error: null, last_error_at: null, last_ok_at: null })
   })
 })
 
