@@ -16,13 +16,14 @@ export interface WaitingRow {
 /** The approvers of a request that only the client may decide about. */
 const ONLY_CLIENT = JSON.stringify([CLIENT_APPROVER])
 
-/** The pending approvals and questions, the oldest first, without those that only a client may decide about. */
+/** The pending approvals and questions, the oldest first, without those that are held or that only a client may decide about. */
 export function listPendingApprovals(db: Db, projectIds: readonly string[], limit: number): Promise<ApprovalRow[]> {
   return db
     .selectFrom('approvals')
     .selectAll()
     .where('project_id', 'in', projectIds)
     .where('status', '=', 'pending')
+    .where('held_until', 'is', null)
     .where(sql<SqlBool>`coalesce(approvers, '') <> ${ONLY_CLIENT}`)
     .orderBy('id')
     .limit(limit)

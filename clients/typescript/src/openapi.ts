@@ -141,6 +141,8 @@ export type Approval = {
     name: string
   } | null
   comment_count: number
+  /** An approval that its person can still withdraw. No other decision is possible meanwhile. */
+  held: HeldApproval | null
 }
 
 export type ApprovalComment = {
@@ -227,6 +229,8 @@ export type ApprovalDetail = {
     name: string
   } | null
   comment_count: number
+  /** An approval that its person can still withdraw. No other decision is possible meanwhile. */
+  held: HeldApproval | null
   /** The end of the conversation: at most 6 messages, oldest first. */
   thread: {
     id: string
@@ -323,9 +327,11 @@ export type ApproveApprovalRequest = {
   note?: string
   /** The hash of the payload that the caller has read; 409 if it is another one now. */
   payload_sha256?: string
+  /** For so many seconds the caller can withdraw the approval, and it has no effect before. */
+  hold_s?: number
 }
 
-export type ApproveResult = Decision | Vote
+export type ApproveResult = Decision | Vote | HeldResult
 
 export type Artifact = {
   id: string
@@ -908,6 +914,21 @@ export type FileList = {
 export type GetAccountStatusResponse = {
   status: string
   active: boolean
+}
+
+export type HeldApproval = {
+  decision: 'approved'
+  by: NamedActor
+  /** When the approval is made. `by` can withdraw it before. */
+  until: string
+  /** The fields that it changes. */
+  edited: { [key: string]: unknown } | null
+}
+
+export type HeldResult = {
+  ok: true
+  decision: 'held'
+  held: HeldApproval
 }
 
 export type Intake = {
@@ -2188,6 +2209,7 @@ export const OPERATIONS = {
   deleteChannel: 'DELETE /v1/channels/{id}',
   deleteConnection: 'DELETE /v1/connections/{id}',
   deleteFile: 'DELETE /v1/files/{id}',
+  deleteHeldApproval: 'DELETE /v1/approvals/{id}/held',
   deleteKey: 'DELETE /v1/keys/{id}',
   deleteKnowledge: 'DELETE /v1/knowledge/{id}',
   deleteMcpAuthorisation: 'DELETE /v1/mcp-authorisations/{id}',
@@ -2327,6 +2349,7 @@ export interface Operations {
   deleteChannel: { params: { id: string }; result: undefined }
   deleteConnection: { params: { id: string }; result: undefined }
   deleteFile: { params: { id: string }; result: undefined }
+  deleteHeldApproval: { params: { id: string }; result: undefined }
   deleteKey: { params: { id: string }; result: undefined }
   deleteKnowledge: { params: { id: string }; result: undefined }
   deleteMcpAuthorisation: { params: { id: string }; result: undefined }
