@@ -14,7 +14,8 @@ import {
 } from './approver-rows.ts'
 import { hashPayload } from './ask-approval.ts'
 import { listCurrentVotes } from './current-votes.ts'
-import { findHeldApproval, parseHeld } from './held-rows.ts'
+import { parseHeld } from './held-approval.ts'
+import { findHeldApproval } from './held-rows.ts'
 import type { DecidableApproval } from './rows.ts'
 import { approvedPayload } from './view.ts'
 

@@ -4,7 +4,8 @@ import type { Ctx, Tx } from '../ctx/ctx.ts'
 import { sleep, toIsoTime } from '../ctx/world.ts'
 import { StoreUnavailable } from '../store/errors.ts'
 import { approveApproval } from './decide-approval.ts'
-import { type DueHold, type HeldApproval, listDueHolds, parseHeld, updateApprovalReleased } from './held-rows.ts'
+import { type HeldApproval, parseHeld } from './held-approval.ts'
+import { type DueHold, listDueHolds, updateApprovalReleased } from './held-rows.ts'
 import { dropHold } from './hold-approval.ts'
 
 /** Uses up the decision link with this hash, in the transaction of the approval. */
@@ -13,7 +14,7 @@ export type UseLink = (tx: Tx, hash: string, now: string) => Promise<void>
 /** The time between two rounds: a hold that ends before the next round is committed in this one, when it ends. */
 const ROUND_MS = 1_000
 
-/** Makes the approvals whose holds end, each once over all replicas: also those that a dead replica has taken. */
+/** Makes the approvals whose holds end, each once over all replicas, whichever replica has stored them. */
 export async function commitDueHolds(ctx: Ctx, useLink: UseLink, stopping: AbortSignal): Promise<void> {
   const { clock } = ctx.world
   for (const hold of await listDueHolds(ctx.db, { until: toIsoTime(clock.now() + ROUND_MS) })) {

@@ -1,23 +1,6 @@
-import type { JsonObject } from '../base/json.ts'
-import type { Actor, Role } from '../ctx/scope.ts'
 import { prepareBatchedRead, prepareQuery } from '../store/prepared-query.ts'
 import type { ApprovalRow } from '../store/tables.ts'
 import { DECIDABLE_COLUMNS, type DecidableApproval } from './rows.ts'
-
-/** An approval that a person has made and can still withdraw. */
-export interface HeldApproval {
-  by: Actor
-  /** The role of the credential that the person used. */
-  role: Role
-  made_at: string
-  edited: JsonObject | null
-  note: string | null
-  /** The hash of the decision link that the person used; null: none. */
-  link_hash: string | null
-}
-
-export const parseHeld = ({ held }: Pick<ApprovalRow, 'held'>): HeldApproval | null =>
-  held === null ? null : (JSON.parse(held) as HeldApproval)
 
 /** Holds an approval. No row if another one is held, or if the request is decided, expired, or another one than was read. */
 export const updateApprovalHeld = prepareQuery<

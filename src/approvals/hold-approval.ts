@@ -12,17 +12,10 @@ import { lockTask } from '../tasks/rows.ts'
 import type { Decider } from './approvers.ts'
 import { alreadyDecided } from './cast-vote.ts'
 import { lockForDecision, prepareApproval } from './decide-approval.ts'
-import {
-  findHeldApproval,
-  type HeldApproval,
-  parseHeld,
-  updateApprovalHeld,
-  updateApprovalReleased,
-} from './held-rows.ts'
+import { type HeldApproval, parseHeld } from './held-approval.ts'
+import { findHeldApproval, updateApprovalHeld, updateApprovalReleased } from './held-rows.ts'
 import type { DecidableApproval } from './rows.ts'
 
-/** How long the console, the decision page and the chats hold an approval of high risk, in seconds. */
-export const HIGH_RISK_HOLD_S = 5
 const MAX_HOLD_S = 60
 
 /** The field `hold_s` of an approval. */

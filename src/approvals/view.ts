@@ -7,7 +7,7 @@ import { jsonObject, jsonValue } from '../http/validate.ts'
 import type { ApprovalRow, ApprovalVoteRow, EffectRow } from '../store/tables.ts'
 import { ActionAmountView, describeAction, parseTool } from './action-text.ts'
 import { type ApprovalContextRow, MAX_SHOWN_CHARACTERS } from './context-rows.ts'
-import { parseHeld } from './held-rows.ts'
+import { parseHeld } from './held-approval.ts'
 
 export const APPROVAL_STATUSES = ['pending', 'auto_approved', 'approved', 'rejected', 'expired'] as const
 

@@ -74,7 +74,7 @@ function useItemCount(counter: NavItem['counter']): number {
   const unread = useQuery({ ...unreadCountQuery, enabled: counter === 'conversations' })
   const running = useQuery({ ...newestTasksQuery({ status: 'running' }, 200), enabled: counter === 'activeTasks' })
   const queued = useQuery({ ...newestTasksQuery({ status: 'queued' }, 200), enabled: counter === 'activeTasks' })
-  if (counter === 'approvals') return approvals.data?.length ?? 0
+  if (counter === 'approvals') return approvals.data?.filter(({ held }) => !held).length ?? 0
   if (counter === 'conversations') return unread.data ?? 0
   return counter === 'activeTasks' ? (running.data?.length ?? 0) + (queued.data?.length ?? 0) : 0
 }

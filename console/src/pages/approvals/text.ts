@@ -145,11 +145,12 @@ export const approvalsText = {
     sentBack: (summary: string) => `Sent back: ${summary}`,
   },
   held: {
-    title: 'Approving',
+    title: 'Sending',
     secondsLeft: (seconds: number) => `in ${seconds.toLocaleString()} s`,
     undo: 'Undo',
     undoApproval: 'Undo approval',
-    notSentYet: 'Approved and not sent yet. It is sent',
+    notSentYet: 'Sending',
+    approvedBy: (name: string) => `Approved by ${name}. Sending`,
   },
   editor: {
     mode: 'Edit format',
@@ -175,7 +176,14 @@ export const approvalsText = {
     rejected: (totals: string) => `Rejected: ${totals}`,
     failed: (totals: string) => `Failed: ${totals}`,
     voted: (totals: string) => `Waiting for more approvers: ${totals}`,
-    state: { working: 'sending', approved: 'approved', rejected: 'rejected', voted: 'needs more approvers' },
+    held: (totals: string) => `Sending: ${totals}`,
+    state: {
+      working: 'sending',
+      held: 'sending',
+      approved: 'approved',
+      rejected: 'rejected',
+      voted: 'needs more approvers',
+    },
     approve: (count: number) => `Approve ${count.toLocaleString()}`,
     reject: (count: number) => `Reject ${count.toLocaleString()}`,
     rejectAndEnd: (count: number) =>

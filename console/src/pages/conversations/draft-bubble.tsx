@@ -7,8 +7,7 @@ import { Button, KeyCap } from '../../ui/button.tsx'
 import { editedPayload } from '../approvals/approval-summary.ts'
 import { Countdown } from '../approvals/countdown.tsx'
 import { ApproveButton } from '../approvals/decision-form.tsx'
-import { HeldDecisionRow } from '../approvals/held-decision-list.tsx'
-import { useHeldDecision } from '../approvals/held-decisions.ts'
+import { SessionHeldRow } from '../approvals/held-decision-list.tsx'
 import { RejectForm, ReviseForm } from '../approvals/note-form.tsx'
 import { RequireApprover } from '../approvals/require-approver.tsx'
 import { type Decision, useDecision } from '../approvals/use-decision.ts'
@@ -37,7 +36,7 @@ export function DraftBubble({
   const proposed = toText(editedPayload(approval)[field])
   const [mode, setMode] = useState<DraftMode>('view')
   const [text, setText] = useState(proposed)
-  const held = useHeldDecision(approval.approval_id)
+  const { held } = approval
   return (
     <article
       aria-label={conversationsText.draft}
@@ -64,10 +63,10 @@ export function DraftBubble({
           onChange={(event) => setText(event.target.value)}
         />
       ) : (
-        <p className="break-words whitespace-pre-wrap">{text}</p>
+        <p className="break-words whitespace-pre-wrap">{held ? toText(held.edited?.[field] ?? text) : text}</p>
       )}
       {held ? (
-        <HeldDecisionRow decision={held} />
+        <SessionHeldRow approval={approval} held={held} />
       ) : (
         <RequireApprover approval={approval}>
           <DraftDecision
