@@ -1516,6 +1516,13 @@ export type RuleSuggestion = {
     /** Expired requests that the rule would have approved as well. */
     undecided: number
   }
+  /** What people approved unchanged with an amount above the limit, and the lowest of these amounts. The limit is usual: at most twice the median. */
+  above_limit: {
+    count: number
+    lowest: number | null
+    /** The ids of up to 5 of these approvals. */
+    sample: string[]
+  }
   /** Requests that a person rejected, sent back or edited and that the rule covers. */
   would_pass_wrongly: 0
   /** The requests of this action that a person rejected, sent back or edited. */

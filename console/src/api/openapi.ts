@@ -1956,6 +1956,13 @@ export interface components {
             ok: true;
         };
         RuleSuggestion: {
+            /** @description What people approved unchanged with an amount above the limit, and the lowest of these amounts. The limit is usual: at most twice the median. */
+            above_limit: {
+                count: number;
+                lowest: number | null;
+                /** @description The ids of up to 5 of these approvals. */
+                sample: string[];
+            };
             /** @description All rules with the suggested one, to save with `PUT /v1/wedges/:wedge/policy`. */
             auto_approve: components["schemas"]["PolicyRule"][];
             /** @description The requests of this action that a person rejected, sent back or edited. */
