@@ -52,7 +52,7 @@ export function ApprovalCard({
       {detail && omits !== 'steps' && <AgentSteps steps={detail.steps} />}
       {detail && <EarlierDecisions detail={detail} />}
       {detail && <ApprovalFiles files={detail.files} />}
-      <ApprovalComments approvalId={approval.approval_id} count={approval.comment_count} />
+      <ApprovalComments approval={approval} />
       <CardFooter approval={approval} />
     </article>
   )

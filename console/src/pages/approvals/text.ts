@@ -152,6 +152,18 @@ export const approvalsText = {
     notSentYet: 'Sending',
     approvedBy: (name: string) => `Approved by ${name}. Sending`,
   },
+  kept: {
+    approved: (name: string) => `Approved by ${name} while you were editing`,
+    rejected: (name: string) => `Rejected by ${name} while you were editing`,
+    sentBack: (name: string) => `Sent back by ${name} while you were editing`,
+    expired: 'Expired while you were editing',
+    ended: 'Closed while you were editing, because the task ended',
+    changed: 'Another person changed the request while you were editing',
+    decided: 'Decided while you were editing',
+    notSent: 'Your text was not sent.',
+    copy: 'Copy my text',
+    dismiss: 'Dismiss my text',
+  },
   editor: {
     mode: 'Edit format',
     changes: 'Changes',

@@ -5,6 +5,7 @@ import type { Approval, DecisionResult, JsonObject } from '../../api/types.ts'
 import { showToast } from '../../ui/toast.tsx'
 import { approvalSummary } from './approval-summary.ts'
 import { HOLD_S, isHeldFirst } from './held-decisions.ts'
+import { forgetTextsOf } from './kept-texts.ts'
 import { hasVoted } from './may-decide.ts'
 import { approvalsText } from './text.ts'
 
@@ -34,6 +35,7 @@ export function useDecision(approval: Approval, onDecided: () => void): SendDeci
     mutationFn: (decision: Decision) => sendDecision(approval, decision),
     onSuccess: (result, decision) => {
       const { approval_id: id } = approval
+      forgetTextsOf(id)
       if (result.decision === 'held') {
         const withHeld = <T extends Approval>(one: T): T =>
           one.approval_id === id ? { ...one, held: result.held } : one

@@ -5,6 +5,9 @@ import { ApiError, errorMessage } from '../../api/http.ts'
 import { Button, buttonClass } from '../../ui/button.tsx'
 import { capitalize } from '../../ui/humanize.ts'
 import { Placeholder } from '../../ui/page-states.tsx'
+import { KeptTextNotice } from '../approvals/kept-text-list.tsx'
+import { useKeptTexts } from '../approvals/kept-texts.ts'
+import { approvalsText } from '../approvals/text.ts'
 import { DecisionCard } from './decision-card.tsx'
 import { type Outcome, OutcomeMessage } from './outcome-message.tsx'
 import { decideText } from './text.ts'
@@ -25,9 +28,15 @@ export function DecidePage() {
       ) : (
         <OpenLink token={token} onDecided={setOutcome} />
       )}
+      {outcome === null && <UnsentText />}
       <footer className="mt-auto text-xs text-muted">{decideText.product}</footer>
     </main>
   )
+}
+
+/** What the reader was typing when another person decided. */
+function UnsentText() {
+  return useKeptTexts().map((kept) => <KeptTextNotice key={kept.key} kept={kept} title={approvalsText.kept.decided} />)
 }
 
 function OpenLink({ token, onDecided }: { token: string; onDecided: (outcome: Outcome) => void }) {

@@ -14,6 +14,7 @@ import { CustomerMessage, Fact } from '../approvals/approval-context.tsx'
 import { AgentSteps, ApprovalFiles, EarlierDecisions, ThreadEnd } from '../approvals/approval-details.tsx'
 import { VoteCount } from '../approvals/approval-people.tsx'
 import { HeldDecisionRow } from '../approvals/held-decision-list.tsx'
+import { forgetTextsOf } from '../approvals/kept-texts.ts'
 import { approvedAs, type Decision, type SendDecision } from '../approvals/use-decision.ts'
 import { approvalsText } from '../approvals/text.ts'
 import type { Outcome } from './outcome-message.tsx'
@@ -85,6 +86,7 @@ function useLinkDecision({
     mutationFn: ({ to, body }: Decision) =>
       decideWithLink(token, { decision: to, ...body, ...(to === 'approve' && approvedAs(approval)) }),
     onSuccess: (result, { to }) => {
+      forgetTextsOf(approval.approval_id)
       if (result.decision !== 'held') return onDecided({ to, isQuestion: approval.path === 'question', result })
       const { held } = result
       queries.setQueryData(queryKey, (linked) => linked && { ...linked, approval: { ...linked.approval, held } })
