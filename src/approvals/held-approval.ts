@@ -14,8 +14,11 @@ export interface HeldApproval {
   link_hash: string | null
 }
 
-export const parseHeld = ({ held }: Pick<ApprovalRow, 'held'>): HeldApproval | null =>
-  held === null ? null : (JSON.parse(held) as HeldApproval)
+export function parseHeld({ held }: Pick<ApprovalRow, 'held'>): HeldApproval | null {
+  if (held === null) return null
+  const parsed: HeldApproval = JSON.parse(held)
+  return parsed
+}
 
 /** How long the console, the decision page and the chats hold an approval of high risk, in seconds. */
 const HIGH_RISK_HOLD_S = 5
