@@ -5,7 +5,7 @@ import type { Card } from './card.ts'
 export const UNDO_TEXT = 'Undo'
 
 /** What has become of the request so far; null: nothing. */
-export const statusOf = ({ outcome, held, progress }: Card): string | null => outcome ?? held ?? progress
+export const requestStatus = ({ outcome, held, progress }: Card): string | null => outcome ?? held ?? progress
 
 /** The decisions that a chat offers, in the order of the buttons. */
 export const CHAT_DECISIONS = ['approve', 'edit', 'revise', 'reject'] as const

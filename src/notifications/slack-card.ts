@@ -8,7 +8,7 @@ import {
   factsOf,
   isQuestionCard,
   referenceOf,
-  statusOf,
+  requestStatus,
   UNDO_TEXT,
 } from './card-text.ts'
 import type { EditField } from './edit-fields.ts'
@@ -56,7 +56,7 @@ const digestBlocks = (card: Card): JsonObject[] => [
 
 /** What has become of the request and, unless it is decided, the buttons. */
 function endBlocks(card: Card): JsonObject[] {
-  const status = statusOf(card)
+  const status = requestStatus(card)
   const shown = status === null ? [] : [richText('rich_text_section', status, true)]
   if (card.outcome !== null) return shown
   const open = { type: 'button', action_id: 'open', text: plainText('Open in console'), url: card.consoleUrl }

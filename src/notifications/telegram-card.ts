@@ -7,7 +7,7 @@ import {
   factsOf,
   isQuestionCard,
   referenceOf,
-  statusOf,
+  requestStatus,
   UNDO_TEXT,
 } from './card-text.ts'
 import type { EditField } from './edit-fields.ts'
@@ -33,7 +33,7 @@ function cardMessage(card: Card): JsonObject {
     ...(card.message ? [`<blockquote>${escapeHtml(card.message)}</blockquote>`] : []),
     ...payloadLines(card),
     `<a href="${escapeHtml(card.consoleUrl)}">Open in console</a>`,
-    ...statusLines(statusOf(card)),
+    ...statusLines(requestStatus(card)),
   ]
   return message(lines, keyboardOf(cardButtons(card)))
 }
@@ -57,7 +57,7 @@ function digestMessage({ title, cards, more: unread }: Digest): JsonObject {
   const shown = cards.slice(0, MAX_CARDS)
   const more = unread + cards.length - shown.length
   const lines = shown.map((card, n) => {
-    const facts = card.outcome ?? [statusOf(card) ?? [], factsOf({ ...card, rule: null })].flat().join(' · ')
+    const facts = card.outcome ?? [requestStatus(card) ?? [], factsOf({ ...card, rule: null })].flat().join(' · ')
     return `${n + 1}. <b>${escapeHtml(cut(card.title, MAX_DIGEST_TITLE))}</b>\n${escapeHtml(cut(facts, MAX_DIGEST_TITLE))}`
   })
   const keyboard = shown.flatMap((card, n) => keyboardOf(cardButtons(card, `${n + 1}. `)))
