@@ -3,6 +3,7 @@ import { createServer } from 'node:net'
 import { bootstrapOrganisation } from './accounts/bootstrap.ts'
 import { refreshFullProjects } from './accounts/storage-usage.ts'
 import { expireDueApprovals } from './lifecycle/expire-approvals.ts'
+import { commitDueHolds } from './approvals/commit-holds.ts'
 import { signDueCheckpoints } from './audit/sign-checkpoints.ts'
 import { logBlueprintProblems } from './blueprints/read-blueprints.ts'
 import type { Config } from './config/config.ts'
@@ -21,6 +22,7 @@ import { sleep, type World } from './ctx/world.ts'
 import { catchUpFollowers } from './events/follow-log.ts'
 import { closeWithoutResets } from './http/close-server.ts'
 import { warnAboutMissingModelKeys } from './models/provider-keys.ts'
+import { useDecisionLink } from './notifications/use-decision-link.ts'
 import { createHealthServer, createPublicServer } from './planes/public-server.ts'
 import type { ReplicaState } from './planes/service-routes.ts'
 import { VERSION } from './planes/version.ts'
@@ -223,6 +225,7 @@ function createSweeps(ctx: Ctx, execution: TaskExecution | null, lease: ReplicaL
     ...(orphanedTasks && { 'orphaned tasks': () => orphanedTasks.handleOrphaned() }),
     ...(servesApi(ctx.config) && {
       'approval expiry': () => expireDueApprovals(ctx),
+      'held approvals': (stopping) => commitDueHolds(ctx, useDecisionLink, stopping),
       checkpoints: () => signDueCheckpoints(ctx, brokenChains),
     }),
   }

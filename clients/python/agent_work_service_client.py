@@ -679,6 +679,8 @@ class Approval(TypedDict):
     # The member who is asked to decide.
     assignee: ApprovalAssignee | None
     comment_count: int
+    # An approval that its person can still withdraw. No other decision is possible meanwhile.
+    held: HeldApproval | None
 
 
 class ApprovalContextClient(TypedDict):
@@ -879,6 +881,15 @@ class File(TypedDict):
     size: int
     sha256: str
     created_at: str
+
+
+class HeldApproval(TypedDict):
+    decision: Literal["approved"]
+    by: NamedActor
+    # When the approval is made. `by` can withdraw it before.
+    until: str
+    # The fields that it changes.
+    edited: dict[str, Any] | None
 
 
 class MessageSender(TypedDict):
@@ -1132,6 +1143,7 @@ OPERATIONS = {
     "deleteChannel": "DELETE /v1/channels/{id}",
     "deleteConnection": "DELETE /v1/connections/{id}",
     "deleteFile": "DELETE /v1/files/{id}",
+    "deleteHeldApproval": "DELETE /v1/approvals/{id}/held",
     "deleteKey": "DELETE /v1/keys/{id}",
     "deleteKnowledge": "DELETE /v1/knowledge/{id}",
     "deleteMcpAuthorisation": "DELETE /v1/mcp-authorisations/{id}",

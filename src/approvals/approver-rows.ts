@@ -55,9 +55,9 @@ export async function deleteVotesForOtherPayloads(
   await query.where('payload_sha256', '!=', payload_sha256).execute()
 }
 
-/** The edit of a voter while more votes are needed. No row if the approval is decided or has expired. */
+/** The edit of a voter while more votes are needed. No row if the approval is decided, was expired at `made_at`, or is held. */
 export const updatePendingPayload = prepareQuery<
-  { id: string; edited: string | null; payload_sha256: string; now: string },
+  { id: string; edited: string | null; payload_sha256: string; made_at: string },
   { id: string }
 >((db, arg) =>
   db
@@ -65,7 +65,8 @@ export const updatePendingPayload = prepareQuery<
     .set({ edited: arg('edited'), payload_sha256: arg('payload_sha256') })
     .where('id', '=', arg('id'))
     .where('status', '=', 'pending')
-    .where('expires_at', '>', arg('now'))
+    .where('expires_at', '>', arg('made_at'))
+    .where('held_until', 'is', null)
     .returning('id'),
 )
 

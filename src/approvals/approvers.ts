@@ -14,6 +14,8 @@ export interface Decider {
   role?: Role
   /** Uses up a credential that works once, in the transaction of the decision. Throws if it was used before. */
   useCredential?: (tx: Tx) => Promise<void>
+  /** The hash of the decision link that is this credential, for an approval that is held. */
+  linkHash?: string
 }
 
 /** What an approval says about the people who decide. */

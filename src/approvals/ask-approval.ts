@@ -151,6 +151,8 @@ async function requestApproval(
     assignee_id: null,
     version: 0,
     has_messages: 0,
+    held_until: null,
+    held: null,
   }
   if (!isAutoApproved) row.notify_at = await firstNoticeAt(tx, row)
   await insertApproval(tx.db, row)

@@ -1,3 +1,4 @@
+import { nameActors } from '../accounts/actor-name-rows.ts'
 import { appendAuditEntry } from '../audit/append.ts'
 import { conflict, type Problem } from '../base/problem.ts'
 import type { Tx } from '../ctx/ctx.ts'
@@ -13,6 +14,8 @@ import {
 } from './approver-rows.ts'
 import { hashPayload } from './ask-approval.ts'
 import { listCurrentVotes } from './current-votes.ts'
+import { parseHeld } from './held-approval.ts'
+import { findHeldApproval } from './held-rows.ts'
 import type { DecidableApproval } from './rows.ts'
 import { approvedPayload } from './view.ts'
 
@@ -20,15 +23,14 @@ import { approvedPayload } from './view.ts'
  * Stores one vote for the payload and returns how many there are. A vote for an edited payload changes the payload, and
  * earlier votes do not count any more. A second vote of the same actor for the same payload changes nothing.
  */
-export async function castVote(tx: Tx, row: DecidableApproval, { kind, id }: Actor): Promise<number> {
-  const now = isoNow(tx)
+export async function castVote(tx: Tx, row: DecidableApproval, { kind, id }: Actor, madeAt: string): Promise<number> {
   const payload_sha256 = hashPayload(approvedPayload(row))
-  const [open] = await updatePendingPayload(tx.db, { id: row.id, edited: row.edited, payload_sha256, now })
+  const [open] = await updatePendingPayload(tx.db, { id: row.id, edited: row.edited, payload_sha256, made_at: madeAt })
   if (!open) throw await alreadyDecided(tx, row.id)
   const isEdited = payload_sha256 !== row.payload_sha256
   if (isEdited) await deleteVotesForOtherPayloads(tx.db, { approval_id: row.id, payload_sha256 })
   const vote = { approval_id: row.id, project_id: row.project_id, voter_kind: kind, voter_id: id }
-  const [stored] = await upsertVote(tx.db, { ...vote, payload_sha256, created_at: now })
+  const [stored] = await upsertVote(tx.db, { ...vote, payload_sha256, created_at: isoNow(tx) })
   const votes = (await listCurrentVotes(tx.db, [row.id])).length
   if (!stored || votes >= row.needed) return votes
   await updateApprovalVersion(tx.db, row)
@@ -39,9 +41,20 @@ export async function castVote(tx: Tx, row: DecidableApproval, { kind, id }: Act
   return votes
 }
 
-/** The 409 for a decision that came too late. */
+/** The 409 for a decision that came too late, or while an approval is held. */
 export async function alreadyDecided(tx: Tx, id: string): Promise<Problem> {
   const [current] = await findApprovalDecision(tx.db, { id })
+  if (current?.status === 'pending' && current.held_until !== null) return alreadyHeld(tx, id)
   // A row that is still pending has passed its `expires_at`, and the sweep has not closed it yet.
   return conflict(`approval already decided (${current?.status === 'pending' ? 'expired' : current?.status})`)
+}
+
+/** Says who has approved, and until when the approval can be withdrawn. */
+async function alreadyHeld(tx: Tx, id: string): Promise<Problem> {
+  const [row] = await findHeldApproval(tx.db, { id })
+  const held = row && parseHeld(row)
+  if (!held) return conflict('another decision was made at the same moment: read the approval again')
+  const { kind, id: byId } = held.by
+  const name = (await nameActors(tx.db, [held.by]))(kind, byId)?.name ?? 'another person'
+  return conflict(`${name} has approved this already: it counts from ${row.held_until} on, unless ${name} withdraws it`)
 }

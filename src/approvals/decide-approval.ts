@@ -27,6 +27,13 @@ import { approvedPayload, askedField, parseEdit, parseProposedPayload } from './
 /** What an approval has become: decided, or still pending because more people must approve. */
 export type ApprovalOutcome = { decision: 'approved' } | { decision: 'pending'; votes: number; needed: number }
 
+interface GivenApproval {
+  edited?: JsonObject | undefined
+  note?: string | undefined
+  /** When the person decided, if that was earlier; see `holdApproval`. */
+  madeAt?: string | undefined
+}
+
 /**
  * Approves the action as proposed or as edited, or answers the question. The run continues, unless more people must
  * approve the same payload. 409 if another person has changed the payload since `approval` was read.
@@ -35,21 +42,31 @@ export async function approveApproval(
   ctx: Ctx,
   decider: Decider,
   approval: DecidableApproval,
-  { edited, note }: { edited?: JsonObject | undefined; note?: string | undefined },
+  { edited, note, madeAt }: GivenApproval,
   alsoWrite: AlsoWrite = async () => {},
 ): Promise<ApprovalOutcome> {
+  const { row, payload } = await prepareApproval(ctx, approval, edited)
+  return inTx(ctx, async (tx) => {
+    const task = await lockForDecision(tx, approval, decider)
+    await markRead(tx, task, decider.actor)
+    const votes = row.needed > 1 ? await castVote(tx, row, decider.actor, madeAt ?? isoNow(tx)) : 1
+    if (votes < row.needed) return { decision: 'pending', votes, needed: row.needed }
+    await writeApproval(tx, task, decider.actor, { row, payload, note, madeAt }, alsoWrite)
+    return { decision: 'approved' }
+  })
+}
+
+/** The approval with the edit; throws a 400 for an edit that it cannot have. */
+export async function prepareApproval(
+  ctx: Ctx,
+  approval: DecidableApproval,
+  edited: JsonObject | undefined,
+): Promise<{ row: DecidableApproval; payload: Json }> {
   const payload = parseProposedPayload(approval)
   const edit = await resolveEditedFiles(ctx, approval, acceptedEdit(approval, payload, edited))
   const row = { ...approval, edited: mergeEdits(approval, edit) }
   if (edit && row.path === 'action') await checkEditedPayload(ctx, row)
-  return inTx(ctx, async (tx) => {
-    const task = await lockForDecision(tx, approval, decider)
-    await markRead(tx, task, decider.actor)
-    const votes = row.needed > 1 ? await castVote(tx, row, decider.actor) : 1
-    if (votes < row.needed) return { decision: 'pending', votes, needed: row.needed }
-    await writeApproval(tx, task, decider.actor, { row, payload, note }, alsoWrite)
-    return { decision: 'approved' }
-  })
+  return { row, payload }
 }
 
 /** An earlier voter may have edited the payload. The fields of the new edit replace those of the payload as it is now. */
@@ -60,10 +77,10 @@ async function writeApproval(
   tx: Tx,
   task: LockedTask,
   actor: Actor,
-  { row, payload, note }: { row: DecidableApproval; payload: Json; note: string | undefined },
+  { row, payload, note, madeAt }: Pick<GivenApproval, 'note' | 'madeAt'> & { row: DecidableApproval; payload: Json },
   alsoWrite: AlsoWrite,
 ): Promise<void> {
-  const comment = { note: note ?? null, reason: null, revise: 0 } as const
+  const comment = { note: note ?? null, reason: null, revise: 0, madeAt } as const
   const payload_sha256 = await decidePendingApproval(tx, row, 'approved', actor, comment)
   // An answer is not a correction of the question.
   const isCorrection = row.edited !== null && row.path === 'action' && isJsonObject(payload)
@@ -153,16 +170,18 @@ async function decidePendingApproval(
   row: DecidableApproval,
   status: 'approved' | 'rejected',
   actor: Actor,
-  comment: Pick<ApprovalRow, 'reason' | 'revise' | 'note'>,
+  { madeAt, ...comment }: Pick<ApprovalRow, 'reason' | 'revise' | 'note'> & Pick<GivenApproval, 'madeAt'>,
 ): Promise<string> {
   const payload_sha256 = hashPayload(approvedPayload(row))
+  const now = isoNow(tx)
   const [decided] = await updateApprovalDecision(tx.db, {
     ...comment,
     id: row.id,
     status,
     edited: row.edited,
     payload_sha256,
-    decided_at: isoNow(tx),
+    decided_at: now,
+    made_at: madeAt ?? now,
     decided_by_kind: actor.kind,
     decided_by_id: actor.id,
   })
@@ -202,7 +221,7 @@ function resolvedEvent(
 }
 
 /** Locks the task, so that decisions do not overlap, and checks that the caller may decide about what was read. */
-async function lockForDecision(tx: Tx, row: DecidableApproval, decider: Decider): Promise<LockedTask> {
+export async function lockForDecision(tx: Tx, row: DecidableApproval, decider: Decider): Promise<LockedTask> {
   const [task] = await lockTask(tx.db, { id: row.task_id })
   if (!task) throw new Error(`approval ${row.id} has no task`)
   // Only these change while an approval is pending: the list grows by escalation, and voters may edit the payload.

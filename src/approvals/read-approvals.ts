@@ -3,8 +3,10 @@ import type { Db } from '../store/store.ts'
 import type { ApprovalRow } from '../store/tables.ts'
 import { listApprovalContexts } from './context-rows.ts'
 import { listCurrentVotes } from './current-votes.ts'
+import { parseHeld } from './held-approval.ts'
+import { findHeldApproval } from './held-rows.ts'
 import type { DecisionOutcome } from './take-decision.ts'
-import { toApprovalView, toVoteViews } from './view.ts'
+import { toApprovalView, toHeldView, toVoteViews } from './view.ts'
 
 /** Approvals with what they are about, the votes, and the names of everyone they mention. */
 export async function readApprovalViews(db: Db, rows: readonly ApprovalRow[]) {
@@ -23,6 +25,7 @@ export async function readApprovalViews(db: Db, rows: readonly ApprovalRow[]) {
   const nameOf = await nameActors(db, [
     ...rows.map((row) => ({ kind: row.decided_by_kind, id: row.decided_by_id })),
     ...rows.map((row) => ({ kind: 'member', id: row.assignee_id })),
+    ...rows.flatMap((row) => parseHeld(row)?.by ?? []),
     ...votes.map((vote) => ({ kind: vote.voter_kind, id: vote.voter_id })),
     ...[...contexts.values()].map((one) => ({ kind: one.requested_by_kind, id: one.requested_by_id })),
   ])
@@ -39,10 +42,18 @@ export async function readApprovalView(db: Db, row: ApprovalRow) {
   return view
 }
 
-/** The answer to a member or key that decided: the decision, or pending with the votes so far. */
+/** The answer to a member or key that decided: the decision, pending with the votes so far, or what is held. */
 export async function readDecisionResult(db: Db, approvalId: string, outcome: DecisionOutcome) {
+  if (outcome.decision === 'held')
+    return { ok: true, decision: 'held', held: await readHeldView(db, approvalId) } as const
   if (outcome.decision !== 'pending') return { ok: true, decision: outcome.decision } as const
   return { ok: true, ...outcome, votes: await readVoteViews(db, approvalId) } as const
+}
+
+async function readHeldView(db: Db, id: string) {
+  const [row] = await findHeldApproval(db, { id })
+  const held = row && parseHeld(row)
+  return held ? toHeldView(row, await nameActors(db, [held.by])) : null
 }
 
 async function readVoteViews(db: Db, approvalId: string) {

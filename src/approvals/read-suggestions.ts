@@ -103,6 +103,8 @@ function toOutcome(row: PastApproval): PastOutcome {
   // The service closes the other requests of a task when one is rejected; no person has decided about them.
   if (row.status === 'rejected') return row.decided_by_kind === 'system' ? 'other' : 'refused'
   if (row.status !== 'approved') return 'other'
+  // A program that decides with a key is no evidence of what people want.
+  if (row.decided_by_kind !== 'member') return 'other'
   // No rule could have approved these.
   if (row.needed > 1 || row.approvers !== null || parseTaskConstraints(row).approval_required) return 'other'
   return 'unchanged'

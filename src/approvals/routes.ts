@@ -1,11 +1,12 @@
 import { z } from 'zod'
 import { filterParam, pageQueryById, pageSchema, toPage } from '../http/page.ts'
-import { defineRead, defineWrite, findInScope, nameRoutes } from '../http/route.ts'
+import { defineRead, defineWrite, findInScope, nameRoutes, noContentResponse } from '../http/route.ts'
 import { visibleJsonObject } from '../http/visible-keys.ts'
 import { taskInScope } from '../tasks/routes.ts'
 import { ApprovalDetailView } from './detail-view.ts'
 import { listEffects } from './effect-rows.ts'
 import { approvalInScope } from './people-routes.ts'
+import { holdParam, withdrawHeldApproval } from './hold-approval.ts'
 import { readApprovalViews, readDecisionResult } from './read-approvals.ts'
 import { readApprovalDetail } from './read-detail.ts'
 import { findDecidableApproval, listApprovals } from './rows.ts'
@@ -57,7 +58,7 @@ export const approvalRoutes = nameRoutes({
   approveApproval: defineWrite('POST', '/v1/approvals/:id/approve', {
     summary: 'Approve an approval',
     description:
-      'Fields of `edited` replace those of the payload. A question is answered with `edited: {answer}`. The task continues, unless more people must approve: then the answer is `pending` with the votes so far.',
+      'Fields of `edited` replace those of the payload. A question is answered with `edited: {answer}`. The task continues, unless more people must approve: then the answer is `pending` with the votes so far. With `hold_s` the answer is `held`.',
     body: z.object({
       edited: visibleJsonObject.nullish(),
       note: z.string().max(10_000).optional(),
@@ -65,11 +66,23 @@ export const approvalRoutes = nameRoutes({
         .string()
         .optional()
         .meta({ description: 'The hash of the payload that the caller has read; 409 if it is another one now.' }),
+      hold_s: holdParam,
     }),
     responses: { 200: ApproveResultView },
     find: decidableInScope,
     handle: async ({ ctx, scope, subject, body }) =>
       readDecisionResult(ctx.db, subject.id, await takeDecision(ctx, scope, subject, { ...body, decision: 'approve' })),
+  }),
+
+  deleteHeldApproval: defineWrite('DELETE', '/v1/approvals/:id/held', {
+    summary: 'Withdraw your approval while it is held',
+    description: '403 for another caller than the one that approved; 409 if nothing is held or the approval is made.',
+    responses: { 204: z.null() },
+    find: decidableInScope,
+    async handle({ ctx, scope, subject }) {
+      await withdrawHeldApproval(ctx, scope.actor, subject)
+      return noContentResponse()
+    },
   }),
 
   rejectApproval: defineWrite('POST', '/v1/approvals/:id/reject', {

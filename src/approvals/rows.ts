@@ -239,7 +239,10 @@ function pastApprovals(db: Db, projectId: string, kind?: 'approved' | 'expired' 
     .where('project_id', '=', projectId)
 }
 
-/** A person's decision, as a compare-and-set: concurrent decisions have one winner, and none wins after `expires_at`. */
+/**
+ * A person's decision, as a compare-and-set: concurrent decisions have one winner, and none wins after `expires_at` or
+ * while an approval is held.
+ */
 export const updateApprovalDecision = prepareQuery<
   {
     id: string
@@ -250,6 +253,8 @@ export const updateApprovalDecision = prepareQuery<
     revise: ApprovalRow['revise']
     note: string | null
     decided_at: string
+    /** When the person decided; before `decided_at` if the approval was held. */
+    made_at: string
     decided_by_kind: string
     decided_by_id: string
   },
@@ -270,7 +275,8 @@ export const updateApprovalDecision = prepareQuery<
     })
     .where('id', '=', arg('id'))
     .where('status', '=', 'pending')
-    .where('expires_at', '>', arg('decided_at'))
+    .where('expires_at', '>', arg('made_at'))
+    .where('held_until', 'is', null)
     .returning('id'),
 )
 

@@ -18,8 +18,8 @@ export const MIN_APPROVED = 5
 const MAX_SAMPLES = 5
 
 /**
- * `unchanged`: one person was enough and approved the request as it was. `refused`: a person rejected it, sent it back or
- * edited it. `undecided`: it expired. `other`: it says nothing about what people want.
+ * `unchanged`: one member was enough and approved the request as it was. `refused`: a person or a key rejected it, sent it
+ * back or edited it. `undecided`: it expired. `other`: it says nothing about what people want.
  */
 export type PastOutcome = 'unchanged' | 'refused' | 'undecided' | 'other'
 
@@ -43,6 +43,8 @@ export interface RuleSuggestion {
   rules: PolicyRule[]
   /** The requests that people approved unchanged and that the rule would have approved, newest first. */
   wouldPass: PastDecision[]
+  /** The requests that people approved unchanged with an amount above the limit, newest first. */
+  aboveLimit: PastDecision[]
   /** Requests without a decision that the rule would have approved as well. */
   undecided: number
   /** The requests that people refused. The rule covers none of them; those nearest to its limit come first. */
@@ -131,7 +133,8 @@ function suggestRule(
   const wouldPass = approved.filter(isCovered)
   const rule = { action, ...(limit !== undefined && { max_amount_usd: limit }), ...caps(rules, action, wouldPass) }
   const undecided = requests.filter((one) => one.outcome === 'undecided' && !one.isPassedNow && isCovered(one)).length
-  return { rule, rules: addRule(rules, rule), wouldPass, undecided, refused }
+  const aboveLimit = approved.filter((one) => !isCovered(one) && 'dollars' in one.stated)
+  return { rule, rules: addRule(rules, rule), wouldPass, aboveLimit, undecided, refused }
 }
 
 /** A refused request of at most so many dollars leaves no rule for its action. Infinity: any refused request does. */
@@ -154,7 +157,12 @@ const byAmount = (a: PastDecision, b: PastDecision): number => {
   return x === y ? 0 : x - y
 }
 
-/** The highest amount that was approved and is below every refused one, or why there is none. `refused` is in order. */
+/** An approved amount is usual up to so many times the median, which one large amount does not move. */
+const USUAL_TIMES_MEDIAN = 2
+
+/**
+ * The highest usual amount that was approved and is below every refused one, or why there is none. `refused` is in order.
+ */
 function safeLimit(approved: readonly PastDecision[], refused: readonly PastDecision[]): number | string {
   const amounts = approved.map(dollarsOf).filter(Number.isFinite)
   if (amounts.length < MIN_APPROVED)
@@ -163,7 +171,11 @@ function safeLimit(approved: readonly PastDecision[], refused: readonly PastDeci
   const safe = amounts.filter((amount) => amount < lowestRefused)
   if (safe.length < MIN_APPROVED)
     return `people rejected or edited a request of ${formatDollars(lowestRefused)}, and approved fewer than ${MIN_APPROVED} below it`
-  return largest(safe)
+  const median = safe.toSorted((a, b) => a - b)[Math.floor((safe.length - 1) / 2)] ?? 0
+  const usual = safe.filter((amount) => amount <= USUAL_TIMES_MEDIAN * median)
+  if (usual.length < MIN_APPROVED)
+    return `the approved amounts differ too much: fewer than ${MIN_APPROVED} are at most ${formatDollars(USUAL_TIMES_MEDIAN * median)}, twice the median`
+  return largest(usual)
 }
 
 /**

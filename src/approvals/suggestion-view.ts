@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { describeRule } from '../contract/policy.ts'
 import type { Policy } from './current-policy.ts'
 import { PolicyRuleView } from './policy-view.ts'
-import { type PastDecision, type RuleSuggestion, type RuleSuggestions, sampleIds } from './suggest-rules.ts'
+import { dollarsOf, type PastDecision, type RuleSuggestion, type RuleSuggestions, sampleIds } from './suggest-rules.ts'
 
 const sample = z.array(z.string()).meta({ description: 'The ids of up to 5 of these approvals.' })
 
@@ -26,6 +26,10 @@ const RuleSuggestionView = z
           .meta({ description: 'Expired requests that the rule would have approved as well.' }),
       })
       .meta({ description: 'What people approved unchanged and the rule would have approved.' }),
+    above_limit: z.object({ count: z.number().int(), lowest: z.number().nullable(), sample }).meta({
+      description:
+        'What people approved unchanged with an amount above the limit, and the lowest of these amounts. The limit is usual: at most twice the median.',
+    }),
     would_pass_wrongly: z
       .literal(0)
       .meta({ description: 'Requests that a person rejected, sent back or edited and that the rule covers.' }),
@@ -66,7 +70,7 @@ export function toSuggestionsView(
 }
 
 function toSuggestionView(suggestion: RuleSuggestion): z.infer<typeof RuleSuggestionView> {
-  const { rule, rules, wouldPass, undecided, refused } = suggestion
+  const { rule, rules, wouldPass, aboveLimit, undecided, refused } = suggestion
   return {
     rule,
     text: describeRule(rule),
@@ -78,6 +82,11 @@ function toSuggestionView(suggestion: RuleSuggestion): z.infer<typeof RuleSugges
       last_at: wouldPass[0]?.createdAt ?? '',
       sample: sampleIds(wouldPass),
       undecided,
+    },
+    above_limit: {
+      count: aboveLimit.length,
+      lowest: aboveLimit.length === 0 ? null : aboveLimit.map(dollarsOf).reduce((a, b) => Math.min(a, b)),
+      sample: sampleIds(aboveLimit),
     },
     would_pass_wrongly: 0,
     not_covered: { count: refused.length, sample: sampleIds(refused) },

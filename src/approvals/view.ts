@@ -7,6 +7,7 @@ import { jsonObject, jsonValue } from '../http/validate.ts'
 import type { ApprovalRow, ApprovalVoteRow, EffectRow } from '../store/tables.ts'
 import { ActionAmountView, describeAction, parseTool } from './action-text.ts'
 import { type ApprovalContextRow, MAX_SHOWN_CHARACTERS } from './context-rows.ts'
+import { parseHeld } from './held-approval.ts'
 
 export const APPROVAL_STATUSES = ['pending', 'auto_approved', 'approved', 'rejected', 'expired'] as const
 
@@ -32,6 +33,16 @@ const ApprovalContextView = z
     requested_by: NamedActorView.nullable().meta({ description: 'Who started the task; null for old tasks.' }),
   })
   .meta({ id: 'ApprovalContext', description: 'What the request is about.' })
+
+/** An approval that can still be withdrawn. */
+export const HeldApprovalView = z
+  .object({
+    decision: z.literal('approved'),
+    by: NamedActorView,
+    until: z.string().meta({ description: 'When the approval is made. `by` can withdraw it before.' }),
+    edited: jsonObject.nullable().meta({ description: 'The fields that it changes.' }),
+  })
+  .meta({ id: 'HeldApproval' })
 
 const ApprovalVoteView = z.object({ by: NamedActorView, at: z.string() }).meta({ id: 'ApprovalVote' })
 
@@ -92,6 +103,9 @@ export const ApprovalView = z
     escalated_at: z.string().nullable().meta({ description: 'When more people were asked, because nobody decided.' }),
     assignee: MemberNameView.nullable().meta({ description: 'The member who is asked to decide.' }),
     comment_count: z.number().int(),
+    held: HeldApprovalView.nullable().meta({
+      description: 'An approval that its person can still withdraw. No other decision is possible meanwhile.',
+    }),
   })
   .meta({ id: 'Approval' })
 
@@ -103,7 +117,11 @@ const VoteView = z
   .object({ ok: z.literal(true), decision: z.literal('pending'), votes: z.array(ApprovalVoteView), needed: z.number() })
   .meta({ id: 'Vote', description: 'The approval needs the approval of more people.' })
 
-export const ApproveResultView = z.union([DecisionView, VoteView]).meta({ id: 'ApproveResult' })
+const HeldResultView = z
+  .object({ ok: z.literal(true), decision: z.literal('held'), held: HeldApprovalView })
+  .meta({ id: 'HeldResult', description: 'The approval is made after `hold_s` seconds, unless it is withdrawn.' })
+
+export const ApproveResultView = z.union([DecisionView, VoteView, HeldResultView]).meta({ id: 'ApproveResult' })
 
 export const PolicySimulationView = z
   .object({
@@ -170,6 +188,18 @@ export function toApprovalView(row: ApprovalRow, { context, votes, nameOf }: App
     // Null after the member was removed.
     assignee: assignee?.name ? { id: assignee.id, name: assignee.name } : null,
     comment_count: context.comment_count,
+    held: row.status === 'pending' ? toHeldView(row, nameOf) : null,
+  }
+}
+
+export function toHeldView(row: Pick<ApprovalRow, 'held' | 'held_until'>, nameOf: ApprovalParts['nameOf']) {
+  const held = parseHeld(row)
+  if (!held) return null
+  return {
+    decision: 'approved',
+    by: nameOf(held.by.kind, held.by.id),
+    until: row.held_until ?? '',
+    edited: held.edited,
   }
 }
 

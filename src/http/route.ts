@@ -156,7 +156,7 @@ const MAX_OUTSIDE_BODY_BYTES = 64 * 1024
 
 /** A route that needs no credential. */
 export function openRoute<Query extends z.ZodType, Body extends z.ZodType, Subject>(
-  method: 'GET' | 'POST',
+  method: 'GET' | 'POST' | 'DELETE',
   path: string,
   spec: RouteSpec<null, Query, Body, Subject>,
 ) {

@@ -15,7 +15,8 @@ import { type DueApproval, findApprovalDecision, listDueApprovals } from './rows
  *
  * - A request gets its `expires_at` here, from `ttl_s` of its wedge or the setting `SVC_APPROVAL_TTL_S` (five
  *   minutes; seven days for a reply to a client, and for what a client is asked).
- * - A decision after `expires_at` is refused, even if the sweep has not run yet (`updateApprovalDecision`).
+ * - A decision after `expires_at` is refused, even if the sweep has not run yet (`updateApprovalDecision`). An approval that
+ *   was made before and is held still counts.
  * - The sweep ends the task as `expired` and tells its client in the thread. `app.ts` runs it every second, on every
  *   replica.
  */
@@ -40,7 +41,7 @@ async function expireApproval(tx: Tx, due: DueApproval): Promise<void> {
   const { id, task_id: taskId } = due
   const [task] = await lockTask(tx.db, { id: taskId })
   const [current] = await findApprovalDecision(tx.db, { id })
-  if (current?.status !== 'pending') return
+  if (current?.status !== 'pending' || current.held_until !== null) return
   if (task?.status !== 'awaiting_approval') {
     // The task has already ended, and its approval must not stay pending.
     await closeApprovalsOfTask(tx, taskId, 'expired', SYSTEM_ACTOR)

@@ -160,6 +160,8 @@ export const updatePendingApprovalsClosed = prepareQuery<
       decided_at: arg('decided_at'),
       decided_by_kind: arg('by_kind'),
       decided_by_id: arg('by_id'),
+      held_until: null,
+      held: null,
     })
     .where('task_id', '=', arg('task_id'))
     .where('status', '=', 'pending')
@@ -170,13 +172,14 @@ export type DueApproval = Pick<ApprovalRow, (typeof DUE_APPROVAL_COLUMNS)[number
 
 const DUE_APPROVAL_COLUMNS = ['id', 'task_id', 'path', 'client_id'] as const
 
-/** Pending approvals whose `expires_at` has passed, the longest overdue first. */
+/** Pending approvals whose `expires_at` has passed, the longest overdue first. One that is held does not expire. */
 export const listDueApprovals = prepareBatchedRead<{ now: string }, DueApproval>((db, arg) =>
   db
     .selectFrom('approvals')
     .select(DUE_APPROVAL_COLUMNS)
     .where('status', '=', 'pending')
     .where('expires_at', '<=', arg('now'))
+    .where('held_until', 'is', null)
     .orderBy('expires_at')
     .limit(200),
 )
@@ -184,10 +187,10 @@ export const listDueApprovals = prepareBatchedRead<{ now: string }, DueApproval>
 /** The columns that a decision changes. Not limited to a scope: never pass an id that came from a caller. */
 export const findApprovalDecision = prepareQuery<
   { id: string },
-  Pick<ApprovalRow, 'status' | 'edited' | 'payload_sha256' | 'decided_by_kind' | 'reason' | 'revise'>
+  Pick<ApprovalRow, 'status' | 'edited' | 'payload_sha256' | 'decided_by_kind' | 'reason' | 'revise' | 'held_until'>
 >((db, arg) =>
   db
     .selectFrom('approvals')
-    .select(['status', 'edited', 'payload_sha256', 'decided_by_kind', 'reason', 'revise'])
+    .select(['status', 'edited', 'payload_sha256', 'decided_by_kind', 'reason', 'revise', 'held_until'])
     .where('id', '=', arg('id')),
 )

@@ -1,6 +1,12 @@
 import type { ApprovalReference } from './approval-reference.ts'
 import type { Card } from './card.ts'
 
+/** The button that withdraws an approval. */
+export const UNDO_TEXT = 'Undo'
+
+/** What has become of the request so far; null: nothing. */
+export const requestStatus = ({ outcome, held, progress }: Card): string | null => outcome ?? held ?? progress
+
 /** The decisions that a chat offers, in the order of the buttons. */
 export const CHAT_DECISIONS = ['approve', 'edit', 'revise', 'reject'] as const
 export type ChatDecision = (typeof CHAT_DECISIONS)[number]

@@ -1,3 +1,4 @@
+import { type HeldApproval, parseHeld } from '../approvals/held-approval.ts'
 import { readApprovalView, readApprovalViews } from '../approvals/read-approvals.ts'
 import { approvedPayload } from '../approvals/view.ts'
 import { isJsonObject, type Json } from '../base/json.ts'
@@ -31,6 +32,10 @@ export interface Card {
   rule: string | null
   /** Who has approved so far, if several people must and it waits for a decision. */
   progress: string | null
+  /** Who has approved and can still withdraw it; null otherwise. */
+  held: string | null
+  /** The member who gets the message can withdraw it. */
+  canUndo: boolean
   /** Null while it waits for a decision; then who decided what. */
   outcome: string | null
   /** What the member can do: approve, edit, reject, revise. Empty once it is decided. */
@@ -78,6 +83,7 @@ function toCard({ config }: Pick<Ctx, 'config'>, row: ApprovalRow, view: ReadVie
   const { client, message } = view.context
   const payload = approvedPayload(row)
   const amount = view.amount?.text ?? statedAmount(payload)
+  const held = parseHeld(row)
   const from = (client && client.name) || (message && message.from?.name)
   return {
     kind: 'card',
@@ -92,8 +98,10 @@ function toCard({ config }: Pick<Ctx, 'config'>, row: ApprovalRow, view: ReadVie
     payload: toFields(payload),
     rule: row.policy_reason,
     progress: row.status === 'pending' && row.needed > 1 ? progressOf(row, view.votes) : null,
+    held: row.status === 'pending' && held ? heldText(held, row.held_until, view.held?.by?.name ?? null) : null,
+    canUndo: false,
     outcome: row.status === 'pending' ? null : outcomeOf(row, view.decided_by?.name ?? null),
-    decisions: row.status === 'pending' ? view.allowed_decisions : [],
+    decisions: row.status === 'pending' && !held ? view.allowed_decisions : [],
     expiresAt: row.expires_at,
     consoleUrl: serviceUrl(config, `/tasks/${row.task_id}`),
     decideUrl: null,
@@ -136,6 +144,11 @@ function progressOf({ needed, edited }: ApprovalRow, votes: readonly { by: { nam
   const names = votes.map(({ by }) => by?.name ?? 'a removed person').join(', ')
   const count = `${votes.length} of ${needed} approved${names === '' ? '' : `: ${names}`}`
   return oneLine(edited === null ? count : `${count}. An approver has changed the request.`)
+}
+
+function heldText({ made_at }: HeldApproval, until: string | null, name: string | null): string {
+  const seconds = Math.round((Date.parse(until ?? made_at) - Date.parse(made_at)) / 1000)
+  return `Approved${name === null ? '' : ` by ${oneLine(name)}`}. Sending in ${seconds} s`
 }
 
 function outcomeOf({ status, edited, revise, reason }: ApprovalRow, name: string | null): string {

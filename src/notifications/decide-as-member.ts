@@ -22,7 +22,7 @@ export async function decideAsMember(
   ctx: Ctx,
   { project_id, member_id, approval_id }: MemberAndApproval,
   decision: Decision,
-  credential: Pick<Decider, 'useCredential'> = {},
+  credential: Pick<Decider, 'useCredential' | 'linkHash'> = {},
 ): Promise<DecisionOutcome> {
   const [member] = await findDecidingMember(ctx.db, { id: member_id, project_id })
   if (!member) throw forbidden('you are not a member any more')

@@ -1,12 +1,19 @@
 import { z } from 'zod'
+import { holdParam } from '../approvals/hold-approval.ts'
 import { readDecisionResult } from '../approvals/read-approvals.ts'
 import { DECISIONS } from '../approvals/take-decision.ts'
 import { ApproveResultView } from '../approvals/view.ts'
-import { nameRoutes, openRoute } from '../http/route.ts'
+import { nameRoutes, noContentResponse, openRoute } from '../http/route.ts'
 import { MAX_BODY_BYTES } from '../http/server.ts'
 import { jsonObject } from '../http/validate.ts'
 import { serveFile } from '../files/serve-file.ts'
-import { decideWithLink, findLinkedFile, readLinkedApproval, requireDecisionLink } from './decide-with-link.ts'
+import {
+  decideWithLink,
+  findLinkedFile,
+  readLinkedApproval,
+  requireDecisionLink,
+  withdrawWithLink,
+} from './decide-with-link.ts'
 import { LinkedApprovalView } from './view.ts'
 
 const CREDENTIAL =
@@ -48,6 +55,7 @@ export const decideRoutes = nameRoutes({
         .meta({ description: 'Of the payload that the member saw: 409 for another one.' }),
       note: z.string().max(10_000).optional().meta({ description: 'Of an approval; or what to change, for `revise`.' }),
       reason: z.string().max(10_000).optional().meta({ description: 'Why it is rejected.' }),
+      hold_s: holdParam,
     }),
     noStore: true,
     // An edited payload may be as long as one of the console.
@@ -56,5 +64,17 @@ export const decideRoutes = nameRoutes({
     find: ({ ctx, request }) => requireDecisionLink(ctx, request),
     handle: async ({ ctx, subject, body }) =>
       readDecisionResult(ctx.db, subject.approval_id, await decideWithLink(ctx, subject, body)),
+  }),
+
+  withdrawLinkedApproval: openRoute('DELETE', '/v1/decide/held', {
+    summary: 'Withdraw your approval of a decision link while it is held',
+    description: `${CREDENTIAL} The link then works as before. 409 if nothing is held.`,
+    noStore: true,
+    responses: { 204: z.null() },
+    find: ({ ctx, request }) => requireDecisionLink(ctx, request),
+    async handle({ ctx, subject }) {
+      await withdrawWithLink(ctx, subject)
+      return noContentResponse()
+    },
   }),
 })

@@ -1,9 +1,10 @@
 import { bearerToken } from '../accounts/authenticate.ts'
 import { findDecidingMember } from '../approvals/approver-rows.ts'
+import { withdrawHeldApproval } from '../approvals/hold-approval.ts'
 import { readApprovalDetail } from '../approvals/read-detail.ts'
 import { findApprovalUnscoped } from '../approvals/rows.ts'
 import type { Decision, DecisionOutcome } from '../approvals/take-decision.ts'
-import { forbidden, notFound, Problem, unauthorized } from '../base/problem.ts'
+import { forbidden, notFound, unauthorized } from '../base/problem.ts'
 import { TOKEN_PREFIX, tokenHash } from '../base/tokens.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import { isoNow } from '../ctx/world.ts'
@@ -12,8 +13,8 @@ import type { RequestHead } from '../http/route.ts'
 import type { DecisionLinkRow, FileRow } from '../store/tables.ts'
 import { readCard } from './card.ts'
 import { decideAsMember } from './decide-as-member.ts'
-import { findDecisionLink, updateDecisionLinkUsed } from './decision-link-rows.ts'
-import { listLinksOfMember } from './link-rows.ts'
+import { findDecisionLink } from './decision-link-rows.ts'
+import { linkGone, requireMailLink, useDecisionLink } from './use-decision-link.ts'
 
 /** The link whose token the request has. Finding it changes nothing, because programs that check mails open every link. */
 export async function requireDecisionLink(ctx: Ctx, request: RequestHead): Promise<DecisionLinkRow> {
@@ -25,8 +26,6 @@ export async function requireDecisionLink(ctx: Ctx, request: RequestHead): Promi
   if (link.used_at !== null) throw linkGone('this link was used already')
   return link
 }
-
-const linkGone = (sentence: string) => new Problem(410, sentence)
 
 /** The approval of a link, with everything that its member needs to decide. 410 once there is nothing left to decide. */
 export async function readLinkedApproval(ctx: Ctx, link: DecisionLinkRow) {
@@ -52,25 +51,21 @@ async function requireOpenApproval(ctx: Ctx, link: DecisionLinkRow) {
   if (!approval) throw linkGone('the request does not exist any more')
   const { outcome } = await readCard(ctx, approval)
   if (outcome !== null) throw linkGone(`the request is decided: ${outcome}`)
-  if ((approval.expires_at ?? '') <= isoNow(ctx)) throw linkGone('the request has expired')
+  if (approval.held === null && (approval.expires_at ?? '') <= isoNow(ctx)) throw linkGone('the request has expired')
   return { approval, member }
 }
 
-/** A member who lost control of the mailbox removes the link to it, and that must stop the mails that are in it. */
-async function requireMailLink({ db }: Pick<Ctx, 'db'>, { project_id, member_id }: DecisionLinkRow): Promise<void> {
-  const links = await listLinksOfMember(db, { project_id, member_id })
-  if (!links.some(({ kind }) => kind === 'mail'))
-    throw forbidden('you get no mails about approvals any more: decide in the console')
-}
-
-/** Decides as the member of the link, and uses it up in the same transaction. */
+/** Decides as the member of the link, and uses it up in the same transaction; for a held approval, when it is made. */
 export async function decideWithLink(ctx: Ctx, link: DecisionLinkRow, decision: Decision): Promise<DecisionOutcome> {
   await requireOpenApproval(ctx, link)
   return decideAsMember(ctx, link, decision, {
-    async useCredential(tx) {
-      await requireMailLink(tx, link)
-      const [used] = await updateDecisionLinkUsed(tx.db, { hash: link.hash, now: isoNow(tx) })
-      if (!used) throw linkGone('this link was used already')
-    },
+    linkHash: link.hash,
+    useCredential: (tx) => useDecisionLink(tx, link.hash, isoNow(tx)),
   })
+}
+
+/** Withdraws the approval that the member of the link has made, also one that was made elsewhere. */
+export async function withdrawWithLink(ctx: Ctx, link: DecisionLinkRow): Promise<void> {
+  const { approval, member } = await requireOpenApproval(ctx, link)
+  await withdrawHeldApproval(ctx, { kind: 'member', id: member.id }, approval)
 }

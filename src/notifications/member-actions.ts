@@ -1,5 +1,7 @@
 import { findDecidingMember } from '../approvals/approver-rows.ts'
 import { isApprover } from '../approvals/approvers.ts'
+import { buttonHoldS } from '../approvals/held-approval.ts'
+import { withdrawHeldApproval } from '../approvals/hold-approval.ts'
 import { findApproval } from '../approvals/rows.ts'
 import { approvedPayload } from '../approvals/view.ts'
 import { conflict, forbidden, notFound, Problem } from '../base/problem.ts'
@@ -11,7 +13,7 @@ import { decideAsMember } from './decide-as-member.ts'
 import { listEditFields, toEdited } from './edit-fields.ts'
 import { findLinkByAddress } from './link-rows.ts'
 import { completeLink } from './links.ts'
-import type { DecideEvent, LinkEvent, NotifierEvent, Respond, ShowEvent } from './notifier.ts'
+import type { DecideEvent, LinkEvent, NotifierEvent, Respond, ShowEvent, UndoEvent } from './notifier.ts'
 
 /** What a person is told; null if the service has shown something already. */
 type Reaction = { kind: Parameters<Respond>[0]; text: string } | null
@@ -28,7 +30,8 @@ export async function handleNotifierEvent(ctx: Ctx, notifier: NotifierRow, event
 
 function react(ctx: Ctx, notifier: NotifierRow, event: NotifierEvent): Promise<Reaction> {
   if (event.type === 'link') return linkAccount(ctx, notifier, event)
-  return event.type === 'show' ? showForm(ctx, notifier, event) : decide(ctx, notifier, event)
+  if (event.type === 'show') return showForm(ctx, notifier, event)
+  return event.type === 'undo' ? undo(ctx, notifier, event) : decide(ctx, notifier, event)
 }
 
 /** Errors of the service itself go on, so that the provider delivers the call again. */
@@ -74,11 +77,19 @@ async function decide(ctx: Ctx, notifier: NotifierRow, event: DecideEvent): Prom
       edited: Object.keys(edited).length > 0 ? edited : null,
       payload_sha256: row.payload_sha256,
       ...(decision === 'revise' ? { note: reason } : { reason }),
+      ...(decision === 'approve' && { hold_s: buttonHoldS(row) }),
     },
   )
+  if (outcome.decision === 'held') return { kind: 'done', text: `Sending in ${buttonHoldS(row)} s` }
   if (outcome.decision === 'pending')
     return { kind: 'noted', text: `Your approval counts: ${outcome.votes} of ${outcome.needed}.` }
   return { kind: 'done', text: DONE_TEXTS[decision] }
+}
+
+async function undo(ctx: Ctx, notifier: NotifierRow, event: UndoEvent): Promise<Reaction> {
+  const { row, member } = await findRequest(ctx, notifier, event)
+  await withdrawHeldApproval(ctx, { kind: 'member', id: member.id }, row)
+  return { kind: 'done', text: 'Approval withdrawn' }
 }
 
 const DONE_TEXTS = { approve: 'Approved', reject: 'Rejected', revise: 'Sent back' }

@@ -7,7 +7,7 @@ export type DueNotice = Pick<ApprovalRow, 'id' | 'notify_at'>
 
 export const MAX_LISTED_NOTICES = 50
 
-/** Pending approvals of which members are to be told now, or whose next step of escalation is due. */
+/** Pending approvals of which members are to be told now, or whose next step of escalation is due. What is held needs nobody. */
 export const listDueNotices = prepareBatchedRead<{ now: string }, DueNotice>((db, arg) =>
   db
     .selectFrom('approvals')
@@ -15,6 +15,7 @@ export const listDueNotices = prepareBatchedRead<{ now: string }, DueNotice>((db
     .where('status', '=', 'pending')
     .where('notify_at', 'is not', null)
     .where('notify_at', '<=', arg('now'))
+    .where('held_until', 'is', null)
     .orderBy('notify_at')
     .limit(MAX_LISTED_NOTICES),
 )

@@ -79,7 +79,7 @@ export interface NotifierActivity {
  */
 export type Respond = (kind: 'done' | 'noted' | 'refused', text: string) => Promise<void>
 
-export type NotifierEvent = LinkEvent | ShowEvent | DecideEvent
+export type NotifierEvent = LinkEvent | ShowEvent | DecideEvent | UndoEvent
 
 /** A person sent the code of a link. */
 export interface LinkEvent {
@@ -108,6 +108,14 @@ export interface DecideEvent {
   inputs: FieldInput[]
   /** The reason of a rejection, or the note of a request that is sent back. */
   reason?: string | undefined
+  respond: Respond
+}
+
+/** A person withdrew an approval. */
+export interface UndoEvent {
+  type: 'undo'
+  address: string
+  reference: ApprovalReference
   respond: Respond
 }
 

@@ -1,5 +1,6 @@
 import { findDecidingMember } from '../approvals/approver-rows.ts'
 import { isApprover } from '../approvals/approvers.ts'
+import { parseHeld } from '../approvals/held-approval.ts'
 import { listApprovalsUnscoped } from '../approvals/rows.ts'
 import { errorMessage } from '../base/error-message.ts'
 import { newToken, tokenHash } from '../base/tokens.ts'
@@ -180,9 +181,13 @@ async function readNotice(
   const shown = rows.slice(0, MAX_DIGEST_CARDS)
   const plain = await readCards(ctx, shown)
   const cards = notifier?.decidesOnPage === true ? await addDecisionUrls(ctx, group[0], shown, plain) : plain
+  for (const [n, card] of cards.entries()) card.canUndo = card.held !== null && isHeldBy(shown[n], group[0])
   const [card] = cards
   return group[0].is_digest === 0 && card ? card : toDigest(cards, rows.length)
 }
+
+const isHeldBy = (row: ApprovalRow | undefined, { member_id }: NotificationMessageRow): boolean =>
+  row !== undefined && parseHeld(row)?.by.id === member_id
 
 /** Only this mail has the tokens: the store has their hashes. */
 async function addDecisionUrls(

@@ -2,7 +2,15 @@ import type { JsonObject } from '../base/json.ts'
 import { toSlackText } from '../channels/adapters/slack-text.ts'
 import { encodeReference } from './approval-reference.ts'
 import { type Card, cut, type Notice } from './card.ts'
-import { type ChatDecision, decisionButtons, factsOf, isQuestionCard, referenceOf } from './card-text.ts'
+import {
+  type ChatDecision,
+  decisionButtons,
+  factsOf,
+  isQuestionCard,
+  referenceOf,
+  requestStatus,
+  UNDO_TEXT,
+} from './card-text.ts'
 import type { EditField } from './edit-fields.ts'
 
 /** The limits of Slack, in characters. A text that is cut gets two more. */
@@ -46,19 +54,21 @@ const digestBlocks = (card: Card): JsonObject[] => [
   ...endBlocks(card),
 ]
 
-/** The outcome; or who has approved so far, and the buttons. */
+/** What has become of the request and, unless it is decided, the buttons. */
 function endBlocks(card: Card): JsonObject[] {
-  if (card.outcome !== null) return [richText('rich_text_section', card.outcome, true)]
+  const status = requestStatus(card)
+  const shown = status === null ? [] : [richText('rich_text_section', status, true)]
+  if (card.outcome !== null) return shown
   const open = { type: 'button', action_id: 'open', text: plainText('Open in console'), url: card.consoleUrl }
   const buttons = decisionButtons(card).map(({ decision, text }) => button(card, decision, text))
-  const progress = card.progress === null ? [] : [richText('rich_text_section', card.progress, true)]
-  return [...progress, { type: 'actions', elements: [...buttons, open] }]
+  const undo = card.canUndo ? [button(card, 'undo', UNDO_TEXT)] : []
+  return [...shown, { type: 'actions', elements: [...undo, ...buttons, open] }]
 }
 
-const BUTTON_STYLES: Partial<Record<ChatDecision, string>> = { approve: 'primary', reject: 'danger' }
+const BUTTON_STYLES: Partial<Record<ChatDecision | 'undo', string>> = { approve: 'primary', reject: 'danger' }
 
 /** An approval of high risk is confirmed, so that one wrong click does not pay. */
-function button(card: Card, decision: ChatDecision, text: string): JsonObject {
+function button(card: Card, decision: ChatDecision | 'undo', text: string): JsonObject {
   const style = BUTTON_STYLES[decision]
   return {
     type: 'button',

@@ -118,6 +118,7 @@ function clickActivity(ctx: Ctx, connection: Connection, click: SlackClick): Not
     if (kind !== 'done') await postEphemeral(ctx, connection, click.responseUrl, text)
   }
   const event = { address: click.user, reference, respond }
+  if (click.button === 'undo') return { events: [{ type: 'undo', ...event }] }
   if (click.button === 'approve') return { events: [{ type: 'decide', ...event, decision: 'approve', inputs: [] }] }
   const toForm = findForm(click.button)
   if (!toForm) return { events: [] }

@@ -1,7 +1,15 @@
 import { escapeHtml } from '../base/escape-html.ts'
 import type { JsonObject } from '../base/json.ts'
 import { type Card, cut, type Digest, type Notice } from './card.ts'
-import { type ChatDecision, decisionButtons, factsOf, isQuestionCard, referenceOf } from './card-text.ts'
+import {
+  type ChatDecision,
+  decisionButtons,
+  factsOf,
+  isQuestionCard,
+  referenceOf,
+  requestStatus,
+  UNDO_TEXT,
+} from './card-text.ts'
 import type { EditField } from './edit-fields.ts'
 import { encodeButton, encodePrompt, type TelegramButton, type TelegramPrompt } from './telegram-interaction.ts'
 
@@ -25,9 +33,9 @@ function cardMessage(card: Card): JsonObject {
     ...(card.message ? [`<blockquote>${escapeHtml(card.message)}</blockquote>`] : []),
     ...payloadLines(card),
     `<a href="${escapeHtml(card.consoleUrl)}">Open in console</a>`,
-    ...statusLines(card.outcome ?? card.progress),
+    ...statusLines(requestStatus(card)),
   ]
-  return message(lines, card.outcome === null ? [cardButtons(card)] : [])
+  return message(lines, keyboardOf(cardButtons(card)))
 }
 
 const statusLines = (status: string | null): string[] =>
@@ -49,18 +57,22 @@ function digestMessage({ title, cards, more: unread }: Digest): JsonObject {
   const shown = cards.slice(0, MAX_CARDS)
   const more = unread + cards.length - shown.length
   const lines = shown.map((card, n) => {
-    const facts = card.outcome ?? [card.progress ?? [], factsOf({ ...card, rule: null })].flat().join(' · ')
+    const facts = card.outcome ?? [requestStatus(card) ?? [], factsOf({ ...card, rule: null })].flat().join(' · ')
     return `${n + 1}. <b>${escapeHtml(cut(card.title, MAX_DIGEST_TITLE))}</b>\n${escapeHtml(cut(facts, MAX_DIGEST_TITLE))}`
   })
-  const keyboard = shown.flatMap((card, n) => (card.outcome === null ? [cardButtons(card, `${n + 1}. `)] : []))
+  const keyboard = shown.flatMap((card, n) => keyboardOf(cardButtons(card, `${n + 1}. `)))
   const end = more > 0 ? [`${more} more in the console`] : []
   return message([`<b>${escapeHtml(title)}</b>`, ...lines, ...end], keyboard)
 }
+
+/** A request that is decided, or held by another person, has no buttons. */
+const keyboardOf = (buttons: JsonObject[]): JsonObject[][] => (buttons.length === 0 ? [] : [buttons])
 
 /** A rejection ends the task and an approval of high risk may pay, so both are confirmed. */
 function cardButtons(card: Card, number = ''): JsonObject[] {
   const approve = card.risk === 'high' ? 'askApprove' : 'approve'
   const names: Record<ChatDecision, TelegramButton> = { approve, edit: 'edit', revise: 'note', reject: 'askReject' }
+  if (card.canUndo) return [button(number + UNDO_TEXT, 'undo', card)]
   return decisionButtons(card).map(({ decision, text }) => button(number + text, names[decision], card))
 }
 

@@ -11,6 +11,7 @@ const BUTTONS = [
   { name: 'edit', code: 'e' },
   { name: 'note', code: 'v' },
   { name: 'askReject', code: 'y' },
+  { name: 'undo', code: 'u' },
   // Buttons of a prompt, which is removed after the decision.
   { name: 'confirm', code: 'c' },
   { name: 'reject', code: 'r' },

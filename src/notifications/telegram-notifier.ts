@@ -106,6 +106,7 @@ function clickEvent(ctx: Ctx, connection: Connection, click: TelegramClick): Not
     if (isOfPrompt && kind !== 'refused') await deletePrompt(ctx, connection, click)
   }
   const event = { address, reference, respond }
+  if (button === 'undo') return { type: 'undo', ...event }
   if (button === 'approve' || button === 'confirm') return { type: 'decide', ...event, decision: 'approve', inputs: [] }
   if (button === 'reject') return { type: 'decide', ...event, decision: 'reject', inputs: [] }
   if (button === 'option')

@@ -64,6 +64,7 @@ export const founderPlaneRoutes: Record<string, FounderRoute[]> = {
     approvalRoutes.getApproval,
     approvalPeopleRoutes.updateApproval,
     approvalRoutes.approveApproval,
+    approvalRoutes.deleteHeldApproval,
     approvalRoutes.rejectApproval,
     approvalRoutes.reviseApproval,
     approvalPeopleRoutes.listApprovalComments,

@@ -43,7 +43,7 @@ async function countRows<Source, Table extends keyof Source, Row>(
 /** The approvers of a request that only the client may decide about. */
 const ONLY_CLIENT = JSON.stringify([CLIENT_APPROVER])
 
-/** The pending approvals and questions, the oldest first, without those that only a client may decide about. */
+/** The pending approvals and questions, the oldest first, without those that are held or that only a client may decide about. */
 export async function listPendingApprovals(
   db: Db,
   projectIds: readonly string[],
@@ -54,6 +54,7 @@ export async function listPendingApprovals(
     .selectAll()
     .where('project_id', 'in', projectIds)
     .where('status', '=', 'pending')
+    .where('held_until', 'is', null)
     .where(sql<SqlBool>`coalesce(approvers, '') <> ${ONLY_CLIENT}`)
     .orderBy('id')
   const questions = await countRows(db, query.where('path', '=', 'question'))

@@ -321,6 +321,10 @@ export interface ApprovalRow {
   version: number
   /** 1: there may be messages to members that show the request as pending. */
   has_messages: Flag
+  /** When the approval of a person counts that can still be withdrawn; null: there is none. */
+  held_until: IsoTime | null
+  /** JSON: the approval that can still be withdrawn, as `HeldApproval`. */
+  held: JsonText | null
 }
 
 /** One person's approval of a request that needs several. Only votes for the current payload count. */

@@ -81,6 +81,37 @@ test.each(['SIGKILL', 'SIGTERM'] as const)(
 )
 
 eachStore((store) => {
+  test('service killed while an approval is held: the next process makes the approval, once', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'svc-crash-'))
+    onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
+    writeFiles(join(dir, 'wedges'), gatedWedgeFiles('gate'))
+    mkdirSync(join(dir, 'blueprints'))
+    const database = store === 'postgres' ? { DATABASE_URL: await createMigratedDatabase() } : null
+    onTestFinished(async () => {
+      if (database) await releaseMigratedDatabase(database.DATABASE_URL)
+    })
+    const outside = await openFakeUpstream()
+    onTestFinished(() => outside.close())
+    const first = await serve(dir, { ...database })
+    await addConnections(first, outside.url)
+    const input = { connection: 'crm', action: 'send_note', payload: {} }
+    const task = (await first.call('POST', '/v1/tasks', { wedge: 'gate', task_type: 'act', input })).body
+    const events = `${first.url}/v1/tasks/${task.id}/events`
+    const asked = await readEventStream(events, FOUNDER_KEY, 0, ({ event }) => event === 'approval.requested')
+    const approval = asked.at(-1)?.data.data.approval_id
+    const held = await first.call('POST', `/v1/approvals/${approval}/approve`, { hold_s: 2 })
+    expect(held).toMatchObject({ status: 200, body: { decision: 'held' } })
+    first.child.kill('SIGKILL')
+    await once(first.child, 'exit')
+    expect(outside.received).toEqual([])
+    const second = await serve(dir, { ...database })
+    const log = await readEventStream(`${second.url}/v1/tasks/${task.id}/events`, FOUNDER_KEY, 0)
+    expect(log.at(-1)?.data.data.status).toBe('succeeded')
+    expect(log.filter(({ event }) => event === 'approval.resolved')).toHaveLength(1)
+    expect(outside.received.map(({ headers }) => headers['idempotency-key'])).toEqual([approval])
+    expect((await second.call('GET', '/v1/audit/verify')).body.ok).toBe(true)
+  })
+
   test('service killed while a parked run waits for an answer: the agent gets the answer once after the restart', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'svc-crash-'))
     onTestFinished(() => rmSync(dir, { recursive: true, force: true }))

@@ -99,6 +99,17 @@ describe('suggestRules', () => {
     expect(refusalOf([], oneText)).toHaveLength(1)
   })
 
+  test('the limit is the highest usual amount: more than twice the median is left out', () => {
+    const amounts = [60, 180, 63, 66, 69, 72, 75].map((amount) => ({ amount }))
+    const { suggestions } = suggestRules(manifest(), [], toPast([], approved('pay', amounts)))
+    expect(suggestions).toMatchObject([{ rule: { max_amount_usd: 75 }, aboveLimit: [{ stated: { dollars: 180 } }] }])
+    expect(suggestions[0]?.wouldPass).toHaveLength(6)
+    const scattered = approved('pay', [1, 2, 3, 50, 60, 70, 80].map((amount) => ({ amount })).slice(0, 6))
+    expect(refusalOf([], scattered)).toEqual([
+      'the approved amounts differ too much: fewer than 5 are at most $6, twice the median',
+    ])
+  })
+
   test('the caps are the most that people approved in a task and on a day', () => {
     const requests = [
       ...approved('send', [{}, {}, {}], { taskId: 'task_a', day: 1 }),

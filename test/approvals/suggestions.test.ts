@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
+import { signUpOwner } from '../accounts/members.ts'
 import { eachStore } from '../app.ts'
 import { signUpOtherOrganisation } from '../knowledge/knowledge-app.ts'
 import { type GatedApp, gatedWedgeFiles, requestedApprovalId, sharedGatedApp, startAction } from './gated-app.ts'
@@ -18,6 +19,9 @@ const WEDGES = {
 
 eachStore((store) => {
   const shared = sharedGatedApp(store, { wedges: WEDGES })
+  beforeAll(async () => {
+    member = await signUpOwner(shared())
+  })
 
   test('five unchanged approvals suggest a rule, and after it is saved the sixth request passes', async () => {
     const app = shared()
@@ -50,6 +54,7 @@ eachStore((store) => {
           sample: ids.toReversed(),
           undecided: 0,
         },
+        above_limit: { count: 0, lowest: null, sample: [] },
         would_pass_wrongly: 0,
         not_covered: { count: 3, sample: [sentBack, edited, rejected] },
       },
@@ -94,6 +99,21 @@ eachStore((store) => {
     expect((await suggestions(app)).suggestions.find(({ rule }) => rule.action === 'low:rejected')).toMatchObject({
       rule: { max_amount_usd: 44 },
       would_pass: { count: 5, sum: { amount: 144 } },
+    })
+  })
+
+  test('only approvals of members count, and an unusual amount is outside of the limit', async () => {
+    const app = shared()
+    const amounts = [60, 63, 66, 69, 72, 75, 180]
+    for (const amount of amounts) await decide(app, 'usual', { amount }, 'approve', {}, 'gate', app.key)
+    const found = async () => (await suggestions(app)).suggestions.find(({ rule }) => rule.action === 'usual')
+    expect(await found()).toBe(undefined)
+    const ids: string[] = []
+    for (const amount of amounts) ids.push(await decide(app, 'usual', { amount }))
+    expect(await found()).toMatchObject({
+      rule: { max_amount_usd: 75 },
+      would_pass: { count: 6, sum: { amount: 405 } },
+      above_limit: { count: 1, lowest: 180, sample: [ids[6]] },
     })
   })
 
@@ -147,6 +167,9 @@ eachStore((store) => {
 
 const byAction = (a: { action: string }, b: { action: string }) => (a.action < b.action ? -1 : 1)
 
+/** The session of the member who decides. */
+let member = ''
+
 /** Runs one action, decides about its request and returns the id of the approval. */
 async function decide(
   app: GatedApp,
@@ -155,11 +178,12 @@ async function decide(
   decision = 'approve',
   body: object = {},
   wedge = 'gate',
+  key = member,
 ): Promise<string> {
   await app.clock.advance(1)
   const task = await startAction(app, { action, payload }, { wedge })
   const id = await requestedApprovalId(app, task.id)
-  const { status } = await app.call('POST', `/v1/approvals/${id}/${decision}`, body)
+  const { status } = await app.call('POST', `/v1/approvals/${id}/${decision}`, body, { key })
   expect(status).toBe(200)
   await app.finished(task.id)
   return id

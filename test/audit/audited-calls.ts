@@ -30,6 +30,11 @@ const TASKS: Record<string, AuditedCall> = {
   'POST /v1/approvals/:id/approve': onProject('approval.approved', async (app) => ({
     ids: { approvals: (await app.taskAwaitingApproval()).approval },
   })),
+  'DELETE /v1/approvals/:id/held': onProject('approval.withdrawn', async (app) => {
+    const { approval } = await app.taskAwaitingApproval()
+    await app.call('POST', `/v1/approvals/${approval}/approve`, { hold_s: 60 })
+    return { ids: { approvals: approval } }
+  }),
   'POST /v1/approvals/:id/reject': onProject('approval.rejected', async (app) => ({
     ids: { approvals: (await app.taskAwaitingApproval()).approval },
   })),

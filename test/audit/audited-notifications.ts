@@ -56,19 +56,30 @@ export const NOTIFICATIONS: Record<string, AuditedCall> = {
     return { ids: { notifiers }, ...(await botCall(app, session)), key: null, by: 'member', about: id }
   }),
   'POST /v1/decide': onProject('approval.approved', async (app) => {
-    const { approval } = await app.taskAwaitingApproval()
-    const { id } = await addMember(app, app.owner, 'operator', `${app.uniqueWord()}@example.com`)
-    const token = newToken('decisionLink', app.ctx.world.random)
-    const project_id = (await app.call('GET', '/v1/projects')).body.data[0].id
-    const expires_at = new Date(app.clock.now() + 60_000).toISOString()
-    const link = { project_id, approval_id: approval, member_id: id, expires_at, used_at: null }
-    const address = { project_id, member_id: id, kind: 'mail', address: token, linked_at: expires_at } as const
-    await inTx(app.ctx, async (tx) => {
-      await upsertNotificationLink(tx.db, address)
-      await insertDecisionLinks(tx.db, [{ hash: tokenHash(token), ...link }])
-    })
+    const { approval, token } = await mailedApproval(app)
     return { body: { decision: 'approve' }, key: token, by: 'member', about: approval }
   }),
+  'DELETE /v1/decide/held': onProject('approval.withdrawn', async (app) => {
+    const { approval, token } = await mailedApproval(app)
+    await app.call('POST', '/v1/decide', { decision: 'approve', hold_s: 60 }, { key: token })
+    return { key: token, by: 'member', about: approval }
+  }),
+}
+
+/** A request whose decision link a member has. */
+async function mailedApproval(app: PopulatedApp) {
+  const { approval } = await app.taskAwaitingApproval()
+  const { id } = await addMember(app, app.owner, 'operator', `${app.uniqueWord()}@example.com`)
+  const token = newToken('decisionLink', app.ctx.world.random)
+  const project_id = (await app.call('GET', '/v1/projects')).body.data[0].id
+  const expires_at = new Date(app.clock.now() + 60_000).toISOString()
+  const link = { project_id, approval_id: approval, member_id: id, expires_at, used_at: null }
+  const address = { project_id, member_id: id, kind: 'mail', address: token, linked_at: expires_at } as const
+  await inTx(app.ctx, async (tx) => {
+    await upsertNotificationLink(tx.db, address)
+    await insertDecisionLinks(tx.db, [{ hash: tokenHash(token), ...link }])
+  })
+  return { approval, token }
 }
 
 async function setUpMail(app: PopulatedApp): Promise<void> {

@@ -41,6 +41,27 @@ describe('decisions and their traces', () => {
     expect(JSON.parse(console().received.at(-1)?.body ?? '')).toMatchObject({ subject: 'Final' })
   })
 
+  test('approvals: what was typed is kept when another person decides, with the name and a button that copies it', async () => {
+    const [edited, noted] = [await letter('Typed edit'), await letter('Typed note')]
+    const page = await console().open(`/approvals?id=${await approvalOf(edited)}`)
+    await page.getByRole('button', { name: 'Edit' }).click()
+    await page.getByLabel('Subject').fill('A much better subject')
+    await console().call('POST', `/v1/approvals/${await approvalOf(edited)}/reject`)
+    const kept = page.getByRole('alert', { name: /^Rejected by API key .+ while you were editing$/ })
+    await kept.getByText('A much better subject').waitFor()
+    await kept.getByRole('button', { name: 'Copy my text' }).waitFor()
+    expect(await accessibilityViolations(page)).toEqual([])
+    await kept.getByRole('button', { name: 'Dismiss my text' }).click()
+    await kept.waitFor({ state: 'detached' })
+
+    await page.goto(`${console().url}/approvals?id=${await approvalOf(noted)}`)
+    await page.getByRole('button', { name: 'Revise' }).click()
+    await page.getByLabel('Note for the agent').fill('Please be kinder')
+    await console().call('POST', `/v1/approvals/${await approvalOf(noted)}/approve`)
+    const note = page.getByRole('alert', { name: /^Approved by API key .+ while you were editing$/ })
+    await note.getByText('Please be kinder').waitFor()
+  })
+
   test('approvals: a request is sent back with a note, nothing is sent, and the task continues', async () => {
     const task = await letter('Too rude')
     const approval = await approvalOf(task)

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { writeFiles } from '../app.ts'
+import { callApi } from '../http.ts'
 import { accessibilityViolations, consoleFixture, HAS_HORIZONTAL_SCROLL, waitForStatus } from './console-browser.ts'
 import { PAYMENTS } from './payments-wedge.ts'
 import { createMembers } from './sample-data.ts'
@@ -22,16 +23,17 @@ describe('rule suggestions', () => {
     return (await console().call('GET', `/v1/approvals?task_id=${id}`)).body.data[0].approval_id
   }
   const decide = async (amount: number, decision: string) =>
-    console().call('POST', `/v1/approvals/${await pay(amount)}/${decision}`, {})
+    callApi(console().url, members.operator, 'POST', `/v1/approvals/${await pay(amount)}/${decision}`, {})
 
   test('a suggestion says what it would have approved, an admin saves it, and the policy page shows and resets it', async () => {
-    for (const amount of [10, 11, 12, 13, 14.5]) await decide(amount, 'approve')
+    for (const amount of [10, 11, 12, 13, 14.5, 180]) await decide(amount, 'approve')
     await decide(500, 'reject')
     const waiting = await pay(12)
 
     const operator = await console().open(`/approvals?id=${waiting}`, { token: members.operator })
     const hint = operator.getByRole('article', { name: 'Suggested rules' })
-    await hint.getByText('You approved 5 requests for post:refund unchanged.').waitFor()
+    await hint.getByText('Your team approved 6 requests for post:refund unchanged.').waitFor()
+    await hint.getByText('It covers 5 of 6, not the $180.00 one.').waitFor()
     await hint.getByText('Ask an admin to save this rule.').waitFor()
     expect(await hint.getByRole('button', { name: 'Save as rule' }).count()).toBe(0)
 
@@ -52,15 +54,16 @@ describe('rule suggestions', () => {
     await dialog
       .getByText('From now on these requests are sent without asking a person: post:refund up to $14.50')
       .waitFor()
+    await dialog.getByLabel('Max amount (USD)').fill('14')
+    await dialog.getByText('post:refund up to $14.00').waitFor()
     await dialog.getByRole('button', { name: 'Save as rule' }).click()
     await page.getByText('Saved. Applies from the next request on.').waitFor()
-    await card.waitFor({ state: 'detached' })
-    await pay(14.5, 'succeeded')
-    await pay(14.51)
+    await pay(14, 'succeeded')
+    await pay(14.01)
 
     await page.goto(`${console().url}/wedges/payments?view=policy`)
     await page.getByText('Version 1, saved for this project by admin@example.com').waitFor()
-    expect(await page.getByLabel('Max amount (USD) of rule 1').inputValue()).toBe('14.5')
+    expect(await page.getByLabel('Max amount (USD) of rule 1').inputValue()).toBe('14')
     expect(await accessibilityViolations(page)).toEqual([])
     await page.getByLabel('Max amount (USD) of rule 1').fill('20')
     await page.getByRole('button', { name: 'Save rules' }).click()

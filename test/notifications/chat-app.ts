@@ -101,6 +101,12 @@ export async function readApproval(app: TeamApp, approval: string) {
   return (await app.call('GET', `/v1/approvals/${approval}`)).body
 }
 
+/** Lets the seconds pass in which a member can undo an approval of high risk. */
+export async function passHold(app: TeamApp, approval: string): Promise<void> {
+  expect((await readApproval(app, approval)).held).not.toBeNull()
+  await expect.poll(async () => (await app.clock.advance(5_000), (await readApproval(app, approval)).held)).toBeNull()
+}
+
 /** Waits until the service was called in this way, while the time passes. */
 export async function waitForCall(
   app: ChatApp,

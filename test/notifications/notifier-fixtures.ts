@@ -54,6 +54,8 @@ export const sampleCard = (more: Partial<Card> = {}): Card => ({
   payload: [{ name: 'text', value: 'hello' }],
   rule: null,
   progress: null,
+  held: null,
+  canUndo: false,
   outcome: null,
   decisions: ['approve', 'edit', 'reject', 'revise'],
   expiresAt: null,

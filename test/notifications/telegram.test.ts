@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { callsFor, requestedApprovalId } from '../approvals/gated-app.ts'
 import { eachStore } from '../app.ts'
-import { type ChatApp, readApproval, startLink, waitForCall } from './chat-app.ts'
+import { type ChatApp, passHold, readApproval, startLink, waitForCall } from './chat-app.ts'
 import {
   alertTexts,
   askInTelegram,
@@ -16,7 +16,14 @@ import {
   textUpdate,
 } from './telegram-app.ts'
 
-const isRewrite = ({ url }: { url: string }) => url.endsWith('/editMessageText')
+/** The rewritten message that contains the text; waits for it. */
+async function rewriteWith(app: ChatApp, text: string) {
+  const { body } = await waitForCall(
+    app,
+    (received) => received.url.endsWith('/editMessageText') && JSON.parse(received.body).text.includes(text),
+  )
+  return JSON.parse(body)
+}
 
 const statusOf = async (app: ChatApp, approval: string) => (await readApproval(app, approval)).status
 
@@ -30,13 +37,31 @@ eachStore((store) => {
     const { status, body } = await deliverTelegram(app, clickUpdate(7, lastMessage(app), 'Approve'))
     expect([status, body]).toEqual([200, ''])
     const decided_by = { kind: 'member', id: ada.id }
+    await passHold(app, approval)
     expect(await readApproval(app, approval)).toMatchObject({ status: 'approved', decided_by })
     expect(await app.finished(task)).toMatchObject({ status: 'succeeded' })
-    const rewritten = JSON.parse((await waitForCall(app, isRewrite)).body)
+    const rewritten = await rewriteWith(app, 'Approved by person-7@example.com</b>')
     expect(rewritten).toMatchObject({ chat_id: 7, message_id: expect.any(Number) })
     expect(rewritten.text).toContain('Approved by person-7@example.com')
     expect(rewritten.reply_markup).toBeUndefined()
-    expect(alertTexts(app)).toEqual([undefined, 'Approved'])
+    expect(alertTexts(app)).toEqual([undefined, 'Sending in 5 s'])
+  })
+
+  test('an approval in Telegram can be undone for five seconds', async () => {
+    const app = await openTelegramApp(store)
+    const ada = await linkTelegramMember(app, 7)
+    const { approval, message } = await askInTelegram(app, ada, 'archive', { text: 'hello' })
+    await deliverTelegram(app, clickUpdate(7, message, 'Approve'))
+    await deliverTelegram(app, clickUpdate(7, lastMessage(app), 'Approve'))
+    const held = await rewriteWith(app, 'Approved by person-7@example.com. Sending in 5 s')
+    expect(held.reply_markup.inline_keyboard.flat()).toEqual([expect.objectContaining({ text: 'Undo' })])
+    await deliverTelegram(app, clickUpdate(7, held, 'Undo'))
+    expect(alertTexts(app).at(-1)).toBe('Approval withdrawn')
+    await app.clock.advance(10_000)
+    expect(await readApproval(app, approval)).toMatchObject({ status: 'pending', held: null })
+    expect(callsFor(app, approval)).toHaveLength(0)
+    const last = callsOf(app, 'editMessageText').at(-1)
+    expect(JSON.stringify(last)).toContain('Approve')
   })
 
   test('an approval of high risk and a rejection in Telegram are confirmed first, and one of low risk is not', async () => {
@@ -50,6 +75,7 @@ eachStore((store) => {
     expect(callsOf(app, 'deleteMessage')).toEqual([{ chat_id: 7, message_id: 101 }])
     await deliverTelegram(app, clickUpdate(7, first.message, 'Approve'))
     await deliverTelegram(app, clickUpdate(7, lastMessage(app), 'Approve'))
+    await passHold(app, first.approval)
     expect(await statusOf(app, first.approval)).toBe('approved')
     const second = await askInTelegram(app, ada, 'archive', { text: 'hello' })
     await deliverTelegram(app, clickUpdate(7, second.message, 'Reject'))
@@ -77,6 +103,7 @@ eachStore((store) => {
     expect(lastMessage(app).text).toBe("'amount' must be a number.")
     expect(await statusOf(app, approval)).toBe('pending')
     await deliverTelegram(app, replyUpdate(7, prompt, ' 7.5 '))
+    await passHold(app, approval)
     expect(await readApproval(app, approval)).toMatchObject({ status: 'approved', edited: { amount: 7.5 } })
     await app.finished(task)
     expect(callsFor(app, approval).map(({ body }) => JSON.parse(body))).toEqual([{ ...payload, amount: 7.5 }])
@@ -123,6 +150,7 @@ eachStore((store) => {
     const { approval, message } = await askInTelegram(app, ada, 'archive', { text: 'hello' })
     await deliverTelegram(app, clickUpdate(7, message, 'Approve'))
     await deliverTelegram(app, clickUpdate(7, lastMessage(app), 'Approve'))
+    await passHold(app, approval)
     expect(await readApproval(app, approval)).toMatchObject({ decided_by: { kind: 'member', id: ada.id } })
     await app.call('DELETE', `/v1/members/${ada.id}`, undefined, { key: app.owner.session })
     expect(await app.ctx.db.selectFrom('notification_links').selectAll().execute()).toEqual([])
@@ -140,11 +168,14 @@ eachStore((store) => {
     expect(await statusOf(app, approval)).toBe('pending')
     const responses = await Promise.all(Array.from({ length: 50 }, () => deliverTelegram(app, click)))
     expect(responses.every(({ status }) => status === 200)).toBe(true)
+    await passHold(app, approval)
     await app.finished(task)
     expect(callsFor(app, approval)).toHaveLength(1)
     const alerts = alertTexts(app)
-    expect(alerts.filter((text) => text === 'Approved')).toHaveLength(1)
-    expect(alerts.filter((text) => text === 'Approval already decided (approved).')).toHaveLength(49)
+    expect(alerts.filter((text) => text === 'Sending in 5 s')).toHaveLength(1)
+    expect(
+      alerts.filter((text) => String(text).startsWith('Person-7@example.com has approved this already')),
+    ).toHaveLength(49)
   })
 
   test('a stranger, a removed member and a demoted member cannot decide in Telegram', async () => {

@@ -249,6 +249,8 @@ async function insertRunRows(app: TestApp, ids: RunRowIds) {
       assignee_id: null,
       version: 0,
       has_messages: 0,
+      held_until: null,
+      held: null,
     }
     const payload = '{"question":"Which size?","schema":null,"options":null}'
     const asked = { ...approval, id: ids.questions, path: 'question', payload, approvers: null }

@@ -98,6 +98,8 @@ export async function insertApprovals(app: TestApp, rows: readonly NewApproval[]
       assignee_id: null,
       version: 0,
       has_messages: 0,
+      held_until: null,
+      held: null,
       ...row,
     }
   })

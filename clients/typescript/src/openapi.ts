@@ -143,6 +143,8 @@ export type Approval = {
     name: string
   } | null
   comment_count: number
+  /** An approval that its person can still withdraw. No other decision is possible meanwhile. */
+  held: HeldApproval | null
 }
 
 export type ApprovalComment = {
@@ -229,6 +231,8 @@ export type ApprovalDetail = {
     name: string
   } | null
   comment_count: number
+  /** An approval that its person can still withdraw. No other decision is possible meanwhile. */
+  held: HeldApproval | null
   /** The end of the conversation: at most 6 messages, oldest first. */
   thread: {
     id: string
@@ -325,9 +329,11 @@ export type ApproveApprovalRequest = {
   note?: string
   /** The hash of the payload that the caller has read; 409 if it is another one now. */
   payload_sha256?: string
+  /** For so many seconds the caller can withdraw the approval, and it has no effect before. */
+  hold_s?: number
 }
 
-export type ApproveResult = Decision | Vote
+export type ApproveResult = Decision | Vote | HeldResult
 
 export type Artifact = {
   id: string
@@ -912,6 +918,21 @@ export type FileList = {
 export type GetAccountStatusResponse = {
   status: string
   active: boolean
+}
+
+export type HeldApproval = {
+  decision: 'approved'
+  by: NamedActor
+  /** When the approval is made. `by` can withdraw it before. */
+  until: string
+  /** The fields that it changes. */
+  edited: { [key: string]: unknown } | null
+}
+
+export type HeldResult = {
+  ok: true
+  decision: 'held'
+  held: HeldApproval
 }
 
 export type Intake = {
@@ -1500,6 +1521,13 @@ export type RuleSuggestion = {
     sample: string[]
     /** Expired requests that the rule would have approved as well. */
     undecided: number
+  }
+  /** What people approved unchanged with an amount above the limit, and the lowest of these amounts. The limit is usual: at most twice the median. */
+  above_limit: {
+    count: number
+    lowest: number | null
+    /** The ids of up to 5 of these approvals. */
+    sample: string[]
   }
   /** Requests that a person rejected, sent back or edited and that the rule covers. */
   would_pass_wrongly: 0
@@ -2201,6 +2229,7 @@ export const OPERATIONS = {
   deleteChannel: 'DELETE /v1/channels/{id}',
   deleteConnection: 'DELETE /v1/connections/{id}',
   deleteFile: 'DELETE /v1/files/{id}',
+  deleteHeldApproval: 'DELETE /v1/approvals/{id}/held',
   deleteKey: 'DELETE /v1/keys/{id}',
   deleteKnowledge: 'DELETE /v1/knowledge/{id}',
   deleteMcpAuthorisation: 'DELETE /v1/mcp-authorisations/{id}',
@@ -2340,6 +2369,7 @@ export interface Operations {
   deleteChannel: { params: { id: string }; result: undefined }
   deleteConnection: { params: { id: string }; result: undefined }
   deleteFile: { params: { id: string }; result: undefined }
+  deleteHeldApproval: { params: { id: string }; result: undefined }
   deleteKey: { params: { id: string }; result: undefined }
   deleteKnowledge: { params: { id: string }; result: undefined }
   deleteMcpAuthorisation: { params: { id: string }; result: undefined }

@@ -14,6 +14,8 @@ export const decisionToken = (): string => location.hash.slice(1)
 const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` }, allProjects: true })
 
 const POLL_MS = 5_000
+/** The page shows the outcome soon after the seconds of undo are over. */
+const HELD_POLL_MS = 1_000
 
 /** Asking again cannot help: the link is used, expired or not valid. */
 export const isRefused = (error: unknown): boolean => error instanceof ApiError && error.status < 500
@@ -24,7 +26,10 @@ export const linkedApprovalQuery = (token: string) =>
     queryKey: ['decision-link', token],
     queryFn: ({ signal }) => callApi<LinkedApproval>('/v1/decide', { ...bearer(token), signal }),
     // Another member may decide while the page is open.
-    refetchInterval: ({ state }) => (isRefused(state.error) ? false : POLL_MS),
+    refetchInterval: ({ state }) => {
+      if (isRefused(state.error)) return false
+      return state.data?.approval.held ? HELD_POLL_MS : POLL_MS
+    },
   })
 
 /** The files that the approval shows. */
@@ -35,3 +40,7 @@ export const readLinkedFile =
 
 export const decideWithLink = (token: string, body: LinkDecision): Promise<LinkOutcome> =>
   callApi<LinkOutcome>('/v1/decide', { ...bearer(token), method: 'POST', body })
+
+/** Withdraws the approval of the link's member, which is held. */
+export const withdrawWithLink = (token: string): Promise<unknown> =>
+  callApi('/v1/decide/held', { ...bearer(token), method: 'DELETE' })

@@ -135,6 +135,8 @@ export interface components {
             /** @description Who started the task (`context.requested_by`) may not decide. */
             exclude_requester: boolean;
             expires_at: string | null;
+            /** @description An approval that its person can still withdraw. No other decision is possible meanwhile. */
+            held: components["schemas"]["HeldApproval"] | null;
             /** @description How many people must approve the same payload. */
             needed: number;
             note: string | null;
@@ -227,6 +229,8 @@ export interface components {
             expires_at: string | null;
             /** @description The files of the payload and of the task. */
             files: components["schemas"]["File"][];
+            /** @description An approval that its person can still withdraw. No other decision is possible meanwhile. */
+            held: components["schemas"]["HeldApproval"] | null;
             /** @description The newest 5 earlier decisions on the same action of the wedge, newest first. */
             history: components["schemas"]["PastDecision"][];
             /** @description How many people must approve the same payload. */
@@ -371,6 +375,8 @@ export interface components {
         };
         ApproveApprovalRequest: {
             edited?: JsonObject | null;
+            /** @description For so many seconds the caller can withdraw the approval, and it has no effect before. */
+            hold_s?: number;
             note?: string;
             /** @description The hash of the payload that the caller has read; 409 if it is another one now. */
             payload_sha256?: string;
@@ -379,7 +385,7 @@ export interface components {
             /** @description The hash of the payload that the client has read; 409 if it is another one now. */
             payload_sha256?: string;
         };
-        ApproveResult: components["schemas"]["Decision"] | components["schemas"]["Vote"];
+        ApproveResult: components["schemas"]["Decision"] | components["schemas"]["Vote"] | components["schemas"]["HeldResult"];
         Artifact: {
             content_type: string;
             id: string;
@@ -968,6 +974,8 @@ export interface components {
             /** @enum {string} */
             decision: "approve" | "reject" | "revise";
             edited?: JsonObject | null;
+            /** @description For so many seconds the caller can withdraw the approval, and it has no effect before. */
+            hold_s?: number;
             /** @description Of an approval; or what to change, for `revise`. */
             note?: string;
             /** @description Of the payload that the member saw: 409 for another one. */
@@ -1091,6 +1099,23 @@ export interface components {
         Health: {
             /** @constant */
             status: "ok";
+        };
+        HeldApproval: {
+            by: components["schemas"]["NamedActor"];
+            /** @constant */
+            decision: "approved";
+            /** @description The fields that it changes. */
+            edited: JsonObject | null;
+            /** @description When the approval is made. `by` can withdraw it before. */
+            until: string;
+        };
+        /** @description The approval is made after `hold_s` seconds, unless it is withdrawn. */
+        HeldResult: {
+            /** @constant */
+            decision: "held";
+            held: components["schemas"]["HeldApproval"];
+            /** @constant */
+            ok: true;
         };
         Intake: {
             /** @description Percent of the shown questions that are answered. */
@@ -1939,6 +1964,13 @@ export interface components {
             ok: true;
         };
         RuleSuggestion: {
+            /** @description What people approved unchanged with an amount above the limit, and the lowest of these amounts. The limit is usual: at most twice the median. */
+            above_limit: {
+                count: number;
+                lowest: number | null;
+                /** @description The ids of up to 5 of these approvals. */
+                sample: string[];
+            };
             /** @description All rules with the suggested one, to save with `PUT /v1/wedges/:wedge/policy`. */
             auto_approve: components["schemas"]["PolicyRule"][];
             /** @description The requests of this action that a person rejected, sent back or edited. */

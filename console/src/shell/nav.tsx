@@ -75,8 +75,9 @@ function useItemCount(counter: NavItem['counter']): number {
   const unread = useQuery({ ...unreadCountQuery, enabled: counter === 'conversations' })
   const running = useQuery({ ...newestTasksQuery({ status: 'running' }, 200), enabled: counter === 'activeTasks' })
   const queued = useQuery({ ...newestTasksQuery({ status: 'queued' }, 200), enabled: counter === 'activeTasks' })
-  // As on the home page: a request that only a client may decide about does not wait for the team.
-  if (counter === 'approvals') return approvals.data?.filter((approval) => !isOnlyForClient(approval)).length ?? 0
+  // As on the home page: a request that only a client may decide about, or that is held, does not wait for the team.
+  if (counter === 'approvals')
+    return approvals.data?.filter((approval) => !approval.held && !isOnlyForClient(approval)).length ?? 0
   if (counter === 'conversations') return unread.data ?? 0
   return counter === 'activeTasks' ? (running.data?.length ?? 0) + (queued.data?.length ?? 0) : 0
 }

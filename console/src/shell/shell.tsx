@@ -6,6 +6,7 @@ import { sessionQuery } from '../api/queries.ts'
 import { Button, KeyCap } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { HeldDecisionList } from '../pages/approvals/held-decision-list.tsx'
+import { KeptTextList } from '../pages/approvals/kept-text-list.tsx'
 import { RoleProvider } from '../ui/role.tsx'
 import { ToastList } from '../ui/toast.tsx'
 import { ApprovalNotifier } from './approval-notifier.tsx'
@@ -73,6 +74,7 @@ function ShellFrame() {
       <UnreachableBanner />
       <ApprovalNotifier />
       <HeldDecisionList />
+      <KeptTextList />
       <ToastList />
       <SessionEndedDialog />
     </>

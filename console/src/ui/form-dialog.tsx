@@ -11,11 +11,13 @@ export function FormDialog({
   canSubmit = true,
   mutation,
   wide = false,
+  role,
   extraActions,
   onClose,
   children,
 }: {
   title: string
+  role?: 'alertdialog'
   submitLabel: string
   canSubmit?: boolean
   mutation: PlainMutation
@@ -26,7 +28,7 @@ export function FormDialog({
   children: ReactNode
 }) {
   return (
-    <Dialog label={title} onClose={onClose} className={wide ? 'max-w-4xl' : 'max-w-md'}>
+    <Dialog label={title} {...(role && { role })} onClose={onClose} className={wide ? 'max-w-4xl' : 'max-w-md'}>
       <form className="flex flex-col gap-4 p-5" onSubmit={(event) => (event.preventDefault(), mutation.mutate())}>
         <h2 className="text-base font-semibold">{title}</h2>
         {children}

@@ -180,12 +180,24 @@ export const MIGRATIONS: Record<string, Migration> = {
       for (const statement of SQLITE_INDEXES) await sql.raw(statement).execute(db)
     },
   },
+  '0033_held_approvals': {
+    async up(db) {
+      for (const statement of HELD_APPROVAL_STATEMENTS) await sql.raw(statement).execute(db)
+    },
+  },
   '0034_effects_without_connection': {
     async up(db) {
       for (const statement of effectsWithoutConnection(db)) await sql.raw(statement).execute(db)
     },
   },
 }
+
+/** The approvals that a person has made and can still withdraw. They are few. */
+const HELD_APPROVAL_STATEMENTS = [
+  'alter table approvals add column held_until text',
+  'alter table approvals add column held text',
+  "create index approvals_held on approvals (held_until) where held_until is not null and status = 'pending'",
+]
 
 /**
  * SQLite plans without statistics, so it follows an index that has the order of a list, even if few of its rows match. It

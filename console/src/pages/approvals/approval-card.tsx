@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import { toCurl } from '../../api/http.ts'
 import { approvalQuery } from '../../api/queries.ts'
 import type { Approval, JsonObject } from '../../api/types.ts'
@@ -16,8 +17,7 @@ import { ApprovalPeople } from './approval-people.tsx'
 import { Countdown } from './countdown.tsx'
 import { DecisionDetails } from './decision-details.tsx'
 import { DecisionForm } from './decision-form.tsx'
-import { HeldDecisionRow } from './held-decision-list.tsx'
-import { type HeldDecision, useHeldDecision } from './held-decisions.ts'
+import { SessionHeldRow } from './held-decision-list.tsx'
 import { askedOfClient, isOnlyForClient } from './may-decide.ts'
 import { PayloadView } from './payload-view.tsx'
 import { askedQuestion, QuestionDecision, QuestionView } from './question-decision.tsx'
@@ -52,7 +52,7 @@ export function ApprovalCard({
       {detail && omits !== 'steps' && <AgentSteps steps={detail.steps} />}
       {detail && <EarlierDecisions detail={detail} />}
       {detail && <ApprovalFiles files={detail.files} />}
-      <ApprovalComments approvalId={approval.approval_id} count={approval.comment_count} />
+      <ApprovalComments approval={approval} />
       <CardFooter approval={approval} />
     </article>
   )
@@ -69,9 +69,14 @@ function CardRequest({
   onDecided: (() => void) | null
 }) {
   const now = useNow(1_000)
-  const held = useHeldDecision(approval.approval_id)
+  const { held } = approval
   const open = approval.status === 'pending' && Date.parse(approval.expires_at ?? '') > now
-  if (held) return <HeldRequest approval={approval} decision={held} />
+  if (held)
+    return (
+      <HeldRequest approval={approval}>
+        <SessionHeldRow approval={approval} held={held} />
+      </HeldRequest>
+    )
   if (open && onDecided)
     return (
       <RequireApprover approval={approval} request={<RequestView approval={approval} />}>
@@ -114,11 +119,12 @@ function RequestView({ approval }: { approval: Approval }) {
   return approval.path === 'question' ? <QuestionView approval={approval} /> : <PayloadView approval={approval} />
 }
 
-export function HeldRequest({ approval, decision }: { approval: Approval; decision: HeldDecision }) {
+/** A request whose approval is held, as it will be sent. */
+export function HeldRequest({ approval, children }: { approval: Approval; children: ReactNode }) {
   return (
     <div className="flex flex-col gap-3">
-      <RequestView approval={approval} />
-      <HeldDecisionRow decision={decision} />
+      <RequestView approval={{ ...approval, edited: approval.held?.edited ?? approval.edited }} />
+      {children}
     </div>
   )
 }

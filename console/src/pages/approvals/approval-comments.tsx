@@ -3,18 +3,21 @@ import { useState } from 'react'
 import { callApi } from '../../api/http.ts'
 import { useApiMutation } from '../../api/mutation.ts'
 import { approvalCommentsQuery } from '../../api/queries.ts'
+import type { Approval } from '../../api/types.ts'
 import { Button } from '../../ui/button.tsx'
 import { TextArea } from '../../ui/form-fields.tsx'
 import { RequireRole } from '../../ui/role.tsx'
 import { TimeAgo } from '../../ui/time.tsx'
 import { actorName } from './actor-name.ts'
 import { CardSection } from './approval-details.tsx'
+import { useKeepText } from './kept-texts.ts'
 import { approvalsText } from './text.ts'
 
 const text = approvalsText.comments
 
 /** The team's notes on one approval. The agent and the client do not see them. */
-export function ApprovalComments({ approvalId, count }: { approvalId: string; count: number }) {
+export function ApprovalComments({ approval }: { approval: Approval }) {
+  const { approval_id: approvalId, comment_count: count } = approval
   const { data: comments = [] } = useQuery({ ...approvalCommentsQuery(approvalId), enabled: count > 0 })
   return (
     <CardSection title={text.title} count={count} isOpen={count > 0}>
@@ -31,16 +34,17 @@ export function ApprovalComments({ approvalId, count }: { approvalId: string; co
         </ol>
       )}
       <RequireRole minRole="operator" fallback={count === 0 && <p className="text-muted">{text.none}</p>}>
-        <CommentForm approvalId={approvalId} />
+        <CommentForm approval={approval} />
       </RequireRole>
     </CardSection>
   )
 }
 
-function CommentForm({ approvalId }: { approvalId: string }) {
+function CommentForm({ approval }: { approval: Approval }) {
   const [body, setBody] = useState('')
+  useKeepText(approval, 'comment', body)
   const add = useApiMutation(
-    () => callApi(`/v1/approvals/${approvalId}/comments`, { method: 'POST', body: { body: body.trim() } }),
+    () => callApi(`/v1/approvals/${approval.approval_id}/comments`, { method: 'POST', body: { body: body.trim() } }),
     { invalidates: ['approvals'], onSuccess: () => setBody('') },
   )
   return (

@@ -5,7 +5,6 @@ import { AnimatedList } from '../../ui/animated-list.tsx'
 import { StatusBadge, Tag } from '../../ui/status.tsx'
 import { Countdown } from './countdown.tsx'
 import { approvalSummary } from './approval-summary.ts'
-import { useHeldDecision } from './held-decisions.ts'
 import { approvalsText } from './text.ts'
 import type { ApprovalBatch } from './use-approval-batch.ts'
 
@@ -96,8 +95,7 @@ function ApprovalRow({
   open: boolean
   onOpen: (approval: Approval) => void
 }) {
-  const held = useHeldDecision(approval.approval_id)
-  const { assignee } = approval
+  const { assignee, held } = approval
   return (
     <button
       type="button"

@@ -108,7 +108,7 @@ function StatusTabs() {
       tabs={TABS.map((value) => ({
         value,
         label: uiText.approvalStatus[value],
-        ...(value === 'pending' && { count: pending?.length ?? 0 }),
+        ...(value === 'pending' && { count: pending?.filter(({ held }) => !held).length ?? 0 }),
       }))}
     />
   )
@@ -135,7 +135,7 @@ function useIsFirstLoading(id: string | undefined): boolean {
   return id !== undefined && isPending && !hasLoaded
 }
 
-/** Tells whether an approval is open now: a held one is decided seconds later, when another page may be open. */
+/** Tells whether an approval is still open when its decision is answered. */
 function useIsShown(id: string | undefined): (id: string) => boolean {
   const shown = useRef(id)
   useEffect(() => {

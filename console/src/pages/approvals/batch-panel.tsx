@@ -6,7 +6,7 @@ import { Tag } from '../../ui/status.tsx'
 import { ApproveButton } from './decision-form.tsx'
 import { batchTotals } from './batch-totals.ts'
 import { HeldDecisionRow } from './held-decision-list.tsx'
-import { useHeldDecision } from './held-decisions.ts'
+import { useHeldDecisions } from './held-decisions.ts'
 import { RejectForm } from './note-form.tsx'
 import { approvalSummary } from './approval-summary.ts'
 import { uiText } from '../../ui/text.ts'
@@ -55,11 +55,13 @@ function BatchTotals({ batch: { selected, outcomes } }: { batch: ApprovalBatch }
   )
 }
 
-const RESULTS = ['approved', 'rejected', 'voted', 'failed'] as const
+const RESULTS = ['held', 'approved', 'rejected', 'voted', 'failed'] as const
 
 function BatchActions({ batch, onClear }: { batch: ApprovalBatch; onClear: () => void }) {
-  const held = useHeldDecision(batch.selected[0]?.approval_id ?? '')
-  if (held) return <HeldDecisionRow decision={held} />
+  const decisions = useHeldDecisions()
+  const isHeld = (id: string) => batch.outcomes.get(id)?.state === 'held'
+  const own = decisions.find(({ approvalIds }) => approvalIds.some(isHeld))
+  if (own && !batch.busy) return <HeldDecisionRow held={own.held} onUndo={batch.undo} />
   if (batch.outcomes.size > 0) return <BatchDone busy={batch.busy} onClear={onClear} />
   return <BatchDecision batch={batch} onClear={onClear} />
 }
@@ -75,7 +77,9 @@ function OutcomeTag({ outcome }: { outcome: BatchOutcome | undefined }) {
   if (!outcome) return null
   if (outcome.state === 'failed') return <span className="text-right text-xs text-bad">{outcome.message}</span>
   return (
-    <Tag tone={({ approved: 'ok', rejected: 'bad', working: 'run', voted: 'wait' } as const)[outcome.state]}>
+    <Tag
+      tone={({ approved: 'ok', rejected: 'bad', working: 'run', held: 'run', voted: 'wait' } as const)[outcome.state]}
+    >
       {text.state[outcome.state]}
     </Tag>
   )

@@ -1,9 +1,11 @@
 import { Check, Pencil, Undo2, X } from 'lucide-react'
 import { type MouseEvent, useEffect, useRef, useState } from 'react'
+import { toText } from '../../api/json.ts'
 import type { Approval, JsonObject } from '../../api/types.ts'
 import { useShortcuts } from '../../shell/shortcuts.ts'
 import { Button, KeyCap } from '../../ui/button.tsx'
 import { editedPayload } from './approval-summary.ts'
+import { useKeepText } from './kept-texts.ts'
 import { RejectForm, ReviseForm } from './note-form.tsx'
 import { changedValues } from './payload-diff.ts'
 import { PayloadEditor } from './payload-editor.tsx'
@@ -35,6 +37,7 @@ export function DecisionForm({
   const form = useRef<HTMLFormElement>(null)
   const edit = usePayloadEdit(approval)
   const changes = mode === 'edit' ? edit.changes : 0
+  useKeepText(approval, 'edit', changes > 0 ? edit.typed : null)
   const canApprove = !hasVoted || changes > 0
   const approve = () => decide({ to: 'approve', body: changes > 0 ? { edited: edit.body } : {} })
   // Text that is not valid JSON is not part of the edit, so nothing is approved while there is some.
@@ -51,7 +54,7 @@ export function DecisionForm({
     return (
       <div className="flex flex-col gap-3">
         <PayloadView approval={approval} />
-        <RefusalForm mode={mode} busy={isPending} onDecide={decide} onBack={() => show('view')} />
+        <RefusalForm approval={approval} mode={mode} busy={isPending} onDecide={decide} onBack={() => show('view')} />
       </div>
     )
   return (
@@ -103,17 +106,21 @@ function usePayloadEdit(approval: Approval) {
     edited,
     set,
     changes: Object.keys(change).length,
+    /** The new values, to copy. */
+    typed: Object.values(change).map(toText).join('\n\n'),
     /** All fields that differ from the proposed payload. */
     body: { ...approval.edited, ...change },
   }
 }
 
 function RefusalForm({
+  approval,
   mode,
   busy,
   onDecide,
   onBack,
 }: {
+  approval: Approval
   mode: 'revise' | 'reject'
   busy: boolean
   onDecide: (decision: Decision) => void
@@ -121,10 +128,12 @@ function RefusalForm({
 }) {
   if (mode === 'revise') {
     const revise = (note: string) => onDecide({ to: 'revise', body: { note } })
-    return <ReviseForm busy={busy} onRevise={revise} onBack={onBack} />
+    return <ReviseForm approval={approval} busy={busy} onRevise={revise} onBack={onBack} />
   }
   const reject = (reason: string) => onDecide({ to: 'reject', body: reason ? { reason } : {} })
-  return <RejectForm submitLabel={text.rejectAndEnd} busy={busy} onReject={reject} onBack={onBack} />
+  return (
+    <RejectForm approval={approval} submitLabel={text.rejectAndEnd} busy={busy} onReject={reject} onBack={onBack} />
+  )
 }
 
 function DiscardButton({ onDiscard }: { onDiscard: () => void }) {

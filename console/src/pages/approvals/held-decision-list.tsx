@@ -1,81 +1,81 @@
+import { useQuery } from '@tanstack/react-query'
 import { Undo2 } from 'lucide-react'
-import { useEffect } from 'react'
+import { sessionQuery } from '../../api/queries.ts'
+import type { Approval } from '../../api/types.ts'
 import { useShortcuts } from '../../shell/shortcuts.ts'
 import { Button, KeyCap } from '../../ui/button.tsx'
 import { useNow } from '../../ui/time.tsx'
-import { type HeldDecision, HOLD_MS, useHeldDecisions } from './held-decisions.ts'
+import { actorName } from './actor-name.ts'
+import { type Held, type HeldDecision, useHeldDecisions, useUndo } from './held-decisions.ts'
+import { isReader } from './may-decide.ts'
 import { approvalsText } from './text.ts'
 
 const text = approvalsText.held
 
-/** The approvals that are sent in a few seconds, each with a button that undoes it. Every page shows them. */
+/** What the reader has approved and can still undo, each with a button. Every page shows it. */
 export function HeldDecisionList() {
-  const held = useHeldDecisions()
-  useShortcuts({ u: () => held.at(-1)?.undo() })
-  useUnloadWarning(held.length > 0)
+  const decisions = useHeldDecisions()
+  const undo = useUndo()
+  const last = decisions.at(-1)
+  useShortcuts({ u: () => last && undo.mutate(last.approvalIds) })
   return (
     <div
       role="status"
       className="fixed z-40 flex flex-col gap-2 max-lg:inset-x-4 max-lg:top-14 lg:bottom-4 lg:left-58 lg:w-96"
     >
-      {held.map((decision) => (
-        <HeldDecisionNotice key={decision.approvalIds.join()} decision={decision} />
+      {decisions.map((decision) => (
+        <HeldDecisionNotice
+          key={decision.approvalIds.join()}
+          decision={decision}
+          onUndo={() => undo.mutate(decision.approvalIds)}
+        />
       ))}
     </div>
   )
 }
 
-/** Browsers ask before they close a tab whose decision is not sent yet. */
-export function useUnloadWarning(isHolding: boolean): void {
-  useEffect(() => {
-    if (!isHolding) return undefined
-    const warn = (event: BeforeUnloadEvent) => event.preventDefault()
-    window.addEventListener('beforeunload', warn)
-    return () => window.removeEventListener('beforeunload', warn)
-  }, [isHolding])
-}
-
-function HeldDecisionNotice({ decision }: { decision: HeldDecision }) {
+function HeldDecisionNotice({ decision: { held, summary }, onUndo }: { decision: HeldDecision; onUndo: () => void }) {
   return (
     <div className="panel flex items-center gap-3 border-accent p-3 shadow-lg">
       <div className="min-w-0 grow">
         <p className="font-medium">
-          {text.title} <SecondsLeft decision={decision} />
+          {text.title} <SecondsLeft held={held} />
         </p>
-        <p className="truncate text-muted">{decision.summary}</p>
+        <p className="truncate text-muted">{summary}</p>
       </div>
-      <UndoButton decision={decision} />
+      <Button variant="primary" onClick={onUndo} icon={<Undo2 size={14} aria-hidden />}>
+        {text.undo} <KeyCap>u</KeyCap>
+      </Button>
     </div>
   )
 }
 
 /** Hidden from screen readers, which would read every second. */
-function SecondsLeft({ decision }: { decision: HeldDecision }) {
-  const left = decision.sendAt - useNow(250)
-  const seconds = Math.min(HOLD_MS, Math.max(0, left)) / 1_000
+function SecondsLeft({ held }: { held: Held }) {
+  const left = Date.parse(held.until) - useNow(250)
   return (
     <span aria-hidden className="text-muted tabular-nums">
-      {text.secondsLeft(Math.ceil(seconds))}
+      {text.secondsLeft(Math.ceil(Math.max(0, left) / 1_000))}
     </span>
   )
 }
 
-function UndoButton({ decision }: { decision: HeldDecision }) {
-  return (
-    <Button variant="primary" onClick={decision.undo} icon={<Undo2 size={14} aria-hidden />}>
-      {text.undo} <KeyCap>u</KeyCap>
-    </Button>
-  )
-}
-
-/** Replaces the buttons of an approval that is decided and not sent yet. */
-export function HeldDecisionRow({ decision }: { decision: HeldDecision }) {
+/** Replaces the buttons of an approval that is held. Without `onUndo` another person has made it. */
+export function HeldDecisionRow({ held, onUndo }: { held: Held; onUndo: (() => void) | null }) {
   return (
     <div className="flex min-h-12 flex-wrap items-center gap-3">
       <p>
-        {text.notSentYet} <SecondsLeft decision={decision} />
+        {onUndo ? text.notSentYet : text.approvedBy(actorName(held.by))} <SecondsLeft held={held} />
       </p>
-      <Button onClick={decision.undo}>{text.undoApproval}</Button>
+      {onUndo && <Button onClick={onUndo}>{text.undoApproval}</Button>}
     </div>
   )
+}
+
+/** The row for a held approval in a session. */
+export function SessionHeldRow({ approval: { approval_id }, held }: { approval: Approval; held: Held }) {
+  const { data: session } = useQuery(sessionQuery)
+  const undo = useUndo()
+  const isOwn = session !== undefined && isReader(held.by, session)
+  return <HeldDecisionRow held={held} onUndo={isOwn ? () => undo.mutate([approval_id]) : null} />
 }

@@ -1,52 +1,57 @@
-import { useSyncExternalStore } from 'react'
-import { serverNow } from '../../api/http.ts'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { callApi } from '../../api/http.ts'
+import { approvalsQuery, sessionQuery } from '../../api/queries.ts'
+import type { Approval, Schemas } from '../../api/types.ts'
+import { batchTotals } from './batch-totals.ts'
+import { approvalSummary } from './approval-summary.ts'
+import { isReader } from './may-decide.ts'
 
-/** How long an approval of high risk waits before it is sent, so that it can be undone. */
-export const HOLD_MS = 5_000
+export type Held = Schemas['HeldApproval']
 
-/** A decision that is made and not sent yet. */
+/** How long an approval of high risk can be undone, in seconds. */
+export const HOLD_S = 5
+
+export const isHeldFirst = ({ risk, path }: Pick<Approval, 'risk' | 'path'>): boolean =>
+  risk === 'high' && path !== 'question'
+
+/** Approvals that the reader can undo with one button. */
 export interface HeldDecision {
   approvalIds: readonly string[]
   summary: string
-  /** In the server's time. */
-  sendAt: number
-  undo: () => void
+  held: Held
 }
 
-const listeners = new Set<() => void>()
-let held: readonly HeldDecision[] = []
+/** The approvals that were made together in this tab. After a reload each is listed alone. */
+const batches: (readonly string[])[] = []
 
-/**
- * Sends a decision after five seconds, unless it is undone. It is kept outside the page, so that it is sent although
- * another page is opened. A closed tab sends nothing: the approval stays pending.
- */
-export function holdDecision(
-  decision: Pick<HeldDecision, 'approvalIds' | 'summary'>,
-  { send, onUndo }: { send: () => void; onUndo?: () => void },
-): void {
-  const timer = setTimeout(() => (remove(), send()), HOLD_MS)
-  const one: HeldDecision = {
-    ...decision,
-    sendAt: serverNow() + HOLD_MS,
-    undo: () => (clearTimeout(timer), remove(), onUndo?.()),
-  }
-  const remove = () => update(held.filter((other) => other !== one))
-  update([...held, one])
+export const rememberBatch = (approvalIds: readonly string[]): void => void batches.push(approvalIds)
+
+/** What the reader has approved and can still undo, oldest first. The service holds it, so a reload loses nothing. */
+export function useHeldDecisions(): HeldDecision[] {
+  const { data: pending = [] } = useQuery(approvalsQuery('pending'))
+  const { data: session } = useQuery(sessionQuery)
+  const own = pending.filter(({ held }) => held && session && isReader(held.by, session))
+  const groups = Map.groupBy(own, ({ approval_id: id }) => batches.findLast((ids) => ids.includes(id)) ?? id)
+  return [...groups.values()]
+    .flatMap((approvals) => toDecision(approvals) ?? [])
+    .toSorted((a, b) => a.held.until.localeCompare(b.held.until))
 }
 
-/** The decisions that are not sent yet, oldest first. */
-export const useHeldDecisions = (): readonly HeldDecision[] => useSyncExternalStore(subscribe, () => held)
-
-/** The decision about this approval that is not sent yet. */
-export const useHeldDecision = (approvalId: string): HeldDecision | undefined =>
-  useHeldDecisions().find(({ approvalIds }) => approvalIds.includes(approvalId))
-
-function update(to: readonly HeldDecision[]): void {
-  held = to
-  for (const listener of listeners) listener()
+function toDecision(approvals: readonly Approval[]): HeldDecision | null {
+  const [first] = approvals
+  if (!first?.held) return null
+  const approvalIds = approvals.map(({ approval_id }) => approval_id)
+  const summary =
+    approvals.length > 1 ? batchTotals(approvals) : approvalSummary({ ...first, edited: first.held.edited })
+  return { approvalIds, summary, held: first.held }
 }
 
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener)
-  return () => listeners.delete(listener)
+/** Withdraws approvals that are held. A service that has made one already says so. */
+export function useUndo() {
+  const queries = useQueryClient()
+  return useMutation({
+    mutationFn: (approvalIds: readonly string[]) =>
+      Promise.all(approvalIds.map((id) => callApi(`/v1/approvals/${id}/held`, { method: 'DELETE' }))),
+    onSettled: () => queries.invalidateQueries({ queryKey: ['approvals'] }),
+  })
 }

@@ -23,9 +23,13 @@ export const isExcluded = (
   { member, key }: Reader,
 ): boolean => exclude_requester && context.requested_by?.id === (member?.id ?? key?.id)
 
+/** Whether this is the member or key of the session. */
+export const isReader = ({ id }: { id: string }, { member, key }: Pick<Reader, 'member' | 'key'>): boolean =>
+  id === (member?.id ?? key?.id)
+
 /** Whether the member or key has approved the payload that is shown. */
-export const hasVoted = ({ votes }: Pick<Approval, 'votes'>, { member, key }: Reader): boolean =>
-  votes.some(({ by }) => by.id === (member?.id ?? key?.id))
+export const hasVoted = ({ votes }: Pick<Approval, 'votes'>, reader: Reader): boolean =>
+  votes.some(({ by }) => isReader(by, reader))
 
 /** The word for the client of the task among the approvers. */
 const CLIENT = 'client'

@@ -1,18 +1,22 @@
 import { Undo2, X } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
+import type { Approval } from '../../api/types.ts'
 import { Button, KeyCap } from '../../ui/button.tsx'
 import { Field } from '../../ui/form-fields.tsx'
 import { uiText } from '../../ui/text.ts'
+import { useKeepText } from './kept-texts.ts'
 import { approvalsText } from './text.ts'
 
 const text = approvalsText.decision
 
 /** Asks for the note that the agent gets when its request is sent back. */
 export function ReviseForm({
+  approval,
   busy,
   onRevise,
   onBack,
 }: {
+  approval: Approval
   busy: boolean
   onRevise: (note: string) => void
   onBack: () => void
@@ -20,6 +24,7 @@ export function ReviseForm({
   const [note, setNote] = useState('')
   return (
     <NoteForm
+      approval={approval}
       label={text.note}
       hint={text.noteHint}
       value={note}
@@ -36,11 +41,14 @@ export function ReviseForm({
 
 /** Asks for the reason of a rejection, which may stay empty. */
 export function RejectForm({
+  approval = null,
   submitLabel,
   busy,
   onReject,
   onBack,
 }: {
+  /** Null for several approvals. */
+  approval?: Approval | null
   submitLabel: string
   busy: boolean
   onReject: (reason: string) => void
@@ -49,6 +57,7 @@ export function RejectForm({
   const [reason, setReason] = useState('')
   return (
     <NoteForm
+      approval={approval}
       label={text.reason}
       hint={text.reasonHint}
       value={reason}
@@ -64,6 +73,7 @@ export function RejectForm({
 }
 
 function NoteForm({
+  approval,
   label,
   hint,
   value,
@@ -72,6 +82,7 @@ function NoteForm({
   onBack,
   children,
 }: {
+  approval: Approval | null
   label: string
   hint: string
   value: string
@@ -80,6 +91,7 @@ function NoteForm({
   onBack: () => void
   children: ReactNode
 }) {
+  useKeepText(approval, 'note', value)
   return (
     <form
       className="flex flex-col gap-3"

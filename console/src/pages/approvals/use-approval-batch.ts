@@ -1,15 +1,14 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { callApi, errorMessage } from '../../api/http.ts'
-import { sessionQuery } from '../../api/queries.ts'
-import type { Approval, DecisionResult, JsonObject } from '../../api/types.ts'
-import { batchTotals } from './batch-totals.ts'
-import { holdDecision } from './held-decisions.ts'
-import { isApprover, isExcluded } from './may-decide.ts'
+import { approvalsQuery, sessionQuery } from '../../api/queries.ts'
+import type { Approval, DecisionResult, JsonObject, Session } from '../../api/types.ts'
+import { HOLD_S, isHeldFirst, rememberBatch, useUndo } from './held-decisions.ts'
+import { hasVoted, isApprover, isExcluded } from './may-decide.ts'
 
-/** `voted`: the approval was counted, and more people must approve. */
+/** `held`: it can still be undone. `voted`: the approval was counted, and more people must approve. */
 export type BatchOutcome =
-  | { state: 'working' | 'approved' | 'rejected' | 'voted' }
+  | { state: 'working' | 'held' | 'approved' | 'rejected' | 'voted' }
   | { state: 'failed'; message: string }
 
 export interface ApprovalBatch {
@@ -21,53 +20,83 @@ export interface ApprovalBatch {
   isSelectable: (approval: Approval) => boolean
   select: (approvals: readonly Approval[]) => void
   decide: (to: 'approve' | 'reject', body: JsonObject) => void
+  /** Withdraws those that are held. */
+  undo: () => void
   clear: () => void
 }
 
 /**
  * One decision for several approvals. Each is a separate call, so a failed one does not stop the others. If one of them has
- * a high risk, the approval of all can be undone for five seconds.
+ * a high risk, the service holds the approval of all, and all can be undone together for five seconds.
  */
 export function useApprovalBatch(): ApprovalBatch {
   const queries = useQueryClient()
   const { data: session } = useQuery(sessionQuery)
+  const { data: pending } = useQuery(approvalsQuery('pending'))
   const [selected, setSelected] = useState<readonly Approval[]>([])
-  const [outcomes, setOutcomes] = useState<ReadonlyMap<string, BatchOutcome>>(new Map())
+  const [sent, setOutcomes] = useState<ReadonlyMap<string, BatchOutcome>>(new Map())
   const [busy, setBusy] = useState(false)
-  const send = async (to: 'approve' | 'reject', body: JsonObject) => {
+  const outcomes = busy || !pending ? sent : settleHolds(sent, pending, session)
+  const decide = async (to: 'approve' | 'reject', body: JsonObject) => {
     setBusy(true)
-    for (const approval of selected) {
+    const hold_s = to === 'approve' && selected.some(isHeldFirst) ? HOLD_S : 0
+    rememberBatch(selected.map(({ approval_id }) => approval_id))
+    const send = async (approval: Approval) => {
       const { approval_id } = approval
       const setOutcome = (outcome: BatchOutcome) => setOutcomes((before) => new Map(before).set(approval_id, outcome))
       setOutcome({ state: 'working' })
-      setOutcome(await decideApproval(approval, to, body))
+      setOutcome(await decideApproval(approval, to, { ...body, ...(hold_s > 0 && { hold_s }) }))
     }
-    setBusy(false)
-    void queries.invalidateQueries({ queryKey: ['approvals'] })
+    // Together, so that all of them are held for the same seconds.
+    if (hold_s > 0) await Promise.all(selected.map(send))
+    else for (const approval of selected) await send(approval)
+    await queries.invalidateQueries({ queryKey: ['approvals'] })
     void queries.invalidateQueries({ queryKey: ['tasks'] })
+    setBusy(false)
   }
-  const decide: ApprovalBatch['decide'] = (to, body) => {
-    if (to === 'reject' || selected.every(({ risk }) => risk !== 'high')) {
-      void send(to, body)
-      return
-    }
-    const held = { approvalIds: selected.map(({ approval_id }) => approval_id), summary: batchTotals(selected) }
-    setBusy(true)
-    holdDecision(held, { send: () => void send(to, body), onUndo: () => setBusy(false) })
-  }
+  const undo = useUndo()
   return {
     selected,
     outcomes,
     busy,
     isSelectable: (approval) =>
-      approval.path !== 'question' && (!session || (isApprover(approval, session) && !isExcluded(approval, session))),
+      approval.path !== 'question' &&
+      !approval.held &&
+      (!session || (isApprover(approval, session) && !isExcluded(approval, session))),
     select: (approvals) => !busy && outcomes.size === 0 && setSelected(approvals),
-    decide,
+    decide: (to, body) => void decide(to, body),
+    undo: () =>
+      undo.mutate(selected.flatMap(({ approval_id: id }) => (outcomes.get(id)?.state === 'held' ? [id] : []))),
     clear() {
       setSelected([])
       setOutcomes(new Map())
     },
   }
+}
+
+function settleHolds(
+  sent: ReadonlyMap<string, BatchOutcome>,
+  pending: readonly Approval[],
+  session: Session | undefined,
+): ReadonlyMap<string, BatchOutcome> {
+  const byId = new Map(pending.map((approval) => [approval.approval_id, approval]))
+  return new Map(
+    [...sent].flatMap(([id, outcome]) => {
+      const now = afterHold(outcome, byId.get(id), session)
+      return now ? [[id, now] as const] : []
+    }),
+  )
+}
+
+/** What has become of an approval that was held when it was sent: the list of pending ones says it. Null: it was undone. */
+function afterHold(
+  outcome: BatchOutcome,
+  now: Approval | undefined,
+  session: Session | undefined,
+): BatchOutcome | null {
+  if (outcome.state !== 'held' || now?.held) return outcome
+  if (!now) return { state: 'approved' }
+  return session && hasVoted(now, session) ? { state: 'voted' } : null
 }
 
 async function decideApproval(

@@ -1,10 +1,11 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { callApi } from '../../api/http.ts'
-import { approvalsQuery, sessionQuery } from '../../api/queries.ts'
+import { approvalQuery, approvalsQuery, sessionQuery } from '../../api/queries.ts'
 import type { Approval, DecisionResult, JsonObject } from '../../api/types.ts'
 import { showToast } from '../../ui/toast.tsx'
 import { approvalSummary } from './approval-summary.ts'
-import { holdDecision } from './held-decisions.ts'
+import { HOLD_S, isHeldFirst } from './held-decisions.ts'
+import { forgetTextsOf } from './kept-texts.ts'
 import { hasVoted } from './may-decide.ts'
 import { approvalsText } from './text.ts'
 
@@ -24,8 +25,8 @@ export interface SendDecision {
 }
 
 /**
- * Sends a decision and shows that it was made. An approval of high risk can be undone for five seconds before: `onDecided` is
- * called when it is made, and again when it is sent.
+ * Sends a decision and shows that it was made. The service holds an approval of high risk for five seconds, in which it can be
+ * undone; the page goes on at once.
  */
 export function useDecision(approval: Approval, onDecided: () => void): SendDecision {
   const queries = useQueryClient()
@@ -33,11 +34,18 @@ export function useDecision(approval: Approval, onDecided: () => void): SendDeci
   const { mutate, isPending } = useMutation({
     mutationFn: (decision: Decision) => sendDecision(approval, decision),
     onSuccess: (result, decision) => {
-      if (result.decision === 'pending') {
+      const { approval_id: id } = approval
+      forgetTextsOf(id)
+      if (result.decision === 'held') {
+        const withHeld = <T extends Approval>(one: T): T =>
+          one.approval_id === id ? { ...one, held: result.held } : one
+        queries.setQueryData(approvalsQuery('pending').queryKey, (list) => list?.map(withHeld))
+        queries.setQueryData(approvalQuery(id).queryKey, (one) => one && withHeld(one))
+      } else if (result.decision === 'pending') {
         showToast(text.voted(result.votes.length, result.needed))
       } else {
         queries.setQueryData(approvalsQuery('pending').queryKey, (list) =>
-          list?.filter(({ approval_id }) => approval_id !== approval.approval_id),
+          list?.filter(({ approval_id }) => approval_id !== id),
         )
         showToast(doneText(approval, decision))
       }
@@ -49,29 +57,21 @@ export function useDecision(approval: Approval, onDecided: () => void): SendDeci
       void queries.invalidateQueries({ queryKey: ['tasks'] })
     },
   })
-  const decide = (decision: Decision) => {
-    sendOrHold(approval, decision, () => mutate(decision))
-    if (isHeldFirst(approval, decision)) onDecided()
-  }
-  return { decide, isPending, hasVoted: session !== undefined && hasVoted(approval, session) }
+  return { decide: mutate, isPending, hasVoted: session !== undefined && hasVoted(approval, session) }
 }
 
-/** Sends a decision at once, or an approval of high risk after five seconds, unless it is undone. */
-export function sendOrHold(approval: Approval, decision: Decision, send: () => void): void {
-  if (!isHeldFirst(approval, decision)) return send()
-  const edited = decision.body.edited ?? null
-  const held = { approvalIds: [approval.approval_id], summary: approvalSummary({ ...approval, edited }) }
-  holdDecision(held, { send })
+function sendDecision(approval: Approval, { to, body }: Decision) {
+  return callApi<DecisionResult>(`/v1/approvals/${approval.approval_id}/${to}`, {
+    method: 'POST',
+    body: { ...body, ...(to === 'approve' && approvedAs(approval)) },
+  })
 }
 
 /** The hash says which payload the member has read: an approval of another one is refused. */
-function sendDecision({ approval_id, payload_sha256 }: Approval, { to, body: given }: Decision) {
-  const body = to === 'approve' ? { ...given, payload_sha256 } : given
-  return callApi<DecisionResult>(`/v1/approvals/${approval_id}/${to}`, { method: 'POST', body })
-}
-
-const isHeldFirst = ({ risk, path }: Approval, { to }: Decision) =>
-  to === 'approve' && risk === 'high' && path !== 'question'
+export const approvedAs = (approval: Approval) => ({
+  payload_sha256: approval.payload_sha256,
+  ...(isHeldFirst(approval) && { hold_s: HOLD_S }),
+})
 
 function doneText(approval: Approval, { to, body }: Decision): string {
   const edited = body.edited ?? null

@@ -11,6 +11,7 @@ import { RoleHint, useHasRole } from '../../ui/role.tsx'
 import { Tag } from '../../ui/status.tsx'
 import { showToast } from '../../ui/toast.tsx'
 import { OauthResult } from '../connections/oauth-result.tsx'
+import { ProjectRules } from './project-rules.tsx'
 import { SetupChecklist } from './setup-checklist.tsx'
 import { blueprintsText } from './text.ts'
 
@@ -56,7 +57,11 @@ export function BlueprintsPage() {
   )
 }
 
-function BlueprintDetail({ blueprint: { blueprint, title, sells_as, installed, active } }: { blueprint: Blueprint }) {
+function BlueprintDetail({
+  blueprint: { blueprint, wedge, title, sells_as, installed, active },
+}: {
+  blueprint: Blueprint
+}) {
   const canSetUp = useHasRole()('admin')
   const invalidates = ['blueprints', 'connections', 'schedules', 'wedges']
   const provision = useApiMutation(
@@ -85,6 +90,7 @@ function BlueprintDetail({ blueprint: { blueprint, title, sells_as, installed, a
         </span>
       </header>
       <p className="text-muted">{sells_as}</p>
+      <ProjectRules wedge={wedge} />
       {!active && !canSetUp && <RoleHint>{blueprintsText.adminHint}</RoleHint>}
       <SetupChecklist blueprint={blueprint} />
     </section>

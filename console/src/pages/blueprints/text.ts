@@ -12,6 +12,8 @@ export const blueprintsText = {
   activate: 'Activate',
   activated: (title: string) => `${title} is live`,
   adminHint: 'Ask an admin to set it up.',
+  rules: 'Without an approval',
+  noRules: 'Every action needs an approval.',
   ready: 'Everything is ready',
   progress: (done: number, all: number) => `${formatNumber(done)} of ${formatNumber(all)} done`,
   checklist: 'Setup checklist',

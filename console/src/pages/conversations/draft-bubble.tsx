@@ -7,8 +7,8 @@ import { Button, KeyCap } from '../../ui/button.tsx'
 import { editedPayload } from '../approvals/approval-summary.ts'
 import { Countdown } from '../approvals/countdown.tsx'
 import { ApproveButton } from '../approvals/decision-form.tsx'
-import { HeldDecisionRow } from '../approvals/held-decision-list.tsx'
-import { useHeldDecision } from '../approvals/held-decisions.ts'
+import { SessionHeldRow } from '../approvals/held-decision-list.tsx'
+import { useKeepText } from '../approvals/kept-texts.ts'
 import { RejectForm, ReviseForm } from '../approvals/note-form.tsx'
 import { RequireApprover } from '../approvals/require-approver.tsx'
 import { type Decision, useDecision } from '../approvals/use-decision.ts'
@@ -37,7 +37,8 @@ export function DraftBubble({
   const proposed = toText(editedPayload(approval)[field])
   const [mode, setMode] = useState<DraftMode>('view')
   const [text, setText] = useState(proposed)
-  const held = useHeldDecision(approval.approval_id)
+  const { held } = approval
+  useKeepText(approval, 'edit', mode === 'edit' && text !== proposed ? text : null)
   return (
     <article
       aria-label={conversationsText.draft}
@@ -64,10 +65,10 @@ export function DraftBubble({
           onChange={(event) => setText(event.target.value)}
         />
       ) : (
-        <p className="break-words whitespace-pre-wrap">{text}</p>
+        <p className="break-words whitespace-pre-wrap">{held ? toText(held.edited?.[field] ?? text) : text}</p>
       )}
       {held ? (
-        <HeldDecisionRow decision={held} />
+        <SessionHeldRow approval={approval} held={held} />
       ) : (
         <RequireApprover approval={approval}>
           <DraftDecision
@@ -112,7 +113,9 @@ function DraftDecision({
     Escape: () => (asking ? setAsking(false) : onDiscard()),
   })
   if (mode === 'revise' || mode === 'reject') {
-    return <DraftNoteForm mode={mode} busy={isPending} decide={decide} onBack={() => onMode('view')} />
+    return (
+      <DraftNoteForm approval={approval} mode={mode} busy={isPending} decide={decide} onBack={() => onMode('view')} />
+    )
   }
   return (
     <div className="flex flex-wrap items-center gap-2">
@@ -147,21 +150,31 @@ function DraftDecision({
 
 /** Asks what the agent has to change, or why the draft is discarded. */
 function DraftNoteForm({
+  approval,
   mode,
   busy,
   decide,
   onBack,
 }: {
+  approval: Approval
   mode: 'revise' | 'reject'
   busy: boolean
   decide: (decision: Decision) => void
   onBack: () => void
 }) {
   if (mode === 'revise') {
-    return <ReviseForm busy={busy} onRevise={(note) => decide({ to: 'revise', body: { note } })} onBack={onBack} />
+    return (
+      <ReviseForm
+        approval={approval}
+        busy={busy}
+        onRevise={(note) => decide({ to: 'revise', body: { note } })}
+        onBack={onBack}
+      />
+    )
   }
   return (
     <RejectForm
+      approval={approval}
       submitLabel={conversationsText.discardDraft}
       busy={busy}
       onReject={(reason) => decide({ to: 'reject', body: reason === '' ? {} : { reason } })}

@@ -1,10 +1,13 @@
 import { useQuery } from '@tanstack/react-query'
-import { type ReactNode, useState } from 'react'
-import { decisionToken, isRefused, linkedApprovalQuery } from '../../api/decision-link.ts'
+import { type ReactNode, useEffect, useState } from 'react'
+import { decisionToken, isRefused, type LinkedApproval, linkedApprovalQuery } from '../../api/decision-link.ts'
 import { ApiError, errorMessage } from '../../api/http.ts'
 import { Button, buttonClass } from '../../ui/button.tsx'
 import { capitalize } from '../../ui/humanize.ts'
 import { Placeholder } from '../../ui/page-states.tsx'
+import { KeptTextNotice } from '../approvals/kept-text-list.tsx'
+import { useKeptTexts } from '../approvals/kept-texts.ts'
+import { approvalsText } from '../approvals/text.ts'
 import { DecisionCard } from './decision-card.tsx'
 import { type Outcome, OutcomeMessage } from './outcome-message.tsx'
 import { decideText } from './text.ts'
@@ -25,9 +28,15 @@ export function DecidePage() {
       ) : (
         <OpenLink token={token} onDecided={setOutcome} />
       )}
+      {outcome === null && <UnsentText />}
       <footer className="mt-auto text-xs text-muted">{decideText.product}</footer>
     </main>
   )
+}
+
+/** What the reader was typing when another person decided. */
+function UnsentText() {
+  return useKeptTexts().map((kept) => <KeptTextNotice key={kept.key} kept={kept} title={approvalsText.kept.decided} />)
 }
 
 function OpenLink({ token, onDecided }: { token: string; onDecided: (outcome: Outcome) => void }) {
@@ -38,11 +47,33 @@ function OpenLink({ token, onDecided }: { token: string; onDecided: (outcome: Ou
     // The service says what came of the approval, if the link cannot be used any more.
     else void refetch()
   }
+  // The link is used up when the seconds of undo are over.
+  const made = data && isUsedUp(error) ? madeOutcome(data) : null
+  useEffect(() => {
+    if (made) onDecided(made)
+  }, [made, onDecided])
+  if (made) return null
   if (refusal) return <LinkError error={refusal} onRetry={() => setRefusal(null)} />
   // While the service is away, the open approval stays, with what was typed.
   if (error && (!data || isRefused(error))) return <LinkError error={error} onRetry={() => void refetch()} />
   if (!data) return <Placeholder className="h-96" />
   return <DecisionCard token={token} linked={data} onDecided={onDecided} onFailed={onFailed} />
+}
+
+const isUsedUp = (error: unknown): boolean => error instanceof ApiError && error.status === 410
+
+/** What came of the approval that the member of the link has made and not withdrawn; null if there is none. */
+function madeOutcome({ approval: { held, votes, needed }, member }: LinkedApproval): Outcome | null {
+  if (held?.by.id !== member.id) return null
+  const count = [...votes, { by: held.by, at: held.until }]
+  return {
+    to: 'approve',
+    isQuestion: false,
+    result:
+      count.length < needed
+        ? { ok: true, decision: 'pending', votes: count, needed }
+        : { ok: true, decision: 'approved' },
+  }
 }
 
 /** Why the link cannot be used, in the words of the server where it knows more. */

@@ -1,5 +1,11 @@
-import { useMutation } from '@tanstack/react-query'
-import { decideWithLink, type LinkedApproval, readLinkedFile } from '../../api/decision-link.ts'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import {
+  decideWithLink,
+  type LinkedApproval,
+  linkedApprovalQuery,
+  readLinkedFile,
+  withdrawWithLink,
+} from '../../api/decision-link.ts'
 import { errorMessage } from '../../api/http.ts'
 import { ErrorMessage } from '../../ui/page-states.tsx'
 import { CardHeader, DecisionControls, HeldRequest } from '../approvals/approval-card.tsx'
@@ -7,9 +13,9 @@ import { actorName } from '../approvals/actor-name.ts'
 import { CustomerMessage, Fact } from '../approvals/approval-context.tsx'
 import { AgentSteps, ApprovalFiles, EarlierDecisions, ThreadEnd } from '../approvals/approval-details.tsx'
 import { VoteCount } from '../approvals/approval-people.tsx'
-import { useUnloadWarning } from '../approvals/held-decision-list.tsx'
-import { useHeldDecision } from '../approvals/held-decisions.ts'
-import { type Decision, type SendDecision, sendOrHold } from '../approvals/use-decision.ts'
+import { HeldDecisionRow } from '../approvals/held-decision-list.tsx'
+import { forgetTextsOf } from '../approvals/kept-texts.ts'
+import { approvedAs, type Decision, type SendDecision } from '../approvals/use-decision.ts'
 import { approvalsText } from '../approvals/text.ts'
 import type { Outcome } from './outcome-message.tsx'
 import { decideText } from './text.ts'
@@ -25,17 +31,17 @@ interface CardProps {
 export function DecisionCard(props: CardProps) {
   const { approval, member } = props.linked
   const { context, rule, schema, thread, steps, files, waits_for } = approval
-  const held = useHeldDecision(approval.approval_id)
-  useUnloadWarning(held !== undefined)
-  const { error, ...send } = useLinkDecision(props)
+  const { error, undo, ...send } = useLinkDecision(props)
   return (
     <article aria-label={decideText.title} className="panel flex flex-col">
       <CardHeader approval={approval} rule={rule} />
       <div className="flex flex-col gap-4 border-t border-line p-5">
         {context.message && <CustomerMessage message={context.message} client={context.client} />}
         <Facts context={context} />
-        {held ? (
-          <HeldRequest approval={approval} decision={held} />
+        {approval.held ? (
+          <HeldRequest approval={approval}>
+            <HeldDecisionRow held={approval.held} onUndo={approval.held.by.id === member.id ? undo : null} />
+          </HeldRequest>
         ) : (
           <DecisionControls approval={approval} schema={schema} send={send} />
         )}
@@ -73,14 +79,29 @@ function useLinkDecision({
   linked: { approval, member },
   onDecided,
   onFailed,
-}: CardProps): SendDecision & { error: Error | null } {
-  const { payload_sha256, path, votes } = approval
+}: CardProps): SendDecision & { undo: () => void; error: Error | null } {
+  const queries = useQueryClient()
+  const { queryKey } = linkedApprovalQuery(token)
   const { mutate, isPending, error } = useMutation({
     mutationFn: ({ to, body }: Decision) =>
-      decideWithLink(token, { decision: to, ...body, ...(to === 'approve' && { payload_sha256 }) }),
-    onSuccess: (result, { to }) => onDecided({ to, isQuestion: path === 'question', result }),
+      decideWithLink(token, { decision: to, ...body, ...(to === 'approve' && approvedAs(approval)) }),
+    onSuccess: (result, { to }) => {
+      forgetTextsOf(approval.approval_id)
+      if (result.decision !== 'held') return onDecided({ to, isQuestion: approval.path === 'question', result })
+      const { held } = result
+      queries.setQueryData(queryKey, (linked) => linked && { ...linked, approval: { ...linked.approval, held } })
+    },
     onError: onFailed,
   })
-  const decide = (decision: Decision) => sendOrHold(approval, decision, () => mutate(decision))
-  return { decide, isPending, error, hasVoted: votes.some(({ by }) => by.id === member.id) }
+  const undo = useMutation({
+    mutationFn: () => withdrawWithLink(token),
+    onSettled: () => queries.invalidateQueries({ queryKey }),
+  })
+  return {
+    decide: mutate,
+    undo: () => undo.mutate(),
+    isPending,
+    error,
+    hasVoted: approval.votes.some(({ by }) => by.id === member.id),
+  }
 }

@@ -95,10 +95,12 @@ export const wedgesText = {
   suggestions: 'Suggested rules',
   suggestion: {
     title: (action: string, count: number) =>
-      `You approved ${plural(count, 'request', 'requests')} for ${action} unchanged. Let a rule approve them?`,
+      `Your team approved ${plural(count, 'request', 'requests')} for ${action} unchanged. Let a rule approve such requests?`,
     rule: 'Rule',
     wouldPass: (count: number, sum: string | null, since: string) =>
       `It would have approved ${plural(count, 'request', 'requests')}${sum === null ? '' : `, ${sum} in total`}, since ${since}.`,
+    covers: (covered: number, above: number, lowest: string) =>
+      `It covers ${covered.toLocaleString()} of ${(covered + above).toLocaleString()}, not the ${above === 1 ? `${lowest} one` : `${above.toLocaleString()} from ${lowest} up`}.`,
     undecided: (count: number) =>
       `It would also have approved ${plural(count, 'expired request', 'expired requests')}.`,
     notCovered: (count: number) =>
@@ -107,6 +109,8 @@ export const wedgesText = {
         : `It would have approved none of the ${plural(count, 'request', 'requests')} that people rejected, sent back or edited.`,
     examples: 'Examples',
     approvedExamples: 'Approved unchanged',
+    aboveExamples: 'Approved, above the limit',
+    amountHint: 'Larger amounts still need a person.',
     refusedExamples: 'Rejected, sent back or edited',
     save: 'Save as rule',
     confirm: (rule: string) => `Save this rule? From now on these requests are sent without asking a person: ${rule}.`,

@@ -1,0 +1,59 @@
+import { findApiKey } from '../accounts/credential-rows.ts'
+import { forbidden, Problem } from '../base/problem.ts'
+import type { Ctx, Tx } from '../ctx/ctx.ts'
+import { sleep, toIsoTime } from '../ctx/world.ts'
+import { StoreUnavailable } from '../store/errors.ts'
+import { approveApproval } from './decide-approval.ts'
+import { type HeldApproval, parseHeld } from './held-approval.ts'
+import { type DueHold, listDueHolds, updateApprovalReleased } from './held-rows.ts'
+import { dropHold } from './hold-approval.ts'
+
+/** Uses up the decision link with this hash, in the transaction of the approval. */
+export type UseLink = (tx: Tx, hash: string, now: string) => Promise<void>
+
+/** The time between two rounds: a hold that ends before the next round is committed in this one, when it ends. */
+const ROUND_MS = 1_000
+
+/** Makes the approvals whose holds end, each once over all replicas, whichever replica has stored them. */
+export async function commitDueHolds(ctx: Ctx, useLink: UseLink, stopping: AbortSignal): Promise<void> {
+  const { clock } = ctx.world
+  for (const hold of await listDueHolds(ctx.db, { until: toIsoTime(clock.now() + ROUND_MS) })) {
+    const waitMs = Date.parse(hold.held_until ?? '') - clock.now()
+    if (waitMs > 0) await sleep(clock, waitMs, stopping)
+    if (stopping.aborted) return
+    await commitHold(ctx, useLink, hold)
+  }
+}
+
+/** Makes one approval with every check of a decision. If one of them fails, the request is pending again. */
+async function commitHold(ctx: Ctx, useLink: UseLink, hold: DueHold): Promise<void> {
+  const held = parseHeld(hold)
+  if (!held) return
+  const decider = {
+    actor: held.by,
+    useCredential: async (tx: Tx) => {
+      const [released] = await updateApprovalReleased(tx.db, { id: hold.id, held_until: hold.held_until ?? '' })
+      if (!released) throw new HoldEnded()
+      if (held.link_hash !== null) await useLink(tx, held.link_hash, held.made_at)
+    },
+  }
+  const decision = { edited: held.edited ?? undefined, note: held.note ?? undefined, madeAt: held.made_at }
+  try {
+    await approveApproval(ctx, { ...decider, role: await currentRole(ctx, hold, held) }, hold, decision)
+  } catch (error) {
+    if (error instanceof HoldEnded) return
+    if (error instanceof StoreUnavailable) throw error
+    const isRefused = error instanceof Problem && error.status < 500
+    if (!isRefused) ctx.world.log.error({ err: error, approval: hold.id }, 'a held approval failed')
+    await dropHold(ctx, hold, isRefused ? error.message : 'the service failed')
+  }
+}
+
+/** Another replica has made the approval, or its person has withdrawn it. */
+class HoldEnded extends Error {}
+
+/** The role of a member is read again with the approval itself; a key that was revoked has none. */
+async function currentRole(ctx: Ctx, { project_id }: DueHold, { by, role }: HeldApproval) {
+  if (by.kind === 'key' && !(await findApiKey(ctx.db, [project_id], by.id))) throw forbidden('the API key was revoked')
+  return role
+}

@@ -1,0 +1,28 @@
+import type { JsonObject } from '../base/json.ts'
+import type { Actor, Role } from '../ctx/scope.ts'
+import type { ApprovalRow } from '../store/tables.ts'
+
+/** An approval that a person has made and can still withdraw. */
+export interface HeldApproval {
+  by: Actor
+  /** The role of the credential that the person used. */
+  role: Role
+  made_at: string
+  edited: JsonObject | null
+  note: string | null
+  /** The hash of the decision link that the person used; null: none. */
+  link_hash: string | null
+}
+
+export function parseHeld({ held }: Pick<ApprovalRow, 'held'>): HeldApproval | null {
+  if (held === null) return null
+  const parsed: HeldApproval = JSON.parse(held)
+  return parsed
+}
+
+/** How long the console, the decision page and the chats hold an approval of high risk, in seconds. */
+const HIGH_RISK_HOLD_S = 5
+
+/** How long a person can withdraw an approval that was made with a button, in seconds. An answer is sent at once. */
+export const buttonHoldS = ({ risk, path }: Pick<ApprovalRow, 'risk' | 'path'>): number =>
+  risk === 'high' && path !== 'question' ? HIGH_RISK_HOLD_S : 0
