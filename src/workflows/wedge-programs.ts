@@ -47,7 +47,7 @@ export class WedgePrograms {
       limits: PROGRAM_LIMITS,
     })
     const end = createEndReader(onLine)
-    cell.onLine(setup === null ? onLine : end.onLine)
+    cell.onLine(setup === null ? onLine : (line) => end.onLine(line))
     if (setup !== null) writeSetup(cell, setup)
     this.#running.set(cell, projectId)
     const exited = cell.exited.finally(() => {
