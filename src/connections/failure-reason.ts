@@ -10,7 +10,7 @@ const MAX_CHARACTERS = 500
  * Why the other side refused, on one line: its own words if it says any. Null for a success. It is masked before it is cut,
  * because half of a secret would not be found.
  */
-export function describeFailure(response: UpstreamResponse, mask: SecretMask): string | null {
+export function describeUpstreamFailure(response: UpstreamResponse, mask: SecretMask): string | null {
   const { ok, status, error, body } = response
   if (ok) return null
   const bare = `upstream answered ${status}`

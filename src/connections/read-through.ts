@@ -10,7 +10,7 @@ import type { AskPerson, UpstreamResponse } from './executors/executor.ts'
 import { requireExecutor } from './executors/executor-table.ts'
 import { isRedirect } from './executors/http-request.ts'
 import { checkToolCall } from './connection-tools.ts'
-import { describeFailure } from './failure-reason.ts'
+import { describeUpstreamFailure } from './failure-reason.ts'
 import { recordConnectionHealth, toHealthError } from './health.ts'
 import { type Connection, findConnection } from './rows.ts'
 
@@ -46,7 +46,7 @@ export async function readThroughConnection(
     const response = await read(ctx, { connection, secret, ...request })
     if (isRedirect(response.status)) throw badRequest('upstream answered with a redirect, which is not followed')
     const mask = createSecretMask([secret, ...(response.secrets ?? [])])
-    const failure = describeFailure(response, mask)
+    const failure = describeUpstreamFailure(response, mask)
     await recordConnectionHealth(ctx, connection, toHealthError(response.status, failure))
     return { ...toReadResult(response, mask), ...(failure !== null && { error: failure }) }
   } catch (error) {

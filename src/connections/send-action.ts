@@ -10,7 +10,7 @@ import { openSecret } from '../vault/secrets.ts'
 import type { ActionCall, AskPerson, UpstreamResponse } from './executors/executor.ts'
 import { findExecutor, requireExecutor } from './executors/executor-table.ts'
 import { checkToolCall } from './connection-tools.ts'
-import { describeFailure } from './failure-reason.ts'
+import { describeUpstreamFailure } from './failure-reason.ts'
 import { recordConnectionHealth, toHealthError } from './health.ts'
 import { type Connection, findConnection } from './rows.ts'
 import type { ConnectionTool } from './tool.ts'
@@ -99,7 +99,7 @@ async function attemptAction(
   progress.mayBeSent = true
   const response = await send(ctx, { connection, secret, ...call })
   const mask = createSecretMask([secret, ...(response.secrets ?? [])])
-  return toActionResult({ ...response, body: mask.json(response.body), error: describeFailure(response, mask) })
+  return toActionResult({ ...response, body: mask.json(response.body), error: describeUpstreamFailure(response, mask) })
 }
 
 /** The executor of the connection. The tool may have been changed or switched off while the approval waited. */
