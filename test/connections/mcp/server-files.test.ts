@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { eachStore, type TestApp } from '../../app.ts'
+import { page } from '../../docs/pages.ts'
 import { startCall } from './mcp-app.ts'
 import { bundleServer, connectCommand, openWedgeServerApp, serverSource } from './wedge-server-app.ts'
 
@@ -34,7 +35,12 @@ test('server-memory keeps its files in the bwrap sandbox', async () => {
 })
 
 test('server-sequential-thinking, which declares createRequire itself, is bundled by the line of the documentation', async () => {
-  const app = await openWedgeServerApp('sqlite', { 'servers/think.mjs': bundleServer('sequential-thinking') })
+  const name = '@modelcontextprotocol/server-sequential-thinking'
+  const files = {
+    'servers/think.mjs': bundleServer('sequential-thinking'),
+    'servers/package.json': page(`node_modules/${name}/package.json`),
+  }
+  const app = await openWedgeServerApp('sqlite', files)
   await connectCommand(app, 'node servers/think.mjs', { sequentialthinking: 'read' })
   const thought = { thought: 'Look.', nextThoughtNeeded: false, thoughtNumber: 1, totalThoughts: 1 }
   expect(await callTool(app, 'sequentialthinking', thought)).toContain('"ok":true')
@@ -48,7 +54,7 @@ test('a server gets its variables, and files that are too large or removed are n
     return process.env.GREETING + ' ' + fs.readdirSync(process.env.DATA).sort()`
   const app = await openWedgeServerApp('sqlite', { 'servers/own.mjs': serverSource({ onCall }) })
   const env = { GREETING: 'hello', DATA: '$TMP' }
-  const path = await connectCommand(app, 'node servers/own.mjs', { echo: 'read' }, env)
+  await connectCommand(app, 'node servers/own.mjs', { echo: 'read' }, env)
   const call = (text: string) => callTool(app, 'echo', { text })
   expect(await call('a 10')).toContain('hello a"')
   expect(await call('b 3000000')).toContain('hello a,b"')
@@ -56,7 +62,4 @@ test('a server gets its variables, and files that are too large or removed are n
   expect(await call('a x')).toContain('hello c"')
   expect(await call('')).toContain('hello c"')
   expect(app.logged.join('')).toContain('the files of an MCP server were not kept')
-  const config = { command: 'node servers/own.mjs', wedge: 'desk', env: { ...env, GREETING: 'bye' } }
-  await app.call('PATCH', path, { config })
-  expect(await call('')).toContain('has changed since it was confirmed')
 })
