@@ -85,6 +85,7 @@ const bundles = [
   // CommonJS starts a few milliseconds faster, and these two programs are started often.
   { entry: 'src/harness/main.ts', out: 'harness.cjs', options: { minify: true, format: 'cjs' } },
   { entry: 'src/workflow-cell/main.ts', out: 'workflow-cell.cjs', options: { minify: true, format: 'cjs' } },
+  { entry: 'src/workflow-cell/program-setup.ts', out: 'program-setup.cjs', options: { minify: true, format: 'cjs' } },
   {
     entry: 'src/channels/parsers/parser-thread.ts',
     out: 'parser-thread.cjs',

@@ -10,6 +10,7 @@ import type { AskPerson, UpstreamResponse } from './executors/executor.ts'
 import { requireExecutor } from './executors/executor-table.ts'
 import { isRedirect } from './executors/http-request.ts'
 import { checkToolCall } from './connection-tools.ts'
+import { describeUpstreamFailure } from './failure-reason.ts'
 import { recordConnectionHealth, toHealthError } from './health.ts'
 import { type Connection, findConnection } from './rows.ts'
 
@@ -26,6 +27,8 @@ export interface ConnectionReadResult {
   status: number
   content_type: string
   body: Json
+  /** Why it is not ok. */
+  error?: string
 }
 
 /** Reads through the connection without side effects. Every failure is thrown as a `Problem`. */
@@ -43,12 +46,9 @@ export async function readThroughConnection(
     const response = await read(ctx, { connection, secret, ...request })
     if (isRedirect(response.status)) throw badRequest('upstream answered with a redirect, which is not followed')
     const mask = createSecretMask([secret, ...(response.secrets ?? [])])
-    await recordConnectionHealth(
-      ctx,
-      connection,
-      toHealthError(response.status, response.error && mask.text(response.error)),
-    )
-    return toReadResult(response, mask)
+    const failure = describeUpstreamFailure(response, mask)
+    await recordConnectionHealth(ctx, connection, toHealthError(response.status, failure))
+    return { ...toReadResult(response, mask), ...(failure !== null && { error: failure }) }
   } catch (error) {
     const problem = toReadProblem(error)
     if (!(error instanceof Problem)) await recordConnectionHealth(ctx, connection, problem.message)

@@ -122,8 +122,9 @@ export async function updateConnectionHealth(db: Db, id: string, health: Connect
   await db.updateTable('connections').set(health).where('id', '=', id).execute()
 }
 
-/** Deletes the connection and its tools. */
+/** Deletes the connection, its tools and the files of its server. */
 export async function deleteConnection(db: Db, id: string): Promise<boolean> {
+  await db.deleteFrom('connection_files').where('connection_id', '=', id).execute()
   await db.deleteFrom('connection_tools').where('connection_id', '=', id).execute()
   const result = await db.deleteFrom('connections').where('id', '=', id).executeTakeFirst()
   return result.numDeletedRows === 1n

@@ -10,6 +10,7 @@ import { openSecret } from '../vault/secrets.ts'
 import type { ActionCall, AskPerson, UpstreamResponse } from './executors/executor.ts'
 import { findExecutor, requireExecutor } from './executors/executor-table.ts'
 import { checkToolCall } from './connection-tools.ts'
+import { describeUpstreamFailure } from './failure-reason.ts'
 import { recordConnectionHealth, toHealthError } from './health.ts'
 import { type Connection, findConnection } from './rows.ts'
 import type { ConnectionTool } from './tool.ts'
@@ -98,11 +99,7 @@ async function attemptAction(
   progress.mayBeSent = true
   const response = await send(ctx, { connection, secret, ...call })
   const mask = createSecretMask([secret, ...(response.secrets ?? [])])
-  return toActionResult({
-    ...response,
-    body: mask.json(response.body),
-    error: response.error && mask.text(response.error),
-  })
+  return toActionResult({ ...response, body: mask.json(response.body), error: describeUpstreamFailure(response, mask) })
 }
 
 /** The executor of the connection. The tool may have been changed or switched off while the approval waited. */

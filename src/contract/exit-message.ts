@@ -5,6 +5,9 @@ const MAX_STDERR_CHARACTERS = 1000
 const REASON = /^(?=[^:]*(?:Error|Exception))[\w.]+(?: ?\[\w+\])?: /
 /** A line of a stack that is not in the code of the agent: in Node.js or in an installed package. */
 const FOREIGN_STACK_LINE = /^ +at .*(?:\bnode:|\/node_modules\/)/
+/** A warning of Node.js, Python or the library of Anthropic, which would hide the reason. */
+const WARNING =
+  /^\(node:\d+\) |^\(Use `node |\b\w*Warning: |^The model '.*' is deprecated |^Please migrate to a newer model/
 
 /**
  * The error for an agent that gave no output, with the end of its standard error. It cannot reveal a valid
@@ -31,7 +34,9 @@ function reasonLines(lines: string[]): string {
   return text.length <= MAX_STDERR_CHARACTERS ? text : cut()
 }
 
-function lastLines(lines: string[]): string {
+function lastLines(all: string[]): string {
+  const reasons = all.filter((line) => !WARNING.test(line))
+  const lines = reasons.some((line) => line !== '') ? reasons : all
   const text = lines.slice(-MAX_STDERR_LINES).join('\n')
   if (text.length <= MAX_STDERR_CHARACTERS) return text
   // Does not begin with the second half of a surrogate pair.

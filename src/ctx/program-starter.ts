@@ -1,3 +1,5 @@
+import type { ProgramFiles, ProgramSetup } from '../contract/program-setup.ts'
+
 /** A Node program in the folder of a wedge. */
 export interface WedgeProgram {
   projectId: string
@@ -6,6 +8,8 @@ export interface WedgeProgram {
   /** The path of the script below the folder. */
   script: string
   args: string[]
+  /** Its variables and files; null if it needs neither. */
+  setup: ProgramSetup | null
 }
 
 /** A program that runs without network, without the service's environment and without a credential. */
@@ -14,6 +18,8 @@ export interface RunningProgram {
   write(line: string): void
   /** Ends the program and all its children. */
   kill(): Promise<void>
+  /** Ends its input, so that it ends by itself, and returns its files; null if it has none that can be kept. */
+  finish(): Promise<ProgramFiles | null>
   /** `stderr` is the end of what it wrote there. */
   exited: Promise<{ stderr: string }>
 }

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../base/json.ts'
 import { actionRequest, PLANE_TOOLS, type PlaneToolRequest, readRequest } from '../contract/plane-tools.ts'
 import { type PlaneCallResult, callPlane, describeFailure, resultFields, toGateCall } from './plane-client.ts'
-import { pickFields } from '../base/json-fields.ts'
+import { pickFields, textField } from '../base/json-fields.ts'
 import { gateRefusal } from './tool-gate.ts'
 import { type HarnessRun, RunFailure } from './harness-run.ts'
 import { toolFailure, type ToolOutcome, type HarnessTool } from './tool.ts'
@@ -106,12 +106,12 @@ function isSuccess({ status }: PlaneCallResult): boolean {
   return status >= 200 && status < 300
 }
 
-/** `ok: false` in a 2xx response comes from upstream: the model gets the whole body, the event only the failure. */
+/** `ok: false` in a 2xx response comes from upstream: the model gets the whole body, the event only the reason. */
 function toToolOutcome(result: PlaneCallResult): ToolOutcome {
   if (!isSuccess(result)) return toolFailure(describeFailure(result))
-  const { ok, status, revise } = resultFields(result)
+  const fields = resultFields(result)
+  const { ok, revise } = fields
   if (ok !== false) return { ok: true, output: result.body }
   if (revise === true) return { ok: false, error: 'a person sent it back', output: result.body }
-  const error = typeof status === 'number' ? `upstream answered with status ${status}` : 'upstream failed'
-  return { ok: false, error, output: result.body }
+  return { ok: false, error: textField(fields, 'error') || 'upstream failed', output: result.body }
 }

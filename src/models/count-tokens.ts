@@ -8,9 +8,11 @@ import type { ModelRun } from './model-run.ts'
 import { attemptProviderCall, isProviderFailure, type ProviderRequest } from './provider-call.ts'
 import { toProviderRequest } from './provider-request.ts'
 import { readWholeResponse } from './read-response.ts'
+import { refuseFields } from './refuse-fields.ts'
 import { refuseOutsideContent } from './restrict-request.ts'
 
-const COUNTED_FIELDS = ['system', 'messages', 'tools', 'tool_choice', 'thinking', 'output_config', 'cache_control']
+const COUNTED_FIELDS = `system messages tools tool_choice thinking output_config output_format cache_control
+  context_management`.split(/\s+/)
 
 /** A count is free, but it uses up the rate limit of a key that all projects share. */
 const MAX_COUNTS_PER_RUN = 1000
@@ -24,6 +26,7 @@ export async function countTokens(
   headers: IncomingHttpHeaders,
 ): Promise<JsonObject> {
   const { provider, name } = run.model
+  refuseFields('anthropic', requested)
   const body: JsonObject = { model: name, ...pickFields(requested, ...COUNTED_FIELDS) }
   refuseOutsideContent('anthropic', body)
   const text = JSON.stringify(body)

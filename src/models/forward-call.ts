@@ -19,6 +19,7 @@ import { playModelRehearsal } from './play-rehearsal.ts'
 import { droppedFieldsHeader, toModelRequest } from './model-request.ts'
 import { chooseShownFiles, createFileText, readRequestFiles } from './shown-files.ts'
 import { noteModelFailure, type ModelRun } from './model-run.ts'
+import { refuseFields } from './refuse-fields.ts'
 import { createResponseReader, describeStreamProblem, readWholeResponse } from './read-response.ts'
 import { callProviderWithRetry, ModelUnavailable } from './retry.ts'
 import { switchModel } from './switch-model.ts'
@@ -45,6 +46,7 @@ export async function forwardModelCall(
   requested: JsonObject,
   headers: IncomingHttpHeaders,
 ): Promise<HttpResponse | StreamResponse<Writable>> {
+  refuseFields(api, requested)
   const body = run.outputItems.putBack(requested)
   run.toolLog?.recordResults(PROVIDER_FORMATS[api].listToolResults(body))
   if (run.model.provider === 'rehearsal') return playModelRehearsal(run, api, body)

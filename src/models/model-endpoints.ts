@@ -9,6 +9,7 @@ import type { HttpResponse, StreamResponse } from '../http/route.ts'
 import { countTokens } from './count-tokens.ts'
 import { forwardModelCall } from './forward-call.ts'
 import { type ModelRun, noteRefusedCall } from './model-run.ts'
+import { toProviderRefusal } from './refuse-fields.ts'
 
 /** What an agent can send to the proxy: the path below the provider, and a body. */
 export interface ModelPost {
@@ -19,22 +20,32 @@ export interface ModelPost {
 }
 
 /** Answers a POST of an agent: a model call in one of the APIs, or a count of tokens. Other paths do not exist. */
-export async function postToModel(
-  ctx: Ctx,
-  run: ModelRun,
-  { provider, path, body, headers }: ModelPost,
-): Promise<HttpResponse | StreamResponse<Writable> | JsonObject> {
+export async function postToModel(ctx: Ctx, run: ModelRun, post: ModelPost): Promise<PostResponse> {
   try {
-    const apis = apisOf(requireProvider(run, provider))
-    const endpoint = withoutSlash(path)
-    const api = apis.find((name) => PROVIDER_FORMATS[name].paths.includes(endpoint))
-    if (api) return await forwardModelCall(ctx, run, api, body, headers)
-    if (apis.includes('anthropic') && COUNT_PATHS.includes(endpoint)) return await countTokens(ctx, run, body, headers)
-    throw notFound('model route')
+    const provider = requireProvider(run, post.provider)
+    return await answerPost(ctx, run, provider, post).catch((error: unknown) => {
+      throw error instanceof Problem && error.status === 400 ? toProviderRefusal(provider, error) : error
+    })
   } catch (error) {
     if (error instanceof Problem && [400, 404].includes(error.status)) noteRefusedCall(run, error.message)
     throw error
   }
+}
+
+type PostResponse = HttpResponse | StreamResponse<Writable> | JsonObject
+
+async function answerPost(
+  ctx: Ctx,
+  run: ModelRun,
+  provider: ModelProvider,
+  { path, body, headers }: ModelPost,
+): Promise<PostResponse> {
+  const apis = apisOf(provider)
+  const endpoint = withoutSlash(path)
+  const api = apis.find((name) => PROVIDER_FORMATS[name].paths.includes(endpoint))
+  if (api) return forwardModelCall(ctx, run, api, body, headers)
+  if (apis.includes('anthropic') && COUNT_PATHS.includes(endpoint)) return countTokens(ctx, run, body, headers)
+  throw notFound('model route')
 }
 
 const COUNT_PATHS = PROVIDER_FORMATS.anthropic.paths.map((path) => `${path}/count_tokens`)

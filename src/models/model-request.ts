@@ -29,7 +29,6 @@ export function toModelRequest(
   ceiling: number | null,
 ): ModelRequest {
   const rules = REQUEST_RULES[api]
-  rules.refuseRequest(requested)
   const body: ModelRequest['body'] = { model, ...pickFields(requested, ...rules.forwarded) }
   refuseOutsideContent(api, body)
   Object.assign(body, rules.addedFields(body, model))
@@ -45,16 +44,13 @@ export function toModelRequest(
 
 const LIMIT_FIELDS: LimitField[] = ['max_output_tokens', 'max_completion_tokens', 'max_tokens']
 
+/** A label, a price or a hint; other fields that are not passed on were refused before. */
 function droppedFields(api: ModelApi, requested: JsonObject): string[] {
-  const { forwarded, replaced } = REQUEST_RULES[api]
-  const known = new Set([...forwarded, ...replaced])
-  return Object.keys(requested).filter((field) => !known.has(field) && requested[field] !== null)
+  const known = new Set(Object.values(REQUEST_RULES[api].dropped).flat())
+  return Object.keys(requested).filter((field) => known.has(field) && requested[field] !== null)
 }
 
-const MAX_NAMED_FIELDS = 50
-
-/** Tells the agent which of its fields had no effect. A name that cannot be in a header is left out. */
+/** Tells the agent which of its fields had no effect. */
 export function droppedFieldsHeader({ dropped }: ModelRequest): Record<string, string> {
-  const names = dropped.filter((field) => /^[\w.-]{1,64}$/.test(field)).slice(0, MAX_NAMED_FIELDS)
-  return names.length > 0 ? { 'x-svc-dropped-fields': names.join(', ') } : {}
+  return dropped.length > 0 ? { 'x-svc-dropped-fields': dropped.join(', ') } : {}
 }

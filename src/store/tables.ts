@@ -540,6 +540,14 @@ export interface ConnectionToolRow {
   updated_at: IsoTime
 }
 
+/** The files that the MCP server of a connection keeps between calls. */
+export interface ConnectionFilesRow {
+  connection_id: string
+  /** Each file by its path, in base64. */
+  content: JsonText
+  updated_at: IsoTime
+}
+
 /** An encrypted secret, such as the credential of a connection. */
 export interface VaultRow {
   project_id: string
@@ -1266,6 +1274,7 @@ export interface Tables {
   wedge_policies: WedgePolicyRow
   connections: ConnectionRow
   connection_tools: ConnectionToolRow
+  connection_files: ConnectionFilesRow
   vault: VaultRow
   oauth_flows: OauthFlowRow
   token_locks: TokenLockRow

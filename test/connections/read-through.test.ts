@@ -40,6 +40,7 @@ test('an error response of the server is a result with ok false', async () => {
     status: 404,
     content_type: 'text/plain',
     body: 'no',
+    error: 'upstream answered 404: no',
   })
 })
 

@@ -146,6 +146,13 @@ test.each([
     'the agent ended without an output (exit code 3): line 3\nline 4\nline 5\nline 6\nbad   [31mend',
   ],
   [
+    'writes warnings and then the reason, without the name of an error',
+    `for n in 1 2; do echo "The model 'm' is deprecated and will reach end-of-life on November 30th, 2026" >&2
+    echo 'Please migrate to a newer model. Visit https://docs.example for more information.' >&2; done
+    echo '(node:7) [DEP0040] DeprecationWarning: The module is deprecated.' >&2; echo 'no order A-1' >&2; exit 1`,
+    'the agent ended without an output (exit code 1): no order A-1',
+  ],
+  [
     'lacks a package',
     `node --input-type=module -e "import 'no-such-package'"`,
     expect.stringMatching(/\(exit code 1\): Error \[ERR_MODULE_NOT_FOUND\]: Cannot find package 'no-such-package' /),

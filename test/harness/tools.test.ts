@@ -111,7 +111,7 @@ test('a rejected or expired action ends the run', async () => {
 test('the model gets the error of a failed tool and the run continues', async () => {
   const answers: FakePlaneReply[] = [
     { status: 404, json: { error: 'no such record' } },
-    { json: { ok: false, status: 503, body: 'later' } },
+    { json: { ok: false, status: 503, body: 'later', error: 'upstream answered 503: later' } },
   ]
   const calls = [
     { name: 'records_get', input: { collection: 'a', key: 'b' } },
@@ -121,7 +121,7 @@ test('the model gets the error of a failed tool and the run continues', async ()
   const { lines, last, seen } = await use(calls, () => answers.shift() ?? { status: 500 })
   expect(eventData(lines, 'tool.result')).toMatchObject([
     { ok: false, error: 'no such record' },
-    { ok: false, error: 'upstream answered with status 503' },
+    { ok: false, error: 'upstream answered 503: later' },
     { ok: false, error: '$.capability is required' },
   ])
   expect(seen).toHaveLength(2)

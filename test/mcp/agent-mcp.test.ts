@@ -3,6 +3,7 @@ import { build } from 'esbuild'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { requestedApprovalId, sharedGatedApp } from '../approvals/gated-app.ts'
 import { addShop, shopWedgeFiles } from '../connections/operations-app.ts'
+import { SDK_ROOT } from '../sdk-packages.ts'
 import { scriptedAgentFolder, startScript, waitForEvent } from '../runs/scripted-agent.ts'
 
 const agents = scriptedAgentFolder()
@@ -11,7 +12,7 @@ const agents = scriptedAgentFolder()
 beforeAll(async () => {
   const contents = `export { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'`
   await build({
-    stdin: { contents, resolveDir: import.meta.dirname },
+    stdin: { contents, resolveDir: SDK_ROOT },
     bundle: true,
     platform: 'node',
     format: 'cjs',

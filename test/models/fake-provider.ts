@@ -111,6 +111,14 @@ export function anthropicStream({ text = '', call, stop }: ScriptedTurn): string
   return events.map((event) => `event: ${String(event['type'])}\ndata: ${JSON.stringify(event)}\n\n`).join('')
 }
 
+/** A reply of the Messages API as one object. */
+export function anthropicReply({ text = '', call }: ScriptedTurn): JsonObject {
+  const content = call ? { type: 'tool_use', id: 'toolu_1', ...call } : { type: 'text', text }
+  const usage = { input_tokens: 1000, output_tokens: 100 }
+  const stop_reason = call ? 'tool_use' : 'end_turn'
+  return { id: 'msg_1', type: 'message', role: 'assistant', model: 'x', content: [content], stop_reason, usage }
+}
+
 function openaiStream({ text = '', call, stop }: ScriptedTurn): string {
   const deltas: JsonObject[] = [{ role: 'assistant', content: '' }, ...halves(text).map((content) => ({ content }))]
   if (call) {

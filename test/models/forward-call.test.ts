@@ -83,12 +83,12 @@ describe.each(['anthropic', 'openai'] as const)('model call, %s format', (wire) 
   test('a call goes to the model of the run with the real key and without credentials of the sandbox', async () => {
     await start(wire, [whole(wire)])
     const response = await proxy.call(
-      { ...helloRequest, n: 4, user: 'me' },
+      { ...helloRequest, metadata: { user: 'me' } },
       { headers: { cookie: 'a=b', 'anthropic-beta': 'x-1' } },
     )
     const [seen] = provider.seen
     expect(seen?.body).toMatchObject({ model: MODELS[wire], messages: helloRequest['messages'], stream: true })
-    expect(seen?.body).not.toHaveProperty('n')
+    expect(seen?.body).not.toHaveProperty('metadata')
     expect(seen?.headers).not.toHaveProperty('cookie')
     if (wire === 'anthropic') {
       expect(seen?.path).toBe('/v1/messages')
@@ -452,13 +452,6 @@ describe('requests of the sandbox', () => {
     expect((await proxy.call({ ...helloRequest, ...more })).status).toBe(400)
     expect(provider.seen).toHaveLength(0)
     expect(proxy.run.reservedMicros).toBe(0)
-  })
-
-  test('MCP servers, service tiers and containers are not passed on to the provider', async () => {
-    await start('anthropic', [whole('anthropic')])
-    const more = { mcp_servers: [{ url }], service_tier: 'priority', container: 'c', speed: 'fast', metadata: {} }
-    await proxy.call({ ...helloRequest, ...more })
-    for (const field of Object.keys(more)) expect(provider.seen[0]?.body).not.toHaveProperty(field)
   })
 
   test('tools of the caller and inline content are passed on', async () => {

@@ -132,7 +132,7 @@ const PATHS_OVER_HTTP = '/v1/internal/llm/openai/v1/chat/completions'
 
 test('a request over the pipe with 64 levels is accepted', async () => {
   proxy = await openModelProxy({}, { wedge: wedgeWithRehearsals({ triage: [{ say: 'Hi.' }] }) })
-  expect(await send({ body: { ...helloRequest, more: nested(63) } })).toMatchObject([{ status: 200 }])
+  expect(await send({ body: { ...helloRequest, metadata: nested(63) } })).toMatchObject([{ status: 200 }])
 })
 
 test('an unexpected error is an internal error whose details are only logged', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { errorMessageIn } from '../../src/base/json-fields.ts'
 import type { Json, JsonObject } from '../../src/base/json.ts'
 import type { ModelProvider } from '../../src/contract/agent-protocol.ts'
 import type { Conversation } from '../../src/contract/providers/conversation.ts'
@@ -139,7 +140,10 @@ describe.each(['anthropic', 'openai'] as const)('rehearsal, %s format', (wire) =
   test('without a script the error says what to do', async () => {
     proxy = await openModelProxy({})
     const sentence = "wedge 'refunds' has no rehearsal for 'triage': set SVC_MODEL or add rehearsals/triage.json"
-    expect(await proxy.call({ messages: [] }, { wire })).toMatchObject({ status: 400, body: { error: sentence } })
+    expect(await proxy.call({ messages: [] }, { wire })).toMatchObject({
+      status: 400,
+      body: { error: { message: sentence } },
+    })
     expect(proxy.run.failure).toEqual({ reason: 'model_failed', message: `model failed: ${sentence}` })
   })
 
@@ -151,6 +155,6 @@ describe.each(['anthropic', 'openai'] as const)('rehearsal, %s format', (wire) =
     await open(script)
     const response = await proxy.call(after(wire, 1, '{}'), { wire })
     expect(response.status).toBe(400)
-    expect(response.body['error']).toMatch(/has no turn 2: it must end with an output$/)
+    expect(errorMessageIn(response.body)).toMatch(/has no turn 2: it must end with an output$/)
   })
 })

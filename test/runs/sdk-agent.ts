@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import { beforeAll } from 'vitest'
+import { SDK_ROOT } from '../sdk-packages.ts'
 import { scriptedAgentFolder } from './scripted-agent.ts'
 
 /**
@@ -11,7 +12,7 @@ export function sdkAgentFolder(): ReturnType<typeof scriptedAgentFolder> {
   const settings = scriptedAgentFolder()
   beforeAll(async () => {
     await build({
-      stdin: { contents: SDKS, resolveDir: import.meta.dirname },
+      stdin: { contents: SDKS, resolveDir: SDK_ROOT },
       bundle: true,
       platform: 'node',
       format: 'cjs',

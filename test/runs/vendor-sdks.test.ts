@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { ECHO_WEDGE, eachStore, testApp } from '../app.ts'
 import {
+  anthropicReply,
   anthropicStream,
   type FakeProvider,
   fakeProvider,
@@ -102,7 +103,7 @@ describe('the OpenAI library', () => {
        ]
        const refusals = []
        for (const more of tries)
-         await openai.responses.create({ model: 'any', input: 'hi', ...more }).catch((error) => refusals.push([error.status, error.error]))
+         await openai.responses.create({ model: 'any', input: 'hi', ...more }).catch((error) => refusals.push([error.status, error.error.message]))
        say({ output: refusals })`,
       [{ json: responsesReply({ text: 'no' }) }],
     )
@@ -183,6 +184,22 @@ describe('the Anthropic library', () => {
     expect(dataOf('tool.result')).toEqual([
       { call_id: 'toolu_1', tool: 'find_order', ok: false, error: 'no such order [removed]' },
     ])
+  })
+
+  test('the tool runner goes on without a thread, which the service does not store, and sends its whole conversation', async () => {
+    const { provider, task } = await runWithSdk(
+      `const findOrder = { type: 'custom', name: 'find_order', input_schema: { type: 'object' }, parse: (input) => input, run: () => 'shipped' }
+       const messages = [{ role: 'user', content: 'Where is order A-1?' }]
+       const runner = anthropic.beta.messages.toolRunner({ model: 'any', max_tokens: 500, messages, tools: [findOrder] })
+       const { content: [{ text }] } = await runner
+       say({ output: text })`,
+      [callsTool, { text: 'Shipped.' }].map((reply) => ({ json: anthropicReply(reply) })),
+      { model },
+    )
+    expect(task).toMatchObject({ status: 'succeeded', output: 'Shipped.' })
+    const [, { body } = { body: {} }] = provider.seen
+    expect(body).toMatchObject({ messages: [{}, {}, { content: [{ type: 'tool_result' }] }], tools: [{}] })
+    expect(body).not.toHaveProperty('thread')
   })
 
   test('counts tokens without a charge, and lists the model of the run', async () => {

@@ -135,6 +135,7 @@ const UNDO_STORAGE_USAGE_AND_LATER = [
   ...['message_files', 'task_files', 'file_chunks', 'files'].map((table) => `drop table ${table}`),
   'alter table approvals drop column revise',
   'alter table approvals drop column tool',
+  'drop table connection_files',
   'drop table connection_tools',
   'drop table token_locks',
   'drop table oauth_flows',

@@ -21,7 +21,7 @@ test.each(['process', 'bwrap'] as const)('%s: a program reads the present files 
     const answer = (text: string) => {
       writeFileSync(join(dir, 'data.txt'), text)
       return new Promise<string>((resolve) => {
-        const program = { projectId: 'p', dir, script: 'program.cjs', args: ['argument'] }
+        const program = { projectId: 'p', dir, script: 'program.cjs', args: ['argument'], setup: null }
         const running = programs.start(program, (line) => {
           resolve(line)
           void running?.kill()
@@ -41,7 +41,8 @@ test('at most 8 programs of a project run at the same time, and all end with the
   await inTemporaryFolder(async (dir) => {
     writeFileSync(join(dir, 'program.cjs'), 'setInterval(() => {}, 1000)')
     const programs = new WedgePrograms(driver, dir)
-    const start = (projectId: string) => programs.start({ projectId, dir, script: 'program.cjs', args: [] }, () => {})
+    const start = (projectId: string) =>
+      programs.start({ projectId, dir, script: 'program.cjs', args: [], setup: null }, () => {})
     const started = Array.from({ length: 8 }, () => start('a'))
     expect(started).not.toContain(null)
     expect(start('a')).toBeNull()

@@ -3,6 +3,7 @@ import { basename, dirname, join, relative, resolve } from 'node:path'
 import { errorMessage } from '../../base/error-message.ts'
 import { isJsonObject } from '../../base/json.ts'
 import { textField, tryParseJsonObject } from '../../base/json-fields.ts'
+import { EXAMPLE_MODEL_SETTINGS } from '../../contract/example-models.ts'
 import { usageError } from '../shell/failure.ts'
 import { ENV_FILE_NAME } from '../shell/env-file.ts'
 import { starterWedgeFiles } from '../wedge/starter-wedge.ts'
@@ -55,9 +56,7 @@ const envFile = (
 # Encrypts stored secrets. Keep a copy in another place than your backups: without it, stored secrets are lost.
 SVC_SECRET_KEY=${secretKey}
 
-# Without a model, recorded runs are played.
-# SVC_MODEL=anthropic/claude-sonnet-4-5
-# ANTHROPIC_API_KEY=
+${EXAMPLE_MODEL_SETTINGS}
 `
 
 const projectManifest = (folder: string, packageRoot: string) => ({

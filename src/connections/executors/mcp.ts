@@ -34,6 +34,8 @@ export const mcpExecutor: ConnectionExecutor = {
 
 function checkConfig(config: JsonObject): void {
   if (isWedgeServer(config)) readServerCommand(config)
+  else if (config.env !== undefined && config.env !== null)
+    throw badRequest("field 'config.env' is only for a server that 'config.command' starts")
 }
 
 function requireToolName({ connection, capability }: ConnectionUse): string {

@@ -1,7 +1,10 @@
 import type { Transport, VersionNegotiationProbeOptions } from '@modelcontextprotocol/client'
+import { MAX_PROGRAM_FILES_MB, type ProgramFiles } from '../../contract/program-setup.ts'
 import type { Ctx } from '../../ctx/ctx.ts'
+import type { RunningProgram } from '../../ctx/program-starter.ts'
 import { requireConfigUrl } from '../executors/http-request.ts'
 import { openProgramTransport } from './program-transport.ts'
+import { saveProgramFiles } from './program-files.ts'
 import { createServerFetch } from './server-fetch.ts'
 import type { McpServer, SessionState } from './session-state.ts'
 import { findServerProgram, isWedgeServer } from './wedge-server.ts'
@@ -18,6 +21,8 @@ export interface OpenTransport {
   probe: VersionNegotiationProbeOptions
   /** Tells the server that the session is over, or ends its program. */
   end(): Promise<void>
+  /** The next call needs what this one has stored, so its end is awaited. */
+  keepsFiles: boolean
 }
 
 export async function openTransport(
@@ -28,13 +33,33 @@ export async function openTransport(
 ): Promise<OpenTransport> {
   if (isWedgeServer(server.connection.config)) {
     const { program, address } = await findServerProgram(ctx, server.connection)
-    const transport = openProgramTransport(ctx, library, program, state)
-    return { transport, address, probe: { timeoutMs: PROBE_TIMEOUT_MS }, end: () => transport.close() }
+    const { transport, running } = openProgramTransport(ctx, library, program, state)
+    const { setup } = program
+    const end = setup === null ? () => running.kill() : () => keepFiles(ctx, server, setup.files, running)
+    return { transport, address, probe: { timeoutMs: PROBE_TIMEOUT_MS }, end, keepsFiles: setup !== null }
   }
   const url = new URL(requireConfigUrl(server.connection, 'url'))
   const transport = new library.StreamableHTTPClientTransport(url, {
     fetch: createServerFetch(ctx, server, url, state),
     requestInit: { redirect: 'manual' },
   })
-  return { transport, address: url.href, probe: {}, end: () => transport.terminateSession() }
+  return { transport, address: url.href, probe: {}, end: () => transport.terminateSession(), keepsFiles: false }
 }
+
+/** Ends the program and stores its files for the next call. A failure is only logged: the call itself has its result. */
+async function keepFiles(
+  ctx: Ctx,
+  { connection }: McpServer,
+  before: ProgramFiles,
+  running: RunningProgram,
+): Promise<void> {
+  try {
+    const after = await running.finish()
+    if (after === null) ctx.world.log.warn({ connection: connection.id }, FILES_NOT_KEPT)
+    else await saveProgramFiles(ctx, connection.id, before, after)
+  } catch (err) {
+    ctx.world.log.warn({ err, connection: connection.id }, FILES_NOT_KEPT)
+  }
+}
+
+const FILES_NOT_KEPT = `the files of an MCP server were not kept: it was stopped, or has more than 1,000 files or ${MAX_PROGRAM_FILES_MB} MB`

@@ -20,7 +20,7 @@ export function openProgramTransport(
   { deserializeMessage }: typeof import('./mcp-client.ts'),
   program: WedgeProgram,
   state: SessionState,
-): Transport {
+): { transport: Transport; running: RunningProgram } {
   let output = 0
   let lines = 0
   const onLine = (line: string) => {
@@ -38,7 +38,7 @@ export function openProgramTransport(
     failSession(state, new EgressError('unreachable', describeExit(stderr, state), { sent: true }))
     transport.onclose?.()
   })
-  return transport
+  return { transport, running }
 }
 
 function createTransport(running: RunningProgram): Transport {

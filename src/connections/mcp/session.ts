@@ -39,8 +39,9 @@ export async function withMcpSession<T>(
       return await work(createSession(client, opened.address, state))
     } finally {
       await withdrawQuestions(state)
-      // Not awaited: the result does not depend on how the server takes the end.
-      void endSession(client, opened)
+      const end = endSession(client, opened)
+      // Otherwise the result does not depend on how the server takes the end.
+      if (opened.keepsFiles) await end
     }
   } catch (error) {
     throw toSessionError(error, state)

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { dirname, relative } from 'node:path'
-import type { JsonObject } from '../../base/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts'
 import { badRequest } from '../../base/problem.ts'
 import { realpathInside } from '../../base/real-path.ts'
 import { isSlug } from '../../base/slug.ts'
@@ -10,6 +10,7 @@ import type { WedgeProgram } from '../../ctx/program-starter.ts'
 import { digestFolder, isNodePackages, MAX_HASHED_BYTES, MAX_HASHED_FILES } from '../../wedges/digest-folder.ts'
 import { requireWedge } from '../../wedges/enabled-wedges.ts'
 import type { Connection } from '../rows.ts'
+import { findProgramFiles } from './program-file-rows.ts'
 
 const MAX_COMMAND_CHARACTERS = 2_000
 
@@ -19,6 +20,8 @@ interface ServerCommand {
   /** The path of the script below the wedge's folder. */
   script: string
   args: string[]
+  /** Constants; null if the config has none. */
+  env: Record<string, string> | null
 }
 
 /** Whether the config names a server inside a wedge instead of an address. */
@@ -41,8 +44,27 @@ export function readServerCommand(config: JsonObject): ServerCommand {
   // An option such as --eval would run code that is not in the wedge.
   if (/^[-/]/.test(script) || script.split('/').includes('..'))
     throw badRequest("field 'config.command' must name a script below the wedge's folder after 'node'")
-  return { wedge, script, args }
+  return { wedge, script, args, env: readEnv(config.env) }
 }
+
+function readEnv(value: Json | undefined): Record<string, string> | null {
+  if (value === undefined || value === null) return null
+  if (!isJsonObject(value) || Object.keys(value).length > MAX_VARIABLES)
+    throw badRequest(`field 'config.env' must be an object with at most ${MAX_VARIABLES} variables`)
+  const env: Record<string, string> = {}
+  for (const [name, text] of Object.entries(value)) {
+    if (!/^[A-Za-z_]\w{0,99}$/.test(name) || RESERVED_VARIABLE.test(name))
+      throw badRequest(`field 'config.env' cannot set '${name.slice(0, 100)}'`)
+    if (typeof text !== 'string' || text.length > MAX_COMMAND_CHARACTERS || text.includes('\0'))
+      throw badRequest(`field 'config.env.${name}' must be a text of at most ${MAX_COMMAND_CHARACTERS} characters`)
+    env[name] = text
+  }
+  return env
+}
+
+const MAX_VARIABLES = 50
+/** Settings of the service, and variables that change how programs are loaded or where they write. */
+const RESERVED_VARIABLE = /^(SVC|LD|DYLD|NODE|UV)_|^(PATH|HOME|TMPDIR|TMP|TEMP|PWD|SHELL|IFS|BASH_ENV|ENV)$/i
 
 /** No shell reads the command: quotes keep words together, and no other character has a meaning. */
 const splitWords = (command: string): string[] =>
@@ -51,9 +73,9 @@ const splitWords = (command: string): string[] =>
 /** The program to start, and the address that the hash of its tools covers. Throws a 400 if the wedge does not have it. */
 export async function findServerProgram(
   ctx: Ctx,
-  { project_id: projectId, name, config }: Connection,
+  { id, project_id: projectId, name, config }: Connection,
 ): Promise<{ program: WedgeProgram; address: string }> {
-  const { wedge: slug, script, args } = readServerCommand(config)
+  const { wedge: slug, script, args, env } = readServerCommand(config)
   const { dir } = await requireWedge(ctx, { projectId }, slug)
   const path = await realpathInside(dir, script)
   if (path === null) throw badRequest(`connection '${name}': wedge '${slug}' has no file '${script}'`)
@@ -63,9 +85,10 @@ export async function findServerProgram(
       `connection '${name}': the folder of '${script}' has more than ${MAX_HASHED_FILES} files or ` +
         `${MAX_HASHED_BYTES / 1024 / 1024} MB: bundle the server into one file`,
     )
+  const setup = env && { env, files: await findProgramFiles(ctx.db, id) }
   return {
-    program: { projectId, dir, script: relative(dir, path), args },
-    address: JSON.stringify([slug, script, ...args, digest]),
+    program: { projectId, dir, script: relative(dir, path), args, setup },
+    address: JSON.stringify([slug, script, ...args, ...(env ? [env] : []), digest]),
   }
 }
 

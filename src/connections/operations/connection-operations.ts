@@ -80,8 +80,6 @@ function withSuccess({ success, error_path }: Operation, response: UpstreamRespo
   return { ...response, ok: false, error: named ?? response.error ?? `upstream answered ${response.status}` }
 }
 
-const MAX_ERROR_CHARACTERS = 500
-
 /** The error at the path, as text; null if there is none. */
 function findNamedError(body: Json, path: string): string | null {
   const found = path
@@ -89,5 +87,5 @@ function findNamedError(body: Json, path: string): string | null {
     .reduce<Json>((inner, field) => (isJsonObject(inner) ? (ownField(inner, field) ?? null) : null), body)
   if (found === null || found === false || (Array.isArray(found) && found.length === 0)) return null
   const text = typeof found === 'string' ? found : JSON.stringify(found)
-  return `upstream answered with an error: ${text.slice(0, MAX_ERROR_CHARACTERS)}`
+  return `upstream answered with an error: ${text}`
 }

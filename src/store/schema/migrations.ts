@@ -180,6 +180,11 @@ export const MIGRATIONS: Record<string, Migration> = {
       for (const statement of SQLITE_INDEXES) await sql.raw(statement).execute(db)
     },
   },
+  '0032_connection_files': {
+    async up(db) {
+      await sql.raw(CONNECTION_FILES).execute(db)
+    },
+  },
   '0033_held_approvals': {
     async up(db) {
       for (const statement of HELD_APPROVAL_STATEMENTS) await sql.raw(statement).execute(db)
@@ -198,6 +203,10 @@ const HELD_APPROVAL_STATEMENTS = [
   'alter table approvals add column held text',
   "create index approvals_held on approvals (held_until) where held_until is not null and status = 'pending'",
 ]
+
+/** The files that the MCP server of a connection keeps between calls. */
+const CONNECTION_FILES = `
+  create table connection_files (connection_id text primary key, content text not null, updated_at text not null)`
 
 /**
  * SQLite plans without statistics, so it follows an index that has the order of a list, even if few of its rows match. It

@@ -1,22 +1,26 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
-import { build } from 'esbuild'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect } from 'vitest'
 import { testApp, type TestApp } from '../../app.ts'
 import { GATED_ENV } from '../../approvals/gated-app.ts'
+import { blocks, page, ROOT } from '../../docs/pages.ts'
 import type { StoreKind } from '../../stores.ts'
 import { MCP_WEDGE } from './mcp-app.ts'
 
-const { resolve } = createRequire(import.meta.url)
-
-/** The filesystem server of the MCP project in one file, as a wedge would ship it. */
-export async function bundleFilesystemServer(): Promise<string> {
-  const entry = join(dirname(resolve('@modelcontextprotocol/server-filesystem/package.json')), 'dist/index.js')
-  const options = { bundle: true, write: false, platform: 'node', format: 'esm', logLevel: 'error' } as const
-  const banner = { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" }
-  const { outputFiles } = await build({ ...options, banner, entryPoints: [entry] })
-  return outputFiles[0]?.text ?? ''
+/** A server of the MCP project in one file, bundled by the line of the documentation. */
+export function bundleServer(name: 'filesystem' | 'memory' | 'sequential-thinking'): string {
+  const [line = ''] = blocks(page('docs/mcp-servers.md'), 'sh').filter((code) => code.startsWith('npx esbuild '))
+  const folder = mkdtempSync(join(tmpdir(), 'svc-bundle-'))
+  try {
+    const outfile = join(folder, 'server.mjs')
+    const command = line.replace('server-memory', `server-${name}`).replace(/--outfile=\S+/, `--outfile=${outfile}`)
+    execFileSync('sh', ['-c', command.replace(/^npx /, 'node_modules/.bin/')], { cwd: ROOT, stdio: 'pipe' })
+    return readFileSync(outfile, 'utf8')
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
 }
 
 /** A server that lists the tool `echo`, which runs `onCall`; `start` runs first. `send`, `ask` and `mode` are in scope. */
@@ -63,8 +67,13 @@ export function openWedgeServerApp(
 }
 
 /** Creates the connection `notes`, lists its tools and gives them these classes. Returns its path. */
-export async function connectCommand(app: TestApp, command: string, classes: Record<string, string>): Promise<string> {
-  const config = { command, wedge: 'desk' }
+export async function connectCommand(
+  app: TestApp,
+  command: string,
+  classes: Record<string, string>,
+  env?: Record<string, string>,
+): Promise<string> {
+  const config = { command, wedge: 'desk', ...(env && { env }) }
   const created = await app.call('POST', '/v1/connections', { kind: 'mcp', name: 'notes', config })
   expect(created.status, JSON.stringify(created.body)).toBe(201)
   const path = `/v1/connections/${created.body.id}`

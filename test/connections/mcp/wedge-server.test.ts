@@ -3,13 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { eachStore, type TestApp, writeFiles } from '../../app.ts'
 import { approveAndFinish, pendingApproval, startCall } from './mcp-app.ts'
-import {
-  bundleFilesystemServer,
-  connectCommand,
-  countProcesses,
-  openWedgeServerApp,
-  serverSource,
-} from './wedge-server-app.ts'
+import { bundleServer, connectCommand, countProcesses, openWedgeServerApp, serverSource } from './wedge-server-app.ts'
 
 const callTool = (app: TestApp, type: 'act' | 'read', tool: string, args: object) =>
   startCall(app, type, args, { input: { capability: `notes:${tool}`, args } })
@@ -33,15 +27,15 @@ async function useFilesystemServer(app: TestApp) {
   await expect.poll(() => countProcesses('servers/files.mjs')).toBe(0)
 }
 
-const filesystemFiles = async () => ({
-  'servers/files.mjs': await bundleFilesystemServer(),
+const filesystemFiles = () => ({
+  'servers/files.mjs': bundleServer('filesystem'),
   'my docs/hello.txt': 'hello from the wedge',
 })
 
 eachStore((store) => {
   describe('MCP servers of a wedge', () => {
     test('server-filesystem: a task reads a file of the wedge, and cannot write to it', async () => {
-      await useFilesystemServer(await openWedgeServerApp(store, await filesystemFiles()))
+      await useFilesystemServer(await openWedgeServerApp(store, filesystemFiles()))
     })
 
     test('a config that cannot work is refused', async () => {
@@ -56,6 +50,10 @@ eachStore((store) => {
       await refuse({ command, wedge: '../desk' }, "'config.wedge'")
       await refuse({ command, wedge: 'desk', auth: { type: 'bearer' } }, "'config.auth'")
       await refuse({ command: ['node', 'servers/own.mjs'], wedge: 'desk' }, "'config.command'")
+      await refuse({ url: 'https://mcp.example.com/', env: { A: 'b' } }, "'config.env' is only for")
+      await refuse({ command, wedge: 'desk', env: { A: 1 } }, "'config.env.A' must be a text")
+      for (const name of ['SVC_SECRET_KEY', 'NODE_OPTIONS', 'LD_PRELOAD', 'Path', 'HOME', 'TMPDIR', 'A B', ''])
+        await refuse({ command, wedge: 'desk', env: { [name]: 'x' } }, "'config.env' cannot set")
       for (const wrong of ['python3 x.py', 'node', '/bin/sh -c id', 'sh x'])
         await refuse({ command: wrong, wedge: 'desk' }, "must be 'node'")
       for (const wrong of ['node --eval 1', 'node "-e" 1', 'node ../x.mjs', 'node a/../../x.mjs', 'node /etc/x.mjs'])
@@ -113,7 +111,7 @@ eachStore((store) => {
 })
 
 test('server-filesystem works in the bwrap sandbox', async () => {
-  await useFilesystemServer(await openWedgeServerApp('sqlite', await filesystemFiles(), { SVC_SANDBOX: 'bwrap' }))
+  await useFilesystemServer(await openWedgeServerApp('sqlite', filesystemFiles(), { SVC_SANDBOX: 'bwrap' }))
 })
 
 test('a question of a server in a wedge is asked of the team', async () => {

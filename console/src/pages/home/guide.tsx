@@ -165,7 +165,7 @@ function guideSteps(tasks: TaskListItem[], approvals: Approval[], realModel: boo
   ]
 }
 
-const START_COMMAND = 'SVC_MODEL=anthropic/claude-sonnet-4-5 ANTHROPIC_API_KEY=… ./svc serve'
+const START_COMMAND = 'SVC_MODEL=anthropic/claude-sonnet-5-5 ANTHROPIC_API_KEY=… ./svc serve'
 
 function TaskLink({ id, label }: { id: string; label: string }) {
   return (

@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest'
+import { eachStore, type TestApp } from '../../app.ts'
+import { page } from '../../docs/pages.ts'
+import { startCall } from './mcp-app.ts'
+import { bundleServer, connectCommand, openWedgeServerApp, serverSource } from './wedge-server-app.ts'
+
+async function callTool(app: TestApp, tool: string, args: object) {
+  const { id } = await startCall(app, 'read', args, { input: { capability: `notes:${tool}`, args } })
+  return JSON.stringify((await app.finished(id)).output)
+}
+
+const FILE = { MEMORY_FILE_PATH: '$TMP/memory.jsonl' }
+const CLASSES = { create_entities: 'read', read_graph: 'read' }
+const KIM = { entities: [{ name: 'Kim', entityType: 'person', observations: ['likes tea'] }] }
+
+eachStore((store) => {
+  test('server-memory: what it writes lasts, belongs to one connection, and is deleted with it', async () => {
+    const app = await openWedgeServerApp(store, { 'servers/memory.mjs': bundleServer('memory') })
+    const path = await connectCommand(app, 'node servers/memory.mjs', CLASSES, FILE)
+    expect(await callTool(app, 'create_entities', KIM)).toContain('"ok":true')
+    expect(await callTool(app, 'read_graph', {})).toContain('likes tea')
+    expect((await app.call('DELETE', path)).status).toBe(204)
+    expect(await app.ctx.db.selectFrom('connection_files').selectAll().execute()).toEqual([])
+    await connectCommand(app, 'node servers/memory.mjs', CLASSES, FILE)
+    expect(await callTool(app, 'read_graph', {})).not.toContain('likes tea')
+  })
+})
+
+test('server-memory keeps its files in the bwrap sandbox', async () => {
+  const files = { 'servers/memory.mjs': bundleServer('memory') }
+  const app = await openWedgeServerApp('sqlite', files, { SVC_SANDBOX: 'bwrap' })
+  await connectCommand(app, 'node servers/memory.mjs', CLASSES, FILE)
+  await callTool(app, 'create_entities', KIM)
+  expect(await callTool(app, 'read_graph', {})).toContain('likes tea')
+})
+
+test('server-sequential-thinking, which declares createRequire itself, is bundled by the line of the documentation', async () => {
+  const name = '@modelcontextprotocol/server-sequential-thinking'
+  const files = {
+    'servers/think.mjs': bundleServer('sequential-thinking'),
+    'servers/package.json': page(`node_modules/${name}/package.json`),
+  }
+  const app = await openWedgeServerApp('sqlite', files)
+  await connectCommand(app, 'node servers/think.mjs', { sequentialthinking: 'read' })
+  const thought = { thought: 'Look.', nextThoughtNeeded: false, thoughtNumber: 1, totalThoughts: 1 }
+  expect(await callTool(app, 'sequentialthinking', thought)).toContain('"ok":true')
+})
+
+test('a server gets its variables, and files that are too large or removed are not kept', async () => {
+  const onCall = `
+    const [name, size] = params.arguments.text.split(' ')
+    if (size === 'x') fs.rmSync(process.env.DATA + '/' + name)
+    else if (size) fs.writeFileSync(process.env.DATA + '/' + name, 'x'.repeat(Number(size)))
+    return process.env.GREETING + ' ' + fs.readdirSync(process.env.DATA).sort()`
+  const app = await openWedgeServerApp('sqlite', { 'servers/own.mjs': serverSource({ onCall }) })
+  const env = { GREETING: 'hello', DATA: '$TMP' }
+  await connectCommand(app, 'node servers/own.mjs', { echo: 'read' }, env)
+  const call = (text: string) => callTool(app, 'echo', { text })
+  expect(await call('a 10')).toContain('hello a"')
+  expect(await call('b 3000000')).toContain('hello a,b"')
+  expect(await call('c 5')).toContain('hello a,c"')
+  expect(await call('a x')).toContain('hello c"')
+  expect(await call('')).toContain('hello c"')
+  expect(app.logged.join('')).toContain('the files of an MCP server were not kept')
+})
