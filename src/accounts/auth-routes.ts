@@ -31,17 +31,23 @@ export const authRoutes = nameRoutes({
   }),
   getSignup: openRoute('GET', '/v1/auth/signup', {
     summary: 'Read who can sign up',
+    description:
+      'The sign-in page asks it first: whether the organisation has an owner yet, and whether `SVC_OPEN_SIGNUP` lets strangers sign up.',
     responses: { 200: SignupView },
     handle: ({ ctx }) => readSignupState(ctx),
   }),
   signIn: openRoute('POST', '/v1/auth/login', {
     summary: 'Sign in',
+    description:
+      'Returns a session token (`svc_fst_…`) for a member. A wrong address and a wrong password give the same 401, and too many failed attempts in 15 minutes a 429.',
     body: z.object({ email: z.string().toLowerCase().max(254), password: z.string().max(1024) }),
     responses: { 200: SignInResultView },
     handle: ({ ctx, body, request }) => logInWithPassword(ctx, { ...body, address: requestAddress(request) }),
   }),
   signOut: openRoute('POST', '/v1/auth/logout', {
     summary: 'Sign out',
+    description:
+      'Ends the session whose token is the bearer, and no other session of the member. An API key is not revoked: that is `DELETE /v1/keys/{id}`.',
     responses: { 204: z.null() },
     handle: async ({ ctx, request }) => {
       await signOutSession(ctx, bearerToken(request))
@@ -56,6 +62,8 @@ export const authRoutes = nameRoutes({
   }),
   acceptInvite: openRoute('POST', '/v1/auth/accept', {
     summary: 'Accept an invite',
+    description:
+      'The new member chooses a password and is signed in. An invite works once, for seven days; one that is used, replaced or expired gives 401.',
     body: z.object({ invite: z.string().max(200), password: newPasswordField, name: shortTextField.optional() }),
     responses: { 200: SignInResultView },
     handle: ({ ctx, body }) => acceptInvite(ctx, body),

@@ -11,6 +11,8 @@ const apiKeyInScope = findInScope('key', findApiKey)
 export const keyRoutes = nameRoutes({
   listKeys: defineRead('/v1/keys', {
     summary: 'List API keys',
+    description:
+      'With role, last use and the end of each key (`hint`). The keys themselves are not stored and cannot be shown again.',
     query: z.object(pageQueryById('key')),
     responses: { 200: pageSchema(KeyView) },
     async handle({ ctx, scope, query }) {
@@ -33,6 +35,8 @@ export const keyRoutes = nameRoutes({
 
   getKey: defineRead('/v1/keys/:id', {
     summary: 'Read an API key',
+    description:
+      'With role, last use and the end of the key (`hint`). The key itself is not stored and cannot be shown again.',
     responses: { 200: KeyView },
     find: apiKeyInScope,
     handle: async ({ subject }) => toKeyView(subject),

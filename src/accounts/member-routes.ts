@@ -21,6 +21,7 @@ import { InviteView, MemberView, toMemberView } from './view.ts'
 export const memberRoutes = nameRoutes({
   listMembers: defineRead('/v1/members', {
     summary: 'List members and open invites',
+    description: 'Members only: an API key gets 403. An invite that nobody has accepted yet has `status: invited`.',
     query: z.object(pageQueryById('mem')),
     responses: { 200: pageSchema(MemberView) },
     find: async ({ scope }) => refuseApiKeys(scope),
@@ -45,6 +46,8 @@ export const memberRoutes = nameRoutes({
 
   getMember: defineRead('/v1/members/:id', {
     summary: 'Read a member or an open invite',
+    description:
+      'Members only: an API key gets 403. The id of an open invite stays the id of the member who accepts it.',
     responses: { 200: MemberView },
     find: memberInScope,
     handle: async ({ subject }) => toMemberView(subject),
@@ -62,6 +65,8 @@ export const memberRoutes = nameRoutes({
 
   deleteMember: writeOrganisation('DELETE', '/v1/members/:id', {
     summary: 'Remove a member or revoke an invite',
+    description:
+      'Members only: an API key gets 403. Ends all sessions of the member at once; what the member did stays in the audit log. 409 for the last owner.',
     role: 'admin',
     responses: { 204: z.null() },
     find: memberInScope,

@@ -21,6 +21,8 @@ const ProjectSettings = z.object({
 export const projectRoutes = nameRoutes({
   listProjects: defineRead('/v1/projects', {
     summary: 'List projects',
+    description:
+      'A member sees all projects of the organisation, a key only its own. With the header `X-SVC-Project` the list has only that project.',
     query: z.object(pageQueryById('prj')),
     responses: { 200: pageSchema(ProjectView) },
     async handle({ ctx, scope, query }) {
@@ -31,6 +33,8 @@ export const projectRoutes = nameRoutes({
 
   createProject: writeOrganisation('POST', '/v1/projects', {
     summary: 'Create a project',
+    description:
+      'Members only: an API key gets 403. Without `wedges` all wedges are enabled, including future ones. The slug is made from the name and never changes.',
     role: 'admin',
     body: ProjectSettings.extend({ name: shortTextField }),
     responses: { 201: ProjectDetailView },
@@ -43,6 +47,8 @@ export const projectRoutes = nameRoutes({
 
   getProject: defineRead('/v1/projects/:id', {
     summary: 'Read a project',
+    description:
+      'With its enabled wedges, its tier of models, and how much it stores of how much it may. A key can read only its own project.',
     responses: { 200: ProjectDetailView },
     find: projectInScope,
     handle: ({ ctx, subject }) => toProjectDetail(ctx, subject),
@@ -50,6 +56,8 @@ export const projectRoutes = nameRoutes({
 
   updateProject: writeOrganisation('PUT', '/v1/projects/:id', {
     summary: 'Update a project',
+    description:
+      'Fields that are left out keep their value. `wedges` replaces the whole list; null enables all, including future ones. A new name does not change the slug.',
     role: 'admin',
     body: ProjectSettings,
     responses: { 200: ProjectDetailView },
@@ -60,6 +68,8 @@ export const projectRoutes = nameRoutes({
 
   updateProjectWedge: writeOrganisation('PUT', '/v1/projects/:id/wedges/:wedge', {
     summary: 'Enable a wedge for a project',
+    description:
+      'Adds the wedge to the list of the project and changes nothing else. A project without a list has all wedges enabled already. Has no body.',
     role: 'admin',
     responses: { 200: ProjectDetailView },
     async find(sought) {

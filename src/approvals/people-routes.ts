@@ -29,6 +29,7 @@ export const approvalPeopleRoutes = nameRoutes({
 
   listApprovalComments: defineRead('/v1/approvals/:id/comments', {
     summary: 'List the comments on an approval, newest first',
+    description: 'What members wrote to each other about the request. Clients and agents never see it.',
     query: z.object(pageQueryById('cmt')),
     responses: { 200: pageSchema(ApprovalCommentView) },
     find: approvalInScope,

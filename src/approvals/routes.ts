@@ -26,6 +26,8 @@ const decidableInScope = findInScope('approval', findDecidableApproval)
 export const approvalRoutes = nameRoutes({
   listApprovals: defineRead('/v1/approvals', {
     summary: 'List approvals, newest first',
+    description:
+      'Requests of agents that stopped at the gate, and questions to the team or a client (`path`). `status=pending` lists what waits for a decision, `assignee=me` what is assigned to the caller.',
     query: z.object({
       status: z.enum(APPROVAL_STATUSES).optional(),
       task_id: filterParam,
@@ -50,6 +52,8 @@ export const approvalRoutes = nameRoutes({
 
   getApproval: defineRead('/v1/approvals/:id', {
     summary: 'Read an approval with everything that is needed to decide',
+    description:
+      'Besides the request: the end of the conversation, earlier decisions on the same action, the last steps of the agent, the files, and in words why a decision is needed and whose.',
     responses: { 200: ApprovalDetailView },
     find: approvalInScope,
     handle: async ({ ctx, subject }) => readApprovalDetail(ctx, subject),
@@ -108,6 +112,8 @@ export const approvalRoutes = nameRoutes({
 
   listTaskActions: defineRead('/v1/tasks/:id/actions', {
     summary: 'List the external actions of a task',
+    description:
+      'What was sent to other systems after an approval, each once. `unknown` means that the outcome could not be determined; the service does not repeat such a call.',
     query: z.object(pageQueryById('apr')),
     responses: { 200: pageSchema(EffectView) },
     find: taskInScope,

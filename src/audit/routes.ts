@@ -17,6 +17,8 @@ const seq = z
 export const auditRoutes = nameRoutes({
   listAuditEntries: defineRead('/v1/audit', {
     summary: 'List audit log entries, newest first',
+    description:
+      'The log of one project: a member of several names it in `X-SVC-Project`. `chain=organisation` is the log of members and projects, only for members with the role admin or owner.',
     query: z.object({
       ...pageQuery(/^[1-9]\d{0,14}$/),
       chain,

@@ -19,6 +19,8 @@ import {
 export const blueprintRoutes = nameRoutes({
   listBlueprints: defineRead('/v1/blueprints', {
     summary: 'List blueprints',
+    description:
+      'Sorted by name. `installed` and `active` say what the projects of the credential have of each. Files that cannot be read are in `problems`.',
     // Blueprints are files without a creation time, so they are sorted by name, and the name is the cursor.
     query: z.object(pageQuery(SLUG)),
     responses: { 200: BlueprintPageView },

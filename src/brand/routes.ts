@@ -11,6 +11,8 @@ import { BrandView, PublicBrandView, toBrandView, toPublicBrandView } from './vi
 export const brandRoutes = nameRoutes({
   getBrand: defineProjectRead('/v1/brand', {
     summary: 'Read the brand of the project',
+    description:
+      'What the team has set, including what clients never see, such as the connection that sends the mails. Pages for clients read `GET /v1/portal/brand` instead.',
     responses: { 200: BrandView },
     async handle({ ctx, scope: { projectId } }) {
       return toBrandView(ctx.config, await findBrand(ctx.db, projectId), await projectAddress(ctx.db, projectId))
@@ -35,6 +37,7 @@ const projectParam = z.string().min(1).max(100).optional().meta({ description: '
 function serveImage(kind: string, field: 'logo_file_id' | 'favicon_file_id') {
   return openRoute('GET', `/v1/portal/brand/${kind}`, {
     summary: `Read the ${kind} that clients see`,
+    description: `The image itself, for pages that show the brand. 404 if the project has no ${kind}. \`file\` is not read: give it the id of the image, so that no browser shows an earlier one.`,
     query: z.object({ project: projectParam, file: z.string().max(100).optional() }),
     responses: { 200: 'image/*' },
     async handle({ ctx, query }) {

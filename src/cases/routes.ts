@@ -17,6 +17,8 @@ const caseInScope = findInScope('case', findCase)
 export const caseRoutes = nameRoutes({
   listCases: defineRead('/v1/cases', {
     summary: 'List cases, newest first',
+    description:
+      'With stage, data, history and the ids of the tasks of each case. `assignee_id=me` lists the cases of the member who asks.',
     query: z.object({
       wedge: filterParam,
       status: z.enum(CASE_STATUSES).optional(),
@@ -37,6 +39,8 @@ export const caseRoutes = nameRoutes({
 
   createCase: defineWrite('POST', '/v1/cases', {
     summary: 'Create a case',
+    description:
+      'Starts no task: use `POST /v1/cases/{id}/tasks`. Without `stage` it begins at the initial stage of the wedge. 400 if the wedge has no cases.',
     body: CaseInput,
     responses: { 201: CaseView },
     async handle({ ctx, scope, body }) {
@@ -47,6 +51,8 @@ export const caseRoutes = nameRoutes({
 
   getCase: defineRead('/v1/cases/:id', {
     summary: 'Read a case with its history and tasks',
+    description:
+      'At most the newest 200 entries of the history and 200 task ids. The tasks themselves are in `GET /v1/tasks?case_id=`.',
     responses: { 200: CaseView },
     find: caseInScope,
     handle: ({ ctx, subject }) => readCaseView(ctx.db, subject),

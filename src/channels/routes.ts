@@ -25,6 +25,8 @@ const channelInScope = findInScope('channel', findChannel)
 export const channelRoutes = nameRoutes({
   listChannels: defineRead('/v1/channels', {
     summary: 'List channels, newest first',
+    description:
+      'With the address to register with the provider (`hook_url`), and the time and error of the last message.',
     query: z.object(pageQueryById('chan')),
     responses: { 200: pageSchema(ChannelView) },
     async handle({ ctx, scope, query }) {
@@ -41,6 +43,8 @@ export const channelRoutes = nameRoutes({
 
   listChannelAdapters: defineRead('/v1/channel-adapters', {
     summary: 'List the services that can carry the messages of a channel',
+    description:
+      'For forms: the adapters for `POST /v1/channels`, each with the JSON Schema of its `config`. The list is the same in every project.',
     responses: { 200: ChannelAdapterListView },
     handle: async () => ({ data: readAdapterViews() }),
   }),
@@ -59,6 +63,8 @@ export const channelRoutes = nameRoutes({
 
   getChannel: defineRead('/v1/channels/:id', {
     summary: 'Read a channel',
+    description:
+      'With the address to register with the provider (`hook_url`), the time of the last message, and why the last one could not be received. The secret is never returned.',
     responses: { 200: ChannelView },
     find: channelInScope,
     handle: ({ ctx, subject }) => readChannelView(ctx, subject),

@@ -12,6 +12,8 @@ export const clientInScope = findInScope('client', findClient)
 export const clientRoutes = nameRoutes({
   listClients: defineRead('/v1/clients', {
     summary: 'List clients, newest first',
+    description:
+      'The people that the project works for, with their handles and latest activity. `handle` finds the client with this mail address, number or name.',
     query: z.object({
       handle: filterParam.transform((handle) => handle && normalizeHandle(handle)),
       ...pageQueryById('cli'),
@@ -34,6 +36,8 @@ export const clientRoutes = nameRoutes({
 
   createClient: defineWrite('POST', '/v1/clients', {
     summary: 'Create a client',
+    description:
+      'Clients are also created by the first message that they send to a channel. 409 if another client of the project has one of the handles.',
     body: ClientInput,
     responses: { 201: ClientView },
     async handle({ ctx, scope, body }) {
@@ -44,6 +48,8 @@ export const clientRoutes = nameRoutes({
 
   getClient: defineRead('/v1/clients/:id', {
     summary: 'Read a client',
+    description:
+      'With handles, metadata and latest activity. Tasks, threads and cases of the client are in their own lists, with `client_id`.',
     responses: { 200: ClientView },
     find: clientInScope,
     handle: ({ ctx, subject }) => readClientView(ctx.db, subject),

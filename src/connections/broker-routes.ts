@@ -21,6 +21,8 @@ const callbackUrl = z
 export const brokerRoutes = nameRoutes({
   listToolkits: defineRead('/v1/broker/toolkits', {
     summary: "List the broker's toolkits",
+    description:
+      'The services that the integration broker offers. The list comes from the broker at each call. 501 if the deployment has no broker (`BROKER_API_KEY`).',
     query: z.object({
       search: z.string().max(200).optional(),
       limit: integerParam.optional(),
@@ -73,6 +75,8 @@ export const brokerRoutes = nameRoutes({
 
   getAccountStatus: defineRead('/v1/connections/:id/broker/status', {
     summary: 'Read the authorisation status of a broker connection',
+    description:
+      'Asks the broker, and stores the account once it is authorised. Poll it after the page of the broker was opened, until `active` is true. 501 without a broker.',
     responses: { 200: BrokerAccountView },
     async find(input) {
       const broker = requireBroker(input.ctx)

@@ -60,6 +60,8 @@ export const connectionRoutes = nameRoutes({
 
   listConnections: defineRead('/v1/connections', {
     summary: 'List connections',
+    description:
+      'Those of the team and those of clients; `client_id` narrows the list to one client. Secrets are never returned: `has_secret` and `status` say whether one is there.',
     query: z.object({ ...pageQueryById('conn'), kind: z.enum(CONNECTION_KINDS).optional(), client_id: filterParam }),
     responses: { 200: pageSchema(ConnectionView) },
     async handle({ ctx, scope, query }) {
@@ -77,6 +79,8 @@ export const connectionRoutes = nameRoutes({
 
   getConnection: defineRead('/v1/connections/:id', {
     summary: 'Read a connection',
+    description:
+      'With its config, whether it can be used (`status`), and the time and error of its last use. The secret is never returned.',
     responses: { 200: ConnectionView },
     find: requireConnectionInScope,
     handle: ({ ctx, subject }) => toConnectionView(ctx, subject),
@@ -84,6 +88,8 @@ export const connectionRoutes = nameRoutes({
 
   updateConnection: defineWrite('PUT', '/v1/connections/:id', {
     summary: 'Update a connection',
+    description:
+      '`config` replaces the whole config, not single keys. The kind cannot be changed. A new OAuth app deletes the tokens of the old one, so that the account must be authorised again.',
     role: 'admin',
     body: z.object({
       kind: z.enum(CONNECTION_KINDS).optional(),
@@ -101,6 +107,8 @@ export const connectionRoutes = nameRoutes({
 
   deleteConnection: defineWrite('DELETE', '/v1/connections/:id', {
     summary: 'Delete a connection and its secret',
+    description:
+      'Agents that use it get an error from then on. 409 while a channel uses it: delete the channel first. This cannot be undone.',
     role: 'admin',
     responses: { 204: z.null() },
     find: requireConnectionInScope,

@@ -29,6 +29,8 @@ const flagParam = z.literal('true').optional()
 export const threadRoutes = nameRoutes({
   listThreads: defineRead('/v1/threads', {
     summary: 'List threads, newest first',
+    description:
+      'Conversations of all channels, with a summary instead of their messages. The filters are combined, and `order` also decides which cursors are valid.',
     query: z.object({
       order: z
         .enum(['created', 'activity'])

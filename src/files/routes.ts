@@ -35,6 +35,8 @@ export const fileRoutes = nameRoutes({
 
   listFiles: defineRead('/v1/files', {
     summary: 'List files, newest first',
+    description:
+      'Uploads of the team, of clients and of runs, without their bytes. With `client_id` only those of one client.',
     query: z.object({ client_id: filterParam, ...pageQueryById('file') }),
     responses: { 200: pageSchema(FileView) },
     async handle({ ctx, scope, query }) {
@@ -45,6 +47,8 @@ export const fileRoutes = nameRoutes({
 
   getFile: defineRead('/v1/files/:id', {
     summary: 'Download a file',
+    description:
+      'The bytes, with the type that was uploaded. Types that a browser could execute, such as HTML and SVG, are sent as downloads, and no cache may keep them.',
     responses: { 200: '*/*' },
     find: fileInScope,
     handle: ({ ctx, subject }) => serveFile(ctx, subject),
@@ -52,6 +56,7 @@ export const fileRoutes = nameRoutes({
 
   getFileMeta: defineRead('/v1/files/:id/meta', {
     summary: 'Read what is known about a file',
+    description: 'Name, type, size and SHA-256, without the bytes. `GET /v1/files/{id}` has those.',
     responses: { 200: FileView },
     find: fileInScope,
     handle: async ({ subject }) => toFileView(subject),

@@ -26,7 +26,7 @@ function renderOperation(method: string, path: string, operation: OpenApiOperati
   const body = operation.requestBody?.content['application/json']?.schema
   return `<details id="${id}"><summary><b class="${method}">${method.toUpperCase()}</b> <code>${escapeHtml(path)}</code>
 <span>${renderProse(operation.summary)}</span></summary>
-${operation.description === undefined ? '' : `<p>${renderProse(operation.description)}</p>`}
+<p>${renderProse(operation.description)}</p>
 ${renderParameters(operation.parameters ?? [])}${body ? `<h4>Body</h4>${renderFields(body, named)}` : ''}
 ${Object.entries(operation.responses)
   .map((entry) => renderResponse(entry, named))

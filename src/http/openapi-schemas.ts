@@ -31,13 +31,16 @@ export function nameSchema(schema: OpenApiSchema, name: string, named: NamedSche
   return { $ref: `#/components/schemas/${name}` }
 }
 
-/** `ts`, `at` and every field that ends in `_at` are times: the rule replaces a format on each of them. */
+/**
+ * `ts`, `at` and every field that ends in `_at` are times: the rule replaces a format on each of them. A text with a
+ * pattern of its own, such as the time of day `digest_at`, is none.
+ */
 function markTimes(properties: Record<string, unknown> | undefined): void {
   for (const [name, property] of Object.entries(properties ?? {})) {
     if (!/^(ts|at|.*_at)$/.test(name)) continue
     const schema = property as OpenApiSchema
     for (const form of (schema.anyOf as OpenApiSchema[] | undefined) ?? [schema]) {
-      if ([form.type].flat().includes('string')) form.format = 'date-time'
+      if ([form.type].flat().includes('string') && form.pattern === undefined) form.format = 'date-time'
     }
   }
 }

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { describeCall } from './describe-call.ts'
 import { type NamedSchemas, nameSchema, type OpenApiSchema, toOpenApiSchema } from './openapi-schemas.ts'
 import type { Route, RouteHeaders, RouteResponses } from './route.ts'
 
@@ -49,7 +50,7 @@ export interface OpenApiDocument {
 export interface OpenApiOperation {
   operationId: string
   summary: string
-  description?: string
+  description: string
   tags: string[]
   security: Record<string, string[]>[]
   parameters?: (OpenApiParameter | OpenApiReference)[]
@@ -168,7 +169,7 @@ function operationOf({ plane, section, route }: DescribedRoute, named: NamedSche
   return {
     operationId: operation,
     summary: route.summary,
-    ...(route.description !== undefined && { description: route.description }),
+    description: describeCall(route, plane === 'founder'),
     tags: [section],
     security: plane === 'open' ? [] : [{ [plane]: [] }],
     ...(parameters.length > 0 && { parameters }),

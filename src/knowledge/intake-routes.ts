@@ -10,6 +10,8 @@ import { IntakeQuestionView, IntakeView } from './view.ts'
 export const intakeRoutes = nameRoutes({
   getIntake: defineRead('/v1/wedges/:wedge/intake', {
     summary: 'Read the intake questions of a wedge',
+    description:
+      "Questions of the wedge's authors, and those that agents asked because they lacked knowledge. `coverage` is the percentage of the shown ones that are answered.",
     responses: { 200: IntakeView },
     find: ({ ctx, params }) => requirePathWedge(ctx, params.wedge ?? ''),
     handle: ({ ctx, scope, subject }) => readIntake(ctx.db, subject, scope.projectIds),

@@ -53,6 +53,8 @@ export const knowledgeRoutes = nameRoutes({
 
   listKnowledge: defineRead('/v1/wedges/:wedge/knowledge', {
     summary: 'List the live knowledge of a wedge',
+    description:
+      'What the project has taught the agents of a wedge: notes, answers and corrections. What the authors of the wedge wrote is in `GET /v1/wedges/{wedge}`.',
     query: z.object({ ...pageQueryById('kn'), kind: z.enum(KNOWLEDGE_KINDS).optional() }),
     responses: { 200: pageSchema(KnowledgeItemView) },
     find: ({ ctx, params }) => requirePathWedge(ctx, params.wedge ?? ''),
@@ -87,6 +89,7 @@ export const knowledgeRoutes = nameRoutes({
 
   getKnowledge: defineRead('/v1/knowledge/:id', {
     summary: 'Read a knowledge item',
+    description: 'The current version, with its full content. Earlier versions are its revisions.',
     responses: { 200: KnowledgeItemView },
     find: itemInScope,
     handle: async ({ subject }) => subject,
@@ -116,6 +119,7 @@ export const knowledgeRoutes = nameRoutes({
 
   deleteKnowledge: defineWrite('DELETE', '/v1/knowledge/:id', {
     summary: 'Delete a knowledge item and its revisions',
+    description: 'Later runs no longer know it; a run that has started keeps what it was given. This cannot be undone.',
     responses: { 204: z.null() },
     find: itemInScope,
     handle: ({ ctx, scope, subject }) =>
@@ -128,6 +132,8 @@ export const knowledgeRoutes = nameRoutes({
 
   listKnowledgeRevisions: defineRead('/v1/knowledge/:id/revisions', {
     summary: 'List the revisions of a knowledge item, newest first',
+    description:
+      'Every version with its content, the time, and who wrote it: a member, a key or the service. Deleting the item deletes them.',
     query: z.object(pageQuery(/^[1-9]\d{0,9}$/)),
     responses: { 200: pageSchema(KnowledgeRevisionView) },
     find: itemInScope,

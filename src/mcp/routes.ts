@@ -42,6 +42,8 @@ export const mcpRoutes = (version: string) =>
 
     getMcpStream: defineRead(MCP_PATH, {
       summary: 'Not available: MCP messages are posted',
+      description:
+        'Always 405. MCP clients try it and go on without it: the service sends what it has to say in the responses to `POST /mcp`.',
       responses: { 405: NoStreamView },
       async handle() {
         throw noStream()
@@ -50,6 +52,8 @@ export const mcpRoutes = (version: string) =>
 
     endMcpSession: writeOrganisation('DELETE', MCP_PATH, {
       summary: 'Not available: there is no session to end',
+      description:
+        'Always 405. MCP clients may send it when they end; the service keeps nothing of a session, so there is nothing to do.',
       role: 'viewer',
       responses: { 405: NoStreamView },
       async handle() {

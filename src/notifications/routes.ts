@@ -48,6 +48,8 @@ const membersOnly = async ({ scope }: Pick<FindInput<ProjectScope>, 'scope'>) =>
 export const notificationRoutes = nameRoutes({
   listNotifiers: defineProjectRead('/v1/notifiers', {
     summary: 'List the services that tell members of approvals',
+    description:
+      'Slack, Telegram and mail, as far as an admin has set them up for the project. `hook_url` is the address to register with the service; no secret is returned.',
     responses: { 200: NotifierListView },
     async handle({ ctx, scope }) {
       return { data: await readNotifierViews(ctx, await listNotifiers(ctx.db, { project_id: scope.projectId })) }
@@ -95,12 +97,16 @@ export const notificationRoutes = nameRoutes({
 
   getNotificationSettings: defineProjectRead('/v1/notification-settings', {
     summary: 'Read what members are told of by default',
+    description:
+      'What the project has set for its members, or else the defaults of the service. A member can have settings of their own in `/v1/me/notifications`.',
     responses: { 200: NotificationSettings },
     handle: ({ ctx, scope }) => readProjectSettings(ctx.db, scope.projectId),
   }),
 
   updateNotificationSettings: defineWrite('PUT', '/v1/notification-settings', {
     summary: 'Set what members are told of by default',
+    description:
+      'Replaces all settings of the project. They apply to every member without settings of their own, from the next request for an approval on.',
     role: 'admin',
     body: NotificationSettings,
     responses: { 200: NotificationSettings },
@@ -154,6 +160,8 @@ export const notificationRoutes = nameRoutes({
 
   deleteNotificationLink: defineWrite('DELETE', '/v1/me/notifications/links/:kind', {
     summary: 'Remove your link to a service',
+    description:
+      'You are no longer told of approvals by this service in the project, and its buttons no longer decide for you. Members only; other members keep their links.',
     role: 'viewer',
     responses: { 204: z.null() },
     find: async (input) => {

@@ -19,18 +19,24 @@ export const healthRoutes = (readState: () => ReplicaState) =>
   nameRoutes({
     getHealth: openRoute('GET', '/health', {
       summary: 'Check the health of the service',
+      description:
+        'For people and simple monitors. 503 while the process is stopping or cannot reach its store; a process that is still starting is healthy. Load balancers use `/readyz`.',
       responses: { 200: HealthView, 503: UnhealthyView },
       handle: async ({ ctx }) => (readState() === 'stopping' ? stopping() : checkStore(ctx)),
     }),
 
     getLiveness: openRoute('GET', '/livez', {
       summary: 'Check that the process responds; a process that does not must be restarted',
+      description:
+        'Always 200 while the process responds, also without its store. Do not use it to decide whether to send requests: that is `/readyz`.',
       responses: { 200: HealthView },
       handle: async () => ({ status: 'ok' }),
     }),
 
     getReadiness: openRoute('GET', '/readyz', {
       summary: 'Check that the replica can work: it has started, is not stopping, and reaches its store',
+      description:
+        'For load balancers: send no requests to a replica that answers 503. The error says whether it is starting, stopping or without its store.',
       responses: { 200: HealthView, 503: UnhealthyView },
       async handle({ ctx }) {
         if (readState() === 'starting') return unavailable('the service is starting')
@@ -67,6 +73,8 @@ export const metaRoutes = (driver: Promise<ShownSandbox | null>) =>
   nameRoutes({
     getMeta: defineRead('/v1/meta', {
       summary: 'Read wedges, store, sandbox and model of this deployment',
+      description:
+        'What runs here, for `./svc doctor` and the settings of the console: version, wedges and their problems, sandbox, default model. No secret is in it.',
       responses: { 200: MetaView },
       handle: async ({ ctx }) => toMetaView(ctx, await driver),
     }),

@@ -75,6 +75,8 @@ export const portalAccessRoutes = {
 
   setPortalNotices: portalRoute('POST', '/v1/portal/notices', {
     summary: 'Start or stop the mails about answers',
+    description:
+      '`enabled: false` stops the mails that tell the client of new answers, until it is set to true again. Sign-in links are still sent. It changes nothing for other clients.',
     body: z.object({ enabled: z.boolean() }),
     responses: { 200: PortalOkView },
     async handle({ ctx, scope, body }) {

@@ -28,6 +28,8 @@ const MAX_REASON_CHARACTERS = 1_000
 export const portalApprovalRoutes = {
   listPortalApprovals: portalRoute('GET', '/v1/portal/approvals', {
     summary: 'List what the client is or was asked to approve, newest first',
+    description:
+      'Only actions whose wedge names the client among the approvers. `payload_sha256` is to be sent with the decision, so that the client approves what it has read.',
     query: z.object({ status: z.enum(PORTAL_APPROVAL_STATUSES).optional(), ...pageQueryById('apr') }),
     responses: { 200: pageSchema(PortalApprovalView) },
     async handle({ ctx, scope, query }) {

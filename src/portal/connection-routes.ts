@@ -27,6 +27,8 @@ async function requireOwnConnection({ ctx, scope, params }: FindInput<ClientScop
 export const portalConnectionRoutes = {
   listPortalConnections: portalRoute('GET', '/v1/portal/connections', {
     summary: "List the client's accounts that are connected by OAuth",
+    description:
+      'Accounts that belong to this client and need its authorisation. `needs_authorisation` means that the client has to open the link of `…/oauth/start`.',
     query: z.object(pageQueryById('conn')),
     responses: { 200: pageSchema(PortalConnectionView) },
     async handle({ ctx, scope, query }) {

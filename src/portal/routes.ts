@@ -69,6 +69,8 @@ export const portalRoutes = nameRoutes({
   ...portalFileRoutes,
   getPortalClient: portalRoute('GET', '/v1/portal/me', {
     summary: 'Read the current client',
+    description:
+      'Name and handles, the brand of the project, and what the portal may offer: a new conversation, uploads up to `max_file_bytes`, and mails about answers (`notices`).',
     responses: { 200: PortalMeView },
     async handle({ ctx, scope }) {
       const client = await requireOwnClient(ctx, scope)
@@ -86,6 +88,8 @@ export const portalRoutes = nameRoutes({
   }),
   listPortalQuestions: portalRoute('GET', '/v1/portal/questions', {
     summary: 'List the questions that wait for the client, newest first',
+    description:
+      'What agents ask this client, with the options or the schema of the answer. An answered or expired question is not in the list.',
     query: z.object(pageQueryById('apr')),
     responses: { 200: pageSchema(PortalQuestionView) },
     async handle({ ctx, scope, query }) {
@@ -124,6 +128,8 @@ export const portalRoutes = nameRoutes({
   }),
   listPortalCases: portalRoute('GET', '/v1/portal/cases', {
     summary: "List the client's cases, newest first",
+    description:
+      'Title, stage and status of each case of this client. Data, history and assignee are only for the team.',
     query: z.object(pageQueryById('case')),
     responses: { 200: pageSchema(PortalCaseView) },
     async handle({ ctx, scope, query }) {

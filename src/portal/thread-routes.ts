@@ -37,6 +37,8 @@ const MessageInput = z.object({ body: z.string(), files: fileIds.optional() })
 export const portalThreadRoutes = {
   listPortalThreads: portalRoute('GET', '/v1/portal/threads', {
     summary: "List the client's threads, newest first",
+    description:
+      'Conversations of this client on all channels, with the last message and whether something is unread. Messages that are only for the team are left out.',
     query: z.object(pageQueryById('thr')),
     responses: { 200: pageSchema(PortalThreadSummaryView) },
     async handle({ ctx, scope, query }) {
@@ -70,6 +72,8 @@ export const portalThreadRoutes = {
 
   getPortalThread: portalRoute('GET', '/v1/portal/threads/:id', {
     summary: 'Read a thread of the client with its messages',
+    description:
+      'Messages come oldest first, at most the newest 1,000, without what is only for the team. Reading does not mark them as read.',
     responses: { 200: PortalThreadView },
     find: requireOwnThread,
     handle: ({ ctx, scope, subject }) => toWholeThread(ctx, scope, subject),

@@ -55,6 +55,7 @@ export const recordRoutes = nameRoutes({
 
   getRecord: defineRead('/v1/records/:id', {
     summary: 'Read a record',
+    description: 'Finds it by id. To find it by wedge, collection and key, use the filters of `GET /v1/records`.',
     responses: { 200: RecordView },
     find: recordInScope,
     handle: async ({ subject }) => toRecordView(subject),
@@ -62,6 +63,8 @@ export const recordRoutes = nameRoutes({
 
   deleteRecord: defineWrite('DELETE', '/v1/records/:id', {
     summary: 'Delete a record',
+    description:
+      'Agents and workflows of the wedge no longer find it. Earlier values are not kept, and this cannot be undone.',
     responses: { 204: z.null() },
     find: recordInScope,
     async handle({ ctx, scope, subject }) {

@@ -15,6 +15,8 @@ const scheduleInScope = findInScope('schedule', findSchedule)
 export const scheduleRoutes = nameRoutes({
   listSchedules: defineRead('/v1/schedules', {
     summary: 'List schedules, newest first',
+    description:
+      'With the next due time, the last task, and why the last start failed. A disabled schedule has no next due time.',
     query: z.object({ wedge: filterParam, ...pageQueryById('sch') }),
     responses: { 200: pageSchema(ScheduleView) },
     async handle({ ctx, scope, query }) {
@@ -25,6 +27,8 @@ export const scheduleRoutes = nameRoutes({
 
   createSchedule: defineWrite('POST', '/v1/schedules', {
     summary: 'Create a schedule',
+    description:
+      'Creates a task at each due time, from now on. Without `enabled: false` it is active at once. Several due times that pass while the service is down start one task together.',
     body: ScheduleInput,
     responses: { 201: ScheduleView },
     async handle({ ctx, scope, body }) {
@@ -35,6 +39,7 @@ export const scheduleRoutes = nameRoutes({
 
   getSchedule: defineRead('/v1/schedules/:id', {
     summary: 'Read a schedule',
+    description: 'With the next due time, the last task, and why the last start failed.',
     responses: { 200: ScheduleView },
     find: scheduleInScope,
     handle: async ({ subject }) => toScheduleView(subject),

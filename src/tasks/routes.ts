@@ -41,6 +41,8 @@ const TaskInput = TaskRequest.extend({
 export const taskRoutes = nameRoutes({
   createTask: defineWrite('POST', '/v1/tasks', {
     summary: 'Create a task',
+    description:
+      'The task is queued, and an agent runs it as soon as there is a free slot: the response does not wait for it. Limits in `constraints` are lowered to those of the deployment and the task type. 403 if the project has not enabled the wedge, 429 above its task rate.',
     headers: {
       read: {
         'Idempotency-Key': {
@@ -71,6 +73,8 @@ export const taskRoutes = nameRoutes({
 
   listTasks: defineRead('/v1/tasks', {
     summary: 'List tasks, newest first',
+    description:
+      'Tasks of all projects that the credential reaches, with their inputs, outputs and costs. For a live list use `GET /v1/stream` and read the tasks that it names.',
     query: z.object({
       status: z.enum(TASK_STATUSES).optional(),
       wedge: filterParam,
@@ -105,6 +109,8 @@ export const taskRoutes = nameRoutes({
 
   getTask: defineRead('/v1/tasks/:id', {
     summary: 'Read a task',
+    description:
+      'With status, output, error, cost, artifacts and files. `queue_reason` says why a queued task does not start, and `log_pruned_at` that retention has removed its events and files.',
     responses: { 200: TaskView },
     find: taskInScope,
     handle: ({ ctx, subject }) => readTaskView(ctx, subject),
@@ -137,6 +143,8 @@ export const taskRoutes = nameRoutes({
 
   getArtifact: defineRead('/v1/artifacts/:id', {
     summary: 'Download an artifact',
+    description:
+      'The bytes of a file that the agent wrote, or `output.json`, which is the output of the task. Types that a browser could execute, such as HTML, are sent as downloads.',
     responses: { 200: '*/*' },
     find: artifactInScope,
     handle: ({ ctx, subject }) => serveArtifact(ctx, subject),

@@ -46,6 +46,7 @@ const toWebhookWithSecretView = ({ webhook, secret }: WebhookAndSecret) => ({ ..
 export const webhookRoutes = nameRoutes({
   listWebhooks: defineRead('/v1/webhooks', {
     summary: 'List webhooks, newest first',
+    description: 'Without their secrets, which are shown only when a webhook is created or its secret is rotated.',
     query: z.object(pageQueryById('hook')),
     responses: { 200: pageSchema(WebhookView) },
     async handle({ ctx, scope, query }) {
@@ -67,6 +68,7 @@ export const webhookRoutes = nameRoutes({
 
   getWebhook: defineRead('/v1/webhooks/:id', {
     summary: 'Read a webhook',
+    description: 'Without its secret. `GET /v1/webhooks/{id}/deliveries` says whether its receiver answers.',
     responses: { 200: WebhookView },
     find: webhookInScope,
     handle: async ({ subject }) => toWebhookView(subject),
@@ -105,6 +107,8 @@ export const webhookRoutes = nameRoutes({
 
   listWebhookDeliveries: defineRead('/v1/webhooks/:id/deliveries', {
     summary: 'List recent webhook deliveries, newest first',
+    description:
+      'The deliveries of the last seven days, with the attempts and the last answer of your server. `status=failed` lists those that were given up and can be sent again.',
     query: z.object({ status: z.enum(DELIVERY_STATUSES).optional(), ...pageQueryById('dlv') }),
     responses: { 200: pageSchema(DeliveryView) },
     find: webhookInScope,

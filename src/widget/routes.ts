@@ -14,6 +14,8 @@ import { toVisitorMessageView, toWidgetView, VisitorConversationView, WidgetView
 export const widgetRoutes = nameRoutes({
   getWidget: openRoute('GET', '/v1/widgets/:channel_id', {
     summary: 'Read the brand of a widget',
+    description:
+      'Name, colour, logo, welcome and language of the chat widget of a channel. `/widget.js` calls it from any page, and caches may keep it for a minute.',
     responses: { 200: WidgetView },
     find: findWidget,
     async handle({ ctx, subject: { project_id } }) {

@@ -18,6 +18,18 @@ test('README.md links to every page of the documentation', () => {
   expect(guides.filter((path) => !index.includes(`(${basename(path)})`))).toEqual([])
 })
 
+test('every example request names a wedge and a task type that come with the service', () => {
+  const named = /"wedge\\?": \\?"([\w-]+)\\?", \\?"task_type\\?": \\?"(\w+)/g
+  const examples = pages().flatMap((path) =>
+    [...page(path).matchAll(named)].map(([, wedge, type]) => ({ path, wedge, type })),
+  )
+  expect(examples.length).toBeGreaterThan(5)
+  const exists = ({ wedge, type = '' }: (typeof examples)[number]) =>
+    existsSync(join(ROOT, `wedges/${wedge}/wedge.json`)) &&
+    type in JSON.parse(page(`wedges/${wedge}/wedge.json`)).task_types
+  expect(examples.filter((example) => !exists(example))).toEqual([])
+})
+
 /** Checks that the file exists and contains the heading after `#`. */
 function hasTarget(from: string, target: string): boolean {
   const [file = '', anchor] = target.split('#')

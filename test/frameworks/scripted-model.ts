@@ -9,7 +9,7 @@ export type Wire = 'responses' | 'chat' | 'messages'
 const WIRES = {
   responses: { model: 'openai/gpt-4.1', path: '/v1/responses', format: REHEARSED_RESPONSES.responses },
   chat: { model: 'openai/gpt-4.1', path: '/v1/chat/completions', format: REHEARSED_RESPONSES.openai },
-  messages: { model: 'anthropic/claude-sonnet-4-5', path: '/v1/messages', format: REHEARSED_RESPONSES.anthropic },
+  messages: { model: 'anthropic/claude-sonnet-5-5', path: '/v1/messages', format: REHEARSED_RESPONSES.anthropic },
 }
 
 /** A call of a tool; its name at the provider may have a prefix, which the framework chooses. */

@@ -51,6 +51,35 @@ describe('the OpenAPI document', () => {
     }
   })
 
+  test('every operation of the OpenAPI document has a description beyond its summary, and names the roles that it needs', async () => {
+    const { paths } = await document()
+    for (const { operationId, summary, description = '', security } of operationsOf(paths)) {
+      const [own = '', role = ''] = description.split(/ ?(?=Every role may call it\.$|Needs the role [a-z ]+\.$)/)
+      expect([operationId, role !== '']).toEqual([operationId, JSON.stringify(security) === '[{"founder":[]}]'])
+      expect(own.length, operationId).toBeGreaterThan(10)
+      expect(own.toLowerCase().replaceAll(/[^a-z]/g, ''), operationId).not.toBe(
+        summary.toLowerCase().replaceAll(/[^a-z]/g, ''),
+      )
+    }
+    expect(paths['/v1/tasks'].get.description).toMatch(/ Every role may call it\.$/)
+    expect(paths['/v1/tasks'].post.description).toMatch(/ Needs the role operator or admin or owner\.$/)
+    expect(paths['/v1/connections'].post.description).toMatch(/ Needs the role admin or owner\.$/)
+  })
+
+  test('an example of the OpenAPI document has the format of its field', async () => {
+    const { components } = await document()
+    const examples: string[] = []
+    JSON.stringify(components.schemas, (_, value) => {
+      if (value?.format === 'date-time' && value.example !== undefined) examples.push(value.example)
+      return value
+    })
+    for (const example of examples) expect(example).toMatch(/^\d{4}-\d\d-\d\dT/)
+    const { digest_at } = components.schemas.NotificationSettings.properties
+    expect(digest_at).toMatchObject({ type: 'string', example: '09:00', pattern: expect.any(String) })
+    expect(digest_at).not.toHaveProperty('format')
+    expect(components.schemas.Task.properties.created_at).toMatchObject({ format: 'date-time' })
+  })
+
   test('the OpenAPI document has the bounds that the service enforces', async () => {
     const { paths, components } = await document()
     for (const name of ['CreateTask', 'CreateSchedule', 'CreateChannel']) {

@@ -1,6 +1,16 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, readSync, symlinkSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { licenses } from '../../scripts/licenses.mjs'
@@ -41,12 +51,31 @@ test('a link of a packed page leads to a packed file, to a screenshot or to CONT
   expect(dead.filter((link) => !/: (docs\/screens\/.*|CONTRIBUTING\.md)$/.test(link))).toEqual([])
 })
 
-test('the package is not larger than docs/operations.md says', () => {
+test('the package, alone and with what it installs, is not larger than docs/operations.md says', () => {
   const [, packedSize, unpackedSize] =
     /less than ([\d.]+) MB, ([\d.]+) MB unpacked/.exec(page('docs/operations.md')) ?? []
   expect(packed.size).toBeLessThan(Number(packedSize) * 1e6)
   expect(packed.unpackedSize).toBeLessThan(Number(unpackedSize) * 1e6)
+  const [, installedSize] = /`node_modules` then has less than\s+([\d.]+) MB/.exec(page('docs/operations.md')) ?? []
+  const dependencies = installedDependencies(JSON.parse(page('package.json')))
+  expect(dependencies).toContain('@photostructure/sqlite')
+  const sizes = dependencies.map((name) => folderSize(join(ROOT, 'node_modules', name)))
+  const total = sizes.reduce((sum, size) => sum + size, packed.unpackedSize)
+  expect(total).toBeLessThan(Number(installedSize) * 1e6)
 })
+
+/** The names of the packages that npm installs for a package, at every depth. */
+function installedDependencies({ dependencies = {} }: { dependencies?: Record<string, string> }): string[] {
+  return Object.keys(dependencies).flatMap((inner) => [
+    inner,
+    ...installedDependencies(JSON.parse(page(`node_modules/${inner}/package.json`))),
+  ])
+}
+
+const folderSize = (folder: string): number =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0)
 
 test('every dependency of package.json is used', () => {
   const { dependencies, devDependencies } = JSON.parse(page('package.json'))

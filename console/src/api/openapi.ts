@@ -1423,7 +1423,6 @@ export interface components {
         };
         NotificationSettings: {
             /**
-             * Format: date-time
              * @description When the digest is sent.
              * @example 09:00
              */

@@ -29,6 +29,8 @@ const ENDPOINT = '/v1/mcp-oauth'
 const resourceMetadata = (path: string) =>
   openRoute('GET', path, {
     summary: 'Read how to get access to /mcp (RFC 9728)',
+    description:
+      'Apps read it after a 401 of `/mcp`, to learn which authorisation server issues tokens for it. An app that already has a token or a key does not need it.',
     responses: { 200: ResourceMetadataView },
     handle: async ({ ctx }) => ({
       resource: mcpResource(ctx),
@@ -46,6 +48,8 @@ export const mcpOauthRoutes = nameRoutes({
 
   getMcpAuthorisationServer: openRoute('GET', '/.well-known/oauth-authorization-server', {
     summary: 'Read the endpoints of the authorisation server (RFC 8414)',
+    description:
+      'Apps read it before they register and ask a member for access. It names the endpoints for registration, consent, tokens and revocation, all of this service.',
     responses: { 200: ServerMetadataView },
     handle: async ({ ctx }) => serverMetadata(ctx),
   }),
