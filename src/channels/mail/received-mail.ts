@@ -3,7 +3,7 @@ import { formatMailAddress, type MailAddress, parseMailAddress } from '../../con
 import type { AdapterChannel, HookContent, IncomingMessage, UndeliveredReport } from '../adapters/adapter.ts'
 import { isAutomaticMail, isMailSystem } from './automatic-mail.ts'
 import { htmlToText } from './html-to-text.ts'
-import { findHeader, type MailHeaders, parseMessageIds } from './mail-headers.ts'
+import { findHeader, joinReferences, type MailHeaders, parseMessageIds } from './mail-headers.ts'
 import { type MailVerdict, toVerdictJson } from './mail-verdict.ts'
 import { findReplyToken, isChannelAddress } from './reply-address.ts'
 import { cutQuotedText } from './reply-text.ts'
@@ -107,14 +107,20 @@ function toIncomingMessage(channelAddress: string, mail: ReceivedMail): MailMess
   const messageId = parseMessageIds(findHeader(mail.headers, 'message-id'))[0] ?? null
   const body = readBody(mail)
   const isOwn = isChannelAddress(channelAddress, sender.address)
+  const earlierIds = findEarlierIds(mail)
+  const references = joinReferences(earlierIds)
   return {
     externalId: toExternalId(messageId, mail, sender, body.text),
     from: { handle: sender.address, name: sender.name || null },
     body: body.text,
     subject,
     conversationKey: toConversationKey(subject),
-    continues: { externalIds: findEarlierIds(mail), replyToken: findReplyToken(mail.recipients) },
-    address: { to: formatMailAddress(sender), ...(messageId !== null && { message_id: messageId }) },
+    continues: { externalIds: earlierIds, replyToken: findReplyToken(mail.recipients) },
+    address: {
+      to: formatMailAddress(sender),
+      ...(messageId !== null && { message_id: messageId }),
+      ...(references !== '' && { references }),
+    },
     files: [...body.files, ...mail.files.map(limitHead)],
     // The verdict is about the address in From.
     ...(mail.verdict && found === mail.from && { verdict: toVerdictJson(mail.verdict) }),
