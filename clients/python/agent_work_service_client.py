@@ -693,6 +693,7 @@ ApprovalContextMessage = TypedDict(
         "body": "str",
         "at": "str",
         "from": "MessageSender | None",
+        "unverified": "bool",
     },
 )
 
