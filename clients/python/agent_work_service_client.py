@@ -695,6 +695,7 @@ ApprovalContextMessage = TypedDict(
         "body": "str",
         "at": "str",
         "from": "MessageSender | None",
+        "unverified": "bool",
     },
 )
 

@@ -20,6 +20,7 @@ export interface ApprovalContextRow {
   message_at: string | null
   from_handle: string | null
   from_name: string | null
+  is_unverified: number | null
   comment_count: number
 }
 
@@ -44,7 +45,7 @@ export async function listApprovalContexts(db: Db, approvalIds: readonly string[
     .select(['approvals.id as approval_id', 'tasks.client_id', 'clients.display_name as client_name'])
     .select(['tasks.thread_id', 'tasks.requested_by_kind', 'tasks.requested_by_id'])
     .select(['messages.id as message_id', 'messages.created_at as message_at'])
-    .select(['messages.from_handle', 'messages.from_name'])
+    .select(['messages.from_handle', 'messages.from_name', 'messages.is_unverified'])
     .select(sql<string | null>`substr(messages.body, 1, ${sql.lit(MAX_SHOWN_CHARACTERS)})`.as('body'))
     .select((eb) => [
       // A task that a message started has no case of its own, but its conversation may have one.
@@ -112,14 +113,14 @@ export async function listVotes(db: Db, approvalIds: readonly string[]): Promise
 
 export type ThreadExcerptRow = Pick<
   MessageRow,
-  'id' | 'direction' | 'body' | 'created_at' | 'author_kind' | 'author_id'
+  'id' | 'direction' | 'body' | 'created_at' | 'is_unverified' | 'author_kind' | 'author_id'
 >
 
 /** The last messages of a thread, newest first, with the beginning of their text. */
 export async function listThreadEnd(db: Db, threadId: string, limit: number): Promise<ThreadExcerptRow[]> {
   return db
     .selectFrom('messages')
-    .select(['id', 'direction', 'created_at', 'author_kind', 'author_id'])
+    .select(['id', 'direction', 'created_at', 'is_unverified', 'author_kind', 'author_id'])
     .select(sql<string>`substr(body, 1, ${sql.lit(MAX_SHOWN_CHARACTERS)})`.as('body'))
     .where('thread_id', '=', threadId)
     .orderBy('n', 'desc')

@@ -9,6 +9,7 @@ const ThreadExcerptView = z.object({
   direction: z.enum(['inbound', 'outbound']),
   body: z.string(),
   at: z.string(),
+  unverified: z.boolean().meta({ description: 'Nothing proves that the customer wrote this mail.' }),
   author: NamedActorView.nullable().meta({ description: 'The member or key that wrote an answer.' }),
 })
 

@@ -55,11 +55,12 @@ async function readThreadEnd(db: Db, threadId: string) {
     db,
     messages.map(({ author_kind, author_id }) => ({ kind: author_kind, id: author_id })),
   )
-  return messages.map(({ id, direction, body, created_at, author_kind, author_id }) => ({
+  return messages.map(({ id, direction, body, created_at, is_unverified, author_kind, author_id }) => ({
     id,
     direction,
     body,
     at: created_at,
+    unverified: is_unverified === 1,
     author: nameOf(author_kind, author_id),
   }))
 }

@@ -24,7 +24,13 @@ const ApprovalContextView = z
       .meta({ description: 'The customer that the task works for.' }),
     thread_id: z.string().nullable(),
     message: z
-      .object({ id: z.string(), body: z.string(), at: z.string(), from: MessageSenderView.nullable() })
+      .object({
+        id: z.string(),
+        body: z.string(),
+        at: z.string(),
+        from: MessageSenderView.nullable(),
+        unverified: z.boolean().meta({ description: 'Nothing proves that the customer wrote this mail.' }),
+      })
       .nullable()
       .meta({
         description: `The customer's newest message when the approval was asked for: its first ${MAX_SHOWN_CHARACTERS} characters.`,
@@ -210,7 +216,7 @@ function toContextView(context: ApprovalContextRow, nameOf: ApprovalParts['nameO
   return {
     client: client_id && { id: client_id, name },
     thread_id,
-    message: message_id && { id: message_id, body, at: message_at, from },
+    message: message_id && { id: message_id, body, at: message_at, from, unverified: context.is_unverified === 1 },
     case_id,
     requested_by: nameOf(context.requested_by_kind, context.requested_by_id),
   }

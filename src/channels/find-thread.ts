@@ -1,16 +1,25 @@
 import type { Tx } from '../ctx/ctx.ts'
 import { isoNow } from '../ctx/world.ts'
+import type { Db } from '../store/store.ts'
 import type { ChannelRow } from '../store/tables.ts'
 import type { IncomingMessage } from './adapters/adapter.ts'
+import { findSentMessage } from './message-rows.ts'
 import {
   findOpenThreadId,
-  findThreadIdByExternalId,
+  findThreadByExternalId,
   findThreadIdByReplyToken,
   insertOpenThread,
+  type NewThread,
 } from './thread-rows.ts'
 
 /** What says to which conversation of a client a message belongs. */
-export type ConversationHints = Pick<IncomingMessage, 'conversationKey' | 'continues' | 'subject'>
+export type ConversationHints = Pick<IncomingMessage, 'conversationKey' | 'continues' | 'subject' | 'senderProof'>
+
+interface FoundThread {
+  threadId: string
+  /** Nothing proves that the client of the thread wrote the message. */
+  isUnverified: boolean
+}
 
 /**
  * The open thread that a message belongs to: the one that its reply address or an earlier message names, else the open
@@ -22,19 +31,30 @@ export async function findOrOpenThread(
   channel: ChannelRow,
   clientId: string,
   hints: ConversationHints,
-): Promise<string> {
+): Promise<FoundThread> {
+  const hasFailed = hints.senderProof === 'failed'
   const named = await findNamedThread(tx, channel, clientId, hints)
-  if (named !== null) return named
+  if (named)
+    return { threadId: named.id, isUnverified: hasFailed || (hints.senderProof === 'required' && !named.isProof) }
   const conversation = { channel_id: channel.id, client_id: clientId, conversation_key: hints.conversationKey }
   const [open] = await findOpenThreadId(tx.db, conversation)
-  if (open) return open.id
+  if (open) return { threadId: open.id, isUnverified: hints.senderProof !== undefined }
+  return { threadId: await openThread(tx, channel, conversation, hints.subject), isUnverified: hasFailed }
+}
+
+async function openThread(
+  tx: Tx,
+  channel: ChannelRow,
+  conversation: Pick<NewThread, 'channel_id' | 'client_id' | 'conversation_key'>,
+  subject: string | null,
+): Promise<string> {
   const now = isoNow(tx)
   const id = tx.world.newId('thr')
   await insertOpenThread(tx.db, {
     ...conversation,
     id,
     project_id: channel.project_id,
-    subject: hints.subject,
+    subject,
     reply_token: channel.adapter === null ? null : newReplyToken(tx),
     created_at: now,
     updated_at: now,
@@ -42,21 +62,41 @@ export async function findOrOpenThread(
   return id
 }
 
-/** The newest id is the last one, so the list is read from its end. */
+/** The id of a message that may itself be a stranger's proves nothing, so a proved one is preferred. */
 async function findNamedThread(tx: Tx, channel: ChannelRow, client_id: string, { continues }: ConversationHints) {
   if (!continues) return null
   const owner = { channel_id: channel.id, client_id }
   const { replyToken, externalIds } = continues
   const [named] = replyToken ? await findThreadIdByReplyToken(tx.db, { ...owner, reply_token: replyToken }) : []
-  if (named) return named.id
-  for (const external_id of externalIds.slice(-MAX_EARLIER_IDS).toReversed()) {
-    const [thread] = await findThreadIdByExternalId(tx.db, { ...owner, external_id })
-    if (thread) return thread.id
+  if (named) return { id: named.id, isProof: true }
+  let unproved: { id: string; isProof: boolean } | null = null
+  for (const external_id of newestIds(externalIds)) {
+    const [found] = await findThreadByExternalId(tx.db, { ...owner, external_id })
+    if (found?.is_unverified === 0) return { id: found.id, isProof: true }
+    if (found) unproved ??= { id: found.id, isProof: false }
+  }
+  return unproved
+}
+
+/**
+ * The thread in which the service sent one of the messages that a message names. Only who got that message knows its id; the
+ * id of a client's own message is known to everybody to whom it was copied.
+ */
+export async function findThreadOfSentMessage(
+  db: Db,
+  channel_id: string,
+  externalIds: readonly string[],
+): Promise<string | null> {
+  for (const external_id of newestIds(externalIds)) {
+    const [sent] = await findSentMessage(db, { channel_id, external_id })
+    if (sent) return sent.thread_id
   }
   return null
 }
 
-/** A mail may name hundreds of earlier mails, and each costs a query. */
+/** A mail may name hundreds of earlier mails, and each costs a query. The newest id is the last one. */
+const newestIds = (externalIds: readonly string[]) => externalIds.slice(-MAX_EARLIER_IDS).toReversed()
+
 const MAX_EARLIER_IDS = 20
 
 /** Hexadecimal, because mail servers may change the case of an address. */

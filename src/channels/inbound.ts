@@ -109,7 +109,8 @@ async function storeInbound(
   const delivered = { task_id: stored.task_id, thread_id: stored.thread_id, client_id: client.id }
   if (client.isNew) await appendAuditEntry(tx, project_id, actor, 'client.created', client.id, { by: 'inbound' })
   const data = { channel_id: channel.id, ...delivered }
-  await appendAuditEntry(tx, project_id, actor, 'message.received', stored.id, data)
+  const mark = stored.is_unverified === 1 && { unverified: true }
+  await appendAuditEntry(tx, project_id, actor, 'message.received', stored.id, { ...data, ...mark })
   return delivered
 }
 
@@ -124,8 +125,9 @@ async function appendToOpenThread(
 ): Promise<MessageRow> {
   const { externalId: external_id, ...content } = message
   for (;;) {
-    const threadId = await findOrOpenThread(tx, channel, clientId, message)
-    const stored = await receiveMessage(tx, actor, { channel, threadId }, plan, { ...content, external_id })
+    const { threadId, isUnverified } = await findOrOpenThread(tx, channel, clientId, message)
+    const received = { ...content, external_id, isUnverified }
+    const stored = await receiveMessage(tx, actor, { channel, threadId }, plan, received)
     if (stored) return stored
   }
 }

@@ -21,6 +21,8 @@ export interface ReceivedMessage {
   address?: JsonObject | null
   verdict?: JsonObject | null
   isAutomatic?: boolean
+  isUnverified?: boolean
+  sentBy?: string
   /** Files that the sender may use; the caller has checked it. */
   fileIds?: readonly string[]
 }
@@ -83,7 +85,7 @@ export async function insertInboundMessage(
 function toInboundMessage(
   tx: Tx,
   position: MessagePosition,
-  { from, body, subject, external_id, address, verdict, isAutomatic }: ReceivedMessage,
+  { from, body, subject, external_id, address, verdict, isAutomatic, isUnverified, sentBy }: ReceivedMessage,
   task_id: string | null,
 ): MessageRow {
   return newMessage(tx, position, {
@@ -97,6 +99,8 @@ function toInboundMessage(
     address: address ? JSON.stringify(address) : null,
     verdict: verdict ? JSON.stringify(verdict) : null,
     is_automatic: isAutomatic ? 1 : 0,
+    is_unverified: isUnverified ? 1 : 0,
+    sent_by: sentBy ?? null,
   })
 }
 
@@ -107,14 +111,14 @@ async function queueMessageTask(
   channel: ChannelRow,
   { id: thread_id, client_id }: MessagePosition,
   plan: QueuedTask,
-  { from, body, subject }: ReceivedMessage,
+  { from, body, subject, isUnverified }: ReceivedMessage,
 ): Promise<void> {
   const [other] = await findUnfinishedTaskOfThread(tx.db, { thread_id })
   const task: QueuedTask = {
     ...plan,
     client_id,
     thread_id,
-    input: JSON.stringify({ from, body, subject, thread_id }),
+    input: JSON.stringify({ from, body, subject, thread_id, ...(isUnverified && { unverified: true }) }),
     actor: JSON.stringify({ kind: 'client', id: client_id }),
     ready_at: settledAt(tx, channel, plan.created_at),
   }
@@ -142,6 +146,8 @@ export function newMessage(tx: Tx, position: MessagePosition, content: MessageCo
     delivery_error: null,
     is_automatic: 0,
     verdict: null,
+    is_unverified: 0,
+    sent_by: null,
     created_at: isoNow(tx),
     ...content,
   }

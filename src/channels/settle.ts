@@ -10,6 +10,7 @@ interface MessageInput {
   body: string
   subject: string | null
   thread_id: string
+  unverified?: true
   messages?: JoinedMessage[]
 }
 
@@ -29,14 +30,18 @@ export function settledAt(tx: Tx, { settle_s }: ChannelRow, firstAt: string): st
   return toIsoTime(Math.min(afterThis, latest))
 }
 
-/** Adds a message to the input of a task that waits. False if the input would be too long. */
+/**
+ * Adds a message to the input of a task that waits. False if the input would be too long, or if only one of both is proved: a
+ * stranger's text would become a part of what the client has written.
+ */
 export async function joinWaitingTask(
   tx: Tx,
   channel: ChannelRow,
   { id, input: text, created_at }: WaitingTask,
-  { from, body, subject }: ReceivedMessage,
+  { from, body, subject, isUnverified = false }: ReceivedMessage,
 ): Promise<boolean> {
   const input: MessageInput = JSON.parse(text)
+  if (isUnverified !== (input.unverified ?? false)) return false
   const earlier = input.messages ?? [{ from: input.from, body: input.body, subject: input.subject, at: created_at }]
   const messages = [...earlier, { from, body, subject, at: isoNow(tx) }]
   const joined: MessageInput = { ...input, body: messages.map((message) => message.body).join('\n\n'), messages }

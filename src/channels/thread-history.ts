@@ -49,6 +49,7 @@ function toHistoryMessage(message: MessageRow): HistoryMessage {
     from: oneLine(direction === 'inbound' ? clientSender(message) : ownSender(message)),
     body,
     at: created_at,
+    ...(message.is_unverified === 1 && { unverified: true }),
   }
 }
 

@@ -108,15 +108,15 @@ export const findThreadIdByReplyToken = prepareQuery<
     .where('status', '=', 'open'),
 )
 
-/** The client's open thread that has a message with this id of the provider. */
-export const findThreadIdByExternalId = prepareQuery<
+/** The client's open thread that has a message with this id of the provider, and whether that message is proved. */
+export const findThreadByExternalId = prepareQuery<
   { channel_id: string; client_id: string; external_id: string },
-  { id: string }
+  { id: string; is_unverified: MessageRow['is_unverified'] }
 >((db, arg) =>
   db
     .selectFrom('messages')
     .innerJoin('threads', 'threads.id', 'messages.thread_id')
-    .select('threads.id')
+    .select(['threads.id', 'messages.is_unverified'])
     .where('messages.channel_id', '=', arg('channel_id'))
     .where('messages.external_id', '=', arg('external_id'))
     .where('threads.client_id', '=', arg('client_id'))
@@ -166,6 +166,8 @@ export const insertMessage = prepareQuery<MessageRow>((db, arg) =>
       delivery_error: arg('delivery_error'),
       is_automatic: arg('is_automatic'),
       verdict: arg('verdict'),
+      is_unverified: arg('is_unverified'),
+      sent_by: arg('sent_by'),
       created_at: arg('created_at'),
     })
     .$castTo<never>(),

@@ -64,7 +64,14 @@ export interface BriefResume {
 export type HarnessShape = 'agent' | 'decide' | 'workflow'
 export type ModelProvider = 'anthropic' | 'openai'
 export type NamedText = { name: string; content: string }
-export type HistoryMessage = { direction: 'inbound' | 'outbound'; from: string; body: string; at: string }
+/** `unverified`: nothing proves that the client wrote the message. */
+export type HistoryMessage = {
+  direction: 'inbound' | 'outbound'
+  from: string
+  body: string
+  at: string
+  unverified?: true
+}
 /** `path` is the folder in the cell, read-only; null in a cell in which no program can run. */
 export type BriefSkillFolder = { name: string; description: string; files: string[]; path: string | null }
 /** A file of the task or of its thread. `path` is where the agent can read it; it cannot be changed there. */

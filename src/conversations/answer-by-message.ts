@@ -5,14 +5,15 @@ import { appendAuditEntry } from '../audit/append.ts'
 import { isJsonObject, type Json } from '../base/json.ts'
 import { Problem } from '../base/problem.ts'
 import { normalizeHandle } from '../clients/handles.ts'
+import { findThreadOfSentMessage } from '../channels/find-thread.ts'
 import { insertInboundMessage } from '../channels/messages.ts'
 import { updateThreadPosition } from '../channels/thread-rows.ts'
-import type { AnswerByMessage, ClientMessage, Tx } from '../ctx/ctx.ts'
+import type { AnswerByMessage, ClientMessage, Ctx, Tx } from '../ctx/ctx.ts'
 import type { Actor } from '../ctx/scope.ts'
 import { isoNow } from '../ctx/world.ts'
 import { appendTaskFiles } from '../files/rows.ts'
 import { bindFilesToClient } from '../files/usable-files.ts'
-import { findOpenQuestion, type OpenQuestion } from './rows.ts'
+import { findOpenQuestion, type OpenQuestion, type QuestionSearch } from './rows.ts'
 
 /**
  * Takes a client's message as the answer to the question that waits in its thread, so that the run continues and no other
@@ -20,13 +21,13 @@ import { findOpenQuestion, type OpenQuestion } from './rows.ts'
  * taken the conversation over.
  */
 export const answerByMessage: AnswerByMessage = async (ctx, actor, channel, message) => {
-  if (message.isAutomatic) return null
+  const conversation = message.isAutomatic ? null : await findProvedConversation(ctx, channel.id, message)
+  if (!conversation) return null
   const [question] = await findOpenQuestion(ctx.db, {
     project_id: channel.project_id,
     channel_id: channel.id,
     handle: normalizeHandle(message.from.handle),
-    conversation_key: message.conversationKey,
-    reply_token: message.continues?.replyToken ?? '',
+    ...conversation,
   })
   const answer = question && toAnswer(parseProposedPayload(question), message.body)
   if (!question || answer === undefined) return null
@@ -43,6 +44,22 @@ export const answerByMessage: AnswerByMessage = async (ctx, actor, channel, mess
   )
   if (!isAnswered) return null
   return { task_id: question.task_id, thread_id: question.thread_id, client_id: question.thread_client_id }
+}
+
+/**
+ * The conversation in which a message may answer; null: none. Anybody can write a client's address and the subject of a
+ * conversation into a mail, so a mail must name something that only the client got.
+ */
+async function findProvedConversation(
+  { db }: Pick<Ctx, 'db'>,
+  channelId: string,
+  { conversationKey, continues, senderProof }: ClientMessage,
+): Promise<Pick<QuestionSearch, 'conversation_key' | 'reply_token' | 'thread_id'> | null> {
+  if (!senderProof) return { conversation_key: conversationKey, reply_token: null, thread_id: null }
+  if (senderProof === 'failed' || !continues) return null
+  const { replyToken: reply_token, externalIds } = continues
+  const thread_id = await findThreadOfSentMessage(db, channelId, externalIds)
+  return reply_token === null && thread_id === null ? null : { conversation_key: null, reply_token, thread_id }
 }
 
 /** What a text means as an answer; undefined if it cannot be one. An option may also be named by its number. */

@@ -200,11 +200,18 @@ export const listPendingApprovalsOfThread = prepareQuery<{ thread_id: string }, 
 /** A question to a client that waits in a thread of the client. */
 export type OpenQuestion = DecidableApproval & { thread_id: string; thread_client_id: string }
 
+/** Where a message may answer. One of the last three names the conversation. */
+export interface QuestionSearch {
+  project_id: string
+  channel_id: string
+  handle: string
+  conversation_key: string | null
+  reply_token: string | null
+  thread_id: string | null
+}
+
 /** The newest question that a message may answer: of this sender, in this conversation, which the agent still has. */
-export const findOpenQuestion = prepareQuery<
-  { project_id: string; channel_id: string; handle: string; conversation_key: string; reply_token: string },
-  OpenQuestion
->((db, arg) =>
+export const findOpenQuestion = prepareQuery<QuestionSearch, OpenQuestion>((db, arg) =>
   db
     .selectFrom('approvals')
     .innerJoin('client_handles', 'client_handles.client_id', 'approvals.client_id')
@@ -224,6 +231,7 @@ export const findOpenQuestion = prepareQuery<
       where.or([
         where('threads.conversation_key', '=', arg('conversation_key')),
         where('threads.reply_token', '=', arg('reply_token')),
+        where('threads.id', '=', arg('thread_id')),
       ]),
     )
     .orderBy('approvals.id', 'desc')

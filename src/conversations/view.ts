@@ -37,7 +37,15 @@ export const MessageView = z
     is_automatic: z
       .boolean()
       .meta({ description: 'An automatic reply, a bounce, or a notice that the service shows in the portal.' }),
-    verdict: jsonObject.nullable().meta({ description: 'Whether the sender of a mail is proved: SPF, DKIM, DMARC.' }),
+    verdict: jsonObject.nullable().meta({
+      description: 'What the mail server found out about the sender, or about `sent_by`: SPF, DKIM, DMARC.',
+    }),
+    unverified: z.boolean().meta({
+      description: 'Nothing proves that the client wrote this mail, so it answers no question of an agent.',
+    }),
+    sent_by: z.string().nullable().meta({
+      description: 'The address in From, if the mail names its sender in Reply-To; null: the sender sent it.',
+    }),
     created_at: z.string(),
   })
   .meta({ id: 'Message' })
@@ -166,6 +174,8 @@ function toMessageView(row: MessageRow, author: NamedActor | null, files: readon
     delivery_error,
     is_automatic: row.is_automatic === 1,
     verdict: row.verdict === null ? null : JSON.parse(row.verdict),
+    unverified: row.is_unverified === 1,
+    sent_by: row.sent_by,
     created_at,
   }
 }

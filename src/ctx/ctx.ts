@@ -86,7 +86,8 @@ export interface ClientMessage {
   subject: string | null
   externalId: string | null
   conversationKey: string
-  continues?: { replyToken: string | null }
+  continues?: { externalIds: string[]; replyToken: string | null }
+  senderProof?: 'required' | 'failed'
   address: JsonObject | null
   verdict?: JsonObject
   fileIds: readonly string[]

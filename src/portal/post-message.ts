@@ -53,7 +53,7 @@ export async function startConversation(
     await lockForMessage(tx, scope, channel)
     // A key that no other conversation has, so that the client may have several open ones.
     const hints = { conversationKey: `portal-${plan.id}`, subject: title }
-    const threadId = await findOrOpenThread(tx, channel, scope.clientId, hints)
+    const { threadId } = await findOrOpenThread(tx, channel, scope.clientId, hints)
     return appendMessage(tx, scope, { channel, threadId, plan }, input, title)
   })
 }

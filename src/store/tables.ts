@@ -816,8 +816,12 @@ export interface MessageRow {
   delivery_error: string | null
   /** 1: an automatic reply or a bounce, which starts no task and is never answered. */
   is_automatic: Flag
-  /** JSON: whether the sender of a mail is proved (SPF, DKIM, DMARC); null: the channel does not say. */
+  /** JSON: whether the sender of a mail is proved (SPF, DKIM, DMARC), or the address in `sent_by`; null: the channel does not say. */
   verdict: JsonText | null
+  /** 1: nothing proves that the client wrote the message, so it answers no question. */
+  is_unverified: Flag
+  /** The address in From, if the mail names its sender in Reply-To; null: the sender sent it. */
+  sent_by: string | null
   created_at: IsoTime
 }
 

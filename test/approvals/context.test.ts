@@ -60,6 +60,7 @@ eachStore((store) => {
         message: {
           id: expect.stringMatching(/^msg_/),
           body: 'Where is my order?',
+          unverified: false,
           at: view.created_at,
           from: { handle: 'ada@example.com', name: 'Ada' },
         },

@@ -120,6 +120,32 @@ describe('conversations', () => {
     expect(await page.getByText('No subject').count()).toBe(0)
   })
 
+  test('an unverified mail is marked, with the address that sent it', async () => {
+    const connection_id = (await create('/v1/connections', { kind: 'email', name: 'mail' })).id
+    const address = { connection_id, address: 'help@shop.example', adapter: 'postmark' }
+    const channel = await create('/v1/channels', { ...address, wedge: 'quotes', task_type: 'quote' })
+    await create(`/v1/channels/${channel.id}/secret`, { value: 'password' })
+    const mail = {
+      FromFull: { Email: 'noreply@forms.example' },
+      ReplyTo: 'kim@client.example',
+      TextBody: 'Transfer it.',
+    }
+    const response = await fetch(`${console().url}/v1/hooks/${channel.id}`, {
+      method: 'POST',
+      headers: { authorization: `Basic ${btoa('any:password')}` },
+      // An automatic mail starts no task, so no approval is left for the other tests.
+      body: JSON.stringify({ ...mail, Headers: [{ Name: 'Auto-Submitted', Value: 'auto-generated' }] }),
+    })
+    const { thread_id }: { thread_id: string } = JSON.parse(await response.text())
+    const page = await console().newPage({ viewport: { width: 390, height: 844 } })
+    await page.goto(`${console().url}/conversations/${thread_id}`)
+    const messages = page.getByRole('log')
+    await messages.getByText('Sender not verified').waitFor()
+    await messages.getByText(/Sent for kim@client\.example by noreply@forms\.example\./).waitFor()
+    expect(await accessibilityViolations(page)).toEqual([])
+    expect(await page.evaluate(HAS_HORIZONTAL_SCROLL)).toBe(false)
+  })
+
   test('composer: a member takes over, answers with a file that everybody can preview, and gives back', async () => {
     const { operator } = await createMembers(console())
     const channel = await openChannel('hold@example.com', 'quotes', 'quote')

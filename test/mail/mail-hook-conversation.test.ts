@@ -111,3 +111,17 @@ test('a connection that names no provider answers through the service of the cha
   const fields = await sentFields({ domain: 'mg.shop.example' })
   expect(fields).toMatchObject({ from: 'Desk <desk@shop.example>', to: 'Kim <kim@example.com>', subject: 'Re: Order' })
 })
+
+test('an answer continues the References of the mail', async () => {
+  const app = await openMailgunApp('sqlite', { provider: 'mailgun', domain: 'mg.shop.example' })
+  const headers = {
+    'Message-Id': '<k1@example.com>',
+    References: '<a@x.example> <b@x.example>',
+    'In-Reply-To': '<c@x.example>',
+  }
+  const { task_id } = (await app.deliver('k1', { 'message-headers': JSON.stringify(Object.entries(headers)) })).body
+  await app.finished(task_id)
+  const sent = new URLSearchParams(app.provider.received[0]?.body)
+  expect(sent.get('h:References')).toBe('<a@x.example> <b@x.example> <c@x.example> <k1@example.com>')
+  expect(sent.get('h:In-Reply-To')).toBe('<k1@example.com>')
+})

@@ -90,6 +90,9 @@ describe('the new text of a mail', () => {
     ['quoted lines only', 'Yes please.\n\n> Shall we?\n> Best\n'],
     ['a signature', 'Yes please.\n-- \nKim Doe\nShop Ltd'],
     ['a signature above a quote', 'Yes please.\n\n--\nKim\n\nOn Monday, Desk wrote:\n> Shall we?'],
+    ['a signature below a quote', 'Yes please.\n\nOn Monday, Desk wrote:\n> Shall we?\n\n-- \nKim Doe\nShop Ltd'],
+    ['a signature below quoted lines only', 'Yes please.\n\n> Shall we?\n--\nKim'],
+    ['a phone below a quote', 'Yes please.\n\nOn Monday, Desk wrote:\n> Shall we?\n\nSent from my iPhone'],
     ['a phone', 'Yes please.\n\nSent from my iPhone'],
     ['a phone in German', 'Yes please.\n\nVon meinem iPhone gesendet\n\nAm Montag schrieb Desk:\n> Sollen wir?'],
   ])('%s', (_, text) => {
@@ -101,6 +104,11 @@ describe('the new text of a mail', () => {
     expect(cutQuotedText(text)).toBe(text)
   })
 
+  test('answers between quoted lines stay above a signature', () => {
+    const text = 'On Monday, Desk wrote:\n> Which size?\n\nMedium.\n\n> Which colour?\n\nBlue.'
+    expect(cutQuotedText(`${text}\n-- \nKim`)).toBe(text)
+  })
+
   test('a forwarded mail stays', () => {
     const text =
       'Please look.\n\n---------- Forwarded message ---------\nFrom: Shop <s@x.example>\nDate: Monday\nSubject: Bill\n\nPay 5 €.'
@@ -110,6 +118,7 @@ describe('the new text of a mail', () => {
   test('a mail of which nothing would be left stays', () => {
     expect(cutQuotedText('> only quoted')).toBe('> only quoted')
     expect(cutQuotedText('-- \nKim')).toBe('-- \nKim')
+    expect(cutQuotedText('> only quoted\n-- \nKim')).toBe('> only quoted')
   })
 
   test('a sentence that looks like an attribution stays', () => {

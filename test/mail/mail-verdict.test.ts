@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { readAuthenticationResults } from '../../src/channels/mail/mail-verdict.ts'
+import { isFailedVerdict, readAuthenticationResults } from '../../src/channels/mail/mail-verdict.ts'
 
 const read = (...values: string[]) =>
   readAuthenticationResults(
@@ -62,4 +62,19 @@ describe('the verdict in Authentication-Results', () => {
       by: 'mx.shop.example',
     })
   })
+})
+
+test.each([
+  ['pass', 'pass', 'pass', false],
+  ['fail', 'fail', 'pass', false],
+  ['pass', 'pass', 'fail', true],
+  ['fail', 'pass', 'none', false],
+  ['pass', 'fail', 'none', false],
+  ['fail', 'none', 'none', true],
+  ['softfail', 'none', 'temperror', true],
+  ['none', 'fail', 'none', true],
+  ['neutral', 'none', 'none', false],
+  ['none', 'none', 'none', false],
+] as const)('SPF %s, DKIM %s and DMARC %s: failed is %s', (spf, dkim, dmarc, hasFailed) => {
+  expect(isFailedVerdict({ spf, dkim, dmarc, by: 'mx.shop.example' })).toBe(hasFailed)
 })

@@ -147,9 +147,10 @@ describe('the sender', () => {
     const relayed = await parseMime(Buffer.from('From: noreply@evil.example\r\nReply-To: kim@example.com\r\n\r\nHello'))
     const direct = await parseMime(Buffer.from('From: kim@example.com\r\n\r\nHello'))
     const read = (mail: typeof direct) => toMailContent({ address: HELP }, { ...mail, verdict }).messages[0]
-    expect(read(relayed)).toMatchObject({ from: { handle: 'kim@example.com' } })
-    expect(read(relayed)?.verdict).toBeUndefined()
-    expect(read(direct)?.verdict).toEqual(verdict)
+    const kim = { from: { handle: 'kim@example.com' }, verdict }
+    expect(read(relayed)).toMatchObject({ ...kim, senderProof: 'failed', sentBy: 'noreply@evil.example' })
+    expect(read(direct)).toMatchObject({ ...kim, senderProof: 'required' })
+    expect(read(direct)).not.toHaveProperty('sentBy')
   })
 
   test.each(['=?utf-8?Q?Kim_=F0=9F=91=A9=E2=80=8D=F0=9F=92=BB?=', 'Kim =?utf-8?B?4oCM?= Lee', '"Lee, Kim"'])(

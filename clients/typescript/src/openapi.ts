@@ -173,6 +173,8 @@ export type ApprovalContext = {
     body: string
     at: string
     from: MessageSender | null
+    /** Nothing proves that the customer wrote this mail. */
+    unverified: boolean
   } | null
   case_id: string | null
   /** Who started the task; null for old tasks. */
@@ -239,6 +241,8 @@ export type ApprovalDetail = {
     direction: 'inbound' | 'outbound'
     body: string
     at: string
+    /** Nothing proves that the customer wrote this mail. */
+    unverified: boolean
     /** The member or key that wrote an answer. */
     author: NamedActor | null
   }[]
@@ -1111,8 +1115,12 @@ export type Message = {
   delivery_error: string | null
   /** An automatic reply, a bounce, or a notice that the service shows in the portal. */
   is_automatic: boolean
-  /** Whether the sender of a mail is proved: SPF, DKIM, DMARC. */
+  /** What the mail server found out about the sender, or about `sent_by`: SPF, DKIM, DMARC. */
   verdict: { [key: string]: unknown } | null
+  /** Nothing proves that the client wrote this mail, so it answers no question of an agent. */
+  unverified: boolean
+  /** The address in From, if the mail names its sender in Reply-To; null: the sender sent it. */
+  sent_by: string | null
   created_at: string
 }
 

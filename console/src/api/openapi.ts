@@ -195,6 +195,8 @@ export interface components {
                 body: string;
                 from: components["schemas"]["MessageSender"] | null;
                 id: string;
+                /** @description Nothing proves that the customer wrote this mail. */
+                unverified: boolean;
             } | null;
             /** @description Who started the task; null for old tasks. */
             requested_by: components["schemas"]["NamedActor"] | null;
@@ -278,6 +280,8 @@ export interface components {
                 /** @enum {string} */
                 direction: "inbound" | "outbound";
                 id: string;
+                /** @description Nothing proves that the customer wrote this mail. */
+                unverified: boolean;
             }[];
             /** @description Who is asked a question; null for other approvals. */
             to: ("team" | "client") | null;
@@ -1308,11 +1312,15 @@ export interface components {
             id: string;
             /** @description An automatic reply, a bounce, or a notice that the service shows in the portal. */
             is_automatic: boolean;
+            /** @description The address in From, if the mail names its sender in Reply-To; null: the sender sent it. */
+            sent_by: string | null;
             subject: string | null;
             task_id: string | null;
             /** @description The recipients of a mail; null for a message in the thread. */
             to: string[] | null;
-            /** @description Whether the sender of a mail is proved: SPF, DKIM, DMARC. */
+            /** @description Nothing proves that the client wrote this mail, so it answers no question of an agent. */
+            unverified: boolean;
+            /** @description What the mail server found out about the sender, or about `sent_by`: SPF, DKIM, DMARC. */
             verdict: JsonObject | null;
         };
         MessageSender: {

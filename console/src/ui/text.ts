@@ -22,6 +22,7 @@ export const uiText = {
     slack: (id: string) => `Slack user ${id}`,
     telegram: (id: string) => `Telegram user ${id}`,
   },
+  unverified: 'Sender not verified',
   advanced: 'Advanced',
   onePerLine: 'One per line.',
   oneOf: (values: string[]) => `One of: ${values.join(', ')}`,

@@ -110,6 +110,13 @@ export interface IncomingMessage {
   isAutomatic?: boolean
   /** Whether the sender of a mail is proved, such as `{spf: "pass", dkim: "pass", dmarc: "pass"}`. */
   verdict?: JsonObject
+  /**
+   * Absent: the provider vouches for the sender. `required`: anybody can write this sender into a message, so only the token
+   * or the id of an earlier message proves it. `failed`: not even those do.
+   */
+  senderProof?: 'required' | 'failed'
+  /** The address in From of a mail whose sender is in Reply-To. */
+  sentBy?: string
 }
 
 export interface MessageSender {

@@ -11,6 +11,21 @@ export function findSingleHeader(headers: MailHeaders, name: string): string | n
   return value && others.length === 0 ? value.value : null
 }
 
+const MAX_REFERENCES_CHARACTERS = 800
+
+/** The References of an answer: the first mail and as many of the newest ones as one header line can have. */
+export function joinReferences(ids: readonly string[]): string {
+  const [first = '', ...others] = new Set(ids)
+  const newest: string[] = []
+  let size = first.length
+  for (const id of others.toReversed()) {
+    size += id.length + 1
+    if (size > MAX_REFERENCES_CHARACTERS) break
+    newest.unshift(id)
+  }
+  return [first, ...newest].join(' ')
+}
+
 const MAX_MESSAGE_IDS = 100
 
 /** The ids such as `<a@b>` in Message-ID, In-Reply-To or References. */

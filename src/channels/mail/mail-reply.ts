@@ -8,7 +8,7 @@ import type { Connection } from '../../connections/rows.ts'
 import type { Ctx } from '../../ctx/ctx.ts'
 import { loadPayloadFiles } from '../../files/payload-files.ts'
 import type { ChannelReply, ChannelConversation, ReplyCall, ReplyDraft, ReplyResult } from '../adapters/adapter.ts'
-import { parseMessageIds } from './mail-headers.ts'
+import { joinReferences, parseMessageIds } from './mail-headers.ts'
 import { makeReplyAddress } from './reply-address.ts'
 
 /** Answers of every mail channel: a mail through the channel's connection, whichever provider it has. */
@@ -26,6 +26,8 @@ function composeMailReply(conversation: ChannelConversation, draft: ReplyDraft):
   if (to === '') throw badRequest('the last message of the conversation has no mail address')
   const replyTo = thread.reply_token === null ? null : makeReplyAddress(channel.address, thread.reply_token)
   const answered = textField(address, 'message_id')
+  const earlier = [textField(address, 'references'), externalIds.join(' '), answered]
+  const references = joinReferences(earlier.flatMap(parseMessageIds))
   return completeMailPayload(connection, {
     to,
     subject: toReplySubject(lastInbound.subject ?? thread.subject ?? ''),
@@ -33,7 +35,7 @@ function composeMailReply(conversation: ChannelConversation, draft: ReplyDraft):
     ...(replyTo && { reply_to: formatMailAddress(replyTo) }),
     headers: {
       ...(answered !== '' && { 'In-Reply-To': answered }),
-      ...joinReferences(externalIds, answered),
+      ...(references !== '' && { References: references }),
       // RFC 3834: programs do not answer such a mail, so two of them cannot write to each other without end.
       'Auto-Submitted': 'auto-replied',
     },
@@ -52,22 +54,6 @@ const MAX_SUBJECT_CHARACTERS = 200
 const toReplySubject = (subject: string): string => {
   const line = subject.replaceAll(/\s+/g, ' ').trim().slice(0, MAX_SUBJECT_CHARACTERS)
   return /^(?:re|aw|sv|antw)\s*:/i.test(line) ? line : `Re: ${line}`.trim()
-}
-
-const MAX_REFERENCES_CHARACTERS = 800
-
-/** The first mail and as many of the newest ones as one header line can have. */
-function joinReferences(externalIds: readonly string[], answered: string): JsonObject {
-  const [first, ...others] = [...new Set(parseMessageIds([...externalIds, answered].join(' ')))]
-  if (first === undefined) return {}
-  const newest: string[] = []
-  let size = first.length
-  for (const id of others.toReversed()) {
-    size += id.length + 1
-    if (size > MAX_REFERENCES_CHARACTERS) break
-    newest.unshift(id)
-  }
-  return { References: [first, ...newest].join(' ') }
 }
 
 /** The Message-ID is made of the idempotency key, so that a mail that was sent twice can be recognised. */

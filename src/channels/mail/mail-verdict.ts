@@ -40,6 +40,15 @@ export function readMailgunVerdict(headers: MailHeaders): MailVerdict {
   return { spf: readSpf(headers, 'x-mailgun-spf'), dkim: toResult(dkim), dmarc: 'none', by: 'mailgun' }
 }
 
+/**
+ * Whether the address in From is probably forged. DMARC decides if the server says it. Otherwise one passed check is enough,
+ * because a mail that was forwarded often fails the other one.
+ */
+export function isFailedVerdict({ spf, dkim, dmarc }: MailVerdict): boolean {
+  if (dmarc === 'pass' || dmarc === 'fail') return dmarc === 'fail'
+  return spf !== 'pass' && dkim !== 'pass' && [spf, dkim].some((result) => result === 'fail' || result === 'softfail')
+}
+
 export const toVerdictJson = ({ spf, dkim, dmarc, by }: MailVerdict): JsonObject => ({ spf, dkim, dmarc, by })
 
 const readSpf = (headers: MailHeaders, name: string): VerdictResult => toResult(findSingleHeader(headers, name))

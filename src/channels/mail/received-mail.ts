@@ -3,8 +3,8 @@ import { formatMailAddress, type MailAddress, parseMailAddress } from '../../con
 import type { AdapterChannel, HookContent, IncomingMessage, UndeliveredReport } from '../adapters/adapter.ts'
 import { isAutomaticMail, isMailSystem } from './automatic-mail.ts'
 import { htmlToText } from './html-to-text.ts'
-import { findHeader, type MailHeaders, parseMessageIds } from './mail-headers.ts'
-import { type MailVerdict, toVerdictJson } from './mail-verdict.ts'
+import { findHeader, joinReferences, type MailHeaders, parseMessageIds } from './mail-headers.ts'
+import { isFailedVerdict, type MailVerdict, toVerdictJson } from './mail-verdict.ts'
 import { findReplyToken, isChannelAddress } from './reply-address.ts'
 import { cutQuotedText } from './reply-text.ts'
 
@@ -66,6 +66,7 @@ const MAX_SUBJECT_CHARACTERS = 2000
 const MAX_EXTERNAL_ID_CHARACTERS = 512
 const MAX_NAME_CHARACTERS = 200
 const MAX_MAILBOX_CHARACTERS = 2000
+const MAX_ADDRESS_CHARACTERS = 320
 
 /** What a mail is for the service. A mail without a sender to answer to is left out. */
 export function toMailContent({ address }: Pick<AdapterChannel, 'address'>, mail: ReceivedMail): MailContent {
@@ -107,18 +108,37 @@ function toIncomingMessage(channelAddress: string, mail: ReceivedMail): MailMess
   const messageId = parseMessageIds(findHeader(mail.headers, 'message-id'))[0] ?? null
   const body = readBody(mail)
   const isOwn = isChannelAddress(channelAddress, sender.address)
+  const earlierIds = findEarlierIds(mail)
+  const references = joinReferences(earlierIds)
   return {
     externalId: toExternalId(messageId, mail, sender, body.text),
     from: { handle: sender.address, name: sender.name || null },
     body: body.text,
     subject,
     conversationKey: toConversationKey(subject),
-    continues: { externalIds: findEarlierIds(mail), replyToken: findReplyToken(mail.recipients) },
-    address: { to: formatMailAddress(sender), ...(messageId !== null && { message_id: messageId }) },
+    continues: { externalIds: earlierIds, replyToken: findReplyToken(mail.recipients) },
+    address: {
+      to: formatMailAddress(sender),
+      ...(messageId !== null && { message_id: messageId }),
+      ...(references !== '' && { references }),
+    },
     files: [...body.files, ...mail.files.map(limitHead)],
-    // The verdict is about the address in From.
-    ...(mail.verdict && found === mail.from && { verdict: toVerdictJson(mail.verdict) }),
+    ...describeProof(mail, found),
     isAutomatic: isOwn || isAutomaticMail(mail.headers, subject),
+  }
+}
+
+/** What is known about the sender. The verdict is about the address in From, so it says nothing about one in Reply-To. */
+function describeProof(
+  { from, verdict }: ReceivedMail,
+  sender: MailAddress,
+): Pick<MailMessage, 'verdict' | 'senderProof' | 'sentBy'> {
+  const sentBy = from && from.address !== sender.address ? toStorableText(from.address) : null
+  const hasFailed = sentBy !== null || (verdict !== null && isFailedVerdict(verdict))
+  return {
+    ...(verdict && { verdict: toVerdictJson(verdict) }),
+    senderProof: hasFailed ? 'failed' : 'required',
+    ...(sentBy !== null && { sentBy: sentBy.slice(0, MAX_ADDRESS_CHARACTERS) }),
   }
 }
 

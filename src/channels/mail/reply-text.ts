@@ -4,9 +4,11 @@
  */
 export function cutQuotedText(text: string): string {
   const lines = text.replaceAll('\r\n', '\n').split('\n')
-  const withoutQuotes = lines.slice(0, findQuoteStart(lines))
-  const kept = withoutQuotes.slice(0, findSignatureStart(withoutQuotes)).join('\n').trim()
-  return kept === '' ? text.trim() : kept
+  const unsigned = cutSignature(lines)
+  // A mail program for phones writes its line above the quoted mail.
+  const own = cutSignature(unsigned.slice(0, findQuoteStart(unsigned)))
+  const [kept = ''] = [own, unsigned, lines].map((part) => part.join('\n').trim()).filter((part) => part !== '')
+  return kept
 }
 
 /** The first line of the part that only repeats earlier mails; the number of lines if there is none. */
@@ -71,6 +73,8 @@ function findAttributionEnd(lines: readonly string[], n: number): number | null 
 const SIGNATURE_LINE = /^-- ?$/
 const DEVICE_LINE =
   /^\s*(?:sent from my \S.{0,40}|sent from (?:outlook|mail) for .{1,40}|get outlook for .{1,40}|von meinem \S.{0,40} gesendet|gesendet von .{1,60}|envoyé (?:de|depuis) mon .{1,40}|enviado desde mi .{1,40})\s*$/i
+
+const cutSignature = (lines: readonly string[]): readonly string[] => lines.slice(0, findSignatureStart(lines))
 
 /** The first line of the signature; the number of lines if there is none. */
 function findSignatureStart(lines: readonly string[]): number {

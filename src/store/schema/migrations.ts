@@ -180,6 +180,11 @@ export const MIGRATIONS: Record<string, Migration> = {
       for (const statement of SQLITE_INDEXES) await sql.raw(statement).execute(db)
     },
   },
+  '0029_unverified_messages': {
+    async up(db) {
+      for (const statement of UNVERIFIED_MESSAGE_STATEMENTS) await sql.raw(statement).execute(db)
+    },
+  },
   '0032_connection_files': {
     async up(db) {
       await sql.raw(CONNECTION_FILES).execute(db)
@@ -305,3 +310,9 @@ const LIST_INDEXES = `
 /** A transaction on PostgreSQL writes the row of its connection, so that an interrupted commit can be looked up. */
 const COMMIT_MARKS = `
   create table commit_marks (connection text primary key, number bigint not null, written_at text not null)`
+
+/** Whether the sender of a message is proved, and which address sent a mail for the sender. */
+const UNVERIFIED_MESSAGE_STATEMENTS = [
+  'alter table messages add column is_unverified bigint not null default 0',
+  'alter table messages add column sent_by text',
+]

@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { caseQuery } from '../../api/case-queries.ts'
 import type { Approval } from '../../api/types.ts'
+import { uiText } from '../../ui/text.ts'
 import { TimeAgo } from '../../ui/time.tsx'
 import { caseName } from '../cases/case-name.ts'
 import { actorName } from './actor-name.ts'
@@ -23,7 +24,7 @@ export function ApprovalContext({ context }: { context: Context }) {
 }
 
 export function CustomerMessage({
-  message: { body, at, from },
+  message: { body, at, from, unverified },
   client,
 }: {
   message: NonNullable<Context['message']>
@@ -34,6 +35,7 @@ export function CustomerMessage({
     <figure className="flex flex-col gap-1">
       <figcaption className="text-xs text-muted">
         <span className="font-medium text-text">{text.wrote(name)}</span> · <TimeAgo ts={at} />
+        {unverified && ` · ${uiText.unverified}`}
       </figcaption>
       <blockquote
         tabIndex={0}

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import type { ReadFile } from '../../api/file-queries.ts'
 import type { ApprovalDetail } from '../../api/types.ts'
 import { StatusBadge } from '../../ui/status.tsx'
+import { uiText } from '../../ui/text.ts'
 import { TimeAgo, TimeOfDay } from '../../ui/time.tsx'
 import { FileList } from '../files/file-list.tsx'
 import { actorName } from './actor-name.ts'
@@ -39,10 +40,11 @@ export function ThreadEnd({ messages }: { messages: ApprovalDetail['thread'] }) 
   return (
     <CardSection title={text.thread} count={messages.length}>
       <ol aria-label={text.thread} className="flex flex-col gap-2">
-        {messages.map(({ id, direction, body, at, author }) => (
+        {messages.map(({ id, direction, body, at, unverified, author }) => (
           <li key={id} className={`max-w-[85%] ${direction === 'outbound' ? 'self-end' : 'self-start'}`}>
             <p className="text-xs text-muted">
               {direction === 'inbound' ? text.customer : author ? actorName(author) : text.agent} · <TimeAgo ts={at} />
+              {unverified && ` · ${uiText.unverified}`}
             </p>
             <p
               className={`rounded-lg px-3 py-1.5 break-words whitespace-pre-wrap ${direction === 'outbound' ? 'bg-accent-soft' : 'border border-line bg-bg'}`}

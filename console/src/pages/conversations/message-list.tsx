@@ -6,6 +6,8 @@ import { toText } from '../../api/json.ts'
 import { approvalQuery } from '../../api/queries.ts'
 import type { Approval } from '../../api/types.ts'
 import { clientName } from '../../ui/client-name.ts'
+import { Tag } from '../../ui/status.tsx'
+import { uiText } from '../../ui/text.ts'
 import { TimeAgo } from '../../ui/time.tsx'
 import { ApprovalCard } from '../approvals/approval-card.tsx'
 import { isOnlyForClient } from '../approvals/may-decide.ts'
@@ -82,13 +84,19 @@ const isShownOnly = ({ channel }: Thread, { direction, is_automatic }: Message):
   direction === 'outbound' && is_automatic && channel?.adapter !== 'widget'
 
 function MessageBubble({ message, isShownOnly }: { message: Message; isShownOnly: boolean }) {
-  const { direction, body, files, task_id, created_at, is_automatic } = message
+  const { direction, body, files, task_id, created_at, is_automatic, unverified } = message
   const isInbound = direction === 'inbound'
   return (
     <li className={`flex max-w-[85%] flex-col gap-1 ${isInbound ? 'self-start' : 'items-end self-end'}`}>
       <p className="text-xs text-muted">
         <span className="font-medium text-text">{authorOf(message)}</span> · <TimeAgo ts={created_at} />
         {is_automatic && isInbound && ` · ${conversationsText.automatic}`}
+        {unverified && (
+          <>
+            {' '}
+            <Tag tone="bad">{uiText.unverified}</Tag>
+          </>
+        )}
         {isShownOnly && ` · ${conversationsText.portalOnlyNotice}`}
       </p>
       {body !== '' && (
@@ -110,15 +118,32 @@ function MessageBubble({ message, isShownOnly }: { message: Message; isShownOnly
 }
 
 /** Whether the message was delivered, and whether its sender is proved. */
-function MessageFooter({ message: { delivery, delivery_error, verdict } }: { message: Message }) {
-  const check = verdict && Object.entries(verdict).map(([name, result]) => `${name} ${toText(result)}`)
-  if (!delivery && !check) return null
+function MessageFooter({ message }: { message: Message }) {
+  return (
+    <>
+      <SenderCheck message={message} />
+      <DeliveryState message={message} />
+    </>
+  )
+}
+
+function SenderCheck({ message: { from, sent_by, unverified, verdict } }: { message: Message }) {
+  const results = verdict && Object.entries(verdict).map(([name, result]) => `${name} ${toText(result)}`)
+  const facts = [
+    unverified && conversationsText.unverifiedHint,
+    sent_by && conversationsText.sentBy(from?.handle ?? conversationsText.client, sent_by),
+    results && conversationsText.sender(results.join(', ')),
+  ].filter(Boolean)
+  return facts.length > 0 && <p className="text-xs text-muted">{facts.join(' ')}</p>
+}
+
+function DeliveryState({ message: { delivery, delivery_error } }: { message: Message }) {
+  if (!delivery) return null
   const isBad = delivery === 'failed' || delivery === 'unknown'
   return (
     <p className={`text-xs ${isBad ? 'text-bad' : 'text-muted'}`}>
-      {delivery && conversationsText.delivery[delivery]}
+      {conversationsText.delivery[delivery]}
       {delivery_error && `: ${delivery_error}`}
-      {check && conversationsText.sender(check.join(', '))}
     </p>
   )
 }

@@ -72,7 +72,9 @@ export const conversationsText = {
   outdated: (name: string) => `Outdated: ${name} has answered since.`,
   portalOnlyNotice: 'Shown in the portal only',
   notice: 'Automatic notice',
-  sender: (verdict: string) => `Sender check: ${verdict}`,
+  sender: (verdict: string) => `Sender check: ${verdict}.`,
+  sentBy: (address: string, sender: string) => `Sent for ${address} by ${sender}.`,
+  unverifiedHint: 'Nothing proves that the client wrote this mail. It does not count as the answer to a question.',
   side: {
     label: 'About this conversation',
     client: 'Client',
