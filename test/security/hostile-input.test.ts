@@ -133,7 +133,8 @@ function receive(app: AdapterTest, parserThreads: ParserThreads, call: HookCall)
   const ctx = { ...app.ctx, parserThreads }
   const read = createBodyReader(ctx, call.body)
   const parse = async () => {
-    await app.hook.verify(ctx, { ...call, read })
+    await app.hook.verifyHead(ctx, call)
+    await app.hook.verifyBody?.(ctx, { ...call, read })
     return app.hook.parse(ctx, { ...call, read })
   }
   return unlessRefused(parse())

@@ -12,7 +12,13 @@ export const mailgunAdapter: ChannelAdapter = {
   config: z.strictObject({}),
   secret: 'the HTTP webhook signing key of the Mailgun account',
   connection: { kind: 'email' },
-  hook: { maxBytes: 40 * 1024 * 1024, verify: verifyMailgunCall, parse: parseMailgunCall },
+  hook: {
+    maxBytes: 40 * 1024 * 1024,
+    // The signature is in the body; without a secret no call can be valid.
+    verifyHead: (_ctx, head) => void requireHookSecret(head),
+    verifyBody: verifyMailgunCall,
+    parse: parseMailgunCall,
+  },
   reply: mailReply,
 }
 
