@@ -79,13 +79,13 @@ export interface SessionRow {
   expires_at: IsoTime
 }
 
-/** Failed sign-ins by IP address and by account, in fixed time windows. */
+/** Failed sign-ins by IP address and by account, and messages by sender and domain, in fixed time windows. */
 export interface LoginFailureRow {
-  /** What is counted: an IP address, an account, or both. */
+  /** What is counted: an IP address, an account, or both; a client or a mail domain. */
   subject: string
   /** The start of the time window of 15 minutes. */
   window_start: IsoTime
-  /** The attempts in the window. */
+  /** The attempts or messages in the window. */
   count: number
 }
 
