@@ -89,6 +89,15 @@ export interface LoginFailureRow {
   count: number
 }
 
+/** A token that a provider has signed without the body of its call, for ten minutes. */
+export interface SignedTokenRow {
+  channel_id: string
+  token: string
+  /** The hash of the body that came with the token. */
+  body_hash: string
+  created_at: IsoTime
+}
+
 /** A running process of the service, with its heartbeat. */
 export interface ReplicaRow {
   id: string
@@ -1234,6 +1243,7 @@ export interface Tables {
   keys: KeyRow
   sessions: SessionRow
   login_failures: LoginFailureRow
+  signed_tokens: SignedTokenRow
   replicas: ReplicaRow
   commit_marks: CommitMarkRow
   tasks: TaskRow

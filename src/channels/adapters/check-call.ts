@@ -3,7 +3,8 @@ import { Problem } from '../../base/problem.ts'
 import type { Ctx } from '../../ctx/ctx.ts'
 import type { HookHead } from './adapter.ts'
 
-const MAX_CALL_AGE_S = 300
+/** How far a signed time may be from now, in both directions. */
+export const MAX_CALL_AGE_S = 300
 
 /** What the check of the headers needs to know of a call. */
 export type SignedHead = Pick<HookHead, 'secret' | 'headers'>

@@ -4,6 +4,7 @@ import type { Ctx } from '../../ctx/ctx.ts'
 import { mailReply } from '../mail/mail-reply.ts'
 import { toHookContent } from '../mail/received-mail.ts'
 import { parseUntrusted } from '../parsers/parse-untrusted.ts'
+import { bindSignedToken } from '../signed-tokens.ts'
 import type { ChannelAdapter, HookCall, HookContent } from './adapter.ts'
 import { hookHeader, requireHookSecret, requireRecentCall, requireSignature } from './check-call.ts'
 
@@ -23,10 +24,11 @@ export const mailgunAdapter: ChannelAdapter = {
 }
 
 async function verifyMailgunCall(ctx: Ctx, call: HookCall): Promise<void> {
-  const { timestamp, token, signature } = await readSignature(call)
+  const { timestamp, token, signature, bodyHash } = await readSignature(call)
   const expected = createHmac('sha256', requireHookSecret(call)).update(`${timestamp}${token}`).digest('hex')
   requireSignature(signature, expected)
   requireRecentCall(ctx, timestamp)
+  await bindSignedToken(ctx, { channel_id: call.channel.id, token, body_hash: bodyHash })
 }
 
 const readSignature = (call: HookCall) =>
