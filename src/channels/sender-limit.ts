@@ -22,7 +22,7 @@ export async function findWaitReason(
   if (position.held_by_kind !== null) return 'held'
   // The founder's own server decides itself what it posts to `/inbound`.
   if (channel.adapter === null) return null
-  // Whoever forges the address of a client uses up another limit than the client, if the mail server checks senders.
+  // Mails with a forged address count separately, so that they do not use up the limit of the client.
   const proof = received.verdict?.dmarc === 'pass' ? ' proved' : ''
   const { senderRatePerHour, domainRatePerHour } = tx.config
   const { client_id, project_id } = position

@@ -202,7 +202,11 @@ test('hostile calls of Mailgun are not parsed on the event loop', async () => {
     await expectHarmless(app, { 'content-type': 'multipart/form-data; boundary=b' }, Buffer.from(shape(500_000)))
   for (const [field, shapes] of [['body-plain', TEXTS] as const, ['body-html', HTML] as const]) {
     for (const [name, shape] of Object.entries(shapes)) {
-      const form = new URLSearchParams({ ...sign(`${field} ${name}`), from: 'kim@example.com', [field]: shape(500_000) })
+      const form = new URLSearchParams({
+        ...sign(`${field} ${name}`),
+        from: 'kim@example.com',
+        [field]: shape(500_000),
+      })
       const body = Buffer.from(form.toString())
       const content = await expectHarmless(app, { 'content-type': 'application/x-www-form-urlencoded' }, body)
       expect(content?.messages).toHaveLength(1)
