@@ -1234,6 +1234,7 @@ OPERATIONS = {
     "setNotifierSecret": "POST /v1/notifiers/{kind}/secret",
     "simulatePolicy": "POST /v1/wedges/{wedge}/policy/simulate",
     "startConnectionOauth": "POST /v1/connections/{id}/oauth/start",
+    "startThreadTask": "POST /v1/threads/{id}/tasks",
     "testConnection": "POST /v1/connections/{id}/test",
     "updateApproval": "PUT /v1/approvals/{id}",
     "updateBrand": "PUT /v1/brand",

@@ -116,6 +116,16 @@ export async function countLoginFailures(db: Db, subject: string, windowStart: s
   return (await query.where('window_start', '=', windowStart).executeTakeFirst())?.count ?? 0
 }
 
+/** The count of all windows since this one. */
+export async function sumLoginFailures(db: Db, subject: string, since: string): Promise<number> {
+  const query = db
+    .selectFrom('login_failures')
+    .select((row) => row.fn.sum<number | string>('count').as('sum'))
+    .where('subject', '=', subject)
+    .where('window_start', '>=', since)
+  return Number((await query.executeTakeFirst())?.sum ?? 0)
+}
+
 export async function decrementLoginFailures(db: Db, subject: string, windowStart: string): Promise<void> {
   const query = db.updateTable('login_failures').set((eb) => ({ count: eb('count', '-', 1) }))
   await query.where('subject', '=', subject).where('window_start', '=', windowStart).execute()

@@ -9,6 +9,7 @@ import {
   countLoginFailures,
   deleteLoginFailures,
   decrementLoginFailures,
+  sumLoginFailures,
 } from './credential-rows.ts'
 import type { Member } from './member-rows.ts'
 
@@ -77,6 +78,21 @@ export function limitOpenCalls(ctx: Ctx, subject: string, max: number, noun = 'm
     throw tooManyRequests(`too many ${noun}: try again later`, msLeft / 1000)
   })
 }
+
+/**
+ * Counts something that a subject did, and returns how often it did so within about an hour: in this quarter of an hour and
+ * the three before. The counters are those of failed sign-ins, as above.
+ */
+export async function countWithinHour(tx: Tx, subject: string): Promise<number> {
+  const start = failureWindowStart(tx)
+  await incrementLoginFailures(tx.db, subject, toIsoTime(start))
+  return sumLoginFailures(tx.db, subject, toIsoTime(keptSince(tx)))
+}
+
+const KEPT_WINDOWS = 3
+
+/** The start of the oldest window whose counts are kept. */
+export const keptSince = (ctx: Pick<Ctx, 'world'>): number => failureWindowStart(ctx) - KEPT_WINDOWS * FAILURE_WINDOW_MS
 
 export function failureWindowStart({ world }: Pick<Ctx, 'world'>): number {
   const now = world.clock.now()

@@ -11,7 +11,7 @@ import {
   updateSessionExpiry,
 } from './credential-rows.ts'
 import { findCredential, parseFounderToken } from './find-credential.ts'
-import { failureWindowStart } from './login-limit.ts'
+import { keptSince } from './login-limit.ts'
 import type { Member } from './member-rows.ts'
 import { findOrganisation } from './organisation-rows.ts'
 import { listOrganisationProjects } from './project-rows.ts'
@@ -67,6 +67,6 @@ export function extendSessionIfDue(ctx: Ctx, hash: string, expiresAt: string): v
 export async function deleteExpiredCredentials(ctx: Ctx): Promise<void> {
   await inTx(ctx, async (tx) => {
     await deleteExpiredSessions(tx.db, isoNow(tx))
-    await deleteLoginFailuresBefore(tx.db, toIsoTime(failureWindowStart(tx)))
+    await deleteLoginFailuresBefore(tx.db, toIsoTime(keptSince(tx)))
   })
 }

@@ -9,7 +9,7 @@ import {
 import type { PolicyRule } from '../contract/wedge-manifest.ts'
 import type { Tx } from '../ctx/ctx.ts'
 import { isoNow } from '../ctx/world.ts'
-import { lockThreadHolder } from '../channels/thread-state-rows.ts'
+import { lockThread } from '../channels/thread-state-rows.ts'
 import { lockTask } from '../tasks/rows.ts'
 import type { GatedRequest, GatedRun } from './gated-request.ts'
 import { findPolicy } from './current-policy.ts'
@@ -54,7 +54,7 @@ const HELD_BY_PERSON: AppliedPolicy = { rule: null, reason: 'a person has taken 
 /** Locks the thread, so that a person who takes it over comes before this request or after it. */
 async function isHeldByPerson(tx: Tx, { taskId }: GatedRun, threadId: string): Promise<boolean> {
   await lockTask(tx.db, { id: taskId })
-  const [thread] = await lockThreadHolder(tx.db, { id: threadId })
+  const [thread] = await lockThread(tx.db, { id: threadId })
   return thread !== undefined && thread.held_by_kind !== null
 }
 

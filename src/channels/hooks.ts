@@ -1,4 +1,5 @@
 import type { IncomingMessage as HttpRequest } from 'node:http'
+import { toClientNetwork } from '../base/ip-address.ts'
 import { notFound, Problem } from '../base/problem.ts'
 import { serviceUrl } from '../config/service-url.ts'
 import { findConnection } from '../connections/rows.ts'
@@ -7,7 +8,7 @@ import { isoNow, toIsoTime } from '../ctx/world.ts'
 import { readRequestBytes } from '../http/request-bytes.ts'
 import type { ChannelRow } from '../store/tables.ts'
 import { openSecret } from '../vault/secrets.ts'
-import type { ChannelHook, HookCall, HookContent } from './adapters/adapter.ts'
+import type { ChannelHook, HookContent, HookHead } from './adapters/adapter.ts'
 import { findAdapter, toAdapterChannel } from './adapters/adapter-table.ts'
 import type { Receipt } from './inbound.ts'
 import { receiveIncoming } from './incoming.ts'
@@ -20,43 +21,45 @@ export interface HookResult {
   response: HookContent['response']
 }
 
-/** Handles a call of a provider: checks its signature over the raw bytes, then receives its messages. */
-export async function receiveHook(
-  ctx: Ctx,
-  { channel, hook }: HookChannel,
-  { raw: request, ip }: HookRequest,
-): Promise<HookResult> {
-  return withHookBody(ctx, request, hook.maxBytes, async (readBody) => {
-    try {
-      const call = { ...(await readHookCall(ctx, channel, request, await readBody())), caller: ip }
-      await hook.verify(ctx, call)
+/** Handles a call of a provider: checks its headers, then the signature over the raw body, then receives its messages. */
+export async function receiveHook(ctx: Ctx, { channel, hook }: HookChannel, request: HookRequest): Promise<HookResult> {
+  try {
+    await hook.verifyHead(ctx, await readHookHead(ctx, channel, request))
+    return await withHookBody(ctx, request, { owner: channel.id, maxBytes: hook.maxBytes }, async (body) => {
+      // The secret or the connection may have changed while the body arrived.
+      const call = { ...(await readHookHead(ctx, channel, request)), body, read: createBodyReader(ctx, body) }
+      await hook.verifyBody?.(ctx, call)
       const { messages, undelivered = [], response } = await hook.parse(ctx, call)
       const receipts: Receipt[] = []
       for (const message of messages) receipts.push(await receiveIncoming(ctx, channel, message))
       for (const report of undelivered) await markUndelivered(ctx, channel, report)
       return { receipts, response }
-    } catch (error) {
-      if (!isAnyonesMistake(channel, error)) await noteChannelError(ctx, channel, error)
-      throw error
-    }
-  })
+    })
+  } catch (error) {
+    if (!isAnyonesMistake(channel, error)) await noteChannelError(ctx, channel, error)
+    throw error
+  }
 }
 
-/** Reads and handles the body of a hook, or refuses the call while the bodies of other calls fill the memory for them. */
+/**
+ * Reads and handles the body of a hook. A call is refused when its channel or its address has used its share of the memory
+ * for bodies, so that one of them cannot keep out the calls of the others.
+ */
 export async function withHookBody<Result>(
   ctx: Pick<Ctx, 'hookBodies'>,
-  request: HttpRequest,
-  maxBytes: number,
-  handle: (readBody: () => Promise<Buffer>) => Promise<Result>,
+  { raw, ip }: HookRequest,
+  { owner, maxBytes }: { owner: string; maxBytes: number },
+  handle: (body: Buffer) => Promise<Result>,
 ): Promise<Result> {
-  const declared = request.headers['content-length']
-  const expected = declared === undefined ? maxBytes : Number(declared) || 0
-  const release = ctx.hookBodies.take(Math.min(expected, maxBytes))
-  if (!release) throw new Problem(503, 'too many calls at once', { headers: { 'retry-after': '5' } })
+  const reserved = ctx.hookBodies.open(owner, toClientNetwork(ip))
   try {
-    return await handle(() => readRequestBytes(request, maxBytes))
+    return await handle(
+      await readRequestBytes(raw, maxBytes, (bytes) => {
+        if (!reserved.add(bytes)) throw new Problem(503, 'too many calls at once', { headers: { 'retry-after': '5' } })
+      }),
+    )
   } finally {
-    release()
+    reserved.release()
   }
 }
 
@@ -64,7 +67,8 @@ export async function withHookBody<Result>(
 const isAnyonesMistake = ({ adapter }: ChannelRow, error: unknown): boolean =>
   findAdapter(adapter)?.secret === null && error instanceof Problem && error.status < 500
 
-interface HookRequest {
+/** A call as it arrives. */
+export interface HookRequest {
   raw: HttpRequest
   /** The address of the caller, also behind a proxy. */
   ip: string
@@ -83,22 +87,16 @@ export async function requireHookChannel({ db }: Pick<Ctx, 'db'>, id: string): P
   return { channel, hook }
 }
 
-async function readHookCall(
-  ctx: Ctx,
-  channel: ChannelRow,
-  request: HttpRequest,
-  body: Buffer,
-): Promise<Omit<HookCall, 'caller'>> {
+async function readHookHead(ctx: Ctx, channel: ChannelRow, { raw, ip }: HookRequest): Promise<HookHead> {
   const connection = await findConnection(ctx.db, channel.connection_id)
   if (!connection) throw notFound('channel')
   return {
     channel: toAdapterChannel(channel),
     connection,
     secret: await openSecret(ctx, { ...channel, secret_ref: null }),
-    url: serviceUrl(ctx.config, request.url ?? ''),
-    headers: request.headers,
-    body,
-    read: createBodyReader(ctx, body),
+    url: serviceUrl(ctx.config, raw.url ?? ''),
+    headers: raw.headers,
+    caller: ip,
   }
 }
 

@@ -20,16 +20,6 @@ export const findMessageToAnswer = prepareQuery<{ thread_id: string }, MessageRo
     .limit(1),
 )
 
-export const countInboundSince = prepareQuery<{ thread_id: string; since: string }, { count: number | string }>(
-  (db, arg) =>
-    db
-      .selectFrom('messages')
-      .select((select) => select.fn.countAll<number | string>().as('count'))
-      .where('thread_id', '=', arg('thread_id'))
-      .where('direction', '=', 'inbound')
-      .where('created_at', '>', arg('since')),
-)
-
 /** The provider's ids of the newest messages of a thread, newest first. */
 export const listExternalIds = prepareQuery<{ thread_id: string }, Pick<MessageRow, 'external_id'>>((db, arg) =>
   db

@@ -2,13 +2,13 @@ import { isAddressedToHandle } from '../clients/handles.ts'
 import type { JsonObject } from '../base/json.ts'
 import type { Tx } from '../ctx/ctx.ts'
 import type { Actor } from '../ctx/scope.ts'
-import { isoNow, toIsoTime } from '../ctx/world.ts'
+import { isoNow } from '../ctx/world.ts'
 import { notifyProjectChange } from '../events/project-changes.ts'
 import { appendTaskFiles, insertMessageFiles } from '../files/rows.ts'
 import type { ChannelRow, MessageRow, QueuedTask } from '../store/tables.ts'
 import { queueTask } from '../tasks/create-task.ts'
 import { findUnfinishedTaskOfThread, lockWaitingTask } from '../tasks/thread-task-rows.ts'
-import { countInboundSince } from './message-rows.ts'
+import { findWaitReason } from './sender-limit.ts'
 import { joinWaitingTask, settledAt } from './settle.ts'
 import { insertMessage, type MessagePosition, updateOpenThreadPosition } from './thread-rows.ts'
 import { updateThreadUnanswered } from './thread-state-rows.ts'
@@ -29,8 +29,8 @@ export interface ReceivedMessage {
 
 /**
  * Appends a client's message to its open thread, and creates the task that it starts. Within the settle time of the channel
- * it becomes part of the task that still waits. It starts no task if it was written by a program, or if a person has taken
- * the conversation over. Null if the thread is closed. Call it after the channel is locked: every transaction locks the
+ * it becomes part of the task that still waits. It starts no task if it was written by a program, or if it waits for a
+ * person. Null if the thread is closed. Call it after the channel is locked: every transaction locks the
  * channel first, then tasks, then the thread, and the audit log last.
  */
 export async function receiveMessage(
@@ -43,29 +43,16 @@ export async function receiveMessage(
   const [waiting] = channel.settle_s > 0 ? await lockWaitingTask(tx.db, { thread_id: threadId }) : []
   const [position] = await updateOpenThreadPosition(tx.db, { id: threadId, now: isoNow(tx) })
   if (!position) return null
-  const isHeld = position.held_by_kind !== null
-  const isTooMany = !isHeld && channel.adapter !== null && (await hasTooManyMessages(tx, position))
-  const startsTask = !isHeld && !isTooMany && !received.isAutomatic
+  const reason = received.isAutomatic ? null : await findWaitReason(tx, channel, position, received)
+  const startsTask = reason === null && !received.isAutomatic
   const joined = startsTask && waiting ? await joinWaitingTask(tx, channel, waiting, received) : false
   const task_id = startsTask ? (joined && waiting ? waiting.id : plan.id) : null
   const message = await insertInboundMessage(tx, position, received, task_id)
-  if ((isHeld || isTooMany) && !received.isAutomatic) {
-    const reason = isHeld ? 'held' : 'too_many_messages'
+  if (reason !== null)
     await updateThreadUnanswered(tx.db, { id: threadId, at: message.created_at, reason, task_id: null })
-  }
   if (startsTask && !joined) await queueMessageTask(tx, actor, channel, position, plan, received)
   if (task_id !== null) await appendTaskFiles(tx.db, task_id, received.fileIds ?? [])
   return message
-}
-
-const MAX_MESSAGES_PER_HOUR = 60
-
-/** A program that does not say that it is one would otherwise be answered without end. */
-async function hasTooManyMessages(tx: Tx, { id, message_count }: MessagePosition): Promise<boolean> {
-  if (message_count <= MAX_MESSAGES_PER_HOUR) return false
-  const since = toIsoTime(tx.world.clock.now() - 3_600_000)
-  const [recent] = await countInboundSince(tx.db, { thread_id: id, since })
-  return Number(recent?.count ?? 0) >= MAX_MESSAGES_PER_HOUR
 }
 
 /** Stores a client's message at its position, with its files. */

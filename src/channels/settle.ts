@@ -20,7 +20,17 @@ interface JoinedMessage extends Pick<ReceivedMessage, 'from' | 'body' | 'subject
 
 /** Every message extends the wait, up to this many settle times after the first one. */
 const MAX_SETTLE_TIMES = 5
-const MAX_JOINED_CHARACTERS = 200_000
+export const MAX_JOINED_CHARACTERS = 200_000
+
+/** The input of the task of these messages, oldest first. */
+export function joinMessages(thread_id: string, messages: readonly JoinedMessage[]): MessageInput {
+  const listed = messages.map(({ from, body, subject, at }) => ({ from, body, subject, at }))
+  const [first] = listed
+  if (!first) throw new Error('a task needs a message')
+  const { from, subject } = first
+  const body = listed.map((message) => message.body).join('\n\n')
+  return { from, body, subject, thread_id, ...(listed.length > 1 && { messages: listed }) }
+}
 
 /** When the task of a message may start; null: at once. */
 export function settledAt(tx: Tx, { settle_s }: ChannelRow, firstAt: string): string | null {
@@ -43,8 +53,7 @@ export async function joinWaitingTask(
   const input: MessageInput = JSON.parse(text)
   if (isUnverified !== (input.unverified ?? false)) return false
   const earlier = input.messages ?? [{ from: input.from, body: input.body, subject: input.subject, at: created_at }]
-  const messages = [...earlier, { from, body, subject, at: isoNow(tx) }]
-  const joined: MessageInput = { ...input, body: messages.map((message) => message.body).join('\n\n'), messages }
+  const joined = joinMessages(input.thread_id, [...earlier, { from, body, subject, at: isoNow(tx) }])
   if (joined.body.length > MAX_JOINED_CHARACTERS) return false
   await updateWaitingTask(tx.db, { id, input: JSON.stringify(joined), ready_at: settledAt(tx, channel, created_at) })
   return true

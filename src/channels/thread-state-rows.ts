@@ -141,11 +141,16 @@ export async function updateThreadReopened(db: Db, thread: ThreadRow, now: strin
   return changed.length > 0
 }
 
-/** Who has the conversation now; locks the thread until the commit. Call it after the task is locked. */
-export const lockThreadHolder = prepareQuery<{ id: string }, Pick<ThreadRow, 'held_by_kind'>>((db, arg) =>
+const STATE_COLUMNS = ['id', 'client_id', 'status', 'held_by_kind', 'unanswered_at'] as const
+
+/** Who has the conversation now, and what waits in it. */
+export type ThreadState = Pick<ThreadRow, (typeof STATE_COLUMNS)[number]>
+
+/** Locks the thread until the commit. Call it after the task is locked, for a thread in scope. */
+export const lockThread = prepareQuery<{ id: string }, ThreadState>((db, arg) =>
   db
     .selectFrom('threads')
-    .select('held_by_kind')
+    .select(STATE_COLUMNS)
     .where('id', '=', arg('id'))
     .$if(isPostgres(db), (query) => query.forNoKeyUpdate()),
 )

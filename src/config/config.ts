@@ -55,6 +55,9 @@ export interface Config extends RoleSettings {
   maxRuntimeS: number
   maxCostUsd: number
   taskRatePerMin: number
+  /** Messages of one sender, and of the unknown senders of one mail domain, that start tasks within an hour. */
+  senderRatePerHour: number
+  domainRatePerHour: number
   /** What one run, or one project, may store as records, events and files; 0: no limit. */
   maxRunMb: number
   maxProjectMb: number
@@ -135,6 +138,8 @@ export function loadConfig(given: Variables, cwd = process.cwd()): Config {
     maxRuntimeS: positiveSetting(env, 'SVC_MAX_RUNTIME_S', 1800),
     maxCostUsd: positiveSetting(env, 'SVC_MAX_COST_USD', 5),
     taskRatePerMin: integerSetting(env, 'SVC_TASK_RATE_PER_MIN', 120, 1),
+    senderRatePerHour: integerSetting(env, 'SVC_SENDER_RATE_PER_HOUR', 60, 1),
+    domainRatePerHour: integerSetting(env, 'SVC_DOMAIN_RATE_PER_HOUR', 600, 1),
     maxRunMb: integerSetting(env, 'SVC_MAX_RUN_MB', 256, 0),
     maxProjectMb: integerSetting(env, 'SVC_MAX_PROJECT_MB', 10_240, 0),
     maxClientMb: integerSetting(env, 'SVC_MAX_CLIENT_MB', 1024, 0),

@@ -6,8 +6,11 @@ import { readThreadMessages, THREAD_STATUSES } from '../channels/threads.ts'
 import { fileIds } from '../files/usable-files.ts'
 import { filterParam, pageQuery, pageSchema } from '../http/page.ts'
 import { createdResponse, defineRead, defineWrite, findInScope, nameRoutes } from '../http/route.ts'
+import { readNewTaskView } from '../tasks/routes.ts'
+import { TaskView } from '../tasks/view.ts'
 import { answerThread } from './answer-thread.ts'
 import { changeThread, ThreadChange } from './change-thread.ts'
+import { startWaitingMessages } from './start-waiting-messages.ts'
 import { listThreadPage, MAX_SEARCHED_THREADS } from './list-threads.ts'
 import {
   MessageView,
@@ -84,6 +87,18 @@ export const threadRoutes = nameRoutes({
     find: threadInScope,
     handle: async ({ ctx, scope, subject, body }) =>
       readThreadSummary(ctx.db, await changeThread(ctx, scope, subject, body)),
+  }),
+
+  startThreadTask: defineWrite('POST', '/v1/threads/:id/tasks', {
+    summary: 'Start a task for the messages that wait',
+    description:
+      'One task for the messages of the thread that wait for a person, such as those beyond the limit of their sender. 409 if none waits, if the thread is closed, and while a person has the conversation.',
+    responses: { 201: TaskView },
+    find: threadInScope,
+    async handle({ ctx, scope, subject }) {
+      const { task, files } = await startWaitingMessages(ctx, scope, subject)
+      return createdResponse(`/v1/tasks/${task.id}`, await readNewTaskView(ctx, task, files))
+    },
   }),
 
   createThreadMessage: defineWrite('POST', '/v1/threads/:id/messages', {

@@ -7,39 +7,57 @@ import { respondToMalformedRequest } from './malformed-request.ts'
 /** How long the sender of a large body may pause. */
 const MAX_PAUSE_MS = 60_000
 
-/** The whole body of a route with `streamsBody`; a 413 as soon as it is larger than the limit. */
-export async function readRequestBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
-  const pieces = streamRequestBytes(request, maxBytes)
-  const declared = request.headers['content-length']
-  return declared === undefined ? joinPieces(pieces) : fillBuffer(pieces, Number(declared))
-}
-
-/** To join the pieces of 50 MB at the end would hold the event loop for 40 ms, and more until their memory is free again. */
-async function fillBuffer(pieces: AsyncIterable<Buffer>, size: number): Promise<Buffer> {
-  let whole: Buffer | null = null
-  let filled = 0
-  for await (const piece of pieces) {
-    whole ??= Buffer.allocUnsafeSlow(size)
-    filled += piece.copy(whole, filled)
-  }
-  return whole?.subarray(0, filled) ?? Buffer.alloc(0)
-}
-
-/** Other requests get a turn after each megabyte. */
-const BYTES_PER_TURN = 1024 * 1024
-
-async function joinPieces(pieces: AsyncIterable<Buffer>): Promise<Buffer> {
-  const arrived: Buffer[] = []
-  for await (const piece of pieces) arrived.push(piece)
-  const whole = Buffer.allocUnsafeSlow(arrived.reduce((sum, { length }) => sum + length, 0))
-  let filled = 0
-  let nextTurn = BYTES_PER_TURN
-  for (const piece of arrived) {
-    if (filled >= nextTurn) {
-      await setImmediate()
-      nextTurn = filled + BYTES_PER_TURN
+/**
+ * The whole body of a route with `streamsBody`; a 413 as soon as it is larger than the limit. Memory is taken as the bytes
+ * arrive, because a length can be declared without sending anything; `reserve` is told of it before, and may throw.
+ */
+export async function readRequestBytes(
+  request: IncomingMessage,
+  maxBytes: number,
+  reserve: (bytes: number) => void = () => {},
+): Promise<Buffer> {
+  const blocks: Block[] = []
+  let total = 0
+  for await (const piece of streamRequestBytes(request, maxBytes)) {
+    const copied = fillBlock(blocks.at(-1), piece)
+    if (copied < piece.length) {
+      const size = Math.max(piece.length - copied, MIN_BLOCK_BYTES, Math.min(total, MAX_BLOCK_BYTES))
+      reserve(size)
+      const block = { bytes: Buffer.allocUnsafeSlow(size), filled: 0 }
+      fillBlock(block, piece.subarray(copied))
+      blocks.push(block)
     }
-    filled += piece.copy(whole, filled)
+    total += piece.length
+  }
+  return joinBlocks(blocks, total)
+}
+
+/** Pieces are copied into blocks, because a body of very many tiny pieces would need far more memory than its bytes. */
+interface Block {
+  bytes: Buffer
+  filled: number
+}
+
+const MIN_BLOCK_BYTES = 1024
+const MAX_BLOCK_BYTES = 1024 * 1024
+
+/** Returns how many bytes of the piece were copied. */
+function fillBlock(block: Block | undefined, piece: Buffer): number {
+  if (!block) return 0
+  const copied = piece.copy(block.bytes, block.filled)
+  block.filled += copied
+  return copied
+}
+
+/** Other requests get a turn after each block: to join 50 MB at once would hold the event loop for 40 ms. */
+async function joinBlocks(blocks: Block[], total: number): Promise<Buffer> {
+  const [first] = blocks
+  if (blocks.length <= 1) return first?.bytes.subarray(0, total) ?? Buffer.alloc(0)
+  const whole = Buffer.allocUnsafeSlow(total)
+  let filled = 0
+  for (let block = blocks.shift(); block; block = blocks.shift()) {
+    filled += block.bytes.copy(whole, filled, 0, block.filled)
+    if (block.filled >= MAX_BLOCK_BYTES / 2) await setImmediate()
   }
   return whole
 }

@@ -1,7 +1,6 @@
-import type { IncomingMessage as HttpRequest } from 'node:http'
 import type { JsonObject } from '../base/json.ts'
 import { notFound } from '../base/problem.ts'
-import { withHookBody } from '../channels/hooks.ts'
+import { type HookRequest, withHookBody } from '../channels/hooks.ts'
 import { createBodyReader } from '../channels/parsers/parse-untrusted.ts'
 import { findConnection } from '../connections/rows.ts'
 import type { Ctx } from '../ctx/ctx.ts'
@@ -25,7 +24,7 @@ export const notifierHookRoutes = nameRoutes({
     responses: { 200: 'application/json' },
     find: ({ ctx, params }) => requireHookNotifier(ctx, params.id ?? ''),
     async handle({ ctx, subject, request }) {
-      const response = await receiveNotifierCall(ctx, subject, request.raw)
+      const response = await receiveNotifierCall(ctx, subject, request)
       const body = response ? JSON.stringify(response) : ''
       return bytesResponse(Buffer.from(body), { 'content-type': 'application/json' })
     },
@@ -46,21 +45,20 @@ async function requireHookNotifier({ db }: Pick<Ctx, 'db'>, id: string): Promise
 }
 
 /** Handles a call and returns the body of the response; null: it is empty. */
-function receiveNotifierCall(ctx: Ctx, { row, hook }: HookNotifier, request: HttpRequest): Promise<JsonObject | null> {
-  return withHookBody(ctx, request, MAX_CALL_BYTES, async (readBody) => {
-    const body = await readBody()
+async function receiveNotifierCall(
+  ctx: Ctx,
+  { row, hook }: HookNotifier,
+  request: HookRequest,
+): Promise<JsonObject | null> {
+  const { headers } = request.raw
+  const openNotifierSecret = () => openSecret(ctx, { ...row, secret_ref: null })
+  hook.verifyHead(ctx, { secret: await openNotifierSecret(), headers })
+  return withHookBody(ctx, request, { owner: row.id, maxBytes: MAX_CALL_BYTES }, async (body) => {
     const connection = await findConnection(ctx.db, row.connection_id)
     if (!connection) throw notFound('notifier')
-    const secret = await openSecret(ctx, { ...row, secret_ref: null })
-    const call = {
-      notifier: row,
-      connection,
-      secret,
-      headers: request.headers,
-      body,
-      read: createBodyReader(ctx, body),
-    }
-    hook.verify(ctx, call)
+    const secret = await openNotifierSecret()
+    const call = { notifier: row, connection, secret, headers, body, read: createBodyReader(ctx, body) }
+    hook.verifyBody?.(ctx, call)
     const { events, response } = await hook.parse(ctx, call)
     for (const event of events) await handleNotifierEvent(ctx, row, event)
     return response?.() ?? null

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { JsonObject } from '../base/json.ts'
+import type { SignedCall, SignedHead } from '../channels/adapters/check-call.ts'
 import type { BodyReader } from '../channels/parsers/parse-untrusted.ts'
 import type { Connection } from '../connections/rows.ts'
 import type { Ctx } from '../ctx/ctx.ts'
@@ -37,8 +38,13 @@ export interface Notifier {
 }
 
 export interface NotifierHook {
-  /** Throws a 401 for a call that the service did not sign, and for a signed time older than five minutes. */
-  verify(ctx: Ctx, call: NotifierCall): void
+  /**
+   * Throws a 401 for a call whose headers show that it does not come from the service, such as a signed time that is older
+   * than five minutes. It is called before the body is read.
+   */
+  verifyHead(ctx: Ctx, head: SignedHead): void
+  /** Throws a 401 for a call whose body the service did not sign; absent: the headers are the whole proof. */
+  verifyBody?(ctx: Ctx, call: SignedCall): void
   /** What members did, in a call that was verified. */
   parse(ctx: Ctx, call: NotifierCall): Promise<NotifierActivity>
 }

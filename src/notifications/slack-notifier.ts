@@ -2,7 +2,13 @@ import type { JsonObject } from '../base/json.ts'
 import { textField } from '../base/json-fields.ts'
 import { badRequest } from '../base/problem.ts'
 import { isProviderAddress } from '../channels/adapters/provider-api.ts'
-import { callSlack, slackBody, slackMessageId, verifySlackCall } from '../channels/adapters/slack-api.ts'
+import {
+  callSlack,
+  slackBody,
+  slackMessageId,
+  verifySlackBody,
+  verifySlackHead,
+} from '../channels/adapters/slack-api.ts'
 import { toSlackText } from '../channels/adapters/slack-text.ts'
 import type { UpstreamResponse } from '../connections/executors/executor.ts'
 import { sendOutgoing } from '../connections/executors/http-request.ts'
@@ -42,7 +48,7 @@ export const slackNotifier: Notifier = {
     const [channel = '', ts = ''] = externalId.split(':')
     await sendMessage(ctx, connection, 'chat.update', { channel, ts }, notice)
   },
-  hook: { verify: verifySlackCall, parse: toActivity },
+  hook: { verifyHead: verifySlackHead, verifyBody: verifySlackBody, parse: toActivity },
 }
 
 /** After these errors another attempt is refused as well. */

@@ -6,7 +6,7 @@ import {
   telegramBody,
   telegramError,
   telegramMessageId,
-  verifyTelegramCall,
+  verifyTelegramHead,
 } from '../channels/adapters/telegram-api.ts'
 import type { Connection } from '../connections/rows.ts'
 import type { Ctx } from '../ctx/ctx.ts'
@@ -48,7 +48,7 @@ export const telegramNotifier: Notifier = {
     return username ? `https://t.me/${encodeURIComponent(username)}?start=${encodeURIComponent(code)}` : null
   },
   hook: {
-    verify: (_ctx, call) => verifyTelegramCall(call),
+    verifyHead: (_ctx, head) => verifyTelegramHead(head),
     async parse(ctx, call) {
       const interaction = toTelegramInteraction(await call.read('jsonObject', null))
       return { events: interaction ? toEvents(ctx, call, interaction) : [] }

@@ -128,6 +128,7 @@ export const founderPlaneRoutes: Record<string, FounderRoute[]> = {
     threadRoutes.listThreads,
     threadRoutes.getThread,
     threadRoutes.updateThread,
+    threadRoutes.startThreadTask,
     threadRoutes.createThreadMessage,
   ],
   Wedges: [

@@ -1,5 +1,6 @@
 import { indexAuditEntries } from '../audit/index-entries.ts'
 import { deleteExpiredCredentials } from '../accounts/sessions.ts'
+import { deleteOldSignedTokens } from '../channels/signed-tokens.ts'
 import { deleteOldPolicyCounters } from '../approvals/policy-counter-rows.ts'
 import { createChannelPollLoop } from '../channels/poll-channels.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
@@ -90,6 +91,7 @@ async function deleteExpiredRows(ctx: Ctx): Promise<void> {
   const now = ctx.world.clock.now()
   const yesterday = toIsoTime(now - DAY_MS)
   await deleteExpiredCredentials(ctx)
+  await deleteOldSignedTokens(ctx)
   await removeExpiredPortalAccess(ctx)
   await deleteOldNotificationRows(ctx)
   await removeExpiredMcpAccess(ctx)

@@ -79,14 +79,23 @@ export interface SessionRow {
   expires_at: IsoTime
 }
 
-/** Failed sign-ins by IP address and by account, in fixed time windows. */
+/** Failed sign-ins by IP address and by account, and messages by sender and domain, in fixed time windows. */
 export interface LoginFailureRow {
-  /** What is counted: an IP address, an account, or both. */
+  /** What is counted: an IP address, an account, or both; a client or a mail domain. */
   subject: string
   /** The start of the time window of 15 minutes. */
   window_start: IsoTime
-  /** The attempts in the window. */
+  /** The attempts or messages in the window. */
   count: number
+}
+
+/** A token that a provider has signed without the body of its call, for ten minutes. */
+export interface SignedTokenRow {
+  channel_id: string
+  token: string
+  /** The hash of the body that came with the token. */
+  body_hash: string
+  created_at: IsoTime
 }
 
 /** A running process of the service, with its heartbeat. */
@@ -1250,6 +1259,7 @@ export interface Tables {
   keys: KeyRow
   sessions: SessionRow
   login_failures: LoginFailureRow
+  signed_tokens: SignedTokenRow
   replicas: ReplicaRow
   commit_marks: CommitMarkRow
   tasks: TaskRow

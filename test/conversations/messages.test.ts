@@ -98,7 +98,7 @@ eachStore((store) => {
       message_count: 61,
       unanswered: { reason: 'too_many_messages' },
     })
-    await app.clock.advance(3_600_001)
+    app.clock.jump(3_600_001)
     expect((await app.deliver(1, 'Later')).body.task_id).not.toBeNull()
   })
 

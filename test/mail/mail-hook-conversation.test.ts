@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { expect, onTestFinished, test } from 'vitest'
+import { deleteOldSignedTokens } from '../../src/channels/signed-tokens.ts'
 import { createAndGetId } from '../channels/channel-app.ts'
 import { openFakeUpstream, respondJson } from '../fake-upstream.ts'
 import { eachStore, type StoreKind } from '../stores.ts'
@@ -20,11 +21,14 @@ async function openMailgunApp(store: StoreKind, connection: Record<string, unkno
   await app.call('POST', `/v1/channels/${channel}/secret`, { value: SIGNING_KEY })
   const deliver = (id: string, more: Record<string, string> = {}, key = SIGNING_KEY) => {
     const timestamp = String(Math.floor(app.clock.now() / 1000))
-    const signature = createHmac('sha256', key).update(`${timestamp}token`).digest('hex')
+    const token = `token-${id}`
+    const signature = createHmac('sha256', key)
+      .update(timestamp + token)
+      .digest('hex')
     const headers = JSON.stringify([['Message-Id', `<${id}@example.com>`]])
     const fields = {
       timestamp,
-      token: 'token',
+      token,
       signature,
       from: 'Kim <kim@example.com>',
       recipient: 'help@shop.example',
@@ -55,6 +59,39 @@ eachStore((store) => {
     ])
     expect(app.provider.received).toHaveLength(1)
     expect((await app.deliver('k2', {}, 'wrong')).status).toBe(401)
+  })
+})
+
+eachStore((store) => {
+  test('a signed call of Mailgun counts once: again for itself, and not for another body or sender', async () => {
+    const app = await openMailgunApp(store, { provider: 'mailgun', domain: 'mg.shop.example' })
+    const { body: first } = await app.deliver('k1')
+    const others = [{ 'body-plain': 'Send money' }, { from: 'Eve <eve@example.com>' }, { recipient: 'a@shop.example' }]
+    for (const changed of others) {
+      const refused = await app.deliver('k1', changed)
+      expect(refused).toMatchObject({
+        status: 401,
+        body: { error: 'the signed token of the call was used for another one' },
+      })
+    }
+    expect(await app.deliver('k1')).toMatchObject({ status: 200, body: first })
+    expect((await app.call('GET', '/v1/tasks')).body.data).toHaveLength(1)
+    // After that time the call is refused for its age, so the token need not be kept.
+    app.clock.jump(301_000)
+    await deleteOldSignedTokens(app.ctx)
+    expect(await app.ctx.db.selectFrom('signed_tokens').select('token').execute()).toEqual([{ token: 'token-k1' }])
+    app.clock.jump(300_000)
+    await deleteOldSignedTokens(app.ctx)
+    expect(await app.ctx.db.selectFrom('signed_tokens').select('token').execute()).toEqual([])
+  })
+
+  test('of different calls with one signed token at once, the first one counts', async () => {
+    const app = await openMailgunApp(store, { provider: 'mailgun', domain: 'mg.shop.example' })
+    const responses = await Promise.all(
+      Array.from({ length: 10 }, (_, n) => app.deliver('k1', { 'body-plain': `Text ${n}` })),
+    )
+    const statuses = responses.map(({ status }) => status).toSorted((a, b) => a - b)
+    expect(statuses).toEqual([200, ...Array.from({ length: 9 }, () => 401)])
   })
 })
 

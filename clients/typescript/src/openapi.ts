@@ -2327,6 +2327,7 @@ export const OPERATIONS = {
   setNotifierSecret: 'POST /v1/notifiers/{kind}/secret',
   simulatePolicy: 'POST /v1/wedges/{wedge}/policy/simulate',
   startConnectionOauth: 'POST /v1/connections/{id}/oauth/start',
+  startThreadTask: 'POST /v1/threads/{id}/tasks',
   testConnection: 'POST /v1/connections/{id}/test',
   updateApproval: 'PUT /v1/approvals/{id}',
   updateBrand: 'PUT /v1/brand',
@@ -2467,6 +2468,7 @@ export interface Operations {
   setNotifierSecret: { params: { kind: string; body: SetNotifierSecretRequest }; result: Notifier }
   simulatePolicy: { params: { wedge: string; body: SimulatePolicyRequest }; result: PolicySimulation }
   startConnectionOauth: { params: { id: string; body?: StartConnectionOauthRequest }; result: OauthStart }
+  startThreadTask: { params: { id: string }; result: Task }
   testConnection: { params: { id: string }; result: ConnectionTest }
   updateApproval: { params: { id: string; body: UpdateApprovalRequest }; result: Approval }
   updateBrand: { params: { body?: UpdateBrandRequest }; result: Brand }

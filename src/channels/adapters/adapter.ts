@@ -40,13 +40,19 @@ export type AdapterChannel = Omit<ChannelRow, 'config'> & { config: JsonObject }
 export interface ChannelHook {
   /** The limit for the body of a call. */
   maxBytes: number
-  /** Throws a 401 (or 403) for a call that the provider did not sign, and for a signed time older than five minutes. */
-  verify(ctx: Ctx, call: HookCall): void | Promise<void>
+  /**
+   * Throws a 401 (or 403) for a call whose headers show that it does not come from the provider, such as a signed time that
+   * is older than five minutes. It is called before the body is read, so that a stranger's body takes no memory.
+   */
+  verifyHead(ctx: Ctx, head: HookHead): void | Promise<void>
+  /** Throws a 401 for a call whose body the provider did not sign; absent: the headers are the whole proof. */
+  verifyBody?(ctx: Ctx, call: HookCall): void | Promise<void>
   /** The messages of a call that was verified. A call without messages, such as a delivery report, has an empty list. */
   parse(ctx: Ctx, call: HookCall): Promise<HookContent>
 }
 
-export interface HookCall {
+/** A call before its body is read. */
+export interface HookHead {
   channel: AdapterChannel
   connection: Connection
   /** The channel's secret. */
@@ -56,6 +62,9 @@ export interface HookCall {
   headers: Readonly<Record<string, string | string[] | undefined>>
   /** The IP address of the caller. */
   caller: string
+}
+
+export interface HookCall extends HookHead {
   /** The bytes as they were received, for a signature. They may be gone once `read` was called. */
   body: Buffer
   /** Parses the body, in another thread if it is large. */

@@ -1,15 +1,19 @@
 import { timingSafeEqual } from 'node:crypto'
 import { Problem } from '../../base/problem.ts'
 import type { Ctx } from '../../ctx/ctx.ts'
-import type { HookCall } from './adapter.ts'
+import type { HookHead } from './adapter.ts'
 
-const MAX_CALL_AGE_S = 300
+/** How far a signed time may be from now, in both directions. */
+export const MAX_CALL_AGE_S = 300
+
+/** What the check of the headers needs to know of a call. */
+export type SignedHead = Pick<HookHead, 'secret' | 'headers'>
 
 /** What the check of a signature needs to know of a call. */
-export type SignedCall = Pick<HookCall, 'secret' | 'headers' | 'body'>
+export type SignedCall = SignedHead & { body: Buffer }
 
 /** The secret of the hook, without which no call can be checked. */
-export function requireHookSecret({ secret }: Pick<HookCall, 'secret'>): string {
+export function requireHookSecret({ secret }: Pick<HookHead, 'secret'>): string {
   if (secret === null) throw refusedCall('the hook has no secret yet')
   return secret
 }
@@ -26,7 +30,7 @@ export function requireRecentCall({ world }: Pick<Ctx, 'world'>, seconds: string
 }
 
 /** A header of the call; empty if it is missing. */
-export function hookHeader({ headers }: Pick<HookCall, 'headers'>, name: string): string {
+export function hookHeader({ headers }: Pick<HookHead, 'headers'>, name: string): string {
   const value = headers[name]
   return typeof value === 'string' ? value : ''
 }

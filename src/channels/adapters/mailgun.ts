@@ -4,6 +4,7 @@ import type { Ctx } from '../../ctx/ctx.ts'
 import { mailReply } from '../mail/mail-reply.ts'
 import { toHookContent } from '../mail/received-mail.ts'
 import { parseUntrusted } from '../parsers/parse-untrusted.ts'
+import { bindSignedToken } from '../signed-tokens.ts'
 import type { ChannelAdapter, HookCall, HookContent } from './adapter.ts'
 import { hookHeader, requireHookSecret, requireRecentCall, requireSignature } from './check-call.ts'
 
@@ -12,15 +13,22 @@ export const mailgunAdapter: ChannelAdapter = {
   config: z.strictObject({}),
   secret: 'the HTTP webhook signing key of the Mailgun account',
   connection: { kind: 'email' },
-  hook: { maxBytes: 40 * 1024 * 1024, verify: verifyMailgunCall, parse: parseMailgunCall },
+  hook: {
+    maxBytes: 40 * 1024 * 1024,
+    // The signature is in the body; without a secret no call can be valid.
+    verifyHead: (_ctx, head) => void requireHookSecret(head),
+    verifyBody: verifyMailgunCall,
+    parse: parseMailgunCall,
+  },
   reply: mailReply,
 }
 
 async function verifyMailgunCall(ctx: Ctx, call: HookCall): Promise<void> {
-  const { timestamp, token, signature } = await readSignature(call)
+  const { timestamp, token, signature, bodyHash } = await readSignature(call)
   const expected = createHmac('sha256', requireHookSecret(call)).update(`${timestamp}${token}`).digest('hex')
   requireSignature(signature, expected)
   requireRecentCall(ctx, timestamp)
+  await bindSignedToken(ctx, { channel_id: call.channel.id, token, body_hash: bodyHash })
 }
 
 const readSignature = (call: HookCall) =>

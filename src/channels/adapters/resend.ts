@@ -18,18 +18,22 @@ export const resendAdapter: ChannelAdapter = {
   secret: 'the signing secret of the Resend webhook, such as whsec_…',
   // The mail itself is read from the API of the connection.
   connection: { kind: 'email', provider: 'resend' },
-  hook: { maxBytes: 1024 * 1024, verify: verifyResendCall, parse: parseResendCall },
+  hook: {
+    maxBytes: 1024 * 1024,
+    verifyHead: (ctx, head) => requireRecentCall(ctx, hookHeader(head, 'svix-timestamp')),
+    verifyBody: verifyResendCall,
+    parse: parseResendCall,
+  },
   reply: mailReply,
 }
 
 /** Resend signs with Svix: an HMAC over the id, the time and the body. After a change of the secret there are two. */
-function verifyResendCall(ctx: Ctx, call: HookCall): void {
+function verifyResendCall(_ctx: Ctx, call: HookCall): void {
   const [id, timestamp, signatures] = ['id', 'timestamp', 'signature'].map((name) => hookHeader(call, `svix-${name}`))
   const key = Buffer.from(requireHookSecret(call).replace(/^whsec_/, ''), 'base64')
   const signed = Buffer.concat([Buffer.from(`${id}.${timestamp}.`), call.body])
   const expected = `v1,${createHmac('sha256', key).update(signed).digest('base64')}`
   requireSignature(expected, ...(signatures ?? '').split(' '))
-  requireRecentCall(ctx, timestamp ?? '')
 }
 
 async function parseResendCall(ctx: Ctx, call: HookCall): Promise<HookContent> {

@@ -14,7 +14,14 @@ import type {
   ReplyResult,
 } from './adapter.ts'
 import { toReplyPayload, downloadFile, isProviderAddress } from './provider-api.ts'
-import { callSlack, type SlackBot, slackMessageId, uploadSlackFile, verifySlackCall } from './slack-api.ts'
+import {
+  callSlack,
+  type SlackBot,
+  slackMessageId,
+  uploadSlackFile,
+  verifySlackBody,
+  verifySlackHead,
+} from './slack-api.ts'
 import { fromSlackText, toSlackText } from './slack-text.ts'
 
 /** Events API in, `chat.postMessage` out. The connection's secret is the bot token. */
@@ -23,7 +30,7 @@ export const slackAdapter: ChannelAdapter = {
   isChat: true,
   secret: 'the signing secret of the Slack app',
   connection: { kind: 'custom' },
-  hook: { maxBytes: 1024 * 1024, verify: verifySlackCall, parse: parseSlackCall },
+  hook: { maxBytes: 1024 * 1024, verifyHead: verifySlackHead, verifyBody: verifySlackBody, parse: parseSlackCall },
   reply: {
     schema: {
       type: 'object',

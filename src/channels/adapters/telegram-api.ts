@@ -7,7 +7,7 @@ import type { Connection } from '../../connections/rows.ts'
 import type { Ctx } from '../../ctx/ctx.ts'
 import type { PayloadFile } from '../../files/payload-files.ts'
 import { openSecret } from '../../vault/secrets.ts'
-import { hookHeader, requireHookSecret, requireSignature, type SignedCall } from './check-call.ts'
+import { hookHeader, requireHookSecret, requireSignature, type SignedHead } from './check-call.ts'
 import { downloadUrl, failedDownload, providerUrl } from './provider-api.ts'
 
 const TELEGRAM_API = 'https://api.telegram.org'
@@ -19,7 +19,7 @@ export interface TelegramBot {
 }
 
 /** Telegram signs nothing: it sends the secret itself. */
-export function verifyTelegramCall(call: SignedCall): void {
+export function verifyTelegramHead(call: SignedHead): void {
   requireSignature(hookHeader(call, 'x-telegram-bot-api-secret-token'), requireHookSecret(call))
 }
 

@@ -15,7 +15,7 @@ import {
   telegramError,
   telegramId,
   telegramMessageId,
-  verifyTelegramCall,
+  verifyTelegramHead,
 } from './telegram-api.ts'
 
 const MAX_CAPTION = 1024
@@ -28,7 +28,7 @@ export const telegramAdapter: ChannelAdapter = {
   connection: { kind: 'custom' },
   hook: {
     maxBytes: 1024 * 1024,
-    verify: (_ctx, call) => verifyTelegramCall(call),
+    verifyHead: (_ctx, head) => verifyTelegramHead(head),
     parse: async (ctx, call) => ({ messages: toMessages(ctx, call.connection, await call.read('jsonObject', null)) }),
   },
   reply: {

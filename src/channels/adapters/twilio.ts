@@ -18,7 +18,9 @@ export const twilioAdapter: ChannelAdapter = {
   connection: { kind: 'custom' },
   hook: {
     maxBytes: 256 * 1024,
-    verify: verifyTwilioCall,
+    // The signature is over the body; without a secret no call can be valid.
+    verifyHead: (_ctx, head) => void requireHookSecret(head),
+    verifyBody: verifyTwilioCall,
     parse: async (ctx, call) => ({
       messages: toMessages(ctx, call.connection, await call.read('formFields', null)),
       response: { contentType: 'text/xml', body: '<?xml version="1.0" encoding="UTF-8"?><Response></Response>' },

@@ -8,7 +8,7 @@ import { clientDisplayName } from '../../clients/clients.ts'
 import type { Ctx } from '../../ctx/ctx.ts'
 import { validateFields } from '../../http/validate.ts'
 import { threadReply } from '../thread-reply.ts'
-import type { AdapterChannel, ChannelAdapter, HookCall, IncomingMessage } from './adapter.ts'
+import type { AdapterChannel, ChannelAdapter, HookCall, HookHead, IncomingMessage } from './adapter.ts'
 import { hookHeader } from './check-call.ts'
 
 const origin = z
@@ -45,9 +45,9 @@ export const widgetAdapter: ChannelAdapter = {
   secret: null,
   hook: {
     maxBytes: 64 * 1024,
-    async verify(ctx, call) {
-      requireWidgetOrigin(call.channel, call)
-      await limitMessages(ctx, call)
+    async verifyHead(ctx, head) {
+      requireWidgetOrigin(head.channel, head)
+      await limitMessages(ctx, head)
     },
     parse: async (ctx, call) => ({ messages: [toMessage(ctx, call, await call.read('jsonObject', null))] }),
   },
@@ -55,16 +55,16 @@ export const widgetAdapter: ChannelAdapter = {
 }
 
 /** Browsers set the origin themselves, so another page cannot use the widget in the name of its visitors. */
-export function requireWidgetOrigin({ config }: AdapterChannel, call: Pick<HookCall, 'headers'>): void {
+export function requireWidgetOrigin({ config }: AdapterChannel, head: Pick<HookHead, 'headers'>): void {
   const allowed = WidgetConfig.safeParse(config)
-  if (!allowed.success || !allowed.data.origins.includes(hookHeader(call, 'origin')))
+  if (!allowed.success || !allowed.data.origins.includes(hookHeader(head, 'origin')))
     throw forbidden('the widget is not allowed on this page: add its origin to the channel')
 }
 
 const MAX_MESSAGES_PER_NETWORK = 100
 
 /** Every message may start a run, and anybody may write. */
-const limitMessages = (ctx: Ctx, { channel, caller }: HookCall): Promise<void> =>
+const limitMessages = (ctx: Ctx, { channel, caller }: HookHead): Promise<void> =>
   limitOpenCalls(ctx, `widget:${channel.id} ${toClientNetwork(caller)}`, MAX_MESSAGES_PER_NETWORK)
 
 /** The visitor's key gives access to the conversation, so only its hash is stored and shown to the team. */

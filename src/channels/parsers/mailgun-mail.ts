@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { Busboy, type BusboyFileStream } from '@fastify/busboy'
 import { tryParseJson } from '../../base/json-fields.ts'
 import { BoundaryCounter, requireFormBoundary } from '../../base/form-boundary.ts'
@@ -28,6 +29,8 @@ export interface MailgunSignature {
   timestamp: string
   token: string
   signature: string
+  /** Mailgun does not sign it. */
+  bodyHash: string
   body: Uint8Array<ArrayBuffer>
 }
 
@@ -40,7 +43,7 @@ export async function parseMailgunSignature(
   const [timestamp = '', token = '', signature = ''] = ['timestamp', 'token', 'signature'].map(
     (name) => fields.get(name) ?? '',
   )
-  return { timestamp, token, signature, body: copyBytes(body) }
+  return { timestamp, token, signature, bodyHash: hash('sha256', body), body: copyBytes(body) }
 }
 
 /** The mail in the form of a route with the action `forward`. */

@@ -185,6 +185,11 @@ export const MIGRATIONS: Record<string, Migration> = {
       for (const statement of UNVERIFIED_MESSAGE_STATEMENTS) await sql.raw(statement).execute(db)
     },
   },
+  '0030_signed_tokens': {
+    async up(db) {
+      for (const statement of SIGNED_TOKENS) await sql.raw(statement).execute(db)
+    },
+  },
   '0032_connection_files': {
     async up(db) {
       await sql.raw(CONNECTION_FILES).execute(db)
@@ -223,6 +228,14 @@ const SQLITE_INDEXES = [
   'create index threads_unanswered_id on threads (project_id, id) where unanswered_at is not null',
   'create index threads_unanswered_activity on threads (project_id, updated_at, id) where unanswered_at is not null',
   "create index webhook_deliveries_pending on webhook_deliveries (webhook_id, id) where status = 'pending'",
+]
+
+/** Tokens of calls that were signed without their body. */
+const SIGNED_TOKENS = [
+  `create table signed_tokens (
+    channel_id text not null, token text not null, body_hash text not null, created_at text not null,
+    primary key (channel_id, token))`,
+  'create index signed_tokens_age on signed_tokens (created_at)',
 ]
 
 /** Finds the requests that a person edited, which no suggested rule may cover. They are few. */

@@ -110,7 +110,8 @@ export async function openAdapterTest(
 
 async function verifyStatus(ctx: Ctx, hook: ChannelHook, call: HookCall): Promise<number> {
   try {
-    await hook.verify(ctx, call)
+    await hook.verifyHead(ctx, call)
+    await hook.verifyBody?.(ctx, call)
     return 200
   } catch (error) {
     if (error instanceof Problem) return error.status

@@ -16,7 +16,7 @@ import { Composer } from './composer.tsx'
 import { MessageList } from './message-list.tsx'
 import { SidePanel } from './side-panel.tsx'
 import { conversationsText } from './text.ts'
-import { useChangeThread } from './use-change-thread.ts'
+import { useChangeThread, useStartWaiting } from './use-change-thread.ts'
 
 const route = getRouteApi('/shell/conversations/$threadId')
 
@@ -155,9 +155,13 @@ function ConversationActions({ thread: { id, status, held_by } }: { thread: Thre
   )
 }
 
+/** The messages of a thread with such a reason have started no task. */
+const WAITING_REASONS = ['held', 'too_many_messages', 'too_many_from_domain']
+
 /** Why the agent does not answer, and what a person can do about it. */
 function StateBanner({ thread: { id, held_by, unanswered } }: { thread: Thread }) {
   const change = useChangeThread(id)
+  const start = useStartWaiting(id)
   return (
     <>
       {held_by && (
@@ -182,6 +186,11 @@ function StateBanner({ thread: { id, held_by, unanswered } }: { thread: Thread }
                     change.mutate({ unanswered: false })
                   }}
                 />
+              )}
+              {!held_by && WAITING_REASONS.includes(unanswered.reason) && (
+                <MutationButton small mutation={start}>
+                  {conversationsText.startTask}
+                </MutationButton>
               )}
               <MutationButton
                 small

@@ -1,6 +1,9 @@
 import type { ThreadSummary } from '../../api/conversation-queries.ts'
 import { callApi } from '../../api/http.ts'
 import { useApiMutation } from '../../api/mutation.ts'
+import type { Task } from '../../api/types.ts'
+import { showToast } from '../../ui/toast.tsx'
+import { conversationsText } from './text.ts'
 
 interface ThreadChange {
   status?: 'open' | 'closed'
@@ -13,5 +16,13 @@ interface ThreadChange {
 export function useChangeThread(id: string) {
   return useApiMutation((body: ThreadChange) => callApi<ThreadSummary>(`/v1/threads/${id}`, { method: 'PUT', body }), {
     invalidates: ['tasks', 'work', 'approvals'],
+  })
+}
+
+/** Starts one task for the messages that wait for a person. */
+export function useStartWaiting(id: string) {
+  return useApiMutation(() => callApi<Task>(`/v1/threads/${id}/tasks`, { method: 'POST' }), {
+    invalidates: ['tasks', 'work'],
+    onSuccess: () => showToast(conversationsText.startedWaiting),
   })
 }

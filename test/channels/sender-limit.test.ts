@@ -1,0 +1,128 @@
+import { expect, test } from 'vitest'
+import { receiveFromChannel } from '../../src/channels/inbound.ts'
+import { findChannelUnscoped } from '../../src/channels/rows.ts'
+import { SYSTEM_ACTOR } from '../../src/ctx/scope.ts'
+import { eachStore } from '../app.ts'
+import type { StoreKind } from '../stores.ts'
+import { createAndGetId, openChannelApp } from './channel-app.ts'
+
+const PASSWORD = 'the-password'
+const LIMITS = { SVC_SENDER_RATE_PER_HOUR: '3', SVC_DOMAIN_RATE_PER_HOUR: '5' }
+
+/** A service with a Postmark channel. Each mail has a subject of its own, so it opens a thread. */
+async function openMailChannel(store: StoreKind) {
+  const app = await openChannelApp(store, 'desk', LIMITS)
+  const binding = { connection_id: app.connection, address: 'help@shop.example', wedge: 'desk', task_type: 'triage' }
+  const channel = await createAndGetId(app, '/v1/channels', { ...binding, adapter: 'postmark' })
+  await app.call('POST', `/v1/channels/${channel}/secret`, { value: PASSWORD })
+  let mails = 0
+  const deliver = async (Email: string, more: object = {}) => {
+    const Headers = [{ Name: 'Message-ID', Value: `<${++mails}@example.com>` }]
+    const mail = { FromFull: { Email }, Subject: `Mail ${mails}`, TextBody: `Text ${mails}`, Headers, ...more }
+    const authorization = `Basic ${Buffer.from(`any:${PASSWORD}`).toString('base64')}`
+    const raw = JSON.stringify(mail)
+    const { status, body } = await app.call('POST', `/v1/hooks/${channel}`, undefined, {
+      key: null,
+      headers: { authorization, 'content-type': 'application/json' },
+      raw,
+    })
+    expect(status).toBe(200)
+    return body
+  }
+  const thread = async (id: string) => (await app.call('GET', `/v1/threads/${id}`)).body
+  return { ...app, channel, deliver, thread }
+}
+
+type MailChannel = Awaited<ReturnType<typeof openMailChannel>>
+
+/** The reasons for which the threads of these mails wait for a person; null: a task was started. */
+async function reasonsOf(app: MailChannel, senders: string[]): Promise<(string | null)[]> {
+  const reasons = []
+  for (const sender of senders) {
+    const { task_id, thread_id } = await app.deliver(sender)
+    reasons.push(task_id === null ? (await app.thread(thread_id)).unanswered?.reason : null)
+  }
+  return reasons
+}
+
+eachStore((store) => {
+  test('the mails of one sender start a limited number of tasks, whatever their subjects are', async () => {
+    const app = await openMailChannel(store)
+    const six = Array.from({ length: 6 }, () => 'kim@example.com')
+    const waits = 'too_many_messages'
+    expect(await reasonsOf(app, six)).toEqual([null, null, null, waits, waits, waits])
+    expect((await app.call('GET', '/v1/tasks')).body.data).toHaveLength(3)
+    expect(await reasonsOf(app, ['lee@example.com'])).toEqual([null])
+    app.clock.jump(3_600_001)
+    expect(await reasonsOf(app, ['kim@example.com'])).toEqual([null])
+  })
+
+  test('unknown senders of one domain share a limit, which people whom the team knows do not use up', async () => {
+    const app = await openMailChannel(store)
+    const known = await app.deliver('known@mail.example')
+    await app.call('POST', `/v1/threads/${known.thread_id}/messages`, { body: 'Hello' })
+    // The fourth mail of a sender is beyond its own limit, and does not count for the domain.
+    const one = Array.from({ length: 4 }, () => 'a@mail.example')
+    expect(await reasonsOf(app, one)).toEqual([null, null, null, 'too_many_messages'])
+    expect(await reasonsOf(app, ['b@mail.example', 'c@a.mail.example', 'd@b.mail.example'])).toEqual([
+      null,
+      'too_many_from_domain',
+      'too_many_from_domain',
+    ])
+    expect(await reasonsOf(app, ['known@mail.example', 'a@other.example'])).toEqual([null, null])
+  })
+
+  test('a forged address does not use up the limit of the client whose mails are proved', async () => {
+    const app = await openMailChannel(store)
+    const channel = (await findChannelUnscoped(app.ctx.db, app.channel)) ?? expect.fail()
+    const send = async (n: number, dmarc: string) => {
+      const from = { handle: 'kim@example.com', name: null }
+      const texts = { body: 'x', subject: null, conversationKey: `${n}`, externalId: `${dmarc} ${n}` }
+      const message = { from, ...texts, address: {}, fileIds: [], verdict: { dmarc } }
+      return (await receiveFromChannel(app.ctx, SYSTEM_ACTOR, channel, message)).delivered.task_id !== null
+    }
+    const started = []
+    for (let n = 0; n < 4; n++) started.push(await send(n, 'fail'))
+    expect(started).toEqual([true, true, true, false])
+    expect(await send(5, 'pass')).toBe(true)
+  })
+
+  test('the team starts one task for the messages that wait, once', async () => {
+    const app = await openMailChannel(store)
+    for (let n = 0; n < 3; n++) await app.deliver('kim@example.com')
+    const Attachments = [{ Name: 'a.txt', ContentType: 'text/plain', Content: 'YQ==' }]
+    const { thread_id } = await app.deliver('kim@example.com', { Subject: 'Order', TextBody: 'One', Attachments })
+    await app.deliver('kim@example.com', { Subject: 'Re: Order', TextBody: 'Two' })
+    const start = () => app.call('POST', `/v1/threads/${thread_id}/tasks`)
+    await app.call('PUT', `/v1/threads/${thread_id}`, { held_by: 'me' })
+    expect((await start()).body.error).toBe('a person has taken the conversation over: give it back first')
+    await app.call('PUT', `/v1/threads/${thread_id}`, { held_by: null })
+    const started = (await Promise.all([start(), start(), start()])).toSorted((a, b) => a.status - b.status)
+    expect(started.map(({ status }) => status)).toEqual([201, 409, 409])
+    const { body: task } = started[0] ?? expect.fail()
+    expect(task).toMatchObject({
+      thread_id,
+      input: { body: 'One\n\nTwo', messages: [{ body: 'One' }, { body: 'Two' }] },
+      files: [{ name: 'a.txt' }],
+    })
+    const { messages } = await app.thread(thread_id)
+    expect(messages.map((message: { task_id: string }) => message.task_id)).toEqual([task.id, task.id])
+    expect((await app.finished(task.id)).status).toBe('failed')
+    expect((await start()).status).toBe(409)
+  })
+
+  test('messages that a server posts to /inbound have no limit for their sender', async () => {
+    const app = await openMailChannel(store)
+    for (let n = 0; n < 5; n++) {
+      const message = { from: { handle: 'kim@example.com' }, body: 'x', subject: `${n}` }
+      const channel = await createAndGetId(app, '/v1/channels', {
+        connection_id: app.connection,
+        address: `a${n}`,
+        wedge: 'desk',
+        task_type: 'triage',
+      })
+      const { body } = await app.call('POST', `/v1/channels/${channel}/inbound`, message)
+      expect(body.task_id).not.toBeNull()
+    }
+  })
+})
