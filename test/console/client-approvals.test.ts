@@ -147,7 +147,7 @@ describe('approvals by the client', () => {
   })
 
   test('console: an approval that waits for the client says so and offers no decision', async () => {
-    const { task, approval } = await askClient('lea@example.com', 'Lea')
+    const { task, approval } = await askClient('lea@example.com', 'Lea', 'ship it', shippingChannel)
     const page = await console().open(`/approvals?id=${approval}`)
     const card = page.getByRole('article', { name: 'Approval' })
     await card.getByText('Waits for Lea, who decides in the portal.').waitFor()

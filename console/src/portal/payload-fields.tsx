@@ -38,7 +38,7 @@ function NamedValues({ value, path, texts }: FieldProps) {
   return (
     <dl className="flex min-w-0 flex-col gap-1.5">
       {Object.entries(toObject(value)).map(([name, one]) => (
-        <div key={name} className={isNested(one) ? 'flex flex-col gap-1' : 'flex flex-wrap gap-x-2'}>
+        <div key={name} className={isBelowName(one) ? 'flex flex-col gap-1' : 'flex flex-wrap gap-x-2'}>
           <dt className="min-w-0 text-muted wrap-anywhere">{humanize(name)}</dt>
           <dd
             className={`min-w-0 wrap-anywhere whitespace-pre-wrap ${isNested(one) ? 'border-l border-line pl-3' : ''}`}
@@ -53,6 +53,9 @@ function NamedValues({ value, path, texts }: FieldProps) {
 
 const isNested = (value: Json) =>
   typeof value === 'object' && value !== null && !('$file' in value) && Object.keys(value).length > 0
+
+/** A text of several lines begins below its name, like everything that is nested. */
+const isBelowName = (value: Json) => isNested(value) || (typeof value === 'string' && value.includes('\n'))
 
 function ListItems({ items, path, texts }: FieldProps & { items: Json[] }) {
   return (
