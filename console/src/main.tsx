@@ -9,6 +9,7 @@ import { sessionQuery } from './api/queries.ts'
 // oxlint-disable-next-line import/no-unassigned-import
 import './app.css'
 import { shell } from './root-routes.ts'
+import { reloadOnPastedLink } from './reload-on-link.ts'
 import { createConsoleRouter } from './router.tsx'
 import { stopLiveUpdates } from './shell/live-status.tsx'
 import { setSessionEnd } from './shell/session-end.ts'
@@ -17,6 +18,7 @@ import { showToast } from './ui/toast.tsx'
 
 // Before the router reads the location.
 credential.signInWithLink()
+reloadOnPastedLink()
 
 const RETRIES = 2
 /** A retry cannot help. 501 means that the feature is not configured. */

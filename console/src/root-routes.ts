@@ -3,7 +3,7 @@ import { createRootRouteWithContext, createRoute, Outlet, redirect } from '@tans
 import * as credential from './api/credential.ts'
 import { sessionQuery, signupQuery } from './api/queries.ts'
 import { lazyPage } from './lazy-page.ts'
-import { returnPath, textParam } from './search-params.ts'
+import { enumParam, returnPath, textParam } from './search-params.ts'
 import { ErrorDocument } from './shell/error-page.tsx'
 import { startLiveUpdates } from './shell/live-status.tsx'
 import { Shell } from './shell/shell.tsx'
@@ -17,7 +17,10 @@ export const root = createRootRouteWithContext<{ queries: QueryClient }>()({
 export const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
-  validateSearch: ({ to }: Record<string, unknown>) => returnPath(to, location.origin),
+  validateSearch: (search: Record<string, unknown>): { to?: string; method?: 'signup' } => ({
+    ...returnPath(search['to'], location.origin),
+    ...enumParam('method', ['signup'] as const, search),
+  }),
   beforeLoad: async ({ context }) => ({ signup: await context.queries.fetchQuery(signupQuery) }),
   component: lazyPage(() => import('./pages/sign-in/sign-in-page.tsx'), 'SignInPage'),
 })

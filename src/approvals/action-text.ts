@@ -64,6 +64,8 @@ function toAmountView(mapping: AmountMapping, payload: Json): z.infer<typeof Act
     : { ...amount, text: formatAmount(amount), ...place }
 }
 
+export const nameToWords = (name: string): string => name.replaceAll(/[_-]+/g, ' ')
+
 const MAX_PHRASE_CHARACTERS = 100
 
 /** The first clause of the description, or the name. A vendor may have written it, so it is cut and cleaned. */
@@ -73,7 +75,7 @@ function toolPhrase({ name, description }: ConnectionTool): string {
     .trim()
     .split(/[.,:;!?](?: |$)| \(/u)
   // An operation without a description is described by its method and path, such as "POST /refunds".
-  const phrase = clause === '' || /^[A-Z]+ \//.test(clause) ? name.replaceAll(/[_-]+/g, ' ') : clause
+  const phrase = clause === '' || /^[A-Z]+ \//.test(clause) ? nameToWords(name) : clause
   const isAcronym = /^\p{Lu}{2}/u.test(phrase)
   const short = phrase.length > MAX_PHRASE_CHARACTERS ? `${phrase.slice(0, MAX_PHRASE_CHARACTERS - 1)}…` : phrase
   return isAcronym ? short : short.charAt(0).toLowerCase() + short.slice(1)

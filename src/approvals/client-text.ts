@@ -1,20 +1,35 @@
+import type { Language } from '../brand/rows.ts'
+import { formatAmount } from '../contract/amount.ts'
 import type { ApprovalRow } from '../store/tables.ts'
-import { type ActionText, describeAction, parseTool } from './action-text.ts'
+import { type ActionText, describeAction, nameToWords, parseTool } from './action-text.ts'
 import { approvedPayload } from './view.ts'
 
-/** What a client reads about an action that it decides about: without the names of the team's connections. */
-export function describeForClient(row: Pick<ApprovalRow, 'action' | 'tool' | 'payload' | 'edited'>) {
-  const { text, amount } = describeAction(parseTool(row), { connection: null }, approvedPayload(row))
-  const name = row.action.split(':').at(-1) ?? row.action
-  return {
-    title: text ?? name.replaceAll(/[_-]+/g, ' '),
-    amount: amount && amount.value !== null ? toClientAmount(amount, amount.value) : null,
-  }
+/** The request to a client: with the words of the connection for the action, or without any. */
+const REQUESTS: Record<Language, { named: (action: string) => string; unnamed: string }> = {
+  en: { named: (action) => `Please confirm: ${action}`, unnamed: 'Please confirm this step' },
+  de: { named: (action) => `Bitte bestätigen Sie: ${action}`, unnamed: 'Bitte bestätigen Sie diesen Schritt' },
+  fr: { named: (action) => `Veuillez confirmer : ${action}`, unnamed: 'Veuillez confirmer cette étape' },
+  es: { named: (action) => `Por favor, confirme: ${action}`, unnamed: 'Por favor, confirme este paso' },
 }
 
-const toClientAmount = ({ currency, text, path }: NonNullable<ActionText['amount']>, value: number) => ({
-  value,
-  currency,
-  text,
-  path,
-})
+/** What a client reads about an action that it decides about: without the names of the action and of the team's connections. */
+export function describeForClient(
+  row: Pick<ApprovalRow, 'action' | 'tool' | 'payload' | 'edited'>,
+  language: Language,
+) {
+  const tool = parseTool(row)
+  const { amount: stated } = describeAction(tool, { connection: null }, approvedPayload(row))
+  const amount = stated && toClientAmount(stated, language)
+  const { named, unnamed } = REQUESTS[language]
+  const price = amount ? ` (${amount.text})` : ''
+  return { title: `${tool && !isIdentifier(row.action, tool.phrase) ? named(tool.phrase) : unnamed}${price}`, amount }
+}
+
+/** A tool without a description is described by its name, which means nothing to a client. */
+const isIdentifier = (action: string, phrase: string) =>
+  phrase.toLowerCase() === nameToWords(action.split(':').at(-1) ?? '').toLowerCase()
+
+function toClientAmount({ value, currency, path }: NonNullable<ActionText['amount']>, language: Language) {
+  if (value === null || currency === null) return null
+  return { value, currency, text: formatAmount({ value, currency }, language), path }
+}

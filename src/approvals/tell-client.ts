@@ -5,16 +5,16 @@ import type { ApprovalRow } from '../store/tables.ts'
 import { describeForClient } from './client-text.ts'
 import type { GatedRun } from './gated-request.ts'
 
-const NOTICES: Record<Language, (title: string) => string> = {
-  en: (title) => `We need your approval: ${title}. You can approve or decline it in the portal.`,
-  de: (title) => `Wir brauchen Ihre Zustimmung: ${title}. Im Portal können Sie zustimmen oder ablehnen.`,
-  fr: (title) => `Nous avons besoin de votre accord : ${title}. Vous pouvez accepter ou refuser dans le portail.`,
-  es: (title) => `Necesitamos su aprobación: ${title}. Puede aprobar o rechazar en el portal.`,
+const HINTS: Record<Language, string> = {
+  en: 'You can approve or decline it in the portal.',
+  de: 'Im Portal können Sie zustimmen oder ablehnen.',
+  fr: 'Vous pouvez accepter ou refuser dans le portail.',
+  es: 'Puede aprobar o rechazar en el portal.',
 }
 
 /** Says in the thread of the task that the client must decide. A client who does not read it there gets a mail. */
 export async function tellClient(tx: Tx, { task }: GatedRun, row: ApprovalRow): Promise<void> {
   if (row.path === 'question' || row.client_id === null || task.thread_id === null) return
   const { language } = await findBrand(tx.db, row.project_id)
-  await appendNotice(tx, task, NOTICES[language](describeForClient(row).title))
+  await appendNotice(tx, task, `${describeForClient(row, language).title}. ${HINTS[language]}`)
 }

@@ -54,8 +54,8 @@ async function wedgeItem(ctx: Ctx, projectId: string, { wedge }: Blueprint): Pro
 
 async function provisionItem(ctx: Ctx, projectId: string, { blueprint }: Blueprint): Promise<ReadinessItem> {
   const install = await findInstall(ctx.db, projectId, blueprint)
-  if (install) return doneItem('provision', blueprint, 'the blueprint is provisioned')
-  return openItem('provision', blueprint, 'the blueprint is not provisioned', provisionCall(blueprint))
+  if (install) return doneItem('provision', blueprint, 'the blueprint is set up')
+  return openItem('provision', blueprint, 'the blueprint is not set up', provisionCall(blueprint))
 }
 
 const provisionCall = (blueprint: string): ReadinessFix => ({

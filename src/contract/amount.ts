@@ -34,12 +34,13 @@ export function readAmount(mapping: AmountMapping, payload: Json): Amount | { pr
   return { value: stated / 10 ** fractionDigits(currency), currency }
 }
 
-/** The amount as people write it, such as "$50.00" or "¥500". No digit is hidden by rounding. */
-export const formatAmount = ({ value, currency }: Amount): string => numberFormat(value, currency, 'currency')
+/** The amount as people write it, such as "$50.00", "¥500" or in German "50,00 $". No digit is hidden by rounding. */
+export const formatAmount = ({ value, currency }: Amount, language = 'en-US'): string =>
+  numberFormat(value, currency, 'currency', language)
 
 /** The amount with the code of its currency, such as "50.00 EUR". */
 export const formatAmountWithCode = ({ value, currency }: Amount): string =>
-  `${numberFormat(value, currency, 'decimal')} ${currency}`
+  `${numberFormat(value, currency, 'decimal', 'en-US')} ${currency}`
 
 /** `$50`, `$84.50`, or all digits where rounding to cents would hide the difference to the limit. */
 export function formatDollars(amount: number): string {
@@ -49,11 +50,11 @@ export function formatDollars(amount: number): string {
 
 const MAX_FRACTION_DIGITS = 20
 
-function numberFormat(value: number, currency: string, style: 'currency' | 'decimal'): string {
+function numberFormat(value: number, currency: string, style: 'currency' | 'decimal', language: string): string {
   const digits = { minimumFractionDigits: fractionDigits(currency), maximumFractionDigits: MAX_FRACTION_DIGITS }
   // The full symbol: "CA$50.00" instead of "$50.00" for Canadian dollars.
   const money = { style: 'currency', currency, currencyDisplay: 'symbol' } as const
-  return new Intl.NumberFormat('en-US', { ...(style === 'currency' && money), ...digits }).format(value)
+  return new Intl.NumberFormat(language, { ...(style === 'currency' && money), ...digits }).format(value)
 }
 
 /** Two for dollars, none for yen, three for Kuwaiti dinars. */

@@ -32,7 +32,7 @@ export function evaluatePolicy(
 ): PolicyVerdict {
   const index = firstMatchingRule(rules, request.action)
   const rule = index === null ? undefined : rules[index]
-  if (index === null || !rule) return { approve: false, reason: `No auto-approve rule covers ${request.action}.` }
+  if (index === null || !rule) return { approve: false, reason: missingRule(request.action) }
   const used = counts(index)
   const refusal = amountRefusal(rule, request) ?? countRefusal(rule, used)
   if (refusal !== null) return { approve: false, reason: refusal }
@@ -42,6 +42,12 @@ export function evaluatePolicy(
     reason: `Rule ${index + 1} (${rule.action})${ofVersion(savedVersion)} allows ${describeAllowance(rule, used)}.`,
   }
 }
+
+/** The action of a reply is named after its connection, which says little to the person who reads the reason. */
+const missingRule = (action: string) =>
+  action.endsWith(':reply')
+    ? `Replies need approval: no auto-approve rule covers ${action}.`
+    : `No auto-approve rule covers ${action}.`
 
 const ofVersion = (version: number | null) => (version === null ? '' : ` of policy version ${version}`)
 

@@ -19,8 +19,8 @@ export async function makeTaskWait(
 }
 
 const parked = (text: string): NewEvent => ({ type: 'progress', data: { text, state: 'parked' } })
-const PARKED = parked('Parked until the decision')
-const PARKED_WHILE_RUNNING = parked('Parked until a replica continues the run')
+const PARKED = parked('Waiting for a decision')
+const PARKED_WHILE_RUNNING = parked('Waiting for a replica to continue the run')
 
 /**
  * Takes a waiting task from the replica that executes it. The task keeps waiting, and any replica can continue it after

@@ -3,6 +3,7 @@ import { isClientApprover } from '../approvals/approvers.ts'
 import { findDecidableApproval } from '../approvals/rows.ts'
 import { takeDecision } from '../approvals/take-decision.ts'
 import { notFound } from '../base/problem.ts'
+import { findBrand } from '../brand/rows.ts'
 import type { ClientScope } from '../ctx/scope.ts'
 import { pageQueryById, pageSchema, toPage } from '../http/page.ts'
 import { type FindInput, portalRoute } from '../http/route.ts'
@@ -34,7 +35,13 @@ export const portalApprovalRoutes = {
     responses: { 200: pageSchema(PortalApprovalView) },
     async handle({ ctx, scope, query }) {
       const rows = await listClientApprovals(ctx.db, scope, query)
-      return toPage(rows, query.limit, ({ id }) => id, toPortalApprovalView)
+      const { language } = await findBrand(ctx.db, scope.projectId)
+      return toPage(
+        rows,
+        query.limit,
+        ({ id }) => id,
+        (row) => toPortalApprovalView(row, language),
+      )
     },
   }),
 

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { describeForClient } from '../approvals/client-text.ts'
 import { approvedPayload } from '../approvals/view.ts'
+import type { Language } from '../brand/rows.ts'
 import { jsonValue } from '../http/validate.ts'
 import type { ClientApproval } from './approval-rows.ts'
 
@@ -12,12 +13,15 @@ export const PortalApprovalView = z
     id: z.string(),
     task_id: z.string(),
     thread_id: z.string().nullable(),
-    title: z.string().meta({ description: 'What will happen, such as "create a refund of $50.00".' }),
+    title: z.string().meta({
+      description:
+        'What the client is asked, in the language of the brand, such as "Please confirm: create a refund ($50.00)".',
+    }),
     amount: z
       .object({
         value: z.number().meta({ description: 'In major units: 50 is $50.00.' }),
         currency: z.string().nullable().meta({ description: 'ISO 4217, in upper case.' }),
-        text: z.string().meta({ description: 'Such as "$50.00".' }),
+        text: z.string().meta({ description: 'In the language of the brand, such as "$50.00".' }),
         path: z.string().meta({ description: 'The field of the payload that states the amount.' }),
       })
       .nullable(),
@@ -44,14 +48,14 @@ export const PortalDecisionView = z
   })
   .meta({ id: 'PortalDecision' })
 
-export function toPortalApprovalView(row: ClientApproval) {
+export function toPortalApprovalView(row: ClientApproval, language: Language) {
   const { id, task_id, thread_id, payload_sha256, status, created_at, expires_at, decided_at } = row
   const yours = yourDecision(row)
   return {
     id,
     task_id,
     thread_id,
-    ...describeForClient(row),
+    ...describeForClient(row, language),
     payload: approvedPayload(row),
     payload_sha256,
     status,

@@ -52,17 +52,55 @@ describe('approvals page', () => {
   })
 
   test('approvals: several are rejected with one reason', async () => {
-    const tasks = [await refund('R-1'), await refund('R-2')]
+    const tasks = []
+    for (let n = 1; n <= 9; n++) tasks.push(await refund(`R-${n}`))
     for (const task of tasks) await approvalOf(task)
-    const page = await console().open('/approvals')
-    await expect.poll(() => rows(page).count()).toBe(2)
+    // The newest is the last one of the page.
+    const { data } = (await console().call('GET', '/v1/approvals?status=pending')).body
+    const page = await console().open(`/approvals?id=${data[0].approval_id}`, {
+      viewport: { width: 1_440, height: 500 },
+    })
+    await expect.poll(() => rows(page).count()).toBe(9)
+    // The link opened the last one, which the list shows although it is far down.
+    const isOpenShown = `(() => {
+      const row = document.querySelector('li [aria-current=true]')?.getBoundingClientRect()
+      return row !== undefined && row.top > 0 && row.bottom <= innerHeight && scrollY === 0
+    })()`
+    await expect.poll(() => page.evaluate(isOpenShown)).toBe(true)
+    await page.setViewportSize({ width: 390, height: 844 })
+    const position = page.getByRole('navigation', { name: 'Position in the list' })
+    await position.getByText('9 of 9').waitFor()
+    expect(await position.getByRole('button', { name: 'Next approval' }).isDisabled()).toBe(true)
+    await position.getByRole('button', { name: 'Previous approval' }).click()
+    await position.getByText('8 of 9').waitFor()
     await page.getByLabel('Select all').check()
-    await page.getByRole('button', { name: 'Reject 2' }).click()
+    // The list of the selected ones scrolls, also with the keyboard.
+    expect(await accessibilityViolations(page)).toEqual([])
+    await page.getByRole('button', { name: 'Reject 9' }).click()
     await page.getByLabel('Reason (optional)').fill('closed today')
     await page.keyboard.press('Enter')
-    await page.getByRole('heading', { name: '2 approvals decided' }).waitFor()
+    await page.getByRole('heading', { name: '9 approvals decided' }).waitFor()
     const { body } = await console().call('GET', `/v1/approvals?task_id=${tasks[1]}`)
     expect(body.data[0]).toMatchObject({ status: 'rejected', reason: 'closed today' })
+  })
+
+  test('approvals and tasks: a tab shows no number until it is known', async () => {
+    for (const [path, label] of [
+      ['approvals', 'Pending'],
+      ['tasks', 'Queued'],
+    ] as const) {
+      const page = await console().newPage()
+      let release = () => {}
+      const released = new Promise<void>((resolve) => {
+        release = resolve
+      })
+      await page.route(`**/v1/${path}?**`, (route) => released.then(() => route.continue()))
+      await page.goto(`${console().url}/${path}`)
+      const tab = page.getByRole('button', { name: new RegExp(`^${label}`) })
+      expect(await tab.textContent()).toBe(label)
+      release()
+      await expect.poll(() => tab.textContent()).toMatch(/\d$/)
+    }
   })
 
   test('approvals: the connection of an action is shown on the approvals page and on the task page', async () => {

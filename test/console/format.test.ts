@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { summarizeInput } from '../../console/src/api/summarize-input.ts'
 import { formatCountdown, formatDuration, formatTimeLeft } from '../../console/src/ui/format.ts'
 
 const SECOND = 1_000
@@ -23,4 +24,16 @@ test.each([
 test('a duration of days is shown in days and hours', () => {
   expect(formatDuration(5 * MINUTE)).toBe('5 min 0 s')
   expect(formatDuration(25 * HOUR)).toBe('1 d 1 h')
+})
+
+test.each([
+  [
+    { subject: 'Guten Tag, wo ist meine…', body: 'Guten Tag, wo ist meine Lieferung?' },
+    'Guten Tag, wo ist meine Lieferung?',
+  ],
+  [{ subject: 'Guten Tag', body: ' Guten Tag\n' }, 'Guten Tag'],
+  [{ order_id: 'A-1', reason: 'broken', amount_usd: 5 }, 'A-1 · broken · 5'],
+  [{ client: 'clt_01k8zq4m5x6y7z8a9b0c1d2e3f', text: 'Hello' }, 'Hello'],
+])('the input %j of a task is shown as %s', (input, shown) => {
+  expect(summarizeInput(input)).toBe(shown)
 })

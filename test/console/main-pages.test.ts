@@ -25,7 +25,7 @@ describe('main pages', () => {
     await page.getByLabel('API key').last().fill(FOUNDER_KEY)
     await page.getByRole('button', { name: 'Continue' }).click()
     await page.getByRole('link', { name: 'Start' }).click()
-    await page.getByText(/What it sends through connections is really sent\./).waitFor()
+    await page.getByText(/The agent's steps are recorded; sending is real\./).waitFor()
     await page.getByRole('button', { name: 'Run', exact: true }).click()
     await page.waitForURL('**/tasks/task_*')
     await page.getByText('Auto-approval limit is $50; this is $180.').waitFor()
@@ -110,7 +110,7 @@ describe('main pages', () => {
     const list = page.getByRole('list', { name: 'Approvals' }).getByRole('button')
     await expect.poll(() => list.count()).toBe(2)
     expect(await accessibilityViolations(page)).toEqual([])
-    await page.getByText("This call can't be edited.").waitFor()
+    await page.getByText('This step runs as it is. Send it back with a note to change it.').waitFor()
 
     await page.keyboard.press('j')
     await page.getByRole('heading', { name: /K-2/ }).waitFor()
@@ -181,6 +181,13 @@ describe('main pages', () => {
     const page = await console().open(`/tasks/${task}`)
     await page.getByText('Finished: succeeded').waitFor()
     await page.getByText('auto-approved').waitFor()
+    // A long duration must not cover the text beside it.
+    const covered: boolean = await page.evaluate(`(() => {
+      const took = document.querySelector('[role=log] summary span.tabular-nums')
+      took.textContent = '3 min 51 s'
+      return took.scrollWidth > took.clientWidth
+    })()`)
+    expect(covered).toBe(false)
     await page.getByRole('button', { name: 'Trace' }).click()
     await page.getByRole('button', { name: /book_refund/ }).waitFor()
     expect(await accessibilityViolations(page)).toEqual([])

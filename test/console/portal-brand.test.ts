@@ -69,7 +69,7 @@ describe('portal with a brand', () => {
       buffer: PNG,
     })
     await page.getByRole('button', { name: 'Remove Logo' }).waitFor()
-    await page.getByLabel('Channel of new conversations').selectOption({ label: 'help@example.com' })
+    await page.getByLabel('New conversations go to').selectOption({ label: 'help@example.com' })
     await page.getByRole('button', { name: 'Save brand' }).click()
     await page.getByText('Brand saved').waitFor()
     const brand = (await console().call('GET', '/v1/brand')).body

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { accessibilityViolations, consoleFixture } from './console-browser.ts'
+import { accessibilityViolations, consoleFixture, HAS_HORIZONTAL_SCROLL } from './console-browser.ts'
 
 describe('client portal', () => {
   const console = consoleFixture()
@@ -24,10 +24,21 @@ describe('client portal', () => {
     expect(await other.getByRole('button', { name: 'Continue' }).count()).toBe(0)
   })
 
-  test('portal: without a link it says what to do', async () => {
+  test('portal: without a link it says what to do, and a link that is pasted into the open tab works', async () => {
     const page = await console().open('/portal', { signedIn: false })
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
     expect(await accessibilityViolations(page)).toEqual([])
+
+    const { body: client } = await console().call('POST', '/v1/clients', { display_name: 'Ada' })
+    for (const isUsed of [false, true]) {
+      const { body: link } = await console().call('POST', `/v1/clients/${client.id}/portal-link`)
+      const token = isUsed ? `${link.token}x` : link.token
+      // Only the fragment of the address changes, as when the client pastes the link into the open tab.
+      await page.goto(`${console().url}/portal#${token}`)
+      await page.getByRole('button', { name: 'Continue' }).click()
+      if (isUsed) await page.getByText(/^This link has expired or was already used\./).waitFor()
+      else await page.getByRole('heading', { name: 'Hi Ada' }).waitFor()
+    }
   })
 
   /** Creates a channel and an inbound message on it. */
@@ -72,6 +83,55 @@ describe('client portal', () => {
     expect(await accessibilityViolations(page)).toEqual([])
     await page.reload()
     await page.getByRole('log').getByText('It is urgent.').waitFor()
+  })
+
+  test('portal: on a phone, long titles, words and file names fit the screen, and Send is on it', async () => {
+    const connection = (await console().call('GET', '/v1/connections')).body.data[0].id
+    const word = 'Donaudampfschifffahrtsgesellschaftskapitänsmützenabzeichen'.repeat(3)
+    const work = { wedge: 'quotes', task_type: 'quote' }
+    const inbound = await receiveMessage(connection, 'long@example.com', work, {
+      from: { handle: 'long@example.com', name: 'Grace' },
+      subject: `Good morning, I have a question about my order of last week: ${word}`,
+      body: `Good morning, I have a question about ${word}`,
+    })
+    const title = 'A case with a rather long title about an order'
+    await console().call('POST', '/v1/cases', { wedge: 'inbox-triage', title, client_id: inbound.client_id })
+    const { body: link } = await console().call('POST', `/v1/clients/${inbound.client_id}/portal-link`)
+    const phone = { width: 390, height: 844 }
+    const page = await console().open(`/portal#${link.token}`, { signedIn: false, viewport: phone })
+    const expectToFit = async () => {
+      expect(await page.evaluate(HAS_HORIZONTAL_SCROLL)).toBe(false)
+      const send = await page.getByRole('button', { name: 'Send', exact: true }).boundingBox()
+      expect(send && send.x >= 0 && send.x + send.width <= 390 && send.y + send.height <= 844).toBe(true)
+    }
+    const attach = async () => {
+      const buffer = Buffer.from('a')
+      await page.locator('input[type=file]').setInputFiles({ name: `${word}.txt`, mimeType: 'text/plain', buffer })
+      await page.getByRole('button', { name: `Remove ${word}.txt` }).waitFor()
+      await expectToFit()
+    }
+    await page.getByRole('button', { name: 'Continue' }).click()
+    await page.getByText(title).waitFor()
+    expect(await page.evaluate(HAS_HORIZONTAL_SCROLL)).toBe(false)
+    await page.getByRole('button', { name: /Good morning/ }).click()
+    await page.getByRole('log').getByText(word).first().waitFor()
+    await expectToFit()
+    await attach()
+    await page.getByLabel('Your message').fill(word)
+    await page.getByRole('button', { name: 'Send', exact: true }).click()
+    await page.getByRole('button', { name: `Download ${word}.txt` }).waitFor()
+    await page.locator('[data-ended="true"]').nth(1).waitFor()
+    await expectToFit()
+
+    const channel = (await console().call('GET', '/v1/channels')).body.data[0].id
+    await console().call('PUT', '/v1/brand', { name: word.slice(0, 80), portal_channel_id: channel })
+    await page.goto(`${console().url}/portal?new=1`)
+    await page.getByLabel('Subject (optional)').fill(word)
+    await attach()
+    await page.getByRole('button', { name: 'Account' }).click()
+    await page.getByText('long@example.com').waitFor()
+    expect(await page.evaluate(HAS_HORIZONTAL_SCROLL)).toBe(false)
+    await console().call('PUT', '/v1/brand', { name: null, portal_channel_id: null })
   })
 
   test('portal: a reply from the console appears and replaces the notice about a team member', async () => {

@@ -70,9 +70,9 @@ describe('rule suggestions', () => {
     await page.getByRole('alertdialog').getByRole('button', { name: 'Save rules' }).click()
     await page.getByText('Version 2, saved for this project').waitFor()
     await pay(20, 'succeeded')
-    await page.getByRole('button', { name: "Back to the wedge's own rules" }).click()
-    await page.getByRole('alertdialog').getByRole('button', { name: "Back to the wedge's own rules" }).click()
-    await page.getByText("These are the rules of the wedge's own folder.").waitFor()
+    await page.getByRole('button', { name: "Reset to the wedge's rules" }).click()
+    await page.getByRole('alertdialog').getByRole('button', { name: "Reset to the wedge's rules" }).click()
+    await page.getByText('Rules come from wedge.json.').waitFor()
     // The history suggests the rule again.
     await page.getByRole('article', { name: 'Suggested rules' }).waitFor()
     await pay(5)

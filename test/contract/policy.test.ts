@@ -149,6 +149,11 @@ describe('decisions and reasons', () => {
     expect(decision.approve).toBe(verb === 'approves')
   })
 
+  test('a reply that no rule covers is called a reply', () => {
+    const { reason } = evaluatePolicy([], { ...request, action: 'bot:reply' }, () => ({ task: 0, day: 0 }))
+    expect(reason).toBe('Replies need approval: no auto-approve rule covers bot:reply.')
+  })
+
   test.each<[Json, string]>([
     [{}, 'Auto-approval limit is $5; the payload states no amount.'],
     [{ amount_usd: 1, amount: 1_000_000, total: 7 }, 'Auto-approval limit is $5; this is $1000000.'],

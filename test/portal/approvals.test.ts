@@ -25,7 +25,7 @@ eachStore((store) => {
         id: approval,
         task_id: task,
         thread_id,
-        title: 'place the order of $45.00',
+        title: 'Please confirm: place the order ($45.00)',
         amount: { value: 45, currency: 'USD', text: '$45.00', path: 'total' },
         payload: ORDER,
         payload_sha256: asked.payload_sha256,
@@ -40,7 +40,7 @@ eachStore((store) => {
       // As long as a question to a client.
       expect(Date.parse(asked.expires_at) - Date.parse(asked.created_at)).toBe(7 * 86_400_000)
       const { messages } = (await portal('GET', `threads/${thread_id}`)).body
-      const notice = 'We need your approval: place the order of $45.00. You can approve or decline it in the portal.'
+      const notice = 'Please confirm: place the order ($45.00). You can approve or decline it in the portal.'
       expect(messages.at(-1)).toMatchObject({ direction: 'outbound', body: notice, task_id: task })
       expect(await portal('POST', `approvals/${approval}/approve`, {})).toMatchObject({
         status: 200,
@@ -209,7 +209,7 @@ eachStore((store) => {
       const { portal, task_id } = await openPortal({ ...app(), channel: app().shippingChannel }, 'kim@example.com')
       const approval = await requestedApprovalId(app(), task_id)
       expect((await portal('GET', 'approvals')).body.data).toMatchObject([
-        { id: approval, title: 'ship it', amount: null, payload: { parcel: 7 } },
+        { id: approval, title: 'Please confirm this step', amount: null, payload: { parcel: 7 } },
       ])
       expect((await portal('POST', `approvals/${approval}/approve`)).status).toBe(200)
       expect(await app().finished(task_id)).toMatchObject({ status: 'succeeded', output: { shipped: true } })
@@ -269,7 +269,7 @@ eachStore((store) => {
       const [edited] = (await portal('GET', 'approvals')).body.data
       expect(edited).toMatchObject({
         your_decision: null,
-        title: 'place the contract of $99.00',
+        title: 'Please confirm: place the contract ($99.00)',
         payload: { ...ORDER, total: 9_900 },
       })
       expect((await portal('POST', `approvals/${approval}/approve`, { payload_sha256 })).status).toBe(409)
@@ -322,7 +322,7 @@ eachStore((store) => {
       expect(await messages(together.approval)).toEqual([owner.id])
       expect(await messages(alone.approval)).toEqual([])
       const mail = mails().find(({ To }) => To === 'mia@example.com')
-      expect(mail.TextBody).toContain('We need your approval: place the order of $45.00.')
+      expect(mail.TextBody).toContain('Please confirm: place the order ($45.00).')
       expect(mail.TextBody).toContain(`https://work.example/portal?project=default&thread=${alone.thread_id}`)
       for (const { portal, approval } of [alone, together]) await portal('POST', `approvals/${approval}/reject`)
     })

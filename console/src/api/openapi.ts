@@ -1578,7 +1578,7 @@ export interface components {
                 currency: string | null;
                 /** @description The field of the payload that states the amount. */
                 path: string;
-                /** @description Such as "$50.00". */
+                /** @description In the language of the brand, such as "$50.00". */
                 text: string;
                 /** @description In major units: 50 is $50.00. */
                 value: number;
@@ -1597,7 +1597,7 @@ export interface components {
             status: "pending" | "approved" | "rejected" | "expired";
             task_id: string;
             thread_id: string | null;
-            /** @description What will happen, such as "create a refund of $50.00". */
+            /** @description What the client is asked, in the language of the brand, such as "Please confirm: create a refund ($50.00)". */
             title: string;
             /** @description What the client decided. `approved` and still `pending`: other people must approve too. */
             your_decision: ("approved" | "rejected") | null;

@@ -2,6 +2,7 @@ import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import * as credential from './credential.ts'
 import { callApi } from './http.ts'
 import { fetchList, pagedQuery, queryString } from './paging.ts'
+import { summarizeInput } from './summarize-input.ts'
 import type {
   Analytics,
   Approval,
@@ -138,23 +139,8 @@ export function toTaskListItem(task: Task): TaskListItem {
     started_at,
     finished_at,
     error,
-    summary: summarizeInput(task),
+    summary: summarizeInput(task.input),
   }
-}
-
-/** Ids of the service, which mean nothing to a reader. */
-const ID = /^[a-z]{2,6}_[0-9a-z]{26}$/
-
-/** The first plain values of the input, which tell one task from another in a list. */
-function summarizeInput({ input }: Task): string {
-  if (typeof input === 'string') return input.slice(0, 120)
-  if (typeof input !== 'object' || input === null) return ''
-  const plain = Object.values(input).filter((value) => typeof value === 'string' || typeof value === 'number')
-  return plain
-    .filter((value) => typeof value === 'number' || !ID.test(value))
-    .slice(0, 3)
-    .join(' · ')
-    .slice(0, 120)
 }
 
 export const taskQuery = (id: string) =>

@@ -2,10 +2,10 @@ import { Check, X } from 'lucide-react'
 import { type MouseEvent, useState } from 'react'
 import { Button } from '../ui/button.tsx'
 import { TextArea } from '../ui/form-fields.tsx'
-import { FieldList } from '../ui/json.tsx'
 import { portalErrorMessage } from './error-message.ts'
 import { Alert } from './frame.tsx'
 import { usePortalText, useTimeFormat } from './language.tsx'
+import { PayloadFields } from './payload-fields.tsx'
 import { approve, decline, type PortalApproval, PortalError } from './portal-api.ts'
 import type { PortalText } from './text/en.ts'
 
@@ -19,7 +19,7 @@ export function ApprovalCard({ approval, onDecided }: { approval: PortalApproval
       className={`panel flex flex-col gap-3 p-4 ${isOpen ? 'border-accent' : ''}`}
     >
       {isOpen && <p className="text-xs text-muted">{text.approval.label}</p>}
-      <h2 className="font-semibold break-words first-letter:uppercase">{approval.title}</h2>
+      <h2 className="font-semibold wrap-anywhere">{approval.title}</h2>
       <Payload approval={approval} />
       {isOpen ? (
         // Another payload is another decision, so the form starts again.
@@ -39,7 +39,7 @@ function Payload({ approval: { amount, payload } }: { approval: PortalApproval }
   return (
     <div className="rounded-md border border-line bg-bg px-4 py-2.5">
       {amount && <p className="mb-1.5 text-2xl font-semibold tabular-nums">{amount.text}</p>}
-      <FieldList value={payload} texts={amount ? { [amount.path]: amount.text } : {}} />
+      <PayloadFields value={payload} texts={amount ? { [amount.path]: amount.text } : {}} />
     </div>
   )
 }

@@ -48,7 +48,7 @@ export function Chat({ id, brandName, maxFileBytes, onBack, onChanged }: ChatPro
   }
   const shown = (thread?.messages ?? []).filter((message) => !questions.some((asked) => isMessageOf(message, asked)))
   return (
-    <section aria-label={text.conversation} className="flex min-h-0 flex-1 flex-col gap-3 p-4">
+    <section aria-label={text.conversation} className="flex min-h-0 min-w-0 flex-1 flex-col gap-3 p-4">
       <header className="flex items-center gap-2 border-b border-line pb-3">
         <Button variant="ghost" className="h-11 md:hidden" onClick={onBack} aria-label={text.allConversations}>
           <ArrowLeft size={18} aria-hidden />

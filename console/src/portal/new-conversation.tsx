@@ -28,7 +28,7 @@ export function NewConversation({
     }
   }
   return (
-    <section aria-label={text.newConversation} className="flex flex-1 flex-col gap-4 p-4">
+    <section aria-label={text.newConversation} className="flex min-w-0 flex-1 flex-col gap-4 overflow-y-auto p-4">
       <header className="flex items-center gap-2 border-b border-line pb-3">
         <Button variant="ghost" className="h-11 md:hidden" onClick={onBack} aria-label={text.allConversations}>
           <ArrowLeft size={18} aria-hidden />

@@ -1,6 +1,7 @@
 import { humanize } from '../ui/humanize.ts'
 import { usePortalText, useTimeFormat } from './language.tsx'
 import type { PortalCase, PortalThread } from './portal-api.ts'
+import type { PortalText } from './text/en.ts'
 
 /** The conversations of the client, newest activity first. */
 export function ThreadList({
@@ -60,6 +61,12 @@ function ThreadPreview({ thread: { last_message, status } }: { thread: PortalThr
   )
 }
 
+/** A stage in the words of the wedge; common ones are translated. */
+function stageName(stage: string, text: PortalText): string {
+  const words = stage.toLowerCase().replaceAll(/[\s_-]+/g, ' ')
+  return Object.hasOwn(text.stages, words) ? (text.stages[words] ?? '') : humanize(stage)
+}
+
 export function CaseList({ cases }: { cases: PortalCase[] }) {
   const text = usePortalText()
   const times = useTimeFormat()
@@ -72,7 +79,7 @@ export function CaseList({ cases }: { cases: PortalCase[] }) {
           <li key={id} className="flex items-center gap-3 px-3 py-2.5">
             <span className="min-w-0 flex-1 truncate font-medium">{title || text.case}</span>
             <span className="rounded bg-off-soft px-1.5 text-xs text-muted">
-              {status === 'closed' ? text.status['closed'] : humanize(stage)}
+              {status === 'closed' ? text.status['closed'] : stageName(stage, text)}
             </span>
             <time dateTime={updated_at} title={times.long(updated_at)} className="text-xs whitespace-nowrap text-muted">
               {times.short(updated_at)}

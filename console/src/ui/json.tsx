@@ -56,7 +56,7 @@ export function FieldList({ value, texts = {} }: { value: Json; texts?: Record<s
         <div key={name} className="contents">
           <dt className="text-muted max-sm:mt-1.5">{humanize(name)}</dt>
           <dd className="min-w-0 break-words whitespace-pre-wrap">
-            <FieldValue value={Object.hasOwn(texts, name) ? (texts[name] ?? null) : one} />
+            <FieldValue label={humanize(name)} value={Object.hasOwn(texts, name) ? (texts[name] ?? null) : one} />
           </dd>
         </div>
       ))}
@@ -64,10 +64,10 @@ export function FieldList({ value, texts = {} }: { value: Json; texts?: Record<s
   )
 }
 
-function FieldValue({ value }: { value: Json }) {
+function FieldValue({ label, value }: { label: string; value: Json }) {
   if (value === null || value === '') return <span className="text-muted">—</span>
   // The payload of an action names a file so, with its hash.
   if (typeof value === 'object' && '$file' in value && typeof value['name'] === 'string') return <>{value['name']}</>
-  if (typeof value === 'object') return <JsonView value={value} max="max-h-48" />
+  if (typeof value === 'object') return <JsonView value={value} label={label} max="max-h-48" />
   return <>{String(value)}</>
 }

@@ -9,8 +9,8 @@ export function Tabs<T extends string>({
   onChange,
 }: {
   label: string
-  /** A count of zero is shown too, so that the layout does not move when it changes. */
-  tabs: { value: T; label: ReactNode; count?: number | undefined; max?: number }[]
+  /** A count of zero is shown too, so that the layout does not move when it changes; null: it is not known yet. */
+  tabs: { value: T; label: ReactNode; count?: number | null | undefined; max?: number }[]
   value: T
   onChange: (value: T) => void
 }) {
@@ -39,7 +39,9 @@ export function Tabs<T extends string>({
 }
 
 /** `max` is where counting stopped; a count that reaches it is shown with a plus sign. */
-export function CountBadge({ value, urgent = false, max }: { value: number; urgent?: boolean; max?: number }) {
+export function CountBadge({ value, urgent = false, max }: { value: number | null; urgent?: boolean; max?: number }) {
+  // As wide as a number, so that the layout does not move when it is known.
+  if (value === null) return <span aria-hidden className="inline-block min-w-6 text-xs" />
   const colour = urgent ? 'bg-wait-soft text-wait' : 'bg-off-soft text-muted'
   return (
     <span className={`inline-block min-w-6 rounded-full px-1.5 text-center text-xs tabular-nums ${colour}`}>

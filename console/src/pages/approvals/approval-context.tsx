@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { caseQuery } from '../../api/case-queries.ts'
 import type { Approval } from '../../api/types.ts'
+import { clientName } from '../../ui/client-name.ts'
 import { uiText } from '../../ui/text.ts'
 import { TimeAgo } from '../../ui/time.tsx'
 import { caseName } from '../cases/case-name.ts'
@@ -30,7 +31,7 @@ export function CustomerMessage({
   message: NonNullable<Context['message']>
   client: Context['client']
 }) {
-  const name = from?.name || client?.name || from?.handle || text.customer
+  const name = senderName({ from }, client)
   return (
     <figure className="flex flex-col gap-1">
       <figcaption className="text-xs text-muted">
@@ -48,8 +49,20 @@ export function CustomerMessage({
   )
 }
 
-function ContextFacts({ context: { client, thread_id, case_id, requested_by } }: { context: Context }) {
-  if (!client && !thread_id && !case_id && !requested_by) return null
+const senderName = ({ from }: Pick<NonNullable<Context['message']>, 'from'>, client: Context['client']): string =>
+  from || client?.name ? clientName(from?.name || client?.name || from?.handle) : text.customer
+
+/** Who started the task; a task that a channel started was started by a message. */
+export function starterName({ requested_by, message, client }: Context): string | null {
+  const isChannel = requested_by?.kind === 'system' || requested_by?.kind === 'client'
+  if (message && isChannel) return text.messageOf(senderName(message, client))
+  return requested_by && actorName(requested_by)
+}
+
+function ContextFacts({ context }: { context: Context }) {
+  const { client, thread_id, case_id } = context
+  const starter = starterName(context)
+  if (!client && !thread_id && !case_id && !starter) return null
   return (
     <ul aria-label={text.facts} className="flex flex-wrap gap-x-5 gap-y-1 text-xs">
       {client && (
@@ -71,7 +84,7 @@ function ContextFacts({ context: { client, thread_id, case_id, requested_by } }:
           <CaseLink caseId={case_id} />
         </Fact>
       )}
-      {requested_by && <Fact label={text.startedBy}>{actorName(requested_by)}</Fact>}
+      {starter && <Fact label={text.startedBy}>{starter}</Fact>}
     </ul>
   )
 }

@@ -1,3 +1,4 @@
+import { type RefObject, useEffect, useRef } from 'react'
 import type { Approval } from '../../api/types.ts'
 import { KeyCap } from '../../ui/button.tsx'
 import { Checkbox } from '../../ui/form-fields.tsx'
@@ -20,18 +21,20 @@ export function ApprovalList({
   batch: ApprovalBatch | null
   onOpen: (approval: Approval) => void
 }) {
+  const openId = open?.approval_id
+  const list = useShowOpenRow(openId)
   return (
     <div className="panel overflow-hidden">
       {batch && <SelectAll approvals={approvals} batch={batch} />}
-      <div className="overflow-y-auto xl:max-h-[calc(100dvh-12rem)]">
+      <div ref={list} className="overflow-y-auto xl:max-h-[calc(100dvh-12rem)]">
         <AnimatedList label={approvalsText.title}>
           {approvals.map((approval) => ({
             key: approval.approval_id,
-            className: `flex border-b border-line ${approval === open ? 'bg-accent-soft' : ''}`,
+            className: `flex border-b border-line ${approval.approval_id === openId ? 'bg-accent-soft' : ''}`,
             row: (
               <>
                 {batch?.isSelectable(approval) && <SelectCheckbox approval={approval} batch={batch} />}
-                <ApprovalRow approval={approval} open={approval === open} onOpen={onOpen} />
+                <ApprovalRow approval={approval} open={approval.approval_id === openId} onOpen={onOpen} />
               </>
             ),
           }))}
@@ -39,6 +42,20 @@ export function ApprovalList({
       </div>
     </div>
   )
+}
+
+/** Scrolls the list, and not the page, to the open approval: a link may open one that is far down. */
+function useShowOpenRow(openId: string | undefined): RefObject<HTMLDivElement | null> {
+  const list = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    const row = list.current?.querySelector('[aria-current="true"]')
+    if (!list.current || !row) return
+    const frame = list.current.getBoundingClientRect()
+    const { top, bottom, height } = row.getBoundingClientRect()
+    if (top < frame.top || bottom > frame.bottom)
+      list.current.scrollTop += top - frame.top - (frame.height - height) / 2
+  }, [openId])
+  return list
 }
 
 function SelectCheckbox({ approval, batch }: { approval: Approval; batch: ApprovalBatch }) {

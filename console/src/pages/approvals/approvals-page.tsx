@@ -1,12 +1,13 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
+import { ChevronLeft, ChevronRight } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { errorMessage } from '../../api/http.ts'
 import { approvalQuery, approvalsQuery, sessionQuery } from '../../api/queries.ts'
 import type { Approval, ApprovalStatus } from '../../api/types.ts'
 import type { ApprovalsSearch } from '../../search-params.ts'
 import { useShortcuts } from '../../shell/shortcuts.ts'
-import { buttonClass } from '../../ui/button.tsx'
+import { Button, buttonClass } from '../../ui/button.tsx'
 import { Checkbox } from '../../ui/form-fields.tsx'
 import { EmptyState, ErrorMessage, Placeholder } from '../../ui/page-states.tsx'
 import { useHasRole } from '../../ui/role.tsx'
@@ -69,6 +70,7 @@ export function ApprovalsPage() {
         <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-4 xl:grid-cols-[22rem_minmax(0,48rem)]">
           <div className="flex min-w-0 flex-col gap-4 xl:col-start-2">
             {batch.selected.length > 0 && <BatchPanel batch={batch} onClear={clear} />}
+            {open && <ListPosition index={index} count={approvals.length} onStep={step} />}
             {open && (
               <ApprovalCard
                 key={open.approval_id}
@@ -84,6 +86,21 @@ export function ApprovalsPage() {
         </div>
       )}
     </Page>
+  )
+}
+
+/** For phones, where the list is below the open approval. An approval that was decided meanwhile has no position. */
+function ListPosition({ index, count, onStep }: { index: number; count: number; onStep: (by: 1 | -1) => void }) {
+  return (
+    <nav aria-label={approvalsText.position} className="flex items-center gap-2 xl:hidden">
+      <Button aria-label={approvalsText.previous} disabled={index <= 0} onClick={() => onStep(-1)}>
+        <ChevronLeft size={16} aria-hidden />
+      </Button>
+      <span className="text-muted tabular-nums">{index >= 0 && approvalsText.positionOf(index + 1, count)}</span>
+      <Button aria-label={approvalsText.next} disabled={index < 0 || index === count - 1} onClick={() => onStep(1)}>
+        <ChevronRight size={16} aria-hidden />
+      </Button>
+    </nav>
   )
 }
 
@@ -108,7 +125,7 @@ function StatusTabs() {
       tabs={TABS.map((value) => ({
         value,
         label: uiText.approvalStatus[value],
-        ...(value === 'pending' && { count: pending?.filter(({ held }) => !held).length ?? 0 }),
+        ...(value === 'pending' && { count: pending?.filter(({ held }) => !held).length ?? null }),
       }))}
     />
   )

@@ -24,6 +24,7 @@ export function BatchPanel({ batch, onClear }: { batch: ApprovalBatch; onClear: 
       <h2 className="text-base font-semibold">{decided ? batchSummary(batch) : text.selected(selected.length)}</h2>
       <ul
         aria-label={text.label}
+        tabIndex={0}
         className="max-h-60 divide-y divide-line overflow-y-auto rounded-md border border-line"
       >
         {selected.map((approval) => (

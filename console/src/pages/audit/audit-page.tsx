@@ -52,9 +52,10 @@ export function AuditPage() {
 }
 
 function VerificationResult({ verification }: { verification: AuditVerification }) {
-  const { ok, first_bad_seq, problem } = verification
+  const { ok, sealed_from, first_bad_seq, problem } = verification
+  const tone = !ok ? 'bg-bad-soft text-bad' : sealed_from === 1 ? 'bg-ok-soft text-ok' : 'bg-wait-soft text-wait'
   return (
-    <p role="status" className={`rounded-md px-3 py-2 ${ok ? 'bg-ok-soft text-ok' : 'bg-bad-soft text-bad'}`}>
+    <p role="status" className={`rounded-md px-3 py-2 ${tone}`}>
       {ok ? describeIntactChain(verification) : auditText.broken(first_bad_seq, problem)}
     </p>
   )
@@ -64,7 +65,7 @@ function describeIntactChain({ entries, checkpoints, sealed_from }: AuditVerific
   const result = auditText.verified(entries, checkpoints.signed)
   // A chain is normally sealed from its first entry on, so only other cases are worth a sentence.
   if (sealed_from === 1) return result
-  return `${result} ${sealed_from === null ? auditText.sealedWithOtherKey : auditText.sealedFrom(sealed_from)}`
+  return `${result} ${sealed_from === null ? auditText.sealedWithOtherKey : auditText.notSealed(sealed_from - 1)}`
 }
 
 function AuditFilter({ filter }: { filter: { action?: string; subject?: string } }) {

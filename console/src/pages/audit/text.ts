@@ -8,9 +8,12 @@ export const auditText = {
   verify: 'Verify',
   service: 'the service',
   verified: (entries: number, checkpoints: number) =>
-    `Chain verified: ${plural(entries, 'entry', 'entries')}, ${plural(checkpoints, 'signed checkpoint', 'signed checkpoints')}.`,
+    `Verified: ${plural(entries, 'entry', 'entries')}, ${plural(checkpoints, 'signed checkpoint', 'signed checkpoints')}.`,
   sealedWithOtherKey: 'The latest entry is sealed with a different encryption key.',
-  sealedFrom: (seq: number) => `Entries are sealed from number ${formatNumber(seq)} on.`,
+  notSealed: (last: number) =>
+    last === 1
+      ? 'Entry 1 is older than your key and is not sealed.'
+      : `Entries 1–${formatNumber(last)} are older than your key and are not sealed.`,
   broken: (seq: number | null, problem: string | null) =>
     `Chain broken at entry ${seq === null ? '(unknown)' : formatNumber(seq)}: ${problem ?? 'unknown problem'}`,
   action: 'Action',

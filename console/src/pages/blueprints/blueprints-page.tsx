@@ -1,8 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
+import { useId } from 'react'
 import { callApi } from '../../api/http.ts'
 import { useApiMutation } from '../../api/mutation.ts'
-import { type Blueprint, blueprintsQuery } from '../../api/setup-queries.ts'
+import { type Blueprint, blueprintsQuery, readinessQuery } from '../../api/setup-queries.ts'
 import { MutationButton } from '../../ui/mutation-button.tsx'
 import { EmptyState } from '../../ui/page-states.tsx'
 import { Page } from '../../ui/page.tsx'
@@ -63,6 +64,9 @@ function BlueprintDetail({
   blueprint: Blueprint
 }) {
   const canSetUp = useHasRole()('admin')
+  const { data: readiness } = useQuery(readinessQuery(blueprint))
+  const missing = readiness?.items.filter(({ ok }) => !ok) ?? []
+  const missingId = useId()
   const invalidates = ['blueprints', 'connections', 'schedules', 'wedges']
   const provision = useApiMutation(
     () => callApi(`/v1/blueprints/${blueprint}/provision`, { method: 'POST', body: {} }),
@@ -83,7 +87,12 @@ function BlueprintDetail({
             </MutationButton>
           )}
           {canSetUp && installed && !active && (
-            <MutationButton variant="primary" mutation={activate}>
+            <MutationButton
+              variant="primary"
+              mutation={activate}
+              disabled={!readiness?.ready}
+              aria-describedby={missing.length > 0 ? missingId : undefined}
+            >
               {blueprintsText.activate}
             </MutationButton>
           )}
@@ -91,6 +100,11 @@ function BlueprintDetail({
       </header>
       <p className="text-muted">{sells_as}</p>
       <ProjectRules wedge={wedge} />
+      {canSetUp && installed && !active && missing.length > 0 && (
+        <p id={missingId} className="text-wait">
+          {blueprintsText.missing(missing.map(({ detail }) => detail))}
+        </p>
+      )}
       {!active && !canSetUp && <RoleHint>{blueprintsText.adminHint}</RoleHint>}
       <SetupChecklist blueprint={blueprint} />
     </section>

@@ -10,6 +10,7 @@ export const blueprintsText = {
   setUp: 'Set up',
   setUpDone: 'Setup complete. Existing items were left unchanged.',
   activate: 'Activate',
+  missing: (lines: string[]) => `Before you can activate it: ${lines.join('; ')}.`,
   activated: (title: string) => `${title} is live`,
   adminHint: 'Ask an admin to set it up.',
   rules: 'Without an approval',

@@ -141,7 +141,7 @@ function DraftDecision({
         {conversationsText.revise} <KeyCap>v</KeyCap>
       </Button>
       <Button variant="danger" onClick={() => onMode('reject')} icon={<X size={14} />}>
-        {conversationsText.discardDraft} <KeyCap>r</KeyCap>
+        {conversationsText.rejectDraft} <KeyCap>r</KeyCap>
       </Button>
       <p className="w-full text-xs text-muted">{conversationsText.draftHint}</p>
     </div>
@@ -175,7 +175,7 @@ function DraftNoteForm({
   return (
     <RejectForm
       approval={approval}
-      submitLabel={conversationsText.discardDraft}
+      submitLabel={conversationsText.rejectDraft}
       busy={busy}
       onReject={(reason) => decide({ to: 'reject', body: reason === '' ? {} : { reason } })}
       onBack={onBack}

@@ -72,7 +72,7 @@ export const conversationsText = {
   edit: 'Edit',
   revise: 'Revise',
   discard: 'Discard changes',
-  discardDraft: 'Discard draft',
+  rejectDraft: 'Reject draft',
   outdated: (name: string) => `Outdated: ${name} has answered since.`,
   portalOnlyNotice: 'Shown in the portal only',
   notice: 'Automatic notice',

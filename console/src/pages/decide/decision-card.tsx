@@ -9,8 +9,7 @@ import {
 import { errorMessage } from '../../api/http.ts'
 import { ErrorMessage } from '../../ui/page-states.tsx'
 import { CardHeader, DecisionControls, HeldRequest } from '../approvals/approval-card.tsx'
-import { actorName } from '../approvals/actor-name.ts'
-import { CustomerMessage, Fact } from '../approvals/approval-context.tsx'
+import { CustomerMessage, Fact, starterName } from '../approvals/approval-context.tsx'
 import { AgentSteps, ApprovalFiles, EarlierDecisions, ThreadEnd } from '../approvals/approval-details.tsx'
 import { VoteCount } from '../approvals/approval-people.tsx'
 import { HeldDecisionRow } from '../approvals/held-decision-list.tsx'
@@ -63,13 +62,15 @@ export function DecisionCard(props: CardProps) {
   )
 }
 
-function Facts({ context: { client, requested_by } }: Pick<LinkedApproval['approval'], 'context'>) {
-  if (!client?.name && !requested_by) return null
+function Facts({ context }: Pick<LinkedApproval['approval'], 'context'>) {
+  const { client } = context
+  const starter = starterName(context)
+  if (!client?.name && !starter) return null
   const { facts, client: label, startedBy } = approvalsText.context
   return (
     <ul aria-label={facts} className="flex flex-wrap gap-x-5 gap-y-1 text-xs">
       {client?.name && <Fact label={label}>{client.name}</Fact>}
-      {requested_by && <Fact label={startedBy}>{actorName(requested_by)}</Fact>}
+      {starter && <Fact label={startedBy}>{starter}</Fact>}
     </ul>
   )
 }

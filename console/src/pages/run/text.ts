@@ -10,8 +10,7 @@ export const runText = {
   noEnabledWedge: 'No wedge is enabled for this project',
   noEnabledWedgeHint: 'An admin can enable wedges in the settings of the project.',
   roleHint: 'Ask an operator to run tasks.',
-  recordedRun:
-    'No model is configured: a recorded run plays instead. It only stands in for the model. What it sends through connections is really sent.',
+  recordedRun: "No model is configured: a recorded run plays instead. The agent's steps are recorded; sending is real.",
   unknownWedge: (wedge: string) => `No wedge '${wedge}'`,
   unknownWedgeHint: 'It does not exist, or it is not enabled for this project. Choose another wedge.',
   brokenWedge: (wedge: string) => `Wedge '${wedge}' cannot be used`,

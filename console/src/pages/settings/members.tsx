@@ -1,16 +1,18 @@
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { callApi } from '../../api/http.ts'
 import { type Member, membersQuery } from '../../api/setup-queries.ts'
-import { sessionQuery } from '../../api/queries.ts'
+import { sessionQuery, signupQuery } from '../../api/queries.ts'
 import { ROLES } from '../../api/types.ts'
 import { useApiMutation } from '../../api/mutation.ts'
-import { Button } from '../../ui/button.tsx'
+import { Button, buttonClass } from '../../ui/button.tsx'
 import { Select, TextField } from '../../ui/form-fields.tsx'
 import { FormDialog } from '../../ui/form-dialog.tsx'
 import { QueryResult } from '../../ui/query-result.tsx'
 import { RequireRole, RoleHint, useHasRole } from '../../ui/role.tsx'
 import { ShowOnce } from '../../ui/show-once.tsx'
+import { Tag } from '../../ui/status.tsx'
 import { RowActions, Table } from '../../ui/table.tsx'
 import { MutationButton } from '../../ui/mutation-button.tsx'
 import { Section } from '../../ui/page.tsx'
@@ -22,8 +24,22 @@ const text = settingsText.members
 
 /** The members of the organisation. The API does not show members to an API key. */
 export function Members({ isKey }: { isKey: boolean }) {
-  if (isKey) return <p className="panel p-4 text-muted">{text.signInWithAccount}</p>
-  return <MemberList />
+  return isKey ? <AccountHint /> : <MemberList />
+}
+
+function AccountHint() {
+  const { data: signup } = useQuery(signupQuery)
+  if (!signup) return null
+  const to = '/settings?view=members'
+  const search = signup.has_owner ? { to } : { to, method: 'signup' as const }
+  return (
+    <div className="panel flex flex-wrap items-center gap-3 p-4">
+      <p className="text-muted">{signup.has_owner ? text.signInWithAccount : text.createOwner}</p>
+      <Link to="/sign-in" search={search} className={buttonClass('primary')}>
+        {signup.has_owner ? text.signIn : text.createAccount}
+      </Link>
+    </div>
+  )
 }
 
 function MemberList() {
@@ -58,7 +74,12 @@ function MemberList() {
             actions={{ name: settingsText.actions, minRole: 'admin' }}
           >
             {members.map((member) => (
-              <MemberRow key={member.id} member={member} />
+              <MemberRow
+                key={member.id}
+                member={member}
+                isSelf={member.id === session?.member?.id}
+                isOnlyOwner={isActiveOwner(member) && members.filter(isActiveOwner).length === 1}
+              />
             ))}
           </Table>
         )}
@@ -82,7 +103,16 @@ function inviteUrl(invite: string, organisation = ''): string {
   return `${location.origin}/sign-in#${new URLSearchParams({ invite, organisation }).toString()}`
 }
 
-function MemberRow({ member: { id, email, name, status, role } }: { member: Member }) {
+const isActiveOwner = ({ role, status }: Member) => role === 'owner' && status === 'active'
+
+interface MemberRowProps {
+  member: Member
+  isSelf: boolean
+  /** The organisation must keep an owner, so this one can be neither removed nor demoted. */
+  isOnlyOwner: boolean
+}
+
+function MemberRow({ member: { id, email, name, status, role }, isSelf, isOnlyOwner }: MemberRowProps) {
   const hasRole = useHasRole()
   // Only owners can add, change and remove owners.
   const minRole = role === 'owner' ? 'owner' : 'admin'
@@ -94,35 +124,43 @@ function MemberRow({ member: { id, email, name, status, role } }: { member: Memb
   const remove = useApiMutation(() => callApi(`/v1/members/${id}`, { method: 'DELETE' }), { invalidates })
   return (
     <tr>
-      <td className="font-medium">{email}</td>
+      <td className="font-medium">
+        {email} {isSelf && <Tag tone="off">{text.you}</Tag>}
+      </td>
       <td>{name ?? '—'}</td>
       <td className="text-muted">{text.statuses[status]}</td>
       <td>
-        <RequireRole minRole={minRole} fallback={uiText.role[role]}>
-          <select
-            aria-label={text.roleOf(email)}
-            className="field h-7 w-28 py-0"
-            value={role}
-            disabled={change.isPending}
-            onChange={(event) => change.mutate(event.target.value)}
-          >
-            {(status === 'invited' ? allowedRoles.slice(0, allowedRoles.indexOf(role) + 1) : allowedRoles)
-              .toReversed()
-              .map((one) => (
-                <option key={one} value={one}>
-                  {uiText.role[one]}
-                </option>
-              ))}
-          </select>
-        </RequireRole>
+        {isOnlyOwner ? (
+          uiText.role[role]
+        ) : (
+          <RequireRole minRole={minRole} fallback={uiText.role[role]}>
+            <select
+              aria-label={text.roleOf(email)}
+              className="field h-7 w-28 py-0"
+              value={role}
+              disabled={change.isPending}
+              onChange={(event) => change.mutate(event.target.value)}
+            >
+              {(status === 'invited' ? allowedRoles.slice(0, allowedRoles.indexOf(role) + 1) : allowedRoles)
+                .toReversed()
+                .map((one) => (
+                  <option key={one} value={one}>
+                    {uiText.role[one]}
+                  </option>
+                ))}
+            </select>
+          </RequireRole>
+        )}
       </td>
       <RowActions minRole="admin">
-        <RequireRole minRole={minRole}>
-          <MutationButton small variant="danger" mutation={remove} confirmText={text.confirmRemove(email)}>
-            {text.remove}
-            <span className="sr-only"> {email}</span>
-          </MutationButton>
-        </RequireRole>
+        {!isOnlyOwner && (
+          <RequireRole minRole={minRole}>
+            <MutationButton small variant="danger" mutation={remove} confirmText={text.confirmRemove(email)}>
+              {text.remove}
+              <span className="sr-only"> {email}</span>
+            </MutationButton>
+          </RequireRole>
+        )}
       </RowActions>
     </tr>
   )

@@ -38,8 +38,9 @@ function parseInvite(hash: string): { invite: string; organisation: string } {
 
 export function SignInPage() {
   const [{ invite, organisation }] = useState(() => parseInvite(location.hash))
+  const { method: asked } = route.useSearch()
   const { has_owner: hasOwner, open } = route.useRouteContext().signup
-  const [method, setMethod] = useState<SignInMethod>(invite ? 'accept' : hasOwner ? 'login' : 'key')
+  const [method, setMethod] = useState<SignInMethod>(invite ? 'accept' : (asked ?? (hasOwner ? 'login' : 'key')))
   const [pasted, setPasted] = useState('')
   const [staySignedIn, setStaySignedIn] = useState(false)
   const { submit, busy, problem } = useSignIn(method, invite, staySignedIn)

@@ -67,10 +67,10 @@ export function TaskListPage() {
 function StatusTabs() {
   const { status = 'all' } = route.useSearch()
   const navigate = route.useNavigate()
-  const counts: Partial<Record<TaskStatus | 'all', number>> = {
-    queued: useQuery(newestTasksQuery({ status: 'queued' }, MAX_COUNTED)).data?.length ?? 0,
-    running: useQuery(newestTasksQuery({ status: 'running' }, MAX_COUNTED)).data?.length ?? 0,
-    awaiting_approval: useQuery(newestTasksQuery({ status: 'awaiting_approval' }, MAX_COUNTED)).data?.length ?? 0,
+  const counts: Partial<Record<TaskStatus | 'all', number | null>> = {
+    queued: useQuery(newestTasksQuery({ status: 'queued' }, MAX_COUNTED)).data?.length ?? null,
+    running: useQuery(newestTasksQuery({ status: 'running' }, MAX_COUNTED)).data?.length ?? null,
+    awaiting_approval: useQuery(newestTasksQuery({ status: 'awaiting_approval' }, MAX_COUNTED)).data?.length ?? null,
   }
   return (
     <Tabs

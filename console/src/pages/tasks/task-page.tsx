@@ -67,7 +67,10 @@ function TaskBody({ task }: { task: Task }) {
   const isErrorFirst = hadError || task.error?.reason === 'connection_missing'
   const effectPages = useInfiniteQuery(effectsQuery(task.id))
   const effects = effectPages.data
-  const counts: Partial<Record<TaskTab, number>> = { effects: effects?.length ?? 0, events: log.events.length }
+  const counts: Partial<Record<TaskTab, number | null>> = {
+    effects: effects?.length ?? null,
+    events: log.state === 'opening' ? null : log.events.length,
+  }
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-4 lg:grid-cols-[minmax(0,1fr)_17rem]">
       <div className="flex min-w-0 flex-col gap-4">

@@ -93,7 +93,7 @@ function ToolEntry({ entry }: { entry: Extract<TimelineEntry, { kind: 'tool' }> 
       <summary className="flex items-center gap-2">
         <code className="font-mono text-xs font-medium whitespace-nowrap">{entry.tool}</code>
         {result && !result.ok && <Tag tone="bad">{text.failed}</Tag>}
-        <span className="min-w-14 text-xs whitespace-nowrap text-muted tabular-nums">
+        <span className="min-w-14 shrink-0 text-xs whitespace-nowrap text-muted tabular-nums">
           {took ?? (entry.result === 'missing' ? text.noResult : text.running)}
         </span>
         <span className="truncate text-xs text-muted max-sm:hidden">{oneLine(result?.output ?? entry.input)}</span>

@@ -80,7 +80,7 @@ export const wedgesText = {
   rulesHint: 'The first matching rule applies. Simulate your changes on past requests before you save them.',
   simulateHint: 'Ask an operator to simulate other rules.',
   saveHint: 'Ask an admin to save other rules.',
-  rulesOfWedge: "These are the rules of the wedge's own folder.",
+  rulesOfWedge: 'Rules come from wedge.json.',
   rulesSaved: (version: number) => `Version ${formatNumber(version)}, saved for this project`,
   savedBy: (name: string) => `by ${name}`,
   saveRules: 'Save rules',
@@ -89,7 +89,7 @@ export const wedgesText = {
       ? 'Save without rules? From now on every request of this wedge needs an approval.'
       : `Save ${plural(count, 'rule', 'rules')}? From now on matching requests are sent without asking a person.`,
   rulesAreSaved: 'Saved. Applies from the next request on.',
-  resetRules: "Back to the wedge's own rules",
+  resetRules: "Reset to the wedge's rules",
   confirmResetRules: "Go back to the rules of the wedge's own folder? The saved versions stay in the history.",
   rulesAreReset: "The wedge's own rules apply again.",
   suggestions: 'Suggested rules',

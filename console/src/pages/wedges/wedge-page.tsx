@@ -71,7 +71,7 @@ function ViewTabs({ wedge }: { wedge: string }) {
   const tabs = VIEWS.map((value) => ({
     value,
     label: wedgesText.views[value],
-    ...(value === 'intake' && { count: openQuestions }),
+    ...(value === 'intake' && { count: openQuestions ?? null }),
   }))
   return (
     <Tabs

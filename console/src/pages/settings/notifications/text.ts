@@ -47,7 +47,7 @@ export const notificationsText = {
   },
   project: {
     title: 'Notifications of this project',
-    lead: 'The services that tell members about approvals, and the defaults for members without settings of their own.',
+    lead: 'How members are told about approvals, and the defaults for members without settings of their own.',
     roleHint: 'Ask an admin to set up Slack, Telegram or mail.',
     table: 'Services',
     connection: 'Connection',
