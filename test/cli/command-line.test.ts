@@ -109,17 +109,19 @@ test('--version prints the version, and JSON with --json', async () => {
   ])
 })
 
-test.each([['wedge', '--help'], ['connection', '-h'], ['--help', 'audit'], ['vault', '--json', '--help']])(
-  'the help of a group of commands: svc %s %s',
-  async (...args) => {
-    const { code, stdout, stderr } = await runSvc(args)
-    const group = args.find((word) => !word.startsWith('-'))
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-    expect(stdout).toContain('usage: svc')
-    expect(stdout).toContain(`  ${group} `)
-    expect(stdout).not.toContain('doctor')
-  },
-)
+test.each([
+  ['wedge', '--help'],
+  ['connection', '-h'],
+  ['--help', 'audit'],
+  ['vault', '--json', '--help'],
+])('the help of a group of commands: svc %s %s', async (...args) => {
+  const { code, stdout, stderr } = await runSvc(args)
+  const group = args.find((word) => !word.startsWith('-'))
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect(stdout).toContain('usage: svc')
+  expect(stdout).toContain(`  ${group} `)
+  expect(stdout).not.toContain('doctor')
+})
 
 test('help lists every command and the exit codes', async () => {
   const { code, stdout } = await runSvc(['help'], { cwd: temporaryFolder() })

@@ -157,12 +157,12 @@ eachStore((store) => {
     ['9999_later', 'this database is from a newer version than this one (migration 9999_later); see docs/upgrade.md'],
     ['0001_accounts', 'this database is from a version before 0.1.0 (migration 0001_accounts); see docs/upgrade.md'],
   ])('a database in which another version has run %s is refused with a sentence', async (name, sentence) => {
-    const { connect, open } = await emptyDatabase(store)
-    await (await open()).close()
-    const db = connect()
+    const database = await emptyDatabase(store)
+    await (await database.open()).close()
+    const db = database.connect()
     await sql`update kysely_migration set name = ${name} where name = '0001_initial_schema'`.execute(db)
     await db.destroy()
-    await expect(open()).rejects.toThrow(sentence)
+    await expect(database.open()).rejects.toThrow(sentence)
   })
 
   test('a store that was migrated before opens again with its rows', async () => {

@@ -7,7 +7,12 @@ import { slackDelivery } from './deliveries.ts'
 import { type HookApp, openHookApp } from './hook-app.ts'
 
 /** Sends the headers of a call and one byte of its body. */
-function startCall(app: HookApp, path: string, headers: string[], length: number): { socket: Socket; text: () => string } {
+function startCall(
+  app: HookApp,
+  path: string,
+  headers: string[],
+  length: number,
+): { socket: Socket; text: () => string } {
   const socket = connect(Number(new URL(app.url).port), '127.0.0.1')
   onTestFinished(() => void socket.destroy())
   let text = ''
