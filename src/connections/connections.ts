@@ -11,6 +11,7 @@ import { requireSecretRef, secretRefOf } from '../vault/secret-ref.ts'
 import { allowedEnvNames } from '../vault/secrets.ts'
 import { findExecutor } from './executors/executor-table.ts'
 import { isOtherOauthApp, parseAuthConfig } from './auth/auth-config.ts'
+import { keepIssuer } from './auth/pinned-issuer.ts'
 import { deleteTokens } from './auth/token-store.ts'
 import {
   type Connection,
@@ -76,8 +77,9 @@ export async function changeConnectionSettings(
   ctx: Ctx,
   scope: ProjectScope,
   connection: Connection,
-  { name = connection.name, config, secret_ref = connection.secret_ref }: ConnectionChanges,
+  { name = connection.name, config: given, secret_ref = connection.secret_ref }: ConnectionChanges,
 ): Promise<Connection> {
+  const config = given && keepIssuer(connection.config, given)
   if (secret_ref !== null)
     requireSecretRef(secret_ref, await allowedEnvNames(ctx, connection.project_id), connection.id)
   if (config) findExecutor(connection.kind)?.checkConfig?.(config)

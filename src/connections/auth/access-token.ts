@@ -8,6 +8,7 @@ import { StoreUnavailable } from '../../store/errors.ts'
 import { type Connection, findConnection } from '../rows.ts'
 import { isOtherOauthApp, parseAuthConfig } from './auth-config.ts'
 import { acquireTokenLock, deleteTokenRow, findTokenLock, releaseTokenLock, replaceTokens } from './oauth-rows.ts'
+import { findIssuerProblem, pinIssuer } from './pinned-issuer.ts'
 import { requestTokens, TokenRequestFailed } from './token-endpoint.ts'
 import { type OauthTokens, readTokens, sealTokens, type StoredTokens, tokenKey, toVaultRow } from './token-store.ts'
 
@@ -137,6 +138,8 @@ async function requestRenewal(
   const auth = parseAuthConfig(connection)
   const endpoint = stored?.tokens.endpoint ?? (auth.type === 'oauth2' ? auth : null)
   if (!endpoint) throw new SecretUnavailable(`connection '${connection.name}' has no token endpoint: connect it again`)
+  const problem = findIssuerProblem(connection, stored?.tokens.endpoint?.issuer)
+  if (problem !== null) throw new SecretUnavailable(problem)
   const refreshToken = stored?.tokens.refresh_token
   const isOwnClient = auth.type === 'oauth2' && auth.grant === 'client_credentials'
   const grant = isOwnClient
@@ -165,6 +168,8 @@ async function storeRenewal(
     // If the connection names another app by now, these tokens are not its own.
     if (renewed && current && !isOtherOauthApp(connection.config, current.config)) {
       await replaceTokens(tx.db, toVaultRow(sealTokens(tx, connection, renewed)), stored?.envelope ?? null)
+      // A connection that was authorised before issuers were pinned.
+      await pinIssuer(tx, current, renewed.endpoint?.issuer)
     }
     await releaseTokenLock(tx.db, connection.id, attempt, null)
     tx.notify({ topic: 'tokens-changed', id: connection.id })

@@ -57,7 +57,13 @@ export const AuthConfigSchema = z.discriminatedUnion('type', [
     access_key_id: text.regex(/^\w+$/, 'must be an access key id'),
   }),
   /** The server says where it is authorised. Without a client id, the service registers itself there. */
-  z.object({ type: z.literal('mcp'), client_id: text.optional(), scopes: oauth2.scopes }),
+  z.object({
+    type: z.literal('mcp'),
+    client_id: text.optional(),
+    scopes: oauth2.scopes,
+    /** The only authorization server that gets the client secret. Written at the first authorisation; null clears it. */
+    issuer: endpointUrl.nullish(),
+  }),
   z.discriminatedUnion('grant', [
     z.object({ ...oauth2, grant: z.literal('authorization_code'), authorize_url: endpointUrl }),
     z.object({ ...oauth2, grant: z.literal('client_credentials') }),
@@ -88,11 +94,17 @@ export function needsAuthorisation({ kind, config: { auth } }: { kind: string; c
 
 /** True if tokens of the one config must not be used with the other: they belong to another app or provider. */
 export function isOtherOauthApp(before: JsonObject, after: JsonObject): boolean {
-  return oauthApp(before) !== oauthApp(after)
+  const pinned = pinnedIssuer(before)
+  return oauthApp(before) !== oauthApp(after) || (pinned !== null && pinned !== pinnedIssuer(after))
 }
 
 function oauthApp({ auth, url }: JsonObject): string | null {
   if (isJsonObject(auth) && auth.type === 'mcp') return JSON.stringify(['mcp', url ?? null, auth.client_id ?? null])
   if (!isJsonObject(auth) || auth.type !== 'oauth2') return null
   return JSON.stringify([auth.grant, auth.authorize_url ?? null, auth.token_url, auth.client_id])
+}
+
+/** The issuer that an MCP connection is authorised at: client secrets and refresh tokens go to no other one. */
+export function pinnedIssuer({ auth }: JsonObject): string | null {
+  return isJsonObject(auth) && auth.type === 'mcp' && typeof auth.issuer === 'string' ? auth.issuer : null
 }

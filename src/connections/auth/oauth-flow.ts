@@ -13,6 +13,7 @@ import { type Connection, findConnection } from '../rows.ts'
 import { parseAuthConfig } from './auth-config.ts'
 import { clientSecret } from './authorize-request.ts'
 import { takeOauthFlow, upsertOauthFlow } from './oauth-rows.ts'
+import { findIssuerProblem } from './pinned-issuer.ts'
 import { requestTokens } from './token-endpoint.ts'
 import { saveTokensInTx, type TokenEndpoint } from './token-store.ts'
 
@@ -163,6 +164,8 @@ async function exchangeCode(
   connection: Connection,
   { endpoint, isDiscovered, verifier, actor, parameters, state }: CodeExchange,
 ): Promise<void> {
+  const problem = findIssuerProblem(connection, endpoint.issuer)
+  if (problem !== null) throw new SecretUnavailable(problem)
   const grant = { kind: 'code', parameters, state, redirectUri: oauthRedirectUri(ctx), verifier } as const
   const secret = clientSecret(parseAuthConfig(connection), await openSecret(ctx, connection))
   const tokens = await requestTokens(ctx, endpoint, secret, grant)

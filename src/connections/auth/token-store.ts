@@ -14,6 +14,7 @@ import {
 import { type Connection, findConnection, updateConnectionHealth } from '../rows.ts'
 import { isOtherOauthApp, needsAuthorisation } from './auth-config.ts'
 import { deleteOauthRows, deleteTokenRow } from './oauth-rows.ts'
+import { findIssuerProblem, pinIssuer } from './pinned-issuer.ts'
 
 /** Where tokens are requested, and as which client. */
 export interface TokenEndpoint {
@@ -58,7 +59,10 @@ export async function saveTokensInTx(tx: Tx, connection: Connection, tokens: Oau
     throw new SecretUnavailable(
       `connection '${connection.name}' was changed at the same time: connect the account again`,
     )
+  const problem = findIssuerProblem(current, tokens.endpoint?.issuer)
+  if (problem !== null) throw new SecretUnavailable(problem)
   await upsertEncryptedSecret(tx.db, sealTokens(tx, connection, tokens))
+  await pinIssuer(tx, current, tokens.endpoint?.issuer)
   await updateConnectionHealth(tx.db, connection.id, { last_error: null, last_error_at: null })
   tx.notify({ topic: 'tokens-changed', id: connection.id })
 }

@@ -1,10 +1,11 @@
-import { badRequest, Problem } from '../../base/problem.ts'
+import { badRequest, conflict, Problem } from '../../base/problem.ts'
 import type { Ctx } from '../../ctx/ctx.ts'
 import { createGuardedFetch } from '../../egress/guarded-fetch.ts'
 import { EgressError } from '../../egress/http-client.ts'
 import { openSecret } from '../../vault/secrets.ts'
 import { type AuthConfig, parseAuthConfig } from '../auth/auth-config.ts'
 import { configuredFlow, type OauthFlow, oauthRedirectUri } from '../auth/oauth-flow.ts'
+import { findIssuerProblem } from '../auth/pinned-issuer.ts'
 import type { TokenEndpoint } from '../auth/token-store.ts'
 import { requireConfigUrl } from '../executors/http-request.ts'
 import type { Connection } from '../rows.ts'
@@ -41,6 +42,7 @@ async function discoverMcpFlow(ctx: Ctx, connection: Connection, auth: McpAuth, 
       ...(resourceMetadataUrl && { resourceMetadataUrl }),
     })
     const metadata = requireMetadata(info)
+    requireKnownIssuer(connection, auth, metadata.issuer)
     const scopes = chooseScopes(auth, challenge.scope, info)
     const resource = chooseResource(library, url, info)
     const client = await chooseClient(library, auth, { info, metadata, redirectUri, scopes, fetchFn })
@@ -70,6 +72,16 @@ function requireMetadata({ authorizationServerMetadata: metadata }: ServerInfo):
     if (!/^https?:\/\//i.test(endpoint))
       throw new Problem(502, 'an address of its authorization server is not a web address')
   return metadata
+}
+
+/** The MCP server names the issuer, so a client of the admin's own is shown only to the issuer that the admin named. */
+function requireKnownIssuer(connection: Connection, auth: McpAuth, issuer: string): void {
+  const problem = findIssuerProblem(connection, issuer)
+  if (problem !== null) throw conflict(problem)
+  if (auth.client_id !== undefined && !auth.issuer)
+    throw badRequest(
+      `field 'config.auth.issuer' is required with a client_id: the MCP server names the issuer '${issuer}'. Set it if your client is registered there`,
+    )
 }
 
 function chooseScopes(auth: McpAuth, asked: string | undefined, { resourceMetadata }: ServerInfo): string[] {

@@ -104,7 +104,8 @@ eachStore((store) => {
 describe('the authorisation of an MCP server', () => {
   test('uses the client id of the config and the secret of the connection', async () => {
     const { server, app } = await open('sqlite')
-    const path = await register(app, server, { client_id: 'mine', scopes: ['all'] })
+    const issuer = server.upstream.url
+    const path = await register(app, server, { client_id: 'mine', scopes: ['all'], issuer })
     await app.call('POST', `${path}/secret`, { value: 'my-client-secret' })
     expect(await authorise(app, path)).toMatchObject({ client_id: 'mine', scope: 'all' })
     expect(server.registrations).toEqual([])
@@ -120,6 +121,75 @@ describe('the authorisation of an MCP server', () => {
     const { status, body } = await app.call('POST', `${path}/oauth/start`, {})
     expect({ status, body }).toMatchObject({ status: 400, body: { error: expect.stringContaining('client_id') } })
     expect(JSON.stringify(server.upstream.received)).not.toContain('my-client-secret')
+  })
+
+  test('with a client of its own, the connection must name the issuer before anything is sent there', async () => {
+    const { server, app } = await open('sqlite')
+    const path = await register(app, server, { client_id: 'mine' })
+    await app.call('POST', `${path}/secret`, { value: 'my-client-secret' })
+    const { status, body } = await app.call('POST', `${path}/oauth/start`, {})
+    const named = `the MCP server names the issuer '${server.upstream.url}'`
+    expect({ status, body }).toMatchObject({ status: 400, body: { error: expect.stringContaining(named) } })
+    expect(server.tokenRequests).toEqual([])
+  })
+
+  test('stays at the issuer of the first authorisation until an admin changes the issuer', async () => {
+    const { server, app } = await open('sqlite')
+    const path = await register(app, server)
+    await authorise(app, path)
+    const issuer = server.upstream.url
+    const { config } = (await app.call('GET', path)).body
+    expect(config.auth).toEqual({ type: 'mcp', issuer })
+
+    const other = await openAuthorisedServer()
+    server.resourceMetadata.authorization_servers = [other.upstream.url]
+    // A config without the issuer is the same connection.
+    await app.call('PUT', path, { config: { url: server.url, auth: { type: 'mcp' } } })
+    const refused = await app.call('POST', `${path}/oauth/start`, {})
+    const both = `is authorised at the issuer '${issuer}', not at '${other.upstream.url}'`
+    expect(refused).toMatchObject({ status: 409, body: { error: expect.stringContaining(both) } })
+    expect(other.registrations).toEqual([])
+    expect((await app.call('GET', path)).body).toMatchObject({ status: 'connected', config: { auth: { issuer } } })
+
+    await app.call('PUT', path, { config: { ...config, auth: { type: 'mcp', issuer: other.upstream.url } } })
+    expect((await app.call('GET', path)).body.status).toBe('needs_authorisation')
+    await authorise(app, path)
+    expect(other.tokenRequests).toHaveLength(1)
+    await app.call('PUT', path, { config: { ...config, auth: { type: 'mcp', issuer: null } } })
+    server.resourceMetadata.authorization_servers = [issuer]
+    await authorise(app, path)
+    expect((await app.call('GET', path)).body.config.auth.issuer).toBe(issuer)
+  })
+
+  test('sends neither a code nor a refresh token to an issuer that the config does not name', async () => {
+    const { server, app } = await open('sqlite')
+    const path = await register(app, server)
+    const other = 'https://login.example'
+    const both = `is authorised at the issuer '${other}', not at '${server.upstream.url}'`
+    const change = { config: { url: server.url, auth: { type: 'mcp', issuer: other } } }
+    const { body } = await app.call('POST', `${path}/oauth/start`, {})
+    await app.call('PUT', path, change)
+    const state = new URL(body.authorize_url).searchParams.get('state') ?? ''
+    const back = `${app.url}/v1/oauth/callback?${new URLSearchParams({ state, code: 'code-1' }).toString()}`
+    const { headers } = await fetch(back, { redirect: 'manual' })
+    expect(headers.get('location')).toContain('oauth_error=exchange_failed')
+    expect((await app.call('GET', path)).body.last_error).toContain(both)
+    expect(server.tokenRequests).toEqual([])
+
+    await app.call('PUT', path, { config: { url: server.url, auth: { type: 'mcp', issuer: null } } })
+    await authorise(app, path)
+    // A connection that was authorised before issuers were pinned.
+    const config = JSON.stringify({ url: server.url, auth: { type: 'mcp' } })
+    await app.ctx.db.updateTable('connections').set({ config }).execute()
+    await app.call('PUT', path, change)
+    server.valid.clear()
+    const refused = await app.call('POST', `${path}/tools/refresh`)
+    expect(refused).toMatchObject({ status: 400, body: { error: expect.stringContaining(both) } })
+    expect(server.tokenRequests).toHaveLength(1)
+
+    await app.ctx.db.updateTable('connections').set({ config }).execute()
+    expect((await app.call('POST', `${path}/tools/refresh`)).status).toBe(200)
+    expect((await app.call('GET', path)).body.config.auth.issuer).toBe(server.upstream.url)
   })
 
   test.each([

@@ -89,7 +89,7 @@ export const MCP_AUTH_TYPES: AuthType[] = [
   {
     id: 'mcp',
     label: text.types.mcpOauth,
-    fields: [field('client_id', { ...text.ownClient, required: false })],
+    fields: [field('client_id', { ...text.ownClient, required: false }), field('issuer', { required: false })],
     secret: { ...text.secrets.ownClient, required: false },
     auth: { type: 'mcp' },
     isAuthorised: true,

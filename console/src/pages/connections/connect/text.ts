@@ -94,6 +94,10 @@ const auth = {
     },
     client_id: { label: 'Client ID', hint: 'Of the OAuth app that you registered at the provider.' },
     scopes: { label: 'Scopes', hint: 'Separated by blanks. Ask for no more than your agents need.' },
+    issuer: {
+      label: 'Issuer (optional)',
+      hint: 'Required with a client ID: the authorization server where your OAuth app is registered.',
+    },
   },
   secrets: {
     token: { label: 'Token', where: 'Create it in the settings of the service, often under API or Developers.' },
