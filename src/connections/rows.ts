@@ -58,6 +58,24 @@ export async function listEntitledConnections(
   return rows.map(toConnection)
 }
 
+/** The connections whose secret or tokens have one of these vault keys. */
+export async function listConnectionsOfKeys(
+  db: Db,
+  projectIds: readonly string[],
+  keys: readonly string[],
+): Promise<Pick<ConnectionRow, 'id' | 'project_id' | 'name'>[]> {
+  if (keys.length === 0) return []
+  const ids = keys.map((key) => key.replace(/:tokens$/, ''))
+  const refs = keys.map((key) => `vault:${key}`)
+  return db
+    .selectFrom('connections')
+    .select(['id', 'project_id', 'name'])
+    .where('project_id', 'in', projectIds)
+    .where((eb) => eb.or([eb('id', 'in', ids), eb('secret_ref', 'in', refs)]))
+    .orderBy('name')
+    .execute()
+}
+
 export async function findConnectionByName(
   db: Db,
   owner: Pick<ConnectionRow, 'project_id' | 'owner_kind' | 'owner_id' | 'name'>,

@@ -134,11 +134,12 @@ export function listExpiredTasks(
   return listAndCount(db, query, limit)
 }
 
-/** Connections whose last call failed, because of the connection and not because of the request. */
+/** Connections whose last call failed, because of the connection and not because of the request; without these ids. */
 export function listFailingConnections(
   db: Db,
   projectIds: readonly string[],
   limit: number,
+  exceptIds: readonly string[],
 ): Promise<CountedRows<WaitingRow>> {
   const query = db
     .selectFrom('connections')
@@ -147,7 +148,7 @@ export function listFailingConnections(
     .where('project_id', 'in', projectIds)
     .where('last_error', 'is not', null)
     .orderBy('id')
-  return listAndCount(db, query, limit)
+  return listAndCount(db, exceptIds.length === 0 ? query : query.where('id', 'not in', exceptIds), limit)
 }
 
 /** Channels that could not receive messages when they last tried. */

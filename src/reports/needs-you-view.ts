@@ -7,6 +7,7 @@ const NEEDS_YOU_KINDS = [
   'question',
   'conversation',
   'expired_task',
+  'lost_secrets',
   'connection',
   'channel',
   'schedule',
@@ -18,9 +19,10 @@ export type NeedsYouKind = (typeof NEEDS_YOU_KINDS)[number]
 const NeedsYouItemView = z
   .object({
     kind: z.enum(NEEDS_YOU_KINDS),
-    id: z
-      .string()
-      .meta({ description: 'The id of the approval, thread, task, connection, channel, schedule or question.' }),
+    id: z.string().meta({
+      description:
+        'The id of the approval, thread, task, connection, channel, schedule or question; the project of `lost_secrets`.',
+    }),
     project_id: z.string(),
     title: z.string().nullable(),
     detail: z.string().nullable().meta({ description: 'Why it needs a person: an error, a reason or the question.' }),

@@ -1,9 +1,11 @@
 import { readApprovalViews } from '../approvals/read-approvals.ts'
+import { listConnectionsOfKeys } from '../connections/rows.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import { toIsoTime } from '../ctx/world.ts'
 import type { Db } from '../store/store.ts'
 import type { ApprovalRow, TaskRow } from '../store/tables.ts'
 import { toTaskView } from '../tasks/view.ts'
+import { listUnreadableSecrets } from '../vault/rows.ts'
 import {
   type ApprovalThread,
   type CountedRows,
@@ -24,14 +26,17 @@ const MAX_PER_KIND = 50
 const WEEK_MS = 7 * 86_400_000
 
 /** Everything that waits for a person, the most urgent kinds first. */
-export async function readNeedsYou({ db, world }: Pick<Ctx, 'db' | 'world'>, projectIds: readonly string[]) {
+export async function readNeedsYou(
+  { db, world, vault }: Pick<Ctx, 'db' | 'world' | 'vault'>,
+  projectIds: readonly string[],
+) {
   // After a week an expired task is no longer of interest.
   const weekAgo = toIsoTime(world.clock.now() - WEEK_MS)
   const parts = await Promise.all([
     readApprovals(db, projectIds),
     readPart('conversation', listUnansweredThreads(db, projectIds, MAX_PER_KIND)),
     readExpiredTasks(listExpiredTasks(db, projectIds, weekAgo, MAX_PER_KIND)),
-    readPart('connection', listFailingConnections(db, projectIds, MAX_PER_KIND)),
+    readConnections(db, projectIds, vault.kid),
     readPart('channel', listFailingChannels(db, projectIds, MAX_PER_KIND)),
     readPart('schedule', listFailingSchedules(db, projectIds, MAX_PER_KIND)),
     readPart('intake', listOpenIntakeQuestions(db, projectIds, MAX_PER_KIND)),
@@ -56,6 +61,32 @@ async function readPart(kind: NeedsYouKind, list: Promise<CountedRows<WaitingRow
   const { rows, total } = await list
   const items = rows.map((row) => ({ kind, ...row, approval: null, thread: null, task: null }))
   return { items, counts: { [kind]: total } }
+}
+
+/** Without its secret a connection fails, so one that has lost it is not listed as failing too. */
+async function readConnections(db: Db, projectIds: readonly string[], keyId: string): Promise<NeedsYouPart> {
+  const secrets = await listUnreadableSecrets(db, projectIds, keyId)
+  const keys = secrets.map(({ key }) => key)
+  const lost = await listConnectionsOfKeys(db, projectIds, keys)
+  const lostIds = lost.map(({ id }) => id)
+  const failing = await readPart('connection', listFailingConnections(db, projectIds, MAX_PER_KIND, lostIds))
+  const written = secrets.map(({ updated_at }) => updated_at).sort()
+  const rows = [...new Set(lost.map(({ project_id }) => project_id))].map((id) =>
+    toLostSecretsRow(
+      id,
+      lost.filter(({ project_id }) => project_id === id).map(({ name }) => name),
+      written.at(-1) ?? '',
+    ),
+  )
+  const { items, counts } = await readPart('lost_secrets', Promise.resolve({ rows, total: rows.length }))
+  return { items: [...items, ...failing.items], counts: { ...counts, ...failing.counts } }
+}
+
+/** One row for all connections of a project: the cause is one, the key that is gone. */
+function toLostSecretsRow(projectId: string, names: readonly string[], since: string): WaitingRow {
+  const [noun, owner] = names.length === 1 ? ['connection', 'its'] : ['connections', 'their']
+  const title = `${names.length} ${noun} lost ${owner} secret`
+  return { id: projectId, project_id: projectId, title, detail: names.join(', '), since, wedge: null }
 }
 
 async function readExpiredTasks(list: Promise<CountedRows<TaskRow>>): Promise<NeedsYouPart> {

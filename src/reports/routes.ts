@@ -13,7 +13,7 @@ export const reportRoutes = nameRoutes({
   getNeedsYou: defineRead('/v1/needs-you', {
     summary: 'List everything that waits for a person',
     description:
-      'Pending approvals and questions, clients without an answer, expired tasks, failing connections, channels and schedules, and questions of runs. At most 50 of each kind; `counts` has all.',
+      'Pending approvals and questions, clients without an answer, expired tasks, connections that lost their secret, failing connections, channels and schedules, and questions of runs. At most 50 of each kind; `counts` has all.',
     responses: { 200: NeedsYouView },
     handle: ({ ctx, scope }) => readNeedsYou(ctx, scope.projectIds),
   }),

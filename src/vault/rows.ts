@@ -35,6 +35,16 @@ export async function listEncryptionKeyIds(
   return new Map(rows.map((row) => [`${row.project_id} ${row.key}`, parseEnvelope(row.envelope).kid]))
 }
 
+/** The secrets that were encrypted with another key than this one, so that the service cannot open them. */
+export function listUnreadableSecrets(
+  db: Db,
+  projectIds: readonly string[],
+  keyId: string,
+): Promise<Pick<VaultRow, 'key' | 'updated_at'>[]> {
+  const query = db.selectFrom('vault').select(['key', 'updated_at']).where('project_id', 'in', projectIds)
+  return query.where('envelope', 'not like', `%"kid":"${keyId}"%`).execute()
+}
+
 /** By vault key, a text that is new each time the secret is written. */
 export async function listSecretVersions(db: Db, keys: readonly string[]): Promise<Map<string, string>> {
   if (keys.length === 0) return new Map()

@@ -212,13 +212,40 @@ describe('connect dialog', () => {
     const dead = { kind: 'custom', name: 'dead', config: { base_url: 'http://127.0.0.1:9/' } }
     const created = (await console().call('POST', '/v1/connections', dead)).body
     await console().call('POST', `/v1/connections/${created.id}/secret`, { value: 'x' })
-    await console().call('POST', `/v1/connections/${created.id}/test`)
     await page.goto(`${console().url}/connections/${created.id}`)
     const health = page.getByRole('region', { name: 'Health' })
+    await health.getByText('Not tested', { exact: true }).waitFor()
+    await console().call('POST', `/v1/connections/${created.id}/test`)
+    await page.reload()
     await health.getByText('Failing', { exact: true }).waitFor()
     await health.getByText(/^The server cannot be reached/).waitFor()
+    await health.getByRole('button', { name: 'Check the address' }).click()
+    const edit = page.getByRole('dialog', { name: 'Edit dead' })
+    const api = await openApi()
+    await edit.getByLabel('Read base URL').fill(`${api.url}/v1/`)
+    expect(await accessibilityViolations(page)).toEqual([])
+    await edit.getByRole('button', { name: 'Save' }).click()
+    await health.getByText('Not tested', { exact: true }).waitFor()
+    await console().call('POST', `/v1/connections/${created.id}/test`)
+    await page.reload()
     await health.getByRole('button', { name: 'Replace secret' }).click()
     await page.getByRole('dialog', { name: 'Connect dead' }).getByLabel('Token', { exact: true }).waitFor()
+    expect(await accessibilityViolations(page)).toEqual([])
+  })
+
+  test('connections page: a connection is not tested until it has worked, and an unknown host is a wrong address', async () => {
+    const config = { base_url: 'http://unknown-host.invalid/' }
+    const { id } = (await console().call('POST', '/v1/connections', { kind: 'custom', name: 'typo', config })).body
+    await console().call('POST', `/v1/connections/${id}/secret`, { value: 'x' })
+    const page = await console().open('/connections')
+    const card = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: 'typo' }) })
+    await card.getByText('Not tested', { exact: true }).waitFor()
+    expect(await card.getByText('Connected', { exact: true }).count()).toBe(0)
+    await card.getByRole('button', { name: 'Test' }).click()
+    await card.getByText(/^The server cannot be reached/).waitFor()
+    expect(await card.getByRole('button', { name: 'Replace secret' }).count()).toBe(0)
+    await card.getByRole('button', { name: 'Check the address' }).click()
+    await page.getByRole('dialog', { name: 'Edit typo' }).getByLabel('Read base URL').waitFor()
     expect(await accessibilityViolations(page)).toEqual([])
   })
 

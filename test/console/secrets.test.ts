@@ -69,4 +69,17 @@ describe('secrets that are shown once', () => {
     await page.locator('dialog input[type="password"]').waitFor()
     expect(await page.getByText('./svc init').count()).toBe(0)
   })
+
+  test('home: after a restart without the encryption key, one item names the connections that lost their secret', async () => {
+    for (const name of ['crm', 'erp']) {
+      const config = { api_url: 'http://127.0.0.1:9/' }
+      const { id } = (await console().call('POST', '/v1/connections', { kind: 'custom', name, config })).body
+      await console().call('POST', `/v1/connections/${id}/secret`, { value: 'hush' })
+    }
+    await console().restart({})
+    const page = await console().open('/')
+    await page.getByRole('link', { name: /2 connections lost their secret crm, erp/ }).click()
+    const cards = page.getByRole('list', { name: 'Connections' }).getByRole('listitem')
+    await cards.filter({ hasText: 'crm' }).getByText('Needs secret').waitFor()
+  })
 })

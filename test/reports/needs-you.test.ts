@@ -23,6 +23,7 @@ const NO_COUNTS = {
   question: 0,
   conversation: 0,
   expired_task: 0,
+  lost_secrets: 0,
   connection: 0,
   channel: 0,
   schedule: 0,
@@ -113,7 +114,8 @@ eachStore((store) => {
       ['intake', 'gap-1'],
     ])
     const { data, counts } = await needsYou()
-    expect(counts).toEqual(Object.fromEntries(Object.keys(NO_COUNTS).map((kind) => [kind, 1])))
+    const once = Object.fromEntries(Object.keys(NO_COUNTS).map((kind) => [kind, 1]))
+    expect(counts).toEqual({ ...once, lost_secrets: 0 })
     expect(data[0]).toMatchObject({ title: 'post:send', approval: { approval_id: send?.approval }, task: null })
     expect(data[2]).toMatchObject({ title: 'grace@example.com', detail: 'failed', since, ...NO_PARTS })
     expect(data[3]).toMatchObject({ title: 'send', task: { id: late?.task }, approval: null })
@@ -129,6 +131,40 @@ eachStore((store) => {
     const left = (await kindsOf()).map(([kind]: string[]) => kind)
     expect(left).not.toContain('expired_task')
     expect(await kindsOf()).not.toContainEqual(['approval', send?.approval])
+  })
+
+  test('connections that lost their secret with the key are one item, and not failing ones too', async () => {
+    const { db } = app().ctx
+    const before = await needsYou()
+    const config = { api_url: 'https://crm.example/' }
+    const ids = []
+    for (const name of ['crm', 'erp']) {
+      const { id } = await create('/v1/connections', { kind: 'custom', name, config })
+      await create(`/v1/connections/${id}/secret`, { value: 'hush' })
+      ids.push(id)
+    }
+    expect(await needsYou()).toEqual(before)
+    // As after a restart with another key.
+    for (const row of await db.selectFrom('vault').selectAll().execute()) {
+      const envelope = JSON.stringify({ ...JSON.parse(row.envelope), kid: '0123456789abcdef' })
+      await db.updateTable('vault').set({ envelope }).where('key', '=', row.key).execute()
+    }
+    await app().call('POST', `/v1/connections/${ids[0]}/test`)
+    const { body } = await app().call('GET', `/v1/connections/${ids[0]}`)
+    expect(body).toMatchObject({ status: 'needs_secret', last_error: expect.stringContaining('another key') })
+
+    const lostSecrets = async () => {
+      const { data, counts } = await needsYou()
+      expect(counts).toEqual({ ...before.counts, lost_secrets: 1 })
+      return data.find(({ kind }: { kind: string }) => kind === 'lost_secrets')
+    }
+    const both = { id: body.project_id, title: '2 connections lost their secret', detail: 'crm, erp', ...NO_PARTS }
+    expect(await lostSecrets()).toMatchObject(both)
+    await create(`/v1/connections/${ids[0]}/secret`, { value: 'hush' })
+    await app().call('PUT', `/v1/connections/${ids[0]}`, { config })
+    expect(await lostSecrets()).toMatchObject({ title: '1 connection lost its secret', detail: 'erp' })
+    await create(`/v1/connections/${ids[1]}/secret`, { value: 'hush' })
+    expect(await needsYou()).toEqual(before)
   })
 
   test('it counts all items of a kind of which it shows the first 50', async () => {

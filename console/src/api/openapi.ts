@@ -1403,10 +1403,10 @@ export interface components {
             approval: components["schemas"]["Approval"] | null;
             /** @description Why it needs a person: an error, a reason or the question. */
             detail: string | null;
-            /** @description The id of the approval, thread, task, connection, channel, schedule or question. */
+            /** @description The id of the approval, thread, task, connection, channel, schedule or question; the project of `lost_secrets`. */
             id: string;
             /** @enum {string} */
-            kind: "approval" | "question" | "conversation" | "expired_task" | "connection" | "channel" | "schedule" | "intake";
+            kind: "approval" | "question" | "conversation" | "expired_task" | "lost_secrets" | "connection" | "channel" | "schedule" | "intake";
             project_id: string;
             since: string;
             /** @description Of an expired task. */

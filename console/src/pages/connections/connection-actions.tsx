@@ -44,8 +44,29 @@ function usesOauth({ config }: Connection): boolean {
   return type === 'mcp' || (type === 'oauth2' && grant !== 'client_credentials')
 }
 
+/** What the service says of a server that it did not reach, whatever the credential is. */
+const UNREACHABLE = /cannot be reached|did not respond in time|destination is not allowed/
+
+interface RepairProps extends ConnectProps {
+  /** The card or page keeps this dialog open too. */
+  onEdit: () => void
+}
+
+/** The button that repairs a connection which does not work: its address if that is not reached, else its credential. */
+export function RepairButton({ onEdit, ...props }: RepairProps) {
+  const { kind, status, last_error } = props.connection
+  // The address of a broker is a setting of the service.
+  const isUnreached = kind !== 'broker' && status === 'connected' && UNREACHABLE.test(last_error ?? '')
+  if (!isUnreached) return <CredentialButton {...props} />
+  return (
+    <Button small onClick={onEdit}>
+      {connectionsText.checkAddress}
+    </Button>
+  )
+}
+
 /** Authorises the connection again, or writes its secret again. */
-export function CredentialButton({ connection, small = true, onConnect }: ConnectProps) {
+function CredentialButton({ connection, small = true, onConnect }: ConnectProps) {
   if (connection.kind === 'broker') return <BrokerButton connection={connection} small={small} />
   // An OAuth connection without the client secret cannot start its authorisation.
   if (usesOauth(connection) && (connection.has_secret || connection.kind === 'mcp')) {

@@ -7,13 +7,15 @@ import { RequireRole } from '../../ui/role.tsx'
 import { Tag } from '../../ui/status.tsx'
 import { TimeAgo } from '../../ui/time.tsx'
 import { ConnectDialog } from './connect/lazy-connect-dialog.tsx'
-import { CredentialButton, TestButton } from './connection-actions.tsx'
+import { RepairButton, TestButton } from './connection-actions.tsx'
+import { ConnectionForm } from './connection-form.tsx'
 import { connectionsText } from './text.ts'
 
 /** A connection in the list: whether it works and, if not, the button that repairs it. The name opens its page. */
 export function ConnectionCard({ connection }: { connection: Connection }) {
   const { id, name, kind, config, status, client_id, last_error } = connection
   const [connecting, setConnecting] = useState(false)
+  const [editing, setEditing] = useState(false)
   const url = [config['api_url'], config['base_url'], config['url'], config['toolkit'], config['host']].find(Boolean)
   return (
     <li className="panel relative flex flex-col gap-3 p-4 hover:border-line-strong">
@@ -40,17 +42,23 @@ export function ConnectionCard({ connection }: { connection: Connection }) {
         <div className="relative mt-auto flex flex-wrap gap-2 self-start">
           <TestButton connection={connection} />
           {(status !== 'connected' || last_error !== null) && (
-            <CredentialButton connection={connection} onConnect={() => setConnecting(true)} />
+            <RepairButton
+              connection={connection}
+              onConnect={() => setConnecting(true)}
+              onEdit={() => setEditing(true)}
+            />
           )}
         </div>
       </RequireRole>
       {connecting && <ConnectDialog start={{ connection, name }} onClose={() => setConnecting(false)} />}
+      {editing && <ConnectionForm connection={connection} onClose={() => setEditing(false)} />}
     </li>
   )
 }
 
-export function StatusTag({ connection: { status, last_error } }: { connection: Connection }) {
+export function StatusTag({ connection: { status, last_error, last_ok_at } }: { connection: Connection }) {
   if (status === 'connected' && last_error !== null) return <Tag tone="bad">{connectionsText.failing}</Tag>
+  if (status === 'connected' && last_ok_at === null) return <Tag>{connectionsText.notTested}</Tag>
   return <Tag tone={status === 'connected' ? 'ok' : 'wait'}>{connectionsText.status[status]}</Tag>
 }
 

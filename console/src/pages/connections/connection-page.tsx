@@ -16,7 +16,8 @@ import { Tag } from '../../ui/status.tsx'
 import { TimeAgo } from '../../ui/time.tsx'
 import { showToast } from '../../ui/toast.tsx'
 import { ConnectDialog } from './connect/lazy-connect-dialog.tsx'
-import { ConnectionActions, CredentialButton } from './connection-actions.tsx'
+import { ConnectionActions, RepairButton } from './connection-actions.tsx'
+import { ConnectionForm } from './connection-form.tsx'
 import { OauthResult } from './oauth-result.tsx'
 import { connectionsText } from './text.ts'
 import { ToolTable } from './tool-table.tsx'
@@ -87,6 +88,7 @@ const shownConfig = ({ config }: Connection) =>
 
 function HealthPanel({ connection, onConnect }: { connection: Connection; onConnect: () => void }) {
   const query = useQuery(healthQuery(connection.id))
+  const [editing, setEditing] = useState(false)
   return (
     <section aria-labelledby="health" className="panel flex flex-col gap-3 p-4">
       <h2 id="health" className="font-semibold">
@@ -96,7 +98,11 @@ function HealthPanel({ connection, onConnect }: { connection: Connection; onConn
         {({ status, message }) => (
           <>
             <span>
-              <Tag tone={HEALTH_TONES[status]}>{connectionsText.health.status[status]}</Tag>
+              {status === 'ok' && connection.last_ok_at === null ? (
+                <Tag>{connectionsText.notTested}</Tag>
+              ) : (
+                <Tag tone={HEALTH_TONES[status]}>{connectionsText.health.status[status]}</Tag>
+              )}
             </span>
             {message && (
               <p className={`break-words ${status === 'failing' ? 'text-bad' : ''}`}>{capitalize(message)}</p>
@@ -104,7 +110,7 @@ function HealthPanel({ connection, onConnect }: { connection: Connection; onConn
             {status !== 'ok' && (
               <RequireRole minRole="admin" fallback={<RoleHint>{connectionsText.health.roleHint}</RoleHint>}>
                 <span>
-                  <CredentialButton connection={connection} onConnect={onConnect} />
+                  <RepairButton connection={connection} onConnect={onConnect} onEdit={() => setEditing(true)} />
                 </span>
               </RequireRole>
             )}
@@ -112,6 +118,7 @@ function HealthPanel({ connection, onConnect }: { connection: Connection; onConn
         )}
       </QueryResult>
       <ConnectionFacts connection={connection} />
+      {editing && <ConnectionForm connection={connection} onClose={() => setEditing(false)} />}
     </section>
   )
 }

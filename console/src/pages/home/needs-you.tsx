@@ -4,6 +4,7 @@ import {
   CircleHelp,
   ClockAlert,
   Inbox,
+  KeyRound,
   type LucideIcon,
   Mailbox,
   MessageCircleWarning,
@@ -77,6 +78,7 @@ const ICONS: Record<NeedsYouItem['kind'], LucideIcon> = {
   question: CircleHelp,
   conversation: MessageCircleWarning,
   expired_task: ClockAlert,
+  lost_secrets: KeyRound,
   connection: Plug,
   channel: Mailbox,
   schedule: CalendarClock,
@@ -111,7 +113,7 @@ function NeedsYouRow({ item }: { item: NeedsYouItem }) {
   )
 }
 
-const FAILING: NeedsYouItem['kind'][] = ['connection', 'channel', 'schedule']
+const FAILING: NeedsYouItem['kind'][] = ['lost_secrets', 'connection', 'channel', 'schedule']
 
 const colourOf = ({ kind }: NeedsYouItem) =>
   FAILING.includes(kind) ? 'text-bad' : kind === 'intake' ? 'text-muted' : 'text-wait'
@@ -122,6 +124,7 @@ function targetOf({ kind, id, wedge, thread, approval }: NeedsYouItem) {
   if (kind === 'approval' || kind === 'question') return { to: '/approvals', search: { id } } as const
   if (kind === 'conversation') return { to: '/conversations/$threadId', params: { threadId: id } } as const
   if (kind === 'expired_task') return { to: '/tasks/$taskId', params: { taskId: id } } as const
+  if (kind === 'lost_secrets') return { to: '/connections' } as const
   if (kind === 'connection') return { to: '/connections/$connectionId', params: { connectionId: id } } as const
   if (kind === 'channel') return { to: '/channels' } as const
   if (kind === 'schedule') return { to: '/schedules' } as const

@@ -24,6 +24,7 @@ export const homeText = {
       question: 'Question',
       conversation: 'Unanswered customer',
       expired_task: 'Expired task',
+      lost_secrets: 'Lost secrets',
       connection: 'Failing connection',
       channel: 'Failing channel',
       schedule: 'Failing schedule',
