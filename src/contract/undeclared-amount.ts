@@ -14,6 +14,7 @@ export const AMOUNT_KEYS = ['amount_usd', 'amount', 'total', 'value']
  * than USD anywhere, or more money in another field.
  */
 export function readUndeclaredDollars(payload: Json): StatedDollars {
+  if (hasTooManyFields(payload)) return { problem: 'the payload has too many fields to judge' }
   const misspelt = isJsonObject(payload) ? Object.keys(payload).find(isMisspeltAmountKey) : undefined
   if (misspelt !== undefined) return { problem: `'${misspelt}' in the payload may be read as '${plainKey(misspelt)}'` }
   const keys = AMOUNT_KEYS.filter((key) => isJsonObject(payload) && Object.hasOwn(payload, key))
@@ -45,8 +46,27 @@ const MAX_CURRENCY_CHARACTERS = 30
 
 /** Whether a payload without a declared amount is about money at all, even if its amount cannot be compared with a limit. */
 export const mentionsMoney = (payload: Json): boolean =>
+  hasTooManyFields(payload) ||
   (isJsonObject(payload) && Object.keys(payload).some((key) => AMOUNT_KEYS.includes(plainKey(key)))) ||
   impliedAmount(payload, '').value > 0
+
+/** To judge a payload of 1 MB in small fields would hold up all other requests, so a person decides on it. */
+const MAX_FIELDS = 5_000
+const MAX_NAMES_CHARACTERS = 100_000
+
+function hasTooManyFields(payload: Json): boolean {
+  let fields = 0
+  let characters = 0
+  const isTooMuch = (value: Json): boolean => {
+    if (typeof value !== 'object' || value === null) return false
+    const names = Array.isArray(value) ? [] : Object.keys(value)
+    fields += Array.isArray(value) ? value.length : names.length
+    if (fields > MAX_FIELDS) return true
+    for (const name of names) characters += name.length
+    return characters > MAX_NAMES_CHARACTERS || Object.values(value).some(isTooMuch)
+  }
+  return isTooMuch(payload)
+}
 
 /** Some receivers ignore case and spaces, and Go's JSON also takes `ſ` for `s`. */
 const plainKey = (key: string): string => (IS_PLAIN.test(key) ? key : key.normalize('NFKC').trim().toLowerCase())
@@ -137,8 +157,12 @@ function toNumber(value: Json): number {
   if (typeof value !== 'string' || !/\d/.test(value)) return 0
   const number = Number(value)
   if (!Number.isNaN(number)) return Math.abs(number)
-  const isNumeric = /^\s*(?:[a-z]{3}\b)?[^\p{L}]*(?:\b[a-z]{3})?\s*$/iu.test(value)
-  return isNumeric ? Number.POSITIVE_INFINITY : 0
+  // Two steps, because one expression for both ends takes cubic time on a long text of spaces.
+  const withoutCurrency = value
+    .trim()
+    .replace(/^[a-z]{3}\b/iu, '')
+    .replace(/\b[a-z]{3}$/iu, '')
+  return /\p{L}/u.test(withoutCurrency) ? 0 : Number.POSITIVE_INFINITY
 }
 
 const MAX_NAME_CHARACTERS = 100

@@ -26,10 +26,23 @@ const codeOf = (character: string): string =>
 
 function findInvisibleKey(value: Json): string[] | null {
   if (typeof value !== 'object' || value === null) return null
-  for (const [key, inner] of Object.entries(value)) {
-    if (INVISIBLE.test(key)) return [key]
-    const path = findInvisibleKey(inner)
+  if (Array.isArray(value)) return findInList(value)
+  for (const key of Object.keys(value)) {
+    // The first check is cheap, and almost every name passes it.
+    if (NOT_ASCII_TEXT.test(key) && INVISIBLE.test(key)) return [key]
+    const path = findInvisibleKey(value[key] ?? null)
     if (path) return [key, ...path]
+  }
+  return null
+}
+
+const NOT_ASCII_TEXT = /[^ -~]/
+
+/** Not by `Object.entries`, which makes a text of each of the 500,000 positions that 1 MB can have. */
+function findInList(list: Json[]): string[] | null {
+  for (const [at, item] of list.entries()) {
+    const path = findInvisibleKey(item)
+    if (path) return [String(at), ...path]
   }
   return null
 }

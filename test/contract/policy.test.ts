@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { evaluatePolicy, firstMatchingRule, unreachableRules } from '../../src/contract/policy.ts'
+import { evaluatePolicy, firstMatchingRule, statesAmount, unreachableRules } from '../../src/contract/policy.ts'
 import type { Json } from '../../src/base/json.ts'
 import type { PolicyRule } from '../../src/contract/wedge-manifest.ts'
 
@@ -89,8 +89,25 @@ describe('amount limits', () => {
     [{ amount: 1, charge: { total: 'EUR 5,000' } }, false],
     [{ amount: 1, unitPrice: 1, quantity: 1000 }, false],
     [{ amount: 1, totalAmount: 2 }, false],
+    [{ amount: 1, charge: { total: ' EUR 5,000 ' } }, false],
+    [{ amount: 1, charge: { total: '5,000 EUR' } }, false],
+    [{ amount: 1, charge: { total: '5,000 of them' } }, true],
   ])('the payload %j is within $50.00: %s', (payload, approve) => {
     expect(approves(payload)).toBe(approve)
+  })
+
+  test('a text of spaces is judged in linear time', () => {
+    expect(approves({ amount: 1, total_note: `${' '.repeat(100_000)}1${' '.repeat(100_000)}none` })).toBe(true)
+  })
+
+  test.each<[string, Json]>([
+    ['5,001 fields', { amount: 1, ...Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`Field${i}`, 1])) }],
+    ['a list of 5,000 values', { amount: 1, lines: Array.from({ length: 5_000 }, () => 1) }],
+    ['names of 100,001 characters', { amount: 1, ['aB'.repeat(50_000)]: 1 }],
+  ])('a payload with %s has too many fields to judge', (_, payload) => {
+    const { reason } = evaluatePolicy(rules, { action: 'refund:full', payload }, unused)
+    expect(reason).toBe('Auto-approval limit is $50; the payload has too many fields to judge.')
+    expect(statesAmount({ payload })).toBe(true)
   })
 
   test('an inherited amount is ignored', () => {
