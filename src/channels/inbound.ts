@@ -35,8 +35,11 @@ export interface Receipt {
 }
 
 /** A message for one channel, whichever way it came. */
-export type ChannelMessage = Omit<IncomingMessage, 'externalId' | 'address' | 'files'> & {
+export type ChannelMessage = Omit<IncomingMessage, 'externalId' | 'address' | 'files' | 'notes'> & {
   externalId: string | null
+  /** What the client wrote, if the body has notes too. */
+  writtenText?: string
+  isFromOwnServer?: boolean
   address: IncomingMessage['address'] | null
   fileIds: readonly string[]
 }
@@ -49,7 +52,7 @@ export function receiveInbound(
   { from, body, subject = null, external_id = null, files = [] }: z.infer<typeof InboundMessage>,
 ): Promise<Receipt> {
   const sender = { handle: from.handle, name: from.name ?? null }
-  const content = { from: sender, body, subject, externalId: external_id, fileIds: files }
+  const content = { from: sender, body, subject, externalId: external_id, fileIds: files, isFromOwnServer: true }
   return receiveFromChannel(ctx, scope.actor, channel, { ...content, conversationKey: '', address: null })
 }
 
@@ -101,7 +104,7 @@ async function storeInbound(
   message: ChannelMessage,
 ): Promise<InboundResult> {
   const { project_id } = channel
-  const client = await findOrCreateClient(tx, project_id, message.from)
+  const client = await findOrCreateClient(tx, project_id, message)
   await bindFilesToClient(tx.db, { projectId: project_id, clientId: client.id }, message.fileIds)
   const { name, claimedAddress: address } = message.from
   if (address) await addClaimedContact(tx, { id: client.id, projectId: project_id }, { name, address })

@@ -19,16 +19,17 @@ const MAX_FILES = 20
  * message again and the daily cleanup removes the unused files.
  */
 export async function receiveIncoming(ctx: Ctx, channel: ChannelRow, message: IncomingMessage): Promise<Receipt> {
-  const { files, ...content } = message
-  if (files.length === 0) return receiveFromChannel(ctx, SYSTEM_ACTOR, channel, { ...content, fileIds: [] })
+  const { files, notes = [], ...content } = message
+  if (files.length === 0)
+    return receiveFromChannel(ctx, SYSTEM_ACTOR, channel, { ...content, ...addNotes(content.body, notes), fileIds: [] })
   const earlier = await findEarlierInbound(ctx, channel, message)
   if (earlier) return { delivered: earlier, replayed: true }
   const stored: FileRow[] = []
   try {
-    const notes = await storeIncomingFiles(ctx, channel, message, stored)
-    const body = [content.body, ...notes].filter((text) => text !== '').join('\n\n')
+    const fileNotes = await storeIncomingFiles(ctx, channel, message, stored)
+    const text = addNotes(content.body, [...notes, ...fileNotes])
     const fileIds = stored.map(({ id }) => id)
-    const receipt = await receiveFromChannel(ctx, SYSTEM_ACTOR, channel, { ...content, body, fileIds })
+    const receipt = await receiveFromChannel(ctx, SYSTEM_ACTOR, channel, { ...content, ...text, fileIds })
     if (receipt.replayed) await discardUnused(ctx, stored)
     return receipt
   } catch (error) {
@@ -36,6 +37,11 @@ export async function receiveIncoming(ctx: Ctx, channel: ChannelRow, message: In
     throw error
   }
 }
+
+const addNotes = (writtenText: string, notes: readonly string[]) => ({
+  writtenText,
+  body: [writtenText, ...notes].filter((text) => text !== '').join('\n\n'),
+})
 
 /** Not those of a message that was received after all, such as when the response to the commit was lost. */
 async function discardUnused(ctx: Ctx, files: readonly FileRow[]): Promise<void> {
@@ -50,10 +56,14 @@ async function discardUnused(ctx: Ctx, files: readonly FileRow[]): Promise<void>
 async function storeIncomingFiles(
   ctx: Ctx,
   channel: ChannelRow,
-  { files, from }: IncomingMessage,
+  { files, ...sender }: IncomingMessage,
   stored: FileRow[],
 ): Promise<string[]> {
-  const owner = { projectId: channel.project_id, clientId: await ensureClient(ctx, channel, from), actor: SYSTEM_ACTOR }
+  const owner = {
+    projectId: channel.project_id,
+    clientId: await ensureClient(ctx, channel, sender),
+    actor: SYSTEM_ACTOR,
+  }
   const notes = files.length > MAX_FILES ? [`[${files.length - MAX_FILES} more files were not stored]`] : []
   for (const file of files.slice(0, MAX_FILES)) {
     const outcome = await storeOrRefuse(ctx, owner, file)
@@ -73,9 +83,13 @@ function storeOrRefuse(ctx: Ctx, owner: FileOwner, file: IncomingFile) {
 }
 
 /** A file belongs to its client from the first byte, so the client is created before the message is received. */
-function ensureClient(ctx: Ctx, { project_id }: ChannelRow, from: IncomingMessage['from']): Promise<string> {
+function ensureClient(
+  ctx: Ctx,
+  { project_id }: ChannelRow,
+  sender: Pick<IncomingMessage, 'from' | 'senderProof'>,
+): Promise<string> {
   return inTx(ctx, async (tx) => {
-    const client = await findOrCreateClient(tx, project_id, from)
+    const client = await findOrCreateClient(tx, project_id, sender)
     if (client.isNew)
       await appendAuditEntry(tx, project_id, SYSTEM_ACTOR, 'client.created', client.id, { by: 'inbound' })
     return client.id

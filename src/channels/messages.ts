@@ -11,7 +11,7 @@ import { findUnfinishedTaskOfThread, lockWaitingTask } from '../tasks/thread-tas
 import { findWaitReason } from './sender-limit.ts'
 import { joinWaitingTask, settledAt } from './settle.ts'
 import { insertMessage, type MessagePosition, updateOpenThreadPosition } from './thread-rows.ts'
-import { updateThreadUnanswered } from './thread-state-rows.ts'
+import { updateThreadWaiting } from './thread-state-rows.ts'
 
 export interface ReceivedMessage {
   from: { handle: string | null; name: string | null }
@@ -23,6 +23,7 @@ export interface ReceivedMessage {
   isAutomatic?: boolean
   isUnverified?: boolean
   sentBy?: string
+  isFromOwnServer?: boolean
   /** Files that the sender may use; the caller has checked it. */
   fileIds?: readonly string[]
 }
@@ -43,13 +44,12 @@ export async function receiveMessage(
   const [waiting] = channel.settle_s > 0 ? await lockWaitingTask(tx.db, { thread_id: threadId }) : []
   const [position] = await updateOpenThreadPosition(tx.db, { id: threadId, now: isoNow(tx) })
   if (!position) return null
-  const reason = received.isAutomatic ? null : await findWaitReason(tx, channel, position, received)
+  const reason = received.isAutomatic ? null : await findWaitReason(tx, position, received)
   const startsTask = reason === null && !received.isAutomatic
   const joined = startsTask && waiting ? await joinWaitingTask(tx, channel, waiting, received) : false
   const task_id = startsTask ? (joined && waiting ? waiting.id : plan.id) : null
   const message = await insertInboundMessage(tx, position, received, task_id)
-  if (reason !== null)
-    await updateThreadUnanswered(tx.db, { id: threadId, at: message.created_at, reason, task_id: null })
+  if (reason !== null) await updateThreadWaiting(tx.db, { id: threadId, at: message.created_at, reason })
   if (startsTask && !joined) await queueMessageTask(tx, actor, channel, position, plan, received)
   if (task_id !== null) await appendTaskFiles(tx.db, task_id, received.fileIds ?? [])
   return message

@@ -1,6 +1,5 @@
 import { countWithinHour } from '../accounts/login-limit.ts'
 import type { Tx } from '../ctx/ctx.ts'
-import type { ChannelRow } from '../store/tables.ts'
 import type { ReceivedMessage } from './messages.ts'
 import { findTeamContact } from './sender-rows.ts'
 import type { MessagePosition } from './thread-rows.ts'
@@ -15,24 +14,32 @@ type WaitReason = 'held' | 'too_many_messages' | 'too_many_from_domain'
  */
 export async function findWaitReason(
   tx: Tx,
-  channel: ChannelRow,
   position: MessagePosition,
   received: ReceivedMessage,
 ): Promise<WaitReason | null> {
   if (position.held_by_kind !== null) return 'held'
   // The founder's own server decides itself what it posts to `/inbound`.
-  if (channel.adapter === null) return null
+  if (received.isFromOwnServer) return null
   // Mails with a forged address count separately, so that they do not use up the limit of the client.
-  const proof = received.verdict?.dmarc === 'pass' ? ' proved' : ''
+  const proof = received.verdict?.dmarc === 'pass' ? PROVED : ''
   const { senderRatePerHour, domainRatePerHour } = tx.config
   const { client_id, project_id } = position
-  if ((await countWithinHour(tx, `sender:${client_id}${proof}`)) > senderRatePerHour) return 'too_many_messages'
+  if ((await countWithinHour(tx, senderCounter(client_id) + proof)) > senderRatePerHour) return 'too_many_messages'
   const domain = mailDomain(received.from.handle ?? '')
   // Messages beyond the limit of their sender do not count here, and neither do those of people whom the team knows.
   if (domain === null || (await findTeamContact(tx.db, { client_id })).length > 0) return null
   const subject = `domain:${project_id}:${domain}${proof}`
   return (await countWithinHour(tx, subject)) > domainRatePerHour ? 'too_many_from_domain' : null
 }
+
+const PROVED = ' proved'
+const senderCounter = (clientId: string) => `sender:${clientId}`
+
+/** The counters of the messages of a client. */
+export const senderCounters = (clientId: string): string[] => [
+  senderCounter(clientId),
+  senderCounter(clientId) + PROVED,
+]
 
 /**
  * The domain that somebody had to register, because subdomains cost nothing: `example.com` and `example.co.uk`. Without the

@@ -21,14 +21,16 @@ export const findTeamContact = prepareQuery<{ client_id: string }, { id: string 
     .limit(1),
 )
 
-export type WaitingMessage = Pick<MessageRow, 'id' | 'from_handle' | 'from_name' | 'body' | 'subject' | 'created_at'>
+const WAITING_COLUMNS = ['id', 'from_handle', 'from_name', 'body', 'subject', 'is_unverified', 'created_at'] as const
+
+export type WaitingMessage = Pick<MessageRow, (typeof WAITING_COLUMNS)[number]>
 
 /** The messages of a client that have started no task, newest first. */
 export const listWaitingMessages = prepareQuery<{ thread_id: string; since: string; limit: number }, WaitingMessage>(
   (db, arg) =>
     db
       .selectFrom('messages')
-      .select(['id', 'from_handle', 'from_name', 'body', 'subject', 'created_at'])
+      .select(WAITING_COLUMNS)
       .where('thread_id', '=', arg('thread_id'))
       .where('direction', '=', 'inbound')
       .where('is_automatic', '=', 0)

@@ -16,20 +16,34 @@ interface MessageInput {
 
 interface JoinedMessage extends Pick<ReceivedMessage, 'from' | 'body' | 'subject'> {
   at: string
+  unverified?: true
 }
 
 /** Every message extends the wait, up to this many settle times after the first one. */
 const MAX_SETTLE_TIMES = 5
 export const MAX_JOINED_CHARACTERS = 200_000
 
-/** The input of the task of these messages, oldest first. */
+/** The input of the task of these messages, oldest first. It is unverified if one of them is. */
 export function joinMessages(thread_id: string, messages: readonly JoinedMessage[]): MessageInput {
-  const listed = messages.map(({ from, body, subject, at }) => ({ from, body, subject, at }))
+  const listed = messages.map(({ from, body, subject, at, unverified }) => ({
+    from,
+    body,
+    subject,
+    at,
+    ...(unverified && { unverified }),
+  }))
   const [first] = listed
   if (!first) throw new Error('a task needs a message')
   const { from, subject } = first
   const body = listed.map((message) => message.body).join('\n\n')
-  return { from, body, subject, thread_id, ...(listed.length > 1 && { messages: listed }) }
+  return {
+    from,
+    body,
+    subject,
+    thread_id,
+    ...(listed.some(({ unverified }) => unverified) && { unverified: true as const }),
+    ...(listed.length > 1 && { messages: listed }),
+  }
 }
 
 /** When the task of a message may start; null: at once. */
@@ -52,8 +66,11 @@ export async function joinWaitingTask(
 ): Promise<boolean> {
   const input: MessageInput = JSON.parse(text)
   if (isUnverified !== (input.unverified ?? false)) return false
-  const earlier = input.messages ?? [{ from: input.from, body: input.body, subject: input.subject, at: created_at }]
-  const joined = joinMessages(input.thread_id, [...earlier, { from, body, subject, at: isoNow(tx) }])
+  const mark = isUnverified && { unverified: true as const }
+  const earlier = input.messages ?? [
+    { from: input.from, body: input.body, subject: input.subject, at: created_at, ...mark },
+  ]
+  const joined = joinMessages(input.thread_id, [...earlier, { from, body, subject, at: isoNow(tx), ...mark }])
   if (joined.body.length > MAX_JOINED_CHARACTERS) return false
   await updateWaitingTask(tx.db, { id, input: JSON.stringify(joined), ready_at: settledAt(tx, channel, created_at) })
   return true

@@ -16,6 +16,22 @@ export const updateThreadUnanswered = prepareQuery<
     .returning(['project_id', 'status']),
 )
 
+/**
+ * Marks a thread as unanswered because a message waits for a person. An earlier reason is replaced, because a person starts
+ * the message by this one; the time stays.
+ */
+export const updateThreadWaiting = prepareQuery<{ id: string; at: string; reason: string }>((db, arg) =>
+  db
+    .updateTable('threads')
+    .set((row) => ({
+      unanswered_at: row.fn.coalesce('unanswered_at', row.val(arg('at'))),
+      unanswered_reason: arg('reason'),
+      unanswered_task_id: null,
+    }))
+    .where('id', '=', arg('id'))
+    .$castTo<never>(),
+)
+
 /** The position of the newest message of the client that belongs to a task. */
 const lastMessageOfTask = (db: Db, threadId: string, taskId: string) =>
   db

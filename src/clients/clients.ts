@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { appendAuditEntry } from '../audit/append.ts'
 import { conflict } from '../base/problem.ts'
-import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
+import { type ClientMessage, type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { ProjectScope } from '../ctx/scope.ts'
 import { isoNow } from '../ctx/world.ts'
 import { jsonObject } from '../http/validate.ts'
@@ -70,20 +70,19 @@ export function changeClient(
   })
 }
 
-/** Finds the client with this handle, or creates it. Concurrent first messages of one sender create one client. */
+/**
+ * Finds the client with the handle of a sender, or creates it. Concurrent first messages of one sender create one client. A
+ * mail that is probably forged does not take an address from the client that typed it.
+ */
 export async function findOrCreateClient(
   tx: Tx,
   projectId: string,
-  from: { handle: string; name?: string | null | undefined },
+  { from, senderProof }: Pick<ClientMessage, 'from' | 'senderProof'>,
 ): Promise<{ id: string; isNew: boolean }> {
   const client = newClient(tx, projectId, { display_name: from.name })
-  const owner = await claimHandle(tx.db, {
-    project_id: projectId,
-    handle: normalizeHandle(from.handle),
-    shown: from.handle,
-    client_id: client.id,
-    is_verified: 1,
-  })
+  const handle = { project_id: projectId, handle: normalizeHandle(from.handle), shown: from.handle }
+  const row = { ...handle, client_id: client.id, is_verified: 1 } as const
+  const owner = await claimHandle(tx.db, row, senderProof !== 'failed')
   const isNew = owner === client.id
   if (isNew) await insertClient(tx.db, client)
   return { id: owner, isNew }

@@ -109,13 +109,13 @@ export async function findClientByProvenHandle(
 
 /**
  * Claims the handle for a client and returns the id of its owner. The first of concurrent claims wins, but a verified claim
- * takes the handle from a client that only said to have it.
+ * takes the handle from a client that only said to have it, unless it may not.
  */
-export async function claimHandle(db: Db, row: ClientHandleRow): Promise<string> {
+export async function claimHandle(db: Db, row: ClientHandleRow, mayTake = true): Promise<string> {
   for (;;) {
     const [inserted] = await insertHandle(db, row)
     const [owner] = inserted ? [inserted] : await findHandleOwner(db, row)
-    const isTaken = owner && owner.is_verified >= row.is_verified
+    const isTaken = owner && (!mayTake || owner.is_verified >= row.is_verified)
     if (isTaken) return owner.client_id
     if (owner && (await updateUnverifiedHandle(db, row)).length > 0) return row.client_id
     // The former owner released the handle after the insert failed, so the insert is tried again.

@@ -29,7 +29,7 @@ export const answerByMessage: AnswerByMessage = async (ctx, actor, channel, mess
     handle: normalizeHandle(message.from.handle),
     ...conversation,
   })
-  const answer = question && toAnswer(parseProposedPayload(question), message.body)
+  const answer = question && toAnswer(parseProposedPayload(question), message.writtenText ?? message.body)
   if (!question || answer === undefined) return null
   const scope = { actor: { kind: 'client', id: question.thread_client_id } } as const
   const isAnswered = await approveApproval(ctx, scope, question, { edited: { answer } }, (tx) =>
@@ -63,12 +63,13 @@ async function findProvedConversation(
 }
 
 /** What a text means as an answer; undefined if it cannot be one. An option may also be named by its number. */
-function toAnswer(preview: Json, body: string): Json | undefined {
+function toAnswer(preview: Json, written: string): Json | undefined {
   const { schema = null, options = null } = isJsonObject(preview) ? preview : {}
-  const text = body.trim()
+  const text = written.trim()
+  if (text === '') return undefined
   const named = Array.isArray(options) ? findOption(options, text) : undefined
   const isNumber = isJsonObject(schema) && (schema.type === 'number' || schema.type === 'integer')
-  const answer = named ?? (isNumber && text !== '' ? Number(text) : text)
+  const answer = named ?? (isNumber ? Number(text) : text)
   return answerProblem(preview, answer) === null ? answer : undefined
 }
 

@@ -59,12 +59,13 @@ async function listMessagesToStart(tx: Tx, { id: thread_id, unanswered_at }: Thr
   const newest = await listWaitingMessages(tx.db, { thread_id, since: unanswered_at, limit: MAX_MESSAGES })
   let characters = 0
   const kept = newest.filter(({ body }, n) => (characters += body.length) <= MAX_JOINED_CHARACTERS || n === 0)
-  return kept.toReversed().map(({ id, from_handle, from_name, body, subject, created_at: at }) => ({
+  return kept.toReversed().map(({ id, from_handle, from_name, body, subject, is_unverified, created_at: at }) => ({
     id,
     from: { handle: from_handle, name: from_name },
     body,
     subject,
     at,
+    ...(is_unverified === 1 && { unverified: true as const }),
   }))
 }
 

@@ -83,6 +83,8 @@ export type AnswerByMessage = (
 export interface ClientMessage {
   from: { handle: string; name: string | null }
   body: string
+  /** What the client wrote; absent: the whole body. */
+  writtenText?: string
   subject: string | null
   externalId: string | null
   conversationKey: string

@@ -1,7 +1,9 @@
+import { deleteLoginFailures } from '../accounts/credential-rows.ts'
 import { countStoredBytes } from '../accounts/storage-usage.ts'
 import type { OpenEffect } from '../approvals/effect-rows.ts'
 import { appendAuditEntry } from '../audit/append.ts'
 import { notFound, problemOrThrow } from '../base/problem.ts'
+import { senderCounters } from '../channels/sender-limit.ts'
 import type { ClientWithHandles } from '../clients/rows.ts'
 import { removeConnection } from '../connections/connections.ts'
 import { findConnection } from '../connections/rows.ts'
@@ -11,6 +13,7 @@ import { isoNow } from '../ctx/world.ts'
 import { removeArtifactObject } from '../files/artifact-objects.ts'
 import { discardFile } from '../files/delete-file.ts'
 import { cancelTask } from '../lifecycle/cancel-task.ts'
+import { linkCounter } from '../portal/request-link.ts'
 import { listArtifactFiles } from '../tasks/retention-rows.ts'
 import { findTaskUnscoped, lockTask } from '../tasks/rows.ts'
 import { isTerminalStatus } from '../tasks/status.ts'
@@ -49,7 +52,7 @@ export interface ErasedCounts {
  * entries, which name the client by its id and contain hashes instead of payloads.
  */
 export async function eraseClient(ctx: Ctx, scope: ProjectScope, client: ClientWithHandles): Promise<ErasedCounts> {
-  await inTx(ctx, (tx) => deleteClientAccess(tx.db, client.id))
+  await inTx(ctx, (tx) => deleteAccess(tx, client))
   const counts: ErasedCounts = { tasks: 0, files: 0, knowledge: 0, threads: 0, messages: 0, connections: 0 }
   for (const { id } of await listConnectionIds(ctx.db, client.id)) {
     const connection = await findConnection(ctx.db, id)
@@ -62,11 +65,18 @@ export async function eraseClient(ctx: Ctx, scope: ProjectScope, client: ClientW
     Object.assign(counts, await deleteThreads(tx.db, client.id))
     await emptyCases(tx.db, client.id)
     // An inbound message may have claimed a handle for the client until here.
-    await deleteClientAccess(tx.db, client.id)
+    await deleteAccess(tx, client)
     if (!(await deleteClient(tx.db, client.id))) throw notFound('client')
     await appendAuditEntry(tx, client.project_id, scope.actor, 'client.erased', client.id, { ...counts })
   })
   return counts
+}
+
+/** Also the counters of limits, which are named by the client and its addresses. */
+async function deleteAccess(tx: Tx, { id, project_id, handles }: ClientWithHandles): Promise<void> {
+  await deleteClientAccess(tx.db, id)
+  for (const subject of [...senderCounters(id), ...handles.map((handle) => linkCounter(project_id, handle))])
+    await deleteLoginFailures(tx.db, subject)
 }
 
 async function eraseTasks(ctx: Ctx, scope: ProjectScope, clientId: string, counts: ErasedCounts): Promise<void> {

@@ -33,7 +33,7 @@ export async function requestPortalLink(ctx: Ctx, request: LinkRequest): Promise
   const network = `portal-links:${toClientNetwork(request.caller)}`
   const target = await findPublicBrand(ctx, request.project)
   // By id: a project has several names in addresses.
-  const recipient = `portal-links-to:${target.brand.project_id} ${normalizeHandle(request.email)}`
+  const recipient = linkCounter(target.brand.project_id, request.email)
   const isAllowed = await inTx(ctx, async (tx) => {
     // Checks before writing: on SQLite a transaction that writes and then fails makes its whole group commit run again.
     if ((await countLoginFailures(tx.db, network, windowStart)) >= MAX_REQUESTS_PER_NETWORK) throw tooManyLinks()
@@ -45,6 +45,10 @@ export async function requestPortalLink(ctx: Ctx, request: LinkRequest): Promise
     ctx.world.log.warn({ err }, 'a sign-in link was not mailed'),
   )
 }
+
+/** The counter of the sign-in links that were asked for an address. */
+export const linkCounter = (projectId: string, email: string) =>
+  `portal-links-to:${projectId} ${normalizeHandle(email)}`
 
 const tooManyLinks = () => tooManyRequests('too many requests for links: try again later', 15 * 60)
 

@@ -14,7 +14,7 @@ eachStore((store) => {
     const key = await signUpOwner(app)
     const fail = (email: string) => countLoginAttempt(app.ctx, { email, address: '192.0.2.1' })
     await fail('early@example.com')
-    app.clock.jump(15 * 60_000)
+    app.clock.jump(60 * 60_000)
     await fail('late@example.com')
     const expired = { hash: 'x', created_at: '', expires_at: new Date(world.clock.now()).toISOString() }
     await inTx(app.ctx, async (tx) => {

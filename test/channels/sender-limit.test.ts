@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest'
+import { deleteExpiredCredentials } from '../../src/accounts/sessions.ts'
 import { receiveFromChannel } from '../../src/channels/inbound.ts'
 import { findChannelUnscoped } from '../../src/channels/rows.ts'
 import { SYSTEM_ACTOR } from '../../src/ctx/scope.ts'
 import { eachStore } from '../app.ts'
 import type { StoreKind } from '../stores.ts'
-import { createAndGetId, openChannelApp } from './channel-app.ts'
+import { createAndGetId, openChannelApp, openPortal } from './channel-app.ts'
 
 const PASSWORD = 'the-password'
 const LIMITS = { SVC_SENDER_RATE_PER_HOUR: '3', SVC_DOMAIN_RATE_PER_HOUR: '5' }
@@ -109,6 +110,54 @@ eachStore((store) => {
     expect(messages.map((message: { task_id: string }) => message.task_id)).toEqual([task.id, task.id])
     expect((await app.finished(task.id)).status).toBe('failed')
     expect((await start()).status).toBe(409)
+  })
+
+  test('a message that waits says why, also in a conversation whose task has failed', async () => {
+    const app = await openMailChannel(store)
+    const first = await app.deliver('kim@example.com', { Subject: 'Order' })
+    expect((await app.finished(first.task_id)).status).toBe('failed')
+    const failed = (await app.thread(first.thread_id)).unanswered
+    expect(failed).toMatchObject({ reason: 'failed', task_id: first.task_id })
+    for (let n = 0; n < 2; n++) await app.deliver('kim@example.com')
+    expect(await app.deliver('kim@example.com', { Subject: 'Re: Order' })).toMatchObject({ task_id: null })
+    const { unanswered } = await app.thread(first.thread_id)
+    expect(unanswered).toEqual({ ...failed, reason: 'too_many_messages', task_id: null })
+    expect((await app.call('POST', `/v1/threads/${first.thread_id}/tasks`)).status).toBe(201)
+  })
+
+  test('the task of messages that wait is unverified if one of them is', async () => {
+    const app = await openMailChannel(store)
+    for (let n = 0; n < 3; n++) await app.deliver('kim@example.com')
+    const { thread_id } = await app.deliver('kim@example.com', { Subject: 'Order', TextBody: 'One' })
+    const Headers = [
+      { Name: 'Message-ID', Value: '<forged@example.com>' },
+      { Name: 'Received-SPF', Value: 'Fail' },
+    ]
+    await app.deliver('kim@example.com', { Subject: 'Re: Order', TextBody: 'Two', Headers })
+    const { input } = (await app.call('POST', `/v1/threads/${thread_id}/tasks`)).body
+    expect(input).toMatchObject({ unverified: true, messages: [{ body: 'One' }, { body: 'Two', unverified: true }] })
+    expect(input.messages[0]).not.toHaveProperty('unverified')
+  })
+
+  test('messages of the portal count, also on a channel to which a server posts', async () => {
+    const app = await openChannelApp(store, 'desk', LIMITS)
+    const { thread_id, portal } = await openPortal(app, 'kim@example.com')
+    const tasks = []
+    for (let n = 0; n < 4; n++) {
+      expect((await portal('POST', `threads/${thread_id}/messages`, { body: `${n}` })).status).toBe(201)
+      tasks.push((await app.call('GET', `/v1/threads/${thread_id}`)).body.messages.at(-1).task_id)
+    }
+    expect(tasks).toEqual([expect.any(String), expect.any(String), expect.any(String), null])
+  })
+
+  test('the counters are deleted when they count no more', async () => {
+    const app = await openMailChannel(store)
+    await app.deliver('kim@example.com')
+    const count = async () => (await app.ctx.db.selectFrom('login_failures').select('subject').execute()).length
+    expect(await count()).toBe(2)
+    app.clock.jump(3_600_001)
+    await deleteExpiredCredentials(app.ctx)
+    expect(await count()).toBe(0)
   })
 
   test('messages that a server posts to /inbound have no limit for their sender', async () => {

@@ -41,6 +41,18 @@ eachStore((store) => {
     expect((await app.call('GET', `/v1/tasks/${other.task_id}`)).body.input).not.toBeNull()
   })
 
+  test('the counters of its messages and sign-in links are deleted', async () => {
+    const app = await openChannelApp(store)
+    const { client_id, thread_id, portal } = await openPortal(app, `${CANARY}@example.com`)
+    await app.call('POST', '/v1/portal/links', { email: `${CANARY}@example.com` }, { key: null })
+    await portal('POST', `threads/${thread_id}/messages`, { body: 'Hello' })
+    expect(await findInDatabase(app, CANARY)).toContain('login_failures')
+    expect(await findInDatabase(app, `sender:${client_id}`.toLowerCase())).toContain('login_failures')
+    expect((await app.call('POST', `/v1/clients/${client_id}/erase`)).status).toBe(200)
+    expect(await findInDatabase(app, CANARY)).toEqual([])
+    expect(await findInDatabase(app, `sender:${client_id}`.toLowerCase())).toEqual([])
+  })
+
   test('a run that waits for an approval ends, and its conversation, payload and state are deleted', async () => {
     const app = await openGatedApp(store, gatedWedgeFiles('gate'))
     const clientId = await createAndGetId(app, '/v1/clients', { display_name: 'Ada' })

@@ -9,23 +9,20 @@ const PASSWORD = 'the-password-of-the-webhook'
 const PASSED = { spf: 'Pass', dkim: 'DKIM_SIGNED,DKIM_VALID' }
 const FAILED = { spf: 'Fail', dkim: 'DKIM_SIGNED,DKIM_INVALID' }
 
-const WEDGES = {
+const ASK = {
+  call: { tool: 'ask_person', input: { question: 'Transfer the account?', options: ['yes', 'no'], to: 'client' } },
+}
+const MAX_FILE = { SVC_FILE_MAX_MB: '1' }
+
+const askingWedges = (ask: object) => ({
   'reply/wedge.json': {
     wedge: 'reply',
     connections: ['mail'],
     task_types: { transfer: {} },
     policy: { auto_approve: [{ action: 'mail:reply' }] },
   },
-  'reply/rehearsals/transfer.json': [
-    {
-      call: {
-        tool: 'ask_person',
-        input: { question: 'Transfer the account?', options: ['yes', 'no'], to: 'client' },
-      },
-    },
-    { output: { reply: 'You chose {{last.answer}}.' } },
-  ],
-}
+  'reply/rehearsals/transfer.json': [ask, { output: { reply: 'You chose {{last.answer}}.' } }],
+})
 
 interface Mail {
   id: string
@@ -36,15 +33,16 @@ interface Mail {
   subject?: string
   references?: string
   checks?: { spf: string; dkim: string } | null
+  file?: { name: string; size: number }
 }
 
 /** A service with a Postmark channel, whose client kim@client.example is asked whether to transfer the account. */
-async function openAskedApp(store: StoreKind) {
+async function openAskedApp(store: StoreKind, ask: object = ASK) {
   const provider = await openFakeUpstream()
   onTestFinished(() => provider.close())
   provider.respond = (_, response) => respondJson(response, 200, { MessageID: 'queued' })
   const config = { provider: 'postmark', base_url: provider.url, from: 'Desk <help@shop.example>' }
-  const app = await mailApp(store, config, { secret: 'server-token', wedges: WEDGES })
+  const app = await mailApp(store, config, { secret: 'server-token', wedges: askingWedges(ask), env: MAX_FILE })
   const address = { connection_id: app.connectionId, address: 'help@shop.example', adapter: 'postmark' }
   const binding = { ...address, wedge: 'reply', task_type: 'transfer' }
   const channelId = await createAndGetId(app, '/v1/channels', binding)
@@ -83,7 +81,7 @@ async function openAskedApp(store: StoreKind) {
 type AskedApp = Awaited<ReturnType<typeof openAskedApp>>
 
 function toPostmarkMail({ id, text = 'yes', from = 'kim@client.example', to = 'help@shop.example', ...mail }: Mail) {
-  const { replyTo = '', subject = 'Re: My account', references, checks = null } = mail
+  const { replyTo = '', subject = 'Re: My account', references, checks = null, file } = mail
   const headers = {
     'Message-ID': `<${id}@mail.example>`,
     ...(references !== undefined && { References: references }),
@@ -96,6 +94,9 @@ function toPostmarkMail({ id, text = 'yes', from = 'kim@client.example', to = 'h
     OriginalRecipient: to,
     Subject: subject,
     TextBody: text,
+    ...(file && {
+      Attachments: [{ Name: file.name, Content: Buffer.alloc(file.size).toString('base64'), ContentType: 'x/y' }],
+    }),
     Headers: Object.entries(headers).map(([Name, Value]) => ({ Name, Value })),
   }
 }
@@ -219,6 +220,49 @@ test('a mail without proof does not become a part of a task that the client has 
   const input = async (id: string) => (await app.call('GET', `/v1/tasks/${id}`)).body.input
   expect(await input(first.task_id)).toMatchObject({ body: 'Two shirts' })
   expect(await input(forged.task_id)).toMatchObject({ body: 'Send them elsewhere', unverified: true })
+})
+
+test('mails without proof that become one task keep their mark', async () => {
+  const app = await openAskedApp('sqlite')
+  await app.call('PUT', `/v1/channels/${app.channelId}`, { settle_s: 60 })
+  const { task_id } = await app.deliver({ id: 'm2', text: 'One', subject: 'Shirts', checks: FAILED })
+  for (const text of ['Two', 'Three'])
+    expect(await app.deliver({ id: text, text, subject: 'Shirts', checks: FAILED })).toMatchObject({ task_id })
+  const { input } = (await app.call('GET', `/v1/tasks/${task_id}`)).body
+  const messages = ['One', 'Two', 'Three'].map((body) => ({ body, unverified: true }))
+  expect(input).toMatchObject({ unverified: true, messages })
+})
+
+test('a mail with failed checks does not take an address from the visitor who typed it', async () => {
+  const app = await openAskedApp('sqlite')
+  const origin = 'https://shop.example'
+  const widget = await createAndGetId(app, '/v1/channels', {
+    connection_id: app.connectionId,
+    address: 'chat',
+    adapter: 'widget',
+    config: { origins: [origin] },
+    wedge: 'reply',
+    task_type: 'transfer',
+  })
+  const message = { visitor: 'v'.repeat(20), body: 'Hello', email: 'ada@client.example' }
+  const visitor = (await app.call('POST', `/v1/hooks/${widget}`, message, { key: null, headers: { origin } })).body
+  const sendMail = (id: string, checks: Mail['checks']) =>
+    app.deliver({ id, from: 'ada@client.example', subject: id, ...(checks && { checks }) })
+  expect(await sendMail('forged', FAILED)).toMatchObject({ client_id: visitor.client_id })
+  expect((await app.call('GET', `/v1/clients/${visitor.client_id}`)).body.handles).toContain('ada@client.example')
+  expect((await sendMail('real', PASSED)).client_id).not.toBe(visitor.client_id)
+})
+
+test('a note of the service about a file that was not stored answers no question', async () => {
+  const app = await openAskedApp('sqlite', { call: { tool: 'ask_person', input: { question: 'Why?', to: 'client' } } })
+  const file = { name: 'a.bin', size: 2_000_000 }
+  const noted = await app.deliver({ id: 'm2', text: '', to: app.replyAddress, file })
+  expect(noted.task_id).not.toBe(app.asked.task_id)
+  expect((await app.messages())[2].body).toMatch(/^\[the file "a.bin" was not stored: /)
+  expect(await app.readQuestion()).toMatchObject({ status: 'pending' })
+  await app.deliver({ id: 'm3', text: 'I moved', to: app.replyAddress, file })
+  expect(await app.readQuestion()).toMatchObject({ status: 'approved', edited: { answer: 'I moved' } })
+  expect((await app.messages())[3].body).toMatch(/^I moved\n\n\[the file "a.bin" was not stored: /)
 })
 
 test('an approval shows that the message it is about is unverified', async () => {

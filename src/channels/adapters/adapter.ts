@@ -107,6 +107,8 @@ export interface IncomingMessage {
   externalId: string
   from: MessageSender
   body: string
+  /** What the service says about missing parts. It is stored below the text, and is no part of an answer. */
+  notes?: readonly string[]
   subject: string | null
   /** Tells apart the conversations of one client on the channel; empty: the client has one. */
   conversationKey: string

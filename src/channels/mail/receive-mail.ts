@@ -74,6 +74,6 @@ export async function reportUnreadMail(ctx: Ctx, call: MailboxCall, uid: number,
 }
 
 const withNote = ({ messages, undelivered }: MailContent, note: string): MailContent => ({
-  messages: messages.map((message) => ({ ...message, body: `${message.body}\n\n${note}`.trim(), files: [] })),
+  messages: messages.map((message) => ({ ...message, notes: [note], files: [] })),
   undelivered,
 })
