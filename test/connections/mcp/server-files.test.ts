@@ -9,13 +9,14 @@ async function callTool(app: TestApp, tool: string, args: object) {
   return JSON.stringify((await app.finished(id)).output)
 }
 
+const MEMORY_SERVER = '@modelcontextprotocol/server-memory'
 const FILE = { MEMORY_FILE_PATH: '$TMP/memory.jsonl' }
 const CLASSES = { create_entities: 'read', read_graph: 'read' }
 const KIM = { entities: [{ name: 'Kim', entityType: 'person', observations: ['likes tea'] }] }
 
 eachStore((store) => {
   test('server-memory: what it writes lasts, belongs to one connection, and is deleted with it', async () => {
-    const app = await openWedgeServerApp(store, { 'servers/memory.mjs': bundleServer('memory') })
+    const app = await openWedgeServerApp(store, { 'servers/memory.mjs': bundleServer(MEMORY_SERVER) })
     const path = await connectCommand(app, 'node servers/memory.mjs', CLASSES, FILE)
     expect(await callTool(app, 'create_entities', KIM)).toContain('"ok":true')
     expect(await callTool(app, 'read_graph', {})).toContain('likes tea')
@@ -27,7 +28,7 @@ eachStore((store) => {
 })
 
 test('server-memory keeps its files in the bwrap sandbox', async () => {
-  const files = { 'servers/memory.mjs': bundleServer('memory') }
+  const files = { 'servers/memory.mjs': bundleServer(MEMORY_SERVER) }
   const app = await openWedgeServerApp('sqlite', files, { SVC_SANDBOX: 'bwrap' })
   await connectCommand(app, 'node servers/memory.mjs', CLASSES, FILE)
   await callTool(app, 'create_entities', KIM)
@@ -37,7 +38,7 @@ test('server-memory keeps its files in the bwrap sandbox', async () => {
 test('server-sequential-thinking, which declares createRequire itself, is bundled by the line of the documentation', async () => {
   const name = '@modelcontextprotocol/server-sequential-thinking'
   const files = {
-    'servers/think.mjs': bundleServer('sequential-thinking'),
+    'servers/think.mjs': bundleServer(name),
     'servers/package.json': page(`node_modules/${name}/package.json`),
   }
   const app = await openWedgeServerApp('sqlite', files)

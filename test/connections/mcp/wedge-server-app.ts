@@ -9,13 +9,15 @@ import { blocks, page, ROOT } from '../../docs/pages.ts'
 import type { StoreKind } from '../../stores.ts'
 import { MCP_WEDGE } from './mcp-app.ts'
 
-/** A server of the MCP project in one file, bundled by the line of the documentation. */
-export function bundleServer(name: 'filesystem' | 'memory' | 'sequential-thinking'): string {
+/** The package of an MCP server in one file, bundled by the line of the documentation. */
+export function bundleServer(name: string): string {
   const [line = ''] = blocks(page('docs/mcp-servers.md'), 'sh').filter((code) => code.startsWith('npx esbuild '))
   const folder = mkdtempSync(join(tmpdir(), 'svc-bundle-'))
   try {
     const outfile = join(folder, 'server.mjs')
-    const command = line.replace('server-memory', `server-${name}`).replace(/--outfile=\S+/, `--outfile=${outfile}`)
+    const command = line
+      .replace('@modelcontextprotocol/server-memory', name)
+      .replace(/--outfile=\S+/, `--outfile=${outfile}`)
     execFileSync('sh', ['-c', command.replace(/^npx /, 'node_modules/.bin/')], { cwd: ROOT, stdio: 'pipe' })
     return readFileSync(outfile, 'utf8')
   } finally {

@@ -28,7 +28,7 @@ async function useFilesystemServer(app: TestApp) {
 }
 
 const filesystemFiles = () => ({
-  'servers/files.mjs': bundleServer('filesystem'),
+  'servers/files.mjs': bundleServer('@modelcontextprotocol/server-filesystem'),
   'my docs/hello.txt': 'hello from the wedge',
 })
 
