@@ -26,7 +26,7 @@ export function assignApproval(
   return inTx(ctx, async (tx) => {
     const assignee_id = assignee === null ? null : await findAssignee(tx, row, assignee === 'me' ? actor.id : assignee)
     const [assigned] = await updateAssignee(tx.db, { id: row.id, assignee_id })
-    if (!assigned) throw await alreadyDecided(tx, row.id)
+    if (!assigned) throw await alreadyDecided(tx, row.id, actor)
     notifySameStatus(tx, row.project_id, { kind: 'approval', id: row.id, status: row.status })
     await appendAuditEntry(tx, row.project_id, actor, 'approval.assigned', row.id, { assignee_id })
     return { ...row, assignee_id }

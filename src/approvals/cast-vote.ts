@@ -23,10 +23,11 @@ import { approvedPayload } from './view.ts'
  * Stores one vote for the payload and returns how many there are. A vote for an edited payload changes the payload, and
  * earlier votes do not count any more. A second vote of the same actor for the same payload changes nothing.
  */
-export async function castVote(tx: Tx, row: DecidableApproval, { kind, id }: Actor, madeAt: string): Promise<number> {
+export async function castVote(tx: Tx, row: DecidableApproval, voter: Actor, madeAt: string): Promise<number> {
+  const { kind, id } = voter
   const payload_sha256 = hashPayload(approvedPayload(row))
   const [open] = await updatePendingPayload(tx.db, { id: row.id, edited: row.edited, payload_sha256, made_at: madeAt })
-  if (!open) throw await alreadyDecided(tx, row.id)
+  if (!open) throw await alreadyDecided(tx, row.id, voter)
   const isEdited = payload_sha256 !== row.payload_sha256
   if (isEdited) await deleteVotesForOtherPayloads(tx.db, { approval_id: row.id, payload_sha256 })
   const vote = { approval_id: row.id, project_id: row.project_id, voter_kind: kind, voter_id: id }
@@ -42,15 +43,16 @@ export async function castVote(tx: Tx, row: DecidableApproval, { kind, id }: Act
 }
 
 /** The 409 for a decision that came too late, or while an approval is held. */
-export async function alreadyDecided(tx: Tx, id: string): Promise<Problem> {
+export async function alreadyDecided(tx: Pick<Tx, 'db'>, id: string, reader: Actor): Promise<Problem> {
   const [current] = await findApprovalDecision(tx.db, { id })
-  if (current?.status === 'pending' && current.held_until !== null) return alreadyHeld(tx, id)
+  if (current?.status === 'pending' && current.held_until !== null) return alreadyHeld(tx, id, reader)
   // A row that is still pending has passed its `expires_at`, and the sweep has not closed it yet.
   return conflict(`approval already decided (${current?.status === 'pending' ? 'expired' : current?.status})`)
 }
 
-/** Says who has approved, and until when the approval can be withdrawn. */
-async function alreadyHeld(tx: Tx, id: string): Promise<Problem> {
+/** Says who has approved, and until when the approval can be withdrawn. Clients do not read who is in the team. */
+async function alreadyHeld(tx: Pick<Tx, 'db'>, id: string, reader: Actor): Promise<Problem> {
+  if (reader.kind === 'client') return conflict('the team is deciding about this: read it again in a minute')
   const [row] = await findHeldApproval(tx.db, { id })
   const held = row && parseHeld(row)
   if (!held) return conflict('another decision was made at the same moment: read the approval again')

@@ -185,7 +185,7 @@ async function decidePendingApproval(
     decided_by_kind: actor.kind,
     decided_by_id: actor.id,
   })
-  if (!decided) throw await alreadyDecided(tx, row.id)
+  if (!decided) throw await alreadyDecided(tx, row.id, actor)
   tx.notify({ topic: 'approval-decided', id: row.id })
   notifyProjectChange(tx, row.project_id, { kind: 'approval', id: row.id, status })
   return payload_sha256
@@ -228,13 +228,13 @@ export async function lockForDecision(tx: Tx, row: DecidableApproval, decider: D
   const [current = row] = row.approvers === null && row.needed === 1 ? [] : await findDecidableUnscoped(tx.db, row)
   await requireApprover(tx, current, task, decider)
   await decider.useCredential?.(tx)
-  if (current.payload_sha256 !== row.payload_sha256) await requireSamePayload(tx, row)
+  if (current.payload_sha256 !== row.payload_sha256) await requireSamePayload(tx, row, decider.actor)
   return task
 }
 
-async function requireSamePayload(tx: Tx, { id }: DecidableApproval): Promise<void> {
+async function requireSamePayload(tx: Tx, { id }: DecidableApproval, actor: Actor): Promise<void> {
   const [current] = await findApprovalDecision(tx.db, { id })
-  if (current?.status !== 'pending') throw await alreadyDecided(tx, id)
+  if (current?.status !== 'pending') throw await alreadyDecided(tx, id, actor)
   throw payloadChanged()
 }
 

@@ -52,7 +52,7 @@ export async function holdApproval(
     const { id, payload_sha256 } = approval
     const held_until = toIsoTime(now + holdS * 1000)
     const change = { id, payload_sha256, held: JSON.stringify(held), held_until, now: held.made_at }
-    if ((await updateApprovalHeld(tx.db, change)).length === 0) throw await alreadyDecided(tx, id)
+    if ((await updateApprovalHeld(tx.db, change)).length === 0) throw await alreadyDecided(tx, id, actor)
     const data = { payload_sha256, until: held_until, edited: held.edited !== null }
     await recordHoldChange(tx, actor, approval, 'approval.held', data)
     return { decision: 'held' }
@@ -66,7 +66,7 @@ export function withdrawHeldApproval(ctx: Ctx, actor: Actor, approval: HeldReque
   return inTx(ctx, async (tx) => {
     await lockTask(tx.db, { id: approval.task_id })
     const [row] = await findHeldApproval(tx.db, { id: approval.id })
-    if (row?.status !== 'pending') throw await alreadyDecided(tx, approval.id)
+    if (row?.status !== 'pending') throw await alreadyDecided(tx, approval.id, actor)
     const held = parseHeld(row)
     if (!held || row.held_until === null) throw conflict('no approval of this request is held')
     if (held.by.kind !== actor.kind || held.by.id !== actor.id) {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { alreadyDecided } from '../approvals/cast-vote.ts'
 import { readApprovalViews } from '../approvals/read-approvals.ts'
 import { readApprovalDetail } from '../approvals/read-detail.ts'
 import { findApproval, listApprovals } from '../approvals/rows.ts'
@@ -76,6 +77,7 @@ async function askByForm({ ctx, scope, forms, startedAt }: ToolCaller, id: strin
   const row = await findApproval(ctx.db, scope.projectIds, id)
   if (!row) throw notFound('approval')
   if (row.status !== 'pending' || forms.asked.includes(id)) return readDecision(ctx, scope, id)
+  if (row.held_until !== null) throw await alreadyDecided(ctx, id, scope.actor)
   if (!canShowForm(row, forms)) throw badRequest("argument 'decision' is required: this approval has no form")
   return new FormNeeded(row, forms, startedAt + MAX_WAIT_S * 1000)
 }

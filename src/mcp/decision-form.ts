@@ -32,9 +32,9 @@ export class FormNeeded {
   }
 }
 
-/** A form is for the team, has fields without nesting, and is shown once in a call. */
+/** A form is for the team, has fields without nesting, and is shown once in a call. What is held waits for nobody. */
 export function canShowForm(row: ApprovalRow, { asked }: FormState): boolean {
-  if (asked.includes(row.id) || asked.length >= MAX_FORMS_PER_CALL) return false
+  if (row.held_until !== null || asked.includes(row.id) || asked.length >= MAX_FORMS_PER_CALL) return false
   return row.path !== 'question' || (row.client_id === null && questionFields(row) !== null)
 }
 

@@ -1,5 +1,6 @@
 import { findDecidingMember } from '../approvals/approver-rows.ts'
 import { isApprover } from '../approvals/approvers.ts'
+import { alreadyDecided } from '../approvals/cast-vote.ts'
 import { buttonHoldS } from '../approvals/held-approval.ts'
 import { withdrawHeldApproval } from '../approvals/hold-approval.ts'
 import { findApproval } from '../approvals/rows.ts'
@@ -55,6 +56,8 @@ async function linkAccount(ctx: Ctx, notifier: NotifierRow, { code, address }: L
 async function showForm(ctx: Ctx, notifier: NotifierRow, event: ShowEvent): Promise<Reaction> {
   const { row, member } = await findRequest(ctx, notifier, event)
   if (!isApprover(row, member)) throw forbidden('you are not an approver of this request')
+  // Before a person types: the decision would be refused.
+  if (row.held_until !== null) throw await alreadyDecided(ctx, row.id, { kind: 'member', id: member.id })
   const card = await readCard(ctx, row)
   try {
     await event.show(card, listEditFields(row.path, approvedPayload(row)))

@@ -92,6 +92,7 @@ eachStore((store) => {
     test('a key that started the task may be excluded as well', async () => {
       const { approval } = await askFor(app(), 'own_work')
       expect((await app().call('POST', `/v1/approvals/${approval}/approve`)).status).toBe(403)
+      expect((await app().call('POST', `/v1/approvals/${approval}/approve`, { hold_s: 5 })).status).toBe(403)
       expect((await decide(app(), app().people.second, approval, 'approve')).status).toBe(200)
     })
 

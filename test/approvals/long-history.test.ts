@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import type { ApprovalRow } from '../../src/store/tables.ts'
+import { signUpOwner } from '../accounts/members.ts'
 import { eachStore } from '../app.ts'
 import { type GatedApp, gatedWedgeFiles, requestedApprovalId, sharedGatedApp, startAction } from './gated-app.ts'
 
@@ -9,6 +10,9 @@ const WEDGES = { ...gatedWedgeFiles('gate'), ...gatedWedgeFiles('strict') }
 
 eachStore((store) => {
   const shared = sharedGatedApp(store, { wedges: WEDGES })
+  beforeAll(async () => {
+    member = await signUpOwner(shared())
+  })
 
   test('a history of 5,010 approvals: the newest 500 are read, and those that people rejected or edited before them', async () => {
     const app = shared()
@@ -65,6 +69,9 @@ eachStore((store) => {
   })
 })
 
+/** Only what members approved is evidence for a rule. */
+let member: string
+
 /** Older than the ids of the service, because every digit is lower than its letters. */
 const oldId = (n: number) => `apr_0${String(n).padStart(25, '0')}`
 const newId = (n: number) => oldId(ROWS + n)
@@ -78,7 +85,7 @@ const byAction = (a: { rule: { action: string } }, b: { rule: { action: string }
 async function insertCopies(app: GatedApp, wedge: string, copies: readonly Partial<ApprovalRow>[]): Promise<void> {
   const task = await startAction(app, { action: 'pay', payload: { amount: 1 } }, { wedge })
   const id = await requestedApprovalId(app, task.id)
-  await app.call('POST', `/v1/approvals/${id}/approve`)
+  await app.call('POST', `/v1/approvals/${id}/approve`, {}, { key: member })
   await app.finished(task.id)
   await app.ctx.store.transact(async (db) => {
     const row = await db.selectFrom('approvals').selectAll().where('id', '=', id).executeTakeFirstOrThrow()

@@ -186,7 +186,7 @@ const ACTIONS = ['pay', 'Pay', 'pay:x', 'pay:', 'send', 'send*', 'İt']
 const OUTCOMES: PastOutcome[] = [...Array(9).fill('unchanged'), 'refused', 'undecided', 'other']
 
 function randomRequest(random: () => number): PastRequest {
-  const amount = pick(random, [0, 0.1, 0.3, 1, 5, 19.99, 20, 100])
+  const amount = pick(random, [0, 0.1, 0.3, 1, 5, 12, 19.99, 20, 24, 100])
   const payload = pick<Json>(random, [
     ...Array.from({ length: 6 }, () => ({ amount })),
     {},

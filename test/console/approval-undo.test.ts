@@ -95,6 +95,25 @@ describe('undo an approval of high risk', () => {
     await console().call('POST', `/v1/approvals/${await approvalOf(task)}/reject`)
   })
 
+  test('undo: the form shows the edit again, until it is discarded', async () => {
+    const task = await pay('E-1')
+    const page = await open(`/approvals?id=${await approvalOf(task)}`)
+    await page.getByRole('button', { name: 'Edit e', exact: true }).click()
+    const amount = page.getByRole('form', { name: 'Edit' }).getByLabel(/^amount/i)
+    await amount.fill('80.25')
+    await page.getByRole('button', { name: /^Approve with 1 change/ }).click()
+    await page.getByRole('button', { name: /press again to confirm/ }).click()
+    await undo(page).waitFor()
+    await page.getByRole('link', { name: 'Tasks', exact: true }).click()
+    await undo(page).click()
+    await page.goBack()
+    expect(await amount.inputValue()).toBe('80.25')
+    await page.getByRole('button', { name: /^Discard edits/ }).click()
+    await page.getByRole('button', { name: 'Edit e', exact: true }).click()
+    expect(await amount.inputValue()).toBe('84.5')
+    await console().call('POST', `/v1/approvals/${await approvalOf(task)}/reject`)
+  })
+
   test('undo: the keyboard has the same five seconds, and u undoes on every page', async () => {
     const task = await pay('K-1')
     const page = await open(`/approvals?id=${await approvalOf(task)}`)

@@ -52,7 +52,14 @@ eachStore((store) => {
     const buttonsOf = ({ blocks }: SlackMessage) => blocks.at(-1)?.elements?.map(({ action_id }) => action_id)
     expect([buttonsOf(mine), buttonsOf(theirs)]).toEqual([['undo', 'open'], ['open']])
     await deliverSlack(app, clickOf(app, 'U1', mine, 'undo').replaceAll('U1', 'U2'))
-    expect(ephemeralTexts(app)).toEqual(['Only u1@example.com can withdraw this approval.'])
+    for (const button of ['approve', 'edit', 'revise', 'reject'])
+      await deliverSlack(app, clickOf(app, 'U2', message, button))
+    const heldByAda = expect.stringMatching(
+      /^U1@example.com has approved this already: it counts from .+ withdraws it\.$/,
+    )
+    const onlyAda = 'Only u1@example.com can withdraw this approval.'
+    expect(ephemeralTexts(app)).toEqual([onlyAda, ...Array(4).fill(heldByAda)])
+    expect(app.provider.received.filter(({ url }) => url === '/views.open')).toHaveLength(0)
     app.provider.received.length = 0
     await deliverSlack(app, clickOf(app, 'U1', mine, 'undo'))
     for (const channel of ['D1', 'D2'])

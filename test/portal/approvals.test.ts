@@ -248,6 +248,11 @@ eachStore((store) => {
       })
       await app().call('POST', `/v1/approvals/${approval}/comments`, { body: 'between us' })
       expect(callsFor(app(), approval)).toEqual([])
+      expect((await decide(approval, 'approve', { hold_s: 60 })).body).toMatchObject({ decision: 'held' })
+      const meanwhile = { status: 409, body: { error: 'the team is deciding about this: read it again in a minute' } }
+      expect(await portal('POST', `approvals/${approval}/approve`)).toMatchObject(meanwhile)
+      expect(await portal('POST', `approvals/${approval}/reject`)).toMatchObject(meanwhile)
+      await app().call('DELETE', `/v1/approvals/${approval}/held`, undefined, { key: app().owner.session })
       expect((await decide(approval, 'approve', { note: 'between us' })).body).toEqual({
         ok: true,
         decision: 'approved',

@@ -10,6 +10,7 @@ import { RejectForm, ReviseForm } from './note-form.tsx'
 import { changedValues } from './payload-diff.ts'
 import { PayloadEditor } from './payload-editor.tsx'
 import { PayloadView } from './payload-view.tsx'
+import { forgetUndoneEdit, undoneEdit } from './undone-edits.ts'
 import { uiText } from '../../ui/text.ts'
 import { approvalsText } from './text.ts'
 import type { Decision, SendDecision } from './use-decision.ts'
@@ -32,7 +33,7 @@ export function DecisionForm({
   schema: JsonObject | null
   send: SendDecision
 }) {
-  const [mode, setMode] = useState<DecisionMode>('view')
+  const [mode, setMode] = useState<DecisionMode>(undoneEdit(approval) ? 'edit' : 'view')
   const [asking, setAsking] = useState(false)
   const form = useRef<HTMLFormElement>(null)
   const edit = usePayloadEdit(approval)
@@ -76,7 +77,7 @@ export function DecisionForm({
             onApprove={approve}
           />
         )}
-        {mode === 'edit' && <DiscardButton onDiscard={() => (show('view'), edit.set(edit.payload))} />}
+        {mode === 'edit' && <DiscardButton onDiscard={() => (show('view'), edit.discard())} />}
         {mode === 'view' && edit.isAllowed && <EditButton onEdit={() => show('edit')} />}
         <RefuseButtons onRevise={() => show('revise')} onReject={() => show('reject')} />
       </div>
@@ -97,7 +98,7 @@ function DecisionHints({ hasVoted: voted, canEdit }: { hasVoted: boolean; canEdi
 /** The edit of a payload. If several people must approve, the first of them may have edited it already. */
 function usePayloadEdit(approval: Approval) {
   const payload = editedPayload(approval)
-  const [edited, set] = useState<JsonObject>(payload)
+  const [edited, set] = useState<JsonObject>({ ...payload, ...undoneEdit(approval) })
   const change = changedValues(payload, edited)
   return {
     isAllowed: approval.allowed_decisions.includes('edit'),
@@ -105,6 +106,7 @@ function usePayloadEdit(approval: Approval) {
     amount: approval.amount,
     edited,
     set,
+    discard: () => (forgetUndoneEdit(approval), set(payload)),
     changes: Object.keys(change).length,
     /** The new values, to copy. */
     typed: Object.values(change).map(toText).join('\n\n'),

@@ -5,6 +5,7 @@ import type { Approval, Schemas } from '../../api/types.ts'
 import { batchTotals } from './batch-totals.ts'
 import { approvalSummary } from './approval-summary.ts'
 import { isReader } from './may-decide.ts'
+import { keepUndoneEdit } from './undone-edits.ts'
 
 export type Held = Schemas['HeldApproval']
 
@@ -50,8 +51,11 @@ function toDecision(approvals: readonly Approval[]): HeldDecision | null {
 export function useUndo() {
   const queries = useQueryClient()
   return useMutation({
-    mutationFn: (approvalIds: readonly string[]) =>
-      Promise.all(approvalIds.map((id) => callApi(`/v1/approvals/${id}/held`, { method: 'DELETE' }))),
+    mutationFn: (approvalIds: readonly string[]) => {
+      const pending = queries.getQueryData(approvalsQuery('pending').queryKey) ?? []
+      for (const approval of pending) if (approvalIds.includes(approval.approval_id)) keepUndoneEdit(approval)
+      return Promise.all(approvalIds.map((id) => callApi(`/v1/approvals/${id}/held`, { method: 'DELETE' })))
+    },
     onSettled: () => queries.invalidateQueries({ queryKey: ['approvals'] }),
   })
 }

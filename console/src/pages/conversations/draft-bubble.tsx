@@ -11,6 +11,7 @@ import { SessionHeldRow } from '../approvals/held-decision-list.tsx'
 import { useKeepText } from '../approvals/kept-texts.ts'
 import { RejectForm, ReviseForm } from '../approvals/note-form.tsx'
 import { RequireApprover } from '../approvals/require-approver.tsx'
+import { forgetUndoneEdit, undoneEdit } from '../approvals/undone-edits.ts'
 import { type Decision, useDecision } from '../approvals/use-decision.ts'
 import { conversationsText } from './text.ts'
 
@@ -35,8 +36,9 @@ export function DraftBubble({
   answeredBy: string | null
 }) {
   const proposed = toText(editedPayload(approval)[field])
-  const [mode, setMode] = useState<DraftMode>('view')
-  const [text, setText] = useState(proposed)
+  const undone = undoneEdit(approval)
+  const [mode, setMode] = useState<DraftMode>(undone ? 'edit' : 'view')
+  const [text, setText] = useState(toText(undone?.[field] ?? proposed))
   const { held } = approval
   useKeepText(approval, 'edit', mode === 'edit' && text !== proposed ? text : null)
   return (
@@ -76,7 +78,7 @@ export function DraftBubble({
             mode={mode}
             edited={text === proposed ? null : { [field]: text }}
             onMode={setMode}
-            onDiscard={() => (setText(proposed), setMode('view'))}
+            onDiscard={() => (forgetUndoneEdit(approval), setText(proposed), setMode('view'))}
           />
         </RequireApprover>
       )}

@@ -16,6 +16,7 @@ import { HeldDecisionRow } from '../approvals/held-decision-list.tsx'
 import { forgetTextsOf } from '../approvals/kept-texts.ts'
 import { approvedAs, type Decision, type SendDecision } from '../approvals/use-decision.ts'
 import { approvalsText } from '../approvals/text.ts'
+import { keepUndoneEdit } from '../approvals/undone-edits.ts'
 import type { Outcome } from './outcome-message.tsx'
 import { decideText } from './text.ts'
 
@@ -95,7 +96,10 @@ function useLinkDecision({
     onError: onFailed,
   })
   const undo = useMutation({
-    mutationFn: () => withdrawWithLink(token),
+    mutationFn: () => {
+      keepUndoneEdit(approval)
+      return withdrawWithLink(token)
+    },
     onSettled: () => queries.invalidateQueries({ queryKey }),
   })
   return {
