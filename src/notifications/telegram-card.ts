@@ -72,6 +72,7 @@ const keyboardOf = (buttons: JsonObject[]): JsonObject[][] => (buttons.length ==
 function cardButtons(card: Card, number = ''): JsonObject[] {
   const approve = card.risk === 'high' ? 'askApprove' : 'approve'
   const names: Record<ChatDecision, TelegramButton> = { approve, edit: 'edit', revise: 'note', reject: 'askReject' }
+  if (card.outcome !== null) return []
   if (card.canUndo) return [button(number + UNDO_TEXT, 'undo', card)]
   return decisionButtons(card).map(({ decision, text }) => button(number + text, names[decision], card))
 }

@@ -37,9 +37,8 @@ export interface ChatApp extends TeamApp {
 export const CHAT_APPROVALS = [
   { action: 'archive_order', risk: 'low', required: true },
   { action: 'pay', risk: 'high', needed: 2 },
-  { action: 'pay_much', risk: 'low', needed: 3 },
+  { action: 'pay_much', risk: 'high', needed: 3 },
   { action: 'payout', risk: 'high' },
-  { action: 'remind', risk: 'low' },
   { action: 'transfer', approvers: ['admin'] },
 ]
 

@@ -21,7 +21,6 @@ import {
   deliverTelegram,
   linkTelegramMember,
   messageAbout,
-  type TelegramMessage,
 } from './telegram-app.ts'
 
 export type Decision = 'approve' | 'reject'
@@ -98,19 +97,12 @@ async function telegramPerson(app: PeopleApp, chat: number): Promise<DecidingPer
   const member = await linkTelegramMember(telegram, chat)
   const alerts = () =>
     callsOf(telegram, 'answerCallbackQuery').filter((one) => one.callback_query_id === `query-${chat}`)
-  const openPrompt = async (message: TelegramMessage, text: string) => {
-    await deliverTelegram(telegram, clickUpdate(chat, message, text))
-    const prompt = callsOf(telegram, 'sendMessage').findLast(({ chat_id }) => chat_id === chat)
-    if (!prompt) throw new Error(`chat ${chat} has no prompt`)
-    return prompt
-  }
   const prepare: DecidingPerson['prepare'] = async (approval, decision) => {
     const text = decision === 'approve' ? 'Approve' : 'Reject'
-    const message = await messageAbout(telegram, member, approval)
-    // An approval of low risk is made with the first click; everything else is confirmed.
-    const { risk } = await readApproval(app, approval)
-    const isConfirmed = decision === 'reject' || risk === 'high'
-    const click = clickUpdate(chat, isConfirmed ? await openPrompt(message, text) : message, text)
+    await deliverTelegram(telegram, clickUpdate(chat, await messageAbout(telegram, member, approval), text))
+    const prompt = callsOf(telegram, 'sendMessage').findLast(({ chat_id }) => chat_id === chat)
+    if (!prompt) throw new Error(`chat ${chat} has no prompt`)
+    const click = clickUpdate(chat, prompt, text)
     app.clicks.telegram.push(JSON.stringify(click))
     return async (url) => {
       const before = alerts().length

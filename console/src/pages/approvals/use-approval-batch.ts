@@ -37,6 +37,8 @@ export function useApprovalBatch(): ApprovalBatch {
   const [sent, setOutcomes] = useState<ReadonlyMap<string, BatchOutcome>>(new Map())
   const [busy, setBusy] = useState(false)
   const outcomes = busy || !pending ? sent : settleHolds(sent, pending, session)
+  // What was undone is forgotten, so that a later decision of another person is not taken for an approval of the reader.
+  if (outcomes.size < sent.size) setOutcomes(outcomes)
   const decide = async (to: 'approve' | 'reject', body: JsonObject) => {
     setBusy(true)
     const hold_s = to === 'approve' && selected.some(isHeldFirst) ? HOLD_S : 0
