@@ -178,7 +178,8 @@ export async function decideAtOnce(
 }
 
 /** Whether the answer says that the person's own decision is the outcome. */
-export const hasWon = ({ text }: { text: string }): boolean => [DONE, 'Approved', 'Rejected'].includes(text)
+export const hasWon = ({ text }: { text: string }): boolean =>
+  [DONE, 'Approved', 'Rejected', 'Sending in 5 s'].includes(text)
 
 /** Checks that every message that was posted shows the outcome and no buttons, and that the links of mails say it. */
 export async function expectMessagesShow(app: PeopleApp, approval: string, outcome: string): Promise<void> {
