@@ -174,6 +174,8 @@ describe('undo an approval of high risk', () => {
     await undo(page).waitFor()
     await passHold()
     await panel.getByRole('heading', { name: '3 decided, 1 failed' }).waitFor()
+    // The heading counts what is held as well.
+    await panel.getByText('Approved: 3 refunds, $350.00').waitFor()
     expect(await panel.getByRole('list', { name: 'Results' }).getByRole('listitem').allTextContents()).toEqual([
       'Approved: 3 refunds, $350.00',
       'Failed: 1 refund, $100.00',
