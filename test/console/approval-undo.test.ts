@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { writeFiles } from '../app.ts'
 import { accessibilityViolations, consoleFixture, HAS_HORIZONTAL_SCROLL, waitForStatus } from './console-browser.ts'
+import { holdForMinute, passHold } from './held-approvals.ts'
 import { PAYMENTS } from './payments-wedge.ts'
 import { createMembers } from './sample-data.ts'
 
@@ -19,29 +20,16 @@ describe('undo an approval of high risk', () => {
     (await console().call('GET', `/v1/approvals?task_id=${task}`)).body.data[0].approval_id as string
   const statusOf = async (task: string) => (await console().call('GET', `/v1/tasks/${task}`)).body.status
   const sentOrders = () => console().received.map(({ body }) => JSON.parse(body).order_id)
-  /** Opens a page whose approvals are held for a minute, so that a slow machine cannot miss the seconds of undo. */
+  /** Opens a page whose approvals are held for a minute. */
   const open = async (
     path: string,
     options: Parameters<ReturnType<typeof console>['newPage']>[0] = {},
   ): Promise<Page> => {
     const page = await console().newPage(options)
-    await page.route(/\/approve$/, (route) => {
-      const body = route.request().postDataJSON()
-      expect(body.hold_s).toBe(5)
-      return route.continue({ postData: JSON.stringify({ ...body, hold_s: 60 }) })
-    })
+    await holdForMinute(page)
     await page.goto(console().url + path)
     return page
   }
-  /** Ends the holds; the service makes the approvals in its next round. */
-  const passHold = () =>
-    console().app.ctx.store.transact((db) =>
-      db
-        .updateTable('approvals')
-        .set({ held_until: new Date().toISOString() })
-        .where('held_until', 'is not', null)
-        .execute(),
-    )
   const approveByClick = async (page: Page) => {
     await page.getByRole('button', { name: 'Approve a', exact: true }).click()
     await page.getByRole('button', { name: /press again to confirm/ }).click()
@@ -56,7 +44,7 @@ describe('undo an approval of high risk', () => {
     expect(await accessibilityViolations(page)).toEqual([])
     expect(await statusOf(task)).toBe('awaiting_approval')
     expect(sentOrders()).not.toContain('C-1')
-    await passHold()
+    await passHold(console())
     await waitForStatus(console(), task, 'succeeded')
     expect(sentOrders()).toContain('C-1')
     await expect.poll(() => undo(page).count()).toBe(0)
@@ -75,7 +63,7 @@ describe('undo an approval of high risk', () => {
     await other.getByText(/^Approved by API key .+ Sending/).waitFor()
     expect(await other.getByRole('button', { name: /^(Undo|Approve a$|Reject r$)/ }).count()).toBe(0)
     await page.close()
-    await passHold()
+    await passHold(console())
     await waitForStatus(console(), task, 'succeeded')
     expect(sentOrders().filter((order) => order === 'T-1')).toHaveLength(1)
     await other.getByText('Approved by API key').first().waitFor()
@@ -136,7 +124,7 @@ describe('undo an approval of high risk', () => {
     await page.keyboard.press('a')
     await undo(page).waitFor()
     await page.getByRole('link', { name: 'Tasks', exact: true }).click()
-    await passHold()
+    await passHold(console())
     await waitForStatus(console(), task, 'succeeded')
   })
 
@@ -172,7 +160,7 @@ describe('undo an approval of high risk', () => {
     await panel.getByRole('button', { name: 'Approve 4' }).click()
     await panel.getByRole('button', { name: /press again to confirm/ }).click()
     await undo(page).waitFor()
-    await passHold()
+    await passHold(console())
     await panel.getByRole('heading', { name: '3 decided, 1 failed' }).waitFor()
     // The heading counts what is held as well.
     await panel.getByText('Approved: 3 refunds, $350.00').waitFor()

@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { accessibilityViolations, consoleFixture, waitForStatus } from './console-browser.ts'
+import { holdForMinute, passHold } from './held-approvals.ts'
 
 describe('approvals page', () => {
   const console = consoleFixture()
@@ -20,7 +21,9 @@ describe('approvals page', () => {
     const tasks = [await refund('B-1'), await refund('B-2'), await refund('B-3')]
     const approvals = []
     for (const task of tasks) approvals.push(await approvalOf(task))
-    const page = await console().open('/approvals')
+    const page = await console().newPage()
+    await holdForMinute(page)
+    await page.goto(`${console().url}/approvals`)
     await expect.poll(() => rows(page).count()).toBe(3)
     await page.keyboard.press('x')
     await page.keyboard.press('j')
@@ -37,14 +40,14 @@ describe('approvals page', () => {
     expect(await statusOf(tasks[0] ?? '')).toBe('awaiting_approval')
     await page.keyboard.press('a')
     await page.getByRole('heading', { name: '2 decided, 1 failed' }).waitFor()
-    const outcomes = await page
-      .getByRole('list', { name: 'Selected approvals' })
-      .getByRole('listitem')
-      .allTextContents()
-    const counted = ['approved', 'already decided (rejected)'].map(
-      (end) => outcomes.filter((text) => text.endsWith(end)).length,
-    )
-    expect(counted).toEqual([2, 1])
+    const outcomes = page.getByRole('list', { name: 'Selected approvals' }).getByRole('listitem')
+    const countOutcomes = async (...ends: string[]) => {
+      const texts = await outcomes.allTextContents()
+      return ends.map((end) => texts.filter((text) => text.endsWith(end)).length)
+    }
+    expect(await countOutcomes('sending', 'already decided (rejected)')).toEqual([2, 1])
+    await passHold(console())
+    await expect.poll(() => countOutcomes('approved', 'already decided (rejected)')).toEqual([2, 1])
     expect(await accessibilityViolations(page)).toEqual([])
     await page.keyboard.press('Escape')
     await page.getByText('No pending approvals').waitFor()
@@ -87,7 +90,7 @@ describe('approvals page', () => {
   test('approvals and tasks: a tab shows no number until it is known', async () => {
     for (const [path, label] of [
       ['approvals', 'Pending'],
-      ['tasks', 'Queued'],
+      ['tasks', 'Not started'],
     ] as const) {
       const page = await console().newPage()
       let release = () => {}

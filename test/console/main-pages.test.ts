@@ -7,6 +7,7 @@ import {
   LAYOUT_SHIFT,
   waitForStatus,
 } from './console-browser.ts'
+import { holdForMinute, passHold } from './held-approvals.ts'
 
 const REFUND = { order_id: 'A-1001', amount_usd: 84.5, reason: 'arrived damaged', customer_email: 'ada@example.com' }
 
@@ -135,7 +136,9 @@ describe('main pages', () => {
       input: { to: 'bob@example.com', subject: 'Hello' },
     })
     await waitForStatus(console(), task, 'awaiting_approval')
-    const page = await console().open('/approvals')
+    const page = await console().newPage()
+    await holdForMinute(page)
+    await page.goto(`${console().url}/approvals`)
     await page.getByRole('heading', { name: /Send through post to bob@example.com/ }).waitFor()
     await page.keyboard.press('e')
     await page.getByLabel('Subject').fill('Good morning')
@@ -146,7 +149,9 @@ describe('main pages', () => {
     await page.getByRole('button', { name: 'Approve with 2 changes' }).click()
     await page.getByRole('button', { name: /press again to confirm/ }).click()
     const summary = 'Send through post to carol@example.com'
-    await page.getByText(`Approved with edits: ${summary}`).waitFor()
+    await page.getByRole('status').getByText(summary).waitFor()
+    await passHold(console())
+    await page.getByText('No pending approvals').waitFor()
     await waitForStatus(console(), task, 'succeeded')
     expect(JSON.parse(console().received.at(-1)?.body ?? '')).toMatchObject({
       to: 'carol@example.com',

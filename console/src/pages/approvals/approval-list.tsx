@@ -48,12 +48,16 @@ export function ApprovalList({
 function useShowOpenRow(openId: string | undefined): RefObject<HTMLDivElement | null> {
   const list = useRef<HTMLDivElement>(null)
   useEffect(() => {
-    const row = list.current?.querySelector('[aria-current="true"]')
-    if (!list.current || !row) return
-    const frame = list.current.getBoundingClientRect()
-    const { top, bottom, height } = row.getBoundingClientRect()
-    if (top < frame.top || bottom > frame.bottom)
-      list.current.scrollTop += top - frame.top - (frame.height - height) / 2
+    if (!list.current) return
+    const rows = [...list.current.querySelectorAll('li')]
+    const index = rows.findIndex((row) => row.querySelector('[aria-current="true"]'))
+    const height = rows[index]?.offsetHeight
+    if (height === undefined) return
+    // The sum of the heights, because a row that is moving is not yet at its position.
+    const top = rows.slice(0, index).reduce((sum, { offsetHeight }) => sum + offsetHeight, 0)
+    const { scrollTop, clientHeight } = list.current
+    if (top < scrollTop || top + height > scrollTop + clientHeight)
+      list.current.scrollTop = top - (clientHeight - height) / 2
   }, [openId])
   return list
 }

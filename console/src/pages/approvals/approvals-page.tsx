@@ -33,7 +33,9 @@ export function ApprovalsPage() {
   const batch = useApprovalBatch()
   // Pending approvals are ordered by expiry, decided ones by time, newest first.
   const approvals = status === 'pending' ? (data?.toReversed() ?? []) : (data ?? [])
-  const index = id === undefined ? 0 : approvals.findIndex(({ approval_id }) => approval_id === id)
+  const first = approvals.find(({ held }) => !held) ?? approvals[0]
+  const shownId = id ?? first?.approval_id
+  const index = approvals.findIndex(({ approval_id }) => approval_id === shownId)
   const linked = useLinkedApproval(data && index < 0 ? id : undefined)
   const open = useLastShown(approvals[index] ?? linked.data, id)
   const show = (approval: Approval | undefined) => {
@@ -43,9 +45,9 @@ export function ApprovalsPage() {
   }
   const areDetailsLoading = useIsFirstLoading(open?.approval_id)
   const isShown = useIsShown(open?.approval_id)
-  const leave = ({ approval_id }: Approval) =>
-    isShown(approval_id) && show(approvals[index + 1] ?? approvals[index - 1])
-  useInUrl(id === undefined ? approvals[0] : undefined)
+  const leave = ({ approval_id }: Approval) => isShown(approval_id) && show(findNeighbour(approvals, index))
+  // A held approval leaves the list by itself, and then the page shows the next one.
+  useInUrl(id === undefined && !first?.held ? first : undefined)
   const step = (by: 1 | -1) => approvals[index + by] && show(approvals[index + by])
   const clear = () => {
     batch.clear()
@@ -88,6 +90,10 @@ export function ApprovalsPage() {
     </Page>
   )
 }
+
+/** The next approval that still needs a decision, or else the one before it. */
+const findNeighbour = (approvals: Approval[], index: number): Approval | undefined =>
+  [...approvals.slice(index + 1), ...approvals.slice(0, Math.max(0, index)).toReversed()].find(({ held }) => !held)
 
 /** For phones, where the list is below the open approval. An approval that was decided meanwhile has no position. */
 function ListPosition({ index, count, onStep }: { index: number; count: number; onStep: (by: 1 | -1) => void }) {

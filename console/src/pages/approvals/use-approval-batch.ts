@@ -67,8 +67,12 @@ export function useApprovalBatch(): ApprovalBatch {
       (!session || (isApprover(approval, session) && !isExcluded(approval, session))),
     select: (approvals) => !busy && outcomes.size === 0 && setSelected(approvals),
     decide: (to, body) => void decide(to, body),
-    undo: () =>
-      undo.mutate(selected.flatMap(({ approval_id: id }) => (outcomes.get(id)?.state === 'held' ? [id] : []))),
+    undo() {
+      const ids = selected.flatMap(({ approval_id: id }) => (outcomes.get(id)?.state === 'held' ? [id] : []))
+      // Forgotten, because a later decision of another member would look like the end of the hold.
+      const forget = () => setOutcomes((before) => new Map([...before].filter(([id]) => !ids.includes(id))))
+      undo.mutate(ids, { onSuccess: forget })
+    },
     clear() {
       setSelected([])
       setOutcomes(new Map())

@@ -1,0 +1,21 @@
+import type { Page } from 'playwright-core'
+import { expect } from 'vitest'
+import type { Console } from './console-browser.ts'
+
+/** Makes the page ask for a hold of a minute, so that a slow machine cannot miss the seconds of undo. */
+export const holdForMinute = (page: Page): Promise<unknown> =>
+  page.route(/\/approve$/, (route) => {
+    const body = route.request().postDataJSON()
+    expect(body.hold_s).toBe(5)
+    return route.continue({ postData: JSON.stringify({ ...body, hold_s: 60 }) })
+  })
+
+/** Ends the holds; the service makes the approvals in its next round. */
+export const passHold = ({ app }: Pick<Console, 'app'>): Promise<unknown> =>
+  app.ctx.store.transact((db) =>
+    db
+      .updateTable('approvals')
+      .set({ held_until: new Date().toISOString() })
+      .where('held_until', 'is not', null)
+      .execute(),
+  )
