@@ -54,9 +54,9 @@ export function startSession(ctx: Ctx): SessionState {
   return state
 }
 
-/** Ends all requests of the session. The first reason counts. */
+/** Ends all requests of the session. The first reason counts, and none after the call: its end also ends a program. */
 export function failSession(state: SessionState, failure: Error): void {
-  state.failure ??= failure
+  if (!state.ended.signal.aborted) state.failure ??= failure
   state.over.abort()
 }
 

@@ -110,6 +110,23 @@ eachStore((store) => {
   })
 })
 
+test("a changed `env` needs the admin's confirmation of the tools again", async () => {
+  const onCall = 'return process.env.GREETING'
+  const app = await openWedgeServerApp('sqlite', { 'servers/own.mjs': serverSource({ onCall }) })
+  const command = 'node servers/own.mjs'
+  const path = await connectCommand(app, command, { echo: 'read' }, { GREETING: 'hello' })
+  const output = async () => {
+    const { id } = await startCall(app, 'read')
+    return (await app.finished(id)).output
+  }
+  expect(await output()).toMatchObject({ ok: true, body: 'hello' })
+  const config = { command, wedge: 'desk', env: { GREETING: 'good day' } }
+  expect((await app.call('PUT', path, { config })).status).toBe(200)
+  expect(JSON.stringify(await output())).toContain('has changed since it was confirmed')
+  await app.call('PUT', `${path}/tools/echo`, { class: 'read' })
+  expect(await output()).toMatchObject({ ok: true, body: 'good day' })
+})
+
 test('server-filesystem works in the bwrap sandbox', async () => {
   await useFilesystemServer(await openWedgeServerApp('sqlite', filesystemFiles(), { SVC_SANDBOX: 'bwrap' }))
 })
