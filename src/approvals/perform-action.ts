@@ -62,6 +62,7 @@ function sendThrough(ctx: Ctx, { run, approval, send }: ApprovedAction, connecti
     payload: approvedPayload(approval),
     idempotencyKey: approval.id,
     runSignal: run.over.signal,
+    clientId: run.task.client_id,
     askPerson: run.askForServer(approval.id, connection),
     send,
   })

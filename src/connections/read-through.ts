@@ -19,6 +19,7 @@ export interface ConnectionReadRequest {
   /** Relative to the connection's base URL; null for broker tools. */
   path: string | null
   arguments: Json
+  clientId?: string | null
   askPerson?: AskPerson | undefined
 }
 

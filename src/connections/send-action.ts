@@ -21,6 +21,7 @@ export interface ActionRequest {
   /** The approval's id. */
   idempotencyKey: string
   runSignal: RunSignal
+  clientId?: string | null
   askPerson?: AskPerson | undefined
   /** Sends the action instead of the connection's own executor, such as the reply of a channel. */
   send?: ActionSender | undefined
@@ -106,13 +107,13 @@ async function attemptAction(
 async function findSender(
   ctx: Ctx,
   connection: Connection,
-  { capability, payload, askPerson }: Omit<ActionRequest, 'runSignal' | 'send'>,
+  { capability, payload, clientId = null, askPerson }: Omit<ActionRequest, 'runSignal' | 'send'>,
   runSignal: RunSignal,
 ): Promise<ActionSender> {
   const act = requireExecutor(ctx, connection.kind, 'act')
   await checkToolCall(ctx, connection, { capability, use: 'act', arguments: payload })
   const files = await retryUntilAvailable(() => loadPayloadFiles(ctx, connection.project_id, payload), runSignal)
-  return (context, call) => act(context, { ...call, files, capability, askPerson })
+  return (context, call) => act(context, { ...call, files, capability, clientId, askPerson })
 }
 
 const NO_RESPONSE = { ok: false, status: null, result: null }

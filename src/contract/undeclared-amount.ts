@@ -74,21 +74,37 @@ const IS_PLAIN = /^[a-z0-9_]*$/
 
 const isMisspeltAmountKey = (key: string): boolean => !AMOUNT_KEYS.includes(key) && AMOUNT_KEYS.includes(plainKey(key))
 
-/** The key with its words apart, in lower case: `unitPrice` becomes `unit_price`. */
-const toWords = (key: string): string =>
-  IS_PLAIN.test(key)
-    ? key
-    : key
-        .normalize('NFKC')
-        .replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2')
-        .toLowerCase()
+/** The words of a key in lower case: `unitPrice` has `unit` and `price`. */
+const wordsOf = (key: string): string[] =>
+  key
+    .normalize('NFKC')
+    .replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .toLowerCase()
+    .split(/[^a-z]+/)
 
-const CURRENCY = /currenc(?:y|ies)|(?<![a-z])ccy(?![a-z])/
-const MONEY = /(?:(?<![a-z])(?:amt|value|fee|cent|dollar|usd)|amount|total|price|cost)s?(?![a-z])|(?<![a-z])amount/
-const CENTS = /(?<![a-z])cents?(?![a-z])/
-const UNIT_PRICE = /(?<![a-z])unit(?![a-z])|prices?(?![a-z])/
-const TOTAL = /total(?![a-z])/
-const QUANTITY = /(?<![a-z])(?:quantity|quantities|qty)(?![a-z])/
+const CURRENCY_WORD = /currenc(?:y|ies)$|^ccy$/
+const MONEY_WORD = /^(?:amt|value|fee|cent|dollar|usd|sum|payment)s?$|(?:amount|total|price|cost)s?$|^amount/
+/** The last word of a key that describes money and is none, such as `price_id`, `total_count` and `cost_center`. */
+const OTHER_NOUN =
+  /^(?:at|cent(?:er|re)|code|comment|count|date|description|ids?|key|label|method|name|note|number|ref|reference|status|text|type|url)$/
+const CENTS_WORD = /^cents?$/
+const UNIT_PRICE_WORD = /^unit$|prices?$/
+const TOTAL_WORD = /totals?$/
+const QUANTITY_WORD = /^(?:quantity|quantities|qty)$/
+const OTHER_CURRENCIES = new Set(Intl.supportedValuesOf('currency').map((code) => code.toLowerCase()))
+OTHER_CURRENCIES.delete('usd')
+
+const hasWord = (words: readonly string[], pattern: RegExp): boolean => words.some((word) => pattern.test(word))
+
+const isMoney = (words: readonly string[]): boolean =>
+  hasWord(words, MONEY_WORD) && !OTHER_NOUN.test(words.findLast((word) => word !== '') ?? '')
+
+/** The value of a field for its currency, or a name for an amount in another currency, such as `amount_eur`. */
+function namesOtherCurrency(key: string, value: Json): boolean {
+  const words = wordsOf(key)
+  if (hasWord(words, CURRENCY_WORD)) return !isDollars(value)
+  return value !== null && isMoney(words) && words.some((word) => OTHER_CURRENCIES.has(word))
+}
 
 /** A field of the payload, named from the top level. */
 interface Found<T> {
@@ -102,7 +118,7 @@ const below = <T>(key: string, { path, value }: Found<T>): Found<T> => ({ path: 
 function findOtherCurrency(value: Json): Found<Json> | null {
   if (typeof value !== 'object' || value === null) return null
   for (const [key, inner] of Object.entries(value)) {
-    const isOther = !Array.isArray(value) && CURRENCY.test(toWords(key)) && !isDollars(inner)
+    const isOther = !Array.isArray(value) && namesOtherCurrency(key, inner)
     const found = isOther ? { path: [], value: inner } : findOtherCurrency(inner)
     if (found) return Array.isArray(value) ? found : below(key, found)
   }
@@ -138,31 +154,33 @@ const sumOfList = (list: Json[], key: string): Found<number> => ({
   value: list.reduce<number>((sum, item) => sum + impliedAmount(item, key).value, 0),
 })
 
-const isUnitPrice = (key: string): boolean => UNIT_PRICE.test(toWords(key)) && !TOTAL.test(toWords(key))
+function isUnitPrice(key: string): boolean {
+  const words = wordsOf(key)
+  return hasWord(words, UNIT_PRICE_WORD) && !hasWord(words, TOTAL_WORD)
+}
 
 const quantityOf = (item: JsonObject): number =>
   Object.entries(item)
-    .filter(([key]) => QUANTITY.test(toWords(key)))
+    .filter(([key]) => hasWord(wordsOf(key), QUANTITY_WORD))
     .reduce((most, [, quantity]) => Math.max(most, toNumber(quantity)), 1)
 
 function toDollars(key: string, value: Json): number {
+  const words = wordsOf(key)
+  if (!isMoney(words)) return 0
+  // Forms call any field a value, so a text there is money only if its words are.
+  if (typeof value === 'string' && words.includes('value') && !wordsOf(value).every(isMoneyText)) return 0
   const number = toNumber(value)
-  if (number === 0 || !MONEY.test(toWords(key))) return 0
-  return CENTS.test(toWords(key)) ? number / 100 : number
+  return hasWord(words, CENTS_WORD) ? number / 100 : number
 }
 
-/** A text counts if it has digits and no word but a currency, because some receivers read it as a number. */
+const isMoneyText = (word: string): boolean => /^(?:|us|usd|dollars?)$/.test(word) || OTHER_CURRENCIES.has(word)
+
+/** A text with digits that is no number may mean any amount. */
 function toNumber(value: Json): number {
   if (typeof value === 'number') return Math.abs(value)
   if (typeof value !== 'string' || !/\d/.test(value)) return 0
   const number = Number(value)
-  if (!Number.isNaN(number)) return Math.abs(number)
-  // Two steps, because one expression for both ends takes cubic time on a long text of spaces.
-  const withoutCurrency = value
-    .trim()
-    .replace(/^[a-z]{3}\b/iu, '')
-    .replace(/\b[a-z]{3}$/iu, '')
-  return /\p{L}/u.test(withoutCurrency) ? 0 : Number.POSITIVE_INFINITY
+  return Number.isNaN(number) ? Number.POSITIVE_INFINITY : Math.abs(number)
 }
 
 const MAX_NAME_CHARACTERS = 100

@@ -73,8 +73,8 @@ export function parseAllowedHosts(entries: readonly string[], port: number): All
 }
 
 function parseAllowedHost(entry: string) {
-  // Without brackets, the end of an IPv6 address would look like a port.
-  const [, withPort, portText] = /^(\[[^\]]+\]|[^:]+):(.+)$/.exec(entry) ?? []
+  // An IPv6 address has a port only behind brackets.
+  const [, withPort, portText] = /^(\[[^\]]+\](?:\/\d+)?|[^:[]+):([^:]*)$/.exec(entry) ?? []
   const [name = '', bits] = (withPort ?? entry).replaceAll(/[[\]]/g, '').toLowerCase().split('/')
   const family = isIP(name)
   const maxBits = family === 4 ? 32 : 128

@@ -1,4 +1,5 @@
 import { deleteLoginFailures } from '../accounts/credential-rows.ts'
+import { lockClient } from '../accounts/client-lock-rows.ts'
 import { countStoredBytes } from '../accounts/storage-usage.ts'
 import type { OpenEffect } from '../approvals/effect-rows.ts'
 import { appendAuditEntry } from '../audit/append.ts'
@@ -59,17 +60,32 @@ export async function eraseClient(ctx: Ctx, scope: ProjectScope, client: ClientW
     if (connection) await removeConnection(ctx, scope, connection)
     counts.connections++
   }
-  await eraseTasks(ctx, scope, client.id, counts)
-  counts.files += await eraseFiles(ctx, client.id)
-  await inTx(ctx, async (tx) => {
+  for (let lastTask = ''; ; ) {
+    lastTask = await eraseTasks(ctx, scope, client.id, counts, lastTask)
+    counts.files += await eraseFiles(ctx, client.id)
+    if (await deleteEmptyClient(ctx, scope, client, counts, lastTask)) return counts
+  }
+}
+
+/** False if the client got a task meanwhile. */
+function deleteEmptyClient(
+  ctx: Ctx,
+  scope: ProjectScope,
+  client: ClientWithHandles,
+  counts: ErasedCounts,
+  lastTask: string,
+): Promise<boolean> {
+  return inTx(ctx, async (tx) => {
+    await lockClient(tx.db, client.id)
+    if ((await listTasksToErase(tx.db, client.id, lastTask, 1)).length > 0) return false
     Object.assign(counts, await deleteThreads(tx.db, client.id))
     await emptyCases(tx.db, client.id)
     // An inbound message may have claimed a handle for the client until here.
     await deleteAccess(tx, client)
     if (!(await deleteClient(tx.db, client.id))) throw notFound('client')
     await appendAuditEntry(tx, client.project_id, scope.actor, 'client.erased', client.id, { ...counts })
+    return true
   })
-  return counts
 }
 
 /** Also the counters of limits, which are named by the client and its addresses. */
@@ -79,8 +95,15 @@ async function deleteAccess(tx: Tx, { id, project_id, handles }: ClientWithHandl
     await deleteLoginFailures(tx.db, subject)
 }
 
-async function eraseTasks(ctx: Ctx, scope: ProjectScope, clientId: string, counts: ErasedCounts): Promise<void> {
-  for (let after = ''; ; ) {
+/** Erases the tasks that come after one, and returns the last one. */
+async function eraseTasks(
+  ctx: Ctx,
+  scope: ProjectScope,
+  clientId: string,
+  counts: ErasedCounts,
+  lastTask: string,
+): Promise<string> {
+  for (let after = lastTask; ; ) {
     const tasks = await listTasksToErase(ctx.db, clientId, after, TASKS_PER_BATCH)
     for (const { id, status } of tasks) if (!isTerminalStatus(status)) await cancelUnfinished(ctx, scope, id)
     await inTx(ctx, async (tx) => {
@@ -94,7 +117,7 @@ async function eraseTasks(ctx: Ctx, scope: ProjectScope, clientId: string, count
     })
     counts.tasks += tasks.length
     const last = tasks.at(-1)
-    if (!last || tasks.length < TASKS_PER_BATCH) return
+    if (!last || tasks.length < TASKS_PER_BATCH) return last?.id ?? after
     after = last.id
   }
 }

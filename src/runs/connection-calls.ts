@@ -79,7 +79,8 @@ export async function executeRead(
     throw tooManyRequests(`more than ${ctx.config.readMaxPerTask} reads in one task`, 60)
   run.readCount++
   const askPerson = run.askForServer(`read ${run.readCount}`, connection)
-  const request = { capability, path: read.path ?? null, arguments: read.arguments ?? {}, askPerson }
+  const clientId = run.task.client_id
+  const request = { capability, path: read.path ?? null, arguments: read.arguments ?? {}, clientId, askPerson }
   const result = await run.workingTime
     .whileWorking(() => readThroughConnection(ctx, connection, request))
     .catch(problemOrThrow)

@@ -552,6 +552,8 @@ export interface ConnectionToolRow {
 /** The files that the MCP server of a connection keeps between calls. */
 export interface ConnectionFilesRow {
   connection_id: string
+  /** Empty: of tasks without a client. */
+  client_id: string
   /** Each file by its path, in base64. */
   content: JsonText
   updated_at: IsoTime

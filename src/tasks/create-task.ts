@@ -20,7 +20,7 @@ import { clampConstraints } from './constraints.ts'
 import { bindIdempotencyKey, type IdempotencyKey, taskIdOfIdempotencyKey } from './idempotency.ts'
 import { insertReportRowIfLate } from './late-report-rows.ts'
 import { lockRateLimit } from './rate-limit.ts'
-import { requireClientExists } from './require-client.ts'
+import { lockExistingClient, requireClientExists } from './require-client.ts'
 import { findTaskUnscoped, insertTask } from './rows.ts'
 import { checkToolNames } from './tools.ts'
 
@@ -75,6 +75,8 @@ export async function createTask(
     const turn = await lockRateLimit(tx, scope.projectId, ctx.config.taskRatePerMin, 'tasks')
     // Nothing is written before a refusal, because that would undo the other creations of the commit.
     if (turn.refusal) return replayOrThrow(turn.refusal, tx, scope, key)
+    // The client may be erased at the same moment.
+    if (plan.client_id !== null) await lockExistingClient(tx, scope.projectId, plan.client_id)
     const bound = key ? await bindIdempotencyKey(tx, scope.projectId, key, plan.id) : plan.id
     if (bound !== plan.id) return { task: await requireBoundTask(tx, bound), replayed: true }
     await turn.take()

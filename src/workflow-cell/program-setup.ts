@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, readSync, statSync, writeFileSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import {
   MAX_PROGRAM_FILES_MB,
   type ProgramEnd,
@@ -14,6 +14,7 @@ import {
  * server, and writes them to the service when the input ends.
  */
 const MAX_FILES = 1_000
+const LAST_WRITES_MS = 500
 const INPUT = 0
 const OUTPUT = 1
 
@@ -25,7 +26,8 @@ for (const [path, base64] of Object.entries(files)) {
   writeFileSync(join(folder, path), base64, 'base64')
 }
 for (const [name, value] of Object.entries(env)) process.env[name] = value.replaceAll('$TMP', folder)
-process.stdin.on('end', () => process.exit())
+// What the server still writes after its last answer is finished first; a server with a timer would never end by itself.
+process.stdin.on('end', () => setTimeout(() => process.exit(), LAST_WRITES_MS).unref())
 process.once('exit', () => {
   const end: ProgramEnd = { program_files: collectFiles() }
   writeText(`\n${JSON.stringify(end)}\n`)
@@ -34,12 +36,12 @@ process.once('exit', () => {
 function collectFiles(): ProgramFiles | null {
   const found: ProgramFiles = {}
   let bytes = 0
-  for (const path of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
-    const file = join(folder, path)
-    if (!statSync(file).isFile()) continue
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue
+    const file = join(entry.parentPath, entry.name)
     bytes += statSync(file).size
     if (bytes > MAX_PROGRAM_FILES_MB * 1024 * 1024 || Object.keys(found).length >= MAX_FILES) return null
-    found[path] = readFileSync(file, 'base64')
+    found[relative(folder, file)] = readFileSync(file, 'base64')
   }
   return found
 }

@@ -89,9 +89,18 @@ describe('amount limits', () => {
     [{ amount: 1, charge: { total: 'EUR 5,000' } }, false],
     [{ amount: 1, unitPrice: 1, quantity: 1000 }, false],
     [{ amount: 1, totalAmount: 2 }, false],
+    [{ amount: 1, totalamount: 2 }, false],
+    [{ amount: 10, refund: { amount: 'US$5,000' } }, false],
+    [{ amount: 10, refund: { amount: '5000 US dollars' } }, false],
+    [{ amount: 10, refund: { value: '5000 US dollars' } }, false],
+    [{ amount: 10, refund: { sum: 5000 } }, false],
+    [{ amount: 10, payment: 5000 }, false],
+    [{ amount: 10, amount_eur: 10 }, false],
+    [{ amount: 10, priceEUR: 10 }, false],
+    [{ amount: 49, cost_center: 4711, total_count: 300, priceId: 12_345, payment_method: 'visa 4242' }, true],
     [{ amount: 1, charge: { total: ' EUR 5,000 ' } }, false],
     [{ amount: 1, charge: { total: '5,000 EUR' } }, false],
-    [{ amount: 1, charge: { total: '5,000 of them' } }, true],
+    [{ amount: 1, charge: { total: '5,000 of them' } }, false],
   ])('the payload %j is within $50.00: %s', (payload, approve) => {
     expect(approves(payload)).toBe(approve)
   })

@@ -3,7 +3,7 @@ import { createServer, type Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { loadConfig } from '../../src/config/config.ts'
-import { isPrivateAddress, parseAllowedHosts } from '../../src/egress/address-rules.ts'
+import { isListedHost, isPrivateAddress, parseAllowedHosts } from '../../src/egress/address-rules.ts'
 import { createEgressClient, type EgressError } from '../../src/egress/http-client.ts'
 import { openUpstreamServer, worldWithTestClock } from '../connections/test-context.ts'
 
@@ -170,6 +170,13 @@ describe('blocked addresses', () => {
       expect((await open.request({ ...request, url })).status).toBe(200)
       const closed = createEgressClient(allowing(`${host}:${server.port === 80 ? 81 : 80}`), { lookup })
       expect((await failure(closed.request({ ...request, url }))).kind).toBe('blocked')
+    },
+  )
+
+  test.each(['fd00::/8', '[fd00::]/8', 'fd00::1', '[fd00::1]', '[fd00::1]:443'])(
+    '%s in SVC_EGRESS_ALLOW is accepted',
+    (entry) => {
+      expect(isListedHost(parseAllowedHosts([entry], 443), 'fd00::1')).toBe(true)
     },
   )
 

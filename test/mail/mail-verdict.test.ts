@@ -31,6 +31,11 @@ describe('the verdict in Authentication-Results', () => {
       ['pass', 'none', 'fail'],
     ],
     [
+      'a property of the sender with results',
+      'mx.shop.example; dkim=pass header.i=a;dmarc=pass@evil.example; dmarc=fail',
+      ['none', 'pass', 'fail'],
+    ],
+    [
       'an address of the sender with results',
       'mx.shop.example; spf=pass smtp.mailfrom=a@b;x;dmarc=pass;dkim=pass; dkim=none',
       ['pass', 'none', 'none'],

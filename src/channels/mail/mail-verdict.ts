@@ -53,7 +53,10 @@ export const toVerdictJson = ({ spf, dkim, dmarc, by }: MailVerdict): JsonObject
 
 const readSpf = (headers: MailHeaders, name: string): VerdictResult => toResult(findSingleHeader(headers, name))
 
-/** One valid signature is enough, so a pass outweighs the other results of DKIM. */
+/**
+ * One valid signature is enough, so a pass outweighs the other results of DKIM. SPF and DMARC have one result: a second one is
+ * part of a text of the sender, so a pass does not count beside it.
+ */
 function combineResults(parts: readonly string[]): Omit<MailVerdict, 'by'> {
   const found = parts.flatMap((part) => {
     const [, method, result] = /^\s*([a-z]+)(?:\/\d+)?\s*=\s*([a-z]+)/i.exec(part) ?? []
@@ -61,7 +64,8 @@ function combineResults(parts: readonly string[]): Omit<MailVerdict, 'by'> {
   })
   const resultOf = (method: string) => {
     const results = found.filter((one) => one.method === method).map(({ result }) => result)
-    return (method === 'dkim' && results.find((result) => result === 'pass')) || results[0] || 'none'
+    if (method === 'dkim') return results.find((result) => result === 'pass') ?? results[0] ?? 'none'
+    return results.find((result) => result !== 'pass') ?? results[0] ?? 'none'
   }
   return { spf: resultOf('spf'), dkim: resultOf('dkim'), dmarc: resultOf('dmarc') }
 }

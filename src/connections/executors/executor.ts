@@ -40,6 +40,8 @@ export interface ConnectionUse {
   connection: Connection
   secret: string | null
   capability: string
+  /** Of the task that uses it; absent: none. */
+  clientId?: string | null
   askPerson?: AskPerson | undefined
 }
 

@@ -32,7 +32,7 @@ export async function openTransport(
   state: SessionState,
 ): Promise<OpenTransport> {
   if (isWedgeServer(server.connection.config)) {
-    const { program, address } = await findServerProgram(ctx, server.connection)
+    const { program, address } = await findServerProgram(ctx, server)
     const { transport, running } = openProgramTransport(ctx, library, program, state)
     const { setup } = program
     const end = setup === null ? () => running.kill() : () => keepFiles(ctx, server, setup.files, running)
@@ -49,14 +49,15 @@ export async function openTransport(
 /** Ends the program and stores its files for the next call. A failure is only logged: the call itself has its result. */
 async function keepFiles(
   ctx: Ctx,
-  { connection }: McpServer,
+  { connection, clientId = null }: McpServer,
   before: ProgramFiles,
   running: RunningProgram,
 ): Promise<void> {
   try {
     const after = await running.finish()
     if (after === null) ctx.world.log.warn({ connection: connection.id }, FILES_NOT_KEPT)
-    else await saveProgramFiles(ctx, connection.id, before, after)
+    else if (!(await saveProgramFiles(ctx, { connection_id: connection.id, client_id: clientId ?? '' }, before, after)))
+      ctx.world.log.warn({ connection: connection.id }, FILES_NOT_KEPT)
   } catch (err) {
     ctx.world.log.warn({ err, connection: connection.id }, FILES_NOT_KEPT)
   }

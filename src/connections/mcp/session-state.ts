@@ -8,6 +8,8 @@ import type { Connection } from '../rows.ts'
 export interface McpServer {
   connection: Connection
   secret: string | null
+  /** Of the task that calls; absent: none. */
+  clientId?: string | null
   askPerson?: AskPerson | undefined
 }
 

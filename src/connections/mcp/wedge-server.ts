@@ -11,6 +11,7 @@ import { digestFolder, isNodePackages, MAX_HASHED_BYTES, MAX_HASHED_FILES } from
 import { requireWedge } from '../../wedges/enabled-wedges.ts'
 import type { Connection } from '../rows.ts'
 import { findProgramFiles } from './program-file-rows.ts'
+import type { McpServer } from './session-state.ts'
 
 const MAX_COMMAND_CHARACTERS = 2_000
 
@@ -73,7 +74,10 @@ const splitWords = (command: string): string[] =>
 /** The program to start, and the address that the hash of its tools covers. Throws a 400 if the wedge does not have it. */
 export async function findServerProgram(
   ctx: Ctx,
-  { id, project_id: projectId, name, config }: Connection,
+  {
+    connection: { id, project_id: projectId, name, config },
+    clientId = null,
+  }: Pick<McpServer, 'connection' | 'clientId'>,
 ): Promise<{ program: WedgeProgram; address: string }> {
   const { wedge: slug, script, args, env } = readServerCommand(config)
   const { dir } = await requireWedge(ctx, { projectId }, slug)
@@ -85,7 +89,7 @@ export async function findServerProgram(
       `connection '${name}': the folder of '${script}' has more than ${MAX_HASHED_FILES} files or ` +
         `${MAX_HASHED_BYTES / 1024 / 1024} MB: bundle the server into one file`,
     )
-  const setup = env && { env, files: await findProgramFiles(ctx.db, id) }
+  const setup = env && { env, files: await findProgramFiles(ctx.db, { connection_id: id, client_id: clientId ?? '' }) }
   return {
     program: { projectId, dir, script: relative(dir, path), args, setup },
     address: JSON.stringify([slug, script, ...args, ...(env ? [env] : []), digest]),

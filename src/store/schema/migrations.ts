@@ -216,7 +216,9 @@ const HELD_APPROVAL_STATEMENTS = [
 
 /** The files that the MCP server of a connection keeps between calls. */
 const CONNECTION_FILES = `
-  create table connection_files (connection_id text primary key, content text not null, updated_at text not null)`
+  create table connection_files (
+    connection_id text not null, client_id text not null, content text not null, updated_at text not null,
+    primary key (connection_id, client_id))`
 
 /**
  * SQLite plans without statistics, so it follows an index that has the order of a list, even if few of its rows match. It

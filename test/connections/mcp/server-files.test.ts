@@ -4,8 +4,8 @@ import { page } from '../../docs/pages.ts'
 import { startCall } from './mcp-app.ts'
 import { bundleServer, connectCommand, openWedgeServerApp, serverSource } from './wedge-server-app.ts'
 
-async function callTool(app: TestApp, tool: string, args: object) {
-  const { id } = await startCall(app, 'read', args, { input: { capability: `notes:${tool}`, args } })
+async function callTool(app: TestApp, tool: string, args: object, client_id?: string) {
+  const { id } = await startCall(app, 'read', args, { input: { capability: `notes:${tool}`, args }, client_id })
   return JSON.stringify((await app.finished(id)).output)
 }
 
@@ -20,6 +20,13 @@ eachStore((store) => {
     const path = await connectCommand(app, 'node servers/memory.mjs', CLASSES, FILE)
     expect(await callTool(app, 'create_entities', KIM)).toContain('"ok":true')
     expect(await callTool(app, 'read_graph', {})).toContain('likes tea')
+    const { body: client } = await app.call('POST', '/v1/clients', { display_name: 'Kim' })
+    expect(await callTool(app, 'read_graph', {}, client.id)).not.toContain('likes tea')
+    const lee = { entities: [{ name: 'Lee', entityType: 'person', observations: ['likes milk'] }] }
+    expect(await callTool(app, 'create_entities', lee, client.id)).toContain('"ok":true')
+    expect(await callTool(app, 'read_graph', {}, client.id)).toContain('likes milk')
+    expect((await app.call('POST', `/v1/clients/${client.id}/erase`)).status).toBe(200)
+    expect(await app.ctx.db.selectFrom('connection_files').select('client_id').execute()).toEqual([{ client_id: '' }])
     expect((await app.call('DELETE', path)).status).toBe(204)
     expect(await app.ctx.db.selectFrom('connection_files').selectAll().execute()).toEqual([])
     await connectCommand(app, 'node servers/memory.mjs', CLASSES, FILE)
