@@ -212,7 +212,7 @@ async function insertRunRows(app: TestApp, ids: RunRowIds) {
       .insertInto('connection_tools')
       .values({ ...tool, ...state })
       .execute()
-    const kept = { connection_id: ids.connections, content: '{}', updated_at: at }
+    const kept = { connection_id: ids.connections, client_id: '', content: '{}', updated_at: at }
     await tx.db.insertInto('connection_files').values(kept).execute()
     const file = { name: 'client/a.txt', content_type: 'text/plain', size: 5, storage: 'database' as const }
     await insertArtifact(tx.db, { ...base, ...file, id: ids.artifacts })
