@@ -9,7 +9,6 @@ import type { Ctx } from '../../ctx/ctx.ts'
 import type { WedgeProgram } from '../../ctx/program-starter.ts'
 import { digestFolder, isNodePackages, MAX_HASHED_BYTES, MAX_HASHED_FILES } from '../../wedges/digest-folder.ts'
 import { requireWedge } from '../../wedges/enabled-wedges.ts'
-import type { Connection } from '../rows.ts'
 import { findProgramFiles } from './program-file-rows.ts'
 import type { McpServer } from './session-state.ts'
 
