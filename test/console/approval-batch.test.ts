@@ -42,6 +42,8 @@ describe('totals of a batch', () => {
     const reply = { action: 'post:reply', preview: { text: 'Hi' } }
     expect(batchTotals([mail, mail, reply])).toBe('2 messages · 1 reply')
     expect(batchTotals([reply, reply])).toBe('2 replies')
+    const shown = ['publish_reply', 'widget:reply', 'portal:reply'].map((action) => ({ action, preview: {} }))
+    expect(batchTotals(shown)).toBe('3 replies')
     expect(batchTotals([refund(10), payout({ amount: 500, currency: 'usd' })])).toBe(
       '1 refund, $10.00 · 1 refund through stripe, $5.00',
     )

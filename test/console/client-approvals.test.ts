@@ -68,8 +68,9 @@ describe('approvals by the client', () => {
   test('portal: the card shows what will happen, and the action is performed after a confirmed approval', async () => {
     const { task, approval, path } = await askClient('grace@example.com', 'Grace Hopper')
     const page = await openPortal(path, PHONE)
-    const card = page.getByRole('region', { name: 'Your approval is needed' })
-    await card.getByRole('heading', { name: 'Please confirm: place the order ($45.00)' }).waitFor()
+    const title = 'Please confirm: place the order ($45.00)'
+    const card = page.getByRole('region', { name: `Your approval is needed: ${title}`, exact: true })
+    await card.getByRole('heading', { name: title }).waitFor()
     expect(await page.evaluate(HAS_HORIZONTAL_SCROLL)).toBe(false)
     await page.getByRole('button', { name: /A teapot/ }).click()
     await page.getByRole('log').getByText('Please confirm: place the order ($45.00).').waitFor()

@@ -120,6 +120,17 @@ describe('conversations', () => {
     expect(await page.getByText('No subject').count()).toBe(0)
   })
 
+  test('approvals: the client of a chat has the name of its visitor', async () => {
+    const channel = await openChannel('visitors@example.com')
+    const from = { handle: 'visitor:14b576e814b576e814b576e814b576e8' }
+    const { body } = await console().call('POST', `/v1/channels/${channel}/inbound`, { from, body: 'Hello' })
+    await waitForStatus(console(), body.task_id, 'awaiting_approval')
+    const [approval] = (await console().call('GET', `/v1/approvals?task_id=${body.task_id}`)).body.data
+    const page = await console().open(`/approvals?id=${approval.approval_id}`)
+    await page.getByRole('link', { name: 'Website visitor 14b5' }).waitFor()
+    await page.getByText('answers · Website visitor 14b5').waitFor()
+  })
+
   test('an unverified mail is marked, with the address that sent it', async () => {
     const connection_id = (await create('/v1/connections', { kind: 'email', name: 'mail' })).id
     const address = { connection_id, address: 'help@shop.example', adapter: 'postmark' }

@@ -15,7 +15,8 @@ export function ApprovalCard({ approval, onDecided }: { approval: PortalApproval
   const isOpen = approval.status === 'pending' && approval.your_decision === null
   return (
     <section
-      aria-label={text.approval.label}
+      // With its title, because several may wait.
+      aria-label={`${text.approval.label}: ${approval.title}`}
       className={`panel flex flex-col gap-3 p-4 ${isOpen ? 'border-accent' : ''}`}
     >
       {isOpen && <p className="text-xs text-muted">{text.approval.label}</p>}

@@ -129,7 +129,7 @@ export function Bubble({
           {times.short(created_at)}
         </time>
       </p>
-      {body && <p className={`rounded-2xl px-3.5 py-2 break-words whitespace-pre-wrap ${colours}`}>{body}</p>}
+      {body && <p className={`rounded-2xl px-3.5 py-2 wrap-anywhere whitespace-pre-wrap ${colours}`}>{body}</p>}
       <MessageFiles files={files} />
     </>
   )

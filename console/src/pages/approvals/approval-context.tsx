@@ -68,7 +68,7 @@ function ContextFacts({ context }: { context: Context }) {
       {client && (
         <Fact label={text.client}>
           <Link to="/clients/$clientId" params={{ clientId: client.id }} className="text-accent underline">
-            {client.name ?? text.unnamed}
+            {clientName(client.name)}
           </Link>
         </Fact>
       )}

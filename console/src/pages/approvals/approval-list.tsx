@@ -2,6 +2,7 @@ import { type RefObject, useEffect, useRef } from 'react'
 import type { Approval } from '../../api/types.ts'
 import { KeyCap } from '../../ui/button.tsx'
 import { Checkbox } from '../../ui/form-fields.tsx'
+import { clientName } from '../../ui/client-name.ts'
 import { AnimatedList } from '../../ui/animated-list.tsx'
 import { StatusBadge, Tag } from '../../ui/status.tsx'
 import { Countdown } from './countdown.tsx'
@@ -117,6 +118,7 @@ function ApprovalRow({
   onOpen: (approval: Approval) => void
 }) {
   const { assignee, held } = approval
+  const { client } = approval.context
   return (
     <button
       type="button"
@@ -127,7 +129,11 @@ function ApprovalRow({
       <span className="line-clamp-2 font-medium">{approvalSummary(approval)}</span>
       <span className="flex w-full items-center gap-2 text-xs text-muted">
         <span className="truncate">
-          {[approval.wedge, approval.context.client?.name, assignee && approvalsText.people.assignedTo(assignee.name)]
+          {[
+            approval.wedge,
+            client?.name && clientName(client.name),
+            assignee && approvalsText.people.assignedTo(assignee.name),
+          ]
             .filter(Boolean)
             .join(' · ')}
         </span>

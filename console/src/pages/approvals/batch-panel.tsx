@@ -1,7 +1,9 @@
 import { X } from 'lucide-react'
 import { useState } from 'react'
+import type { Approval } from '../../api/types.ts'
 import { useShortcuts } from '../../shell/shortcuts.ts'
 import { Button, KeyCap } from '../../ui/button.tsx'
+import { clientName } from '../../ui/client-name.ts'
 import { Tag } from '../../ui/status.tsx'
 import { ApproveButton } from './decision-form.tsx'
 import { batchTotals } from './batch-totals.ts'
@@ -29,9 +31,7 @@ export function BatchPanel({ batch, onClear }: { batch: ApprovalBatch; onClear: 
       >
         {selected.map((approval) => (
           <li key={approval.approval_id} className="flex items-start gap-3 px-3 py-1.5">
-            <span className="min-w-0 grow break-words">
-              {[approvalSummary(approval), approval.context.client?.name].filter(Boolean).join(' · ')}
-            </span>
+            <span className="min-w-0 grow break-words">{batchLine(approval)}</span>
             <OutcomeTag outcome={outcomes.get(approval.approval_id)} />
           </li>
         ))}
@@ -40,6 +40,11 @@ export function BatchPanel({ batch, onClear }: { batch: ApprovalBatch; onClear: 
       <BatchActions batch={batch} onClear={onClear} />
     </section>
   )
+}
+
+function batchLine(approval: Approval): string {
+  const { client } = approval.context
+  return [approvalSummary(approval), client?.name && clientName(client.name)].filter(Boolean).join(' · ')
 }
 
 /** What the decision is about; afterwards what was decided and what failed. */

@@ -18,7 +18,7 @@ type TotalledApproval = Parameters<typeof approvalMoney>[0]
 
 /** What a batch does in words, such as "4 refunds, $450.00 · 2 messages". */
 export function batchTotals(approvals: readonly TotalledApproval[]): string {
-  const kindOf = (one: TotalledApproval) => `${one.action} ${connectionName(one) ?? ''}`
+  const kindOf = (one: TotalledApproval) => `${actionNoun(one.action).many} ${connectionName(one) ?? ''}`
   const kinds = [...new Set(approvals.map(kindOf))]
   const totals = kinds.map((kind) => kindTotal(approvals.filter((one) => kindOf(one) === kind)))
   return totals.map((total) => totalText(total, totals)).join(' · ')

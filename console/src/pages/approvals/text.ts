@@ -51,7 +51,6 @@ export const approvalsText = {
     wrote: (name: string) => `${name} wrote`,
     customer: 'The customer',
     client: 'Client',
-    unnamed: 'Unnamed client',
     conversation: 'Conversation',
     openConversation: 'Open conversation',
     case: 'Case',

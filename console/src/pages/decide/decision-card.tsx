@@ -7,6 +7,7 @@ import {
   withdrawWithLink,
 } from '../../api/decision-link.ts'
 import { errorMessage } from '../../api/http.ts'
+import { clientName } from '../../ui/client-name.ts'
 import { ErrorMessage } from '../../ui/page-states.tsx'
 import { CardHeader, DecisionControls, HeldRequest } from '../approvals/approval-card.tsx'
 import { CustomerMessage, Fact, starterName } from '../approvals/approval-context.tsx'
@@ -70,7 +71,7 @@ function Facts({ context }: Pick<LinkedApproval['approval'], 'context'>) {
   const { facts, client: label, startedBy } = approvalsText.context
   return (
     <ul aria-label={facts} className="flex flex-wrap gap-x-5 gap-y-1 text-xs">
-      {client?.name && <Fact label={label}>{client.name}</Fact>}
+      {client?.name && <Fact label={label}>{clientName(client.name)}</Fact>}
       {starter && <Fact label={startedBy}>{starter}</Fact>}
     </ul>
   )
