@@ -679,6 +679,8 @@ class Approval(TypedDict):
     # The member who is asked to decide.
     assignee: ApprovalAssignee | None
     comment_count: int
+    # How many seconds the buttons of the service hold an approval, so that it can be withdrawn; 0: none.
+    hold_s: int
     # An approval that its person can still withdraw. No other decision is possible meanwhile.
     held: HeldApproval | None
 

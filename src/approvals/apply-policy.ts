@@ -6,6 +6,7 @@ import {
   firstMatchingRule,
   type PolicyCounts,
 } from '../contract/policy.ts'
+import { isShownReply } from '../contract/declared-approvals.ts'
 import type { PolicyRule } from '../contract/wedge-manifest.ts'
 import type { Tx } from '../ctx/ctx.ts'
 import { isoNow } from '../ctx/world.ts'
@@ -31,6 +32,7 @@ export async function applyPolicy(tx: Tx, run: GatedRun, request: GatedRequest):
   // No rule knows the answer.
   if (path === 'question') return { rule: null, reason: 'a question needs the answer of a person' }
   if (run.constraints.approval_required) return { rule: null, reason: APPROVAL_REQUIRED_REASON }
+  if (request.connection && isShownReply(action.toLowerCase())) return HAS_RESERVED_NAME
   if (request.threadId && (await isHeldByPerson(tx, run, request.threadId))) return HELD_BY_PERSON
   const { rules, savedVersion } = await findPolicy(tx.db, run.projectId, run.wedge)
   const evaluate = (counts: PolicyCounts) =>
@@ -47,6 +49,12 @@ export async function applyPolicy(tx: Tx, run: GatedRun, request: GatedRequest):
   if ('reached' in uses) return { rule: null, reason: capReachedReason(rule, uses.reached) }
   // Other requests may have used the rule since it was counted. The stored reason counts this use.
   return { rule, reason: evaluate(uses).reason }
+}
+
+/** The connection is older than the rule about names. A rule for shown replies must not approve what it sends. */
+const HAS_RESERVED_NAME: AppliedPolicy = {
+  rule: null,
+  reason: 'this action has the name of a reply that is only shown, but it is sent: rename its connection',
 }
 
 const HELD_BY_PERSON: AppliedPolicy = { rule: null, reason: 'a person has taken the conversation over' }

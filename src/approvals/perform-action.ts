@@ -46,11 +46,13 @@ export async function performAction(ctx: Ctx, action: ApprovedAction): Promise<A
   return isClaimed ? sendClaimedAction(ctx, action) : continueEarlierAction(ctx, action)
 }
 
-const sendClaimedAction = (ctx: Ctx, action: ApprovedAction): Promise<ActionResult> =>
-  action.run.whileWorking(() => sendAndRecord(ctx, action))
+async function sendClaimedAction(ctx: Ctx, action: ApprovedAction): Promise<ActionResult> {
+  const { run, connection } = action
+  return connection ? run.whileWorking(() => sendAndRecord(ctx, action, connection)) : DONE_WITHOUT_CALL
+}
 
-async function sendAndRecord(ctx: Ctx, action: ApprovedAction): Promise<ActionResult> {
-  const result = action.connection ? await sendThrough(ctx, action, action.connection) : DONE_WITHOUT_CALL
+async function sendAndRecord(ctx: Ctx, action: ApprovedAction, connection: Connection): Promise<ActionResult> {
+  const result = await sendThrough(ctx, action, connection)
   // The action was sent, so its outcome is written as soon as the store is available.
   await inDurableTx(ctx, (tx) => recordEffectOutcome(tx, action, result))
   return result
@@ -83,8 +85,14 @@ async function claimApprovedEffect(tx: Tx, action: ApprovedAction): Promise<bool
     replica: tx.replica,
     created_at: isoNow(tx),
   })
-  if (claimed) await action.onClaim?.(tx)
+  if (claimed) await startClaimedAction(tx, action)
   return claimed !== undefined
+}
+
+/** What is only shown is done with its claim, so a crash cannot leave it visible with an unknown outcome. */
+async function startClaimedAction(tx: Tx, action: ApprovedAction): Promise<void> {
+  await action.onClaim?.(tx)
+  if (!action.connection) await recordEffectOutcome(tx, action, DONE_WITHOUT_CALL)
 }
 
 async function requireApproved(tx: Tx, { run, approval }: ApprovedAction): Promise<void> {
@@ -120,7 +128,7 @@ async function sendAgain(ctx: Ctx, action: ApprovedAction, effect: EffectRow): P
       await requireApproved(tx, action)
       const [claimed] = await updateEffectSentAgain(tx.db, { approval_id, outcome, finished_at, replica: tx.replica })
       if (!claimed) throw new ApprovalRefusal('was used already')
-      await action.onClaim?.(tx)
+      await startClaimedAction(tx, action)
     },
     action.run.over.signal,
   )

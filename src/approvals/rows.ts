@@ -67,6 +67,16 @@ export async function listApprovalsUnscoped(db: Db, ids: readonly string[]): Pro
 
 export const findApproval = findInProjects(findApprovalUnscoped)
 
+/** The tool calls of a task that a person or a rule has approved. */
+export const listApprovedToolCalls = prepareQuery<{ task_id: string }, Pick<ApprovalRow, 'action'>>((db, arg) =>
+  db
+    .selectFrom('approvals')
+    .select('action')
+    .where('task_id', '=', arg('task_id'))
+    .where('path', '=', 'tool')
+    .where('status', 'in', ['approved', 'auto_approved']),
+)
+
 /** The columns that a decision needs. Reading a third of the columns takes half the time. */
 export type DecidableApproval = Pick<ApprovalRow, (typeof DECIDABLE_COLUMNS)[number]>
 

@@ -7,7 +7,7 @@ import { jsonObject, jsonValue } from '../http/validate.ts'
 import type { ApprovalRow, ApprovalVoteRow, EffectRow } from '../store/tables.ts'
 import { ActionAmountView, describeAction, parseTool } from './action-text.ts'
 import { type ApprovalContextRow, MAX_SHOWN_CHARACTERS } from './context-rows.ts'
-import { parseHeld } from './held-approval.ts'
+import { buttonHoldS, parseHeld } from './held-approval.ts'
 
 export const APPROVAL_STATUSES = ['pending', 'auto_approved', 'approved', 'rejected', 'expired'] as const
 
@@ -109,6 +109,10 @@ export const ApprovalView = z
     escalated_at: z.string().nullable().meta({ description: 'When more people were asked, because nobody decided.' }),
     assignee: MemberNameView.nullable().meta({ description: 'The member who is asked to decide.' }),
     comment_count: z.number().int(),
+    hold_s: z.number().int().meta({
+      description:
+        'How many seconds the buttons of the service hold an approval, so that it can be withdrawn; 0: none.',
+    }),
     held: HeldApprovalView.nullable().meta({
       description: 'An approval that its person can still withdraw. No other decision is possible meanwhile.',
     }),
@@ -194,6 +198,7 @@ export function toApprovalView(row: ApprovalRow, { context, votes, nameOf }: App
     // Null after the member was removed.
     assignee: assignee?.name ? { id: assignee.id, name: assignee.name } : null,
     comment_count: context.comment_count,
+    hold_s: buttonHoldS(row),
     held: row.status === 'pending' ? toHeldView(row, nameOf) : null,
   }
 }

@@ -52,10 +52,7 @@ export async function findReplyRoute(
   return { thread, channel: toAdapterChannel(row), connection, sentThrough, reply, capability }
 }
 
-/**
- * Whether the capability means the reply of the route. A reply that is only shown had the name of the channel's connection
- * in earlier versions, and runs and approvals of that time continue.
- */
+/** Whether the capability means the reply of the route. An agent may name the channel's connection wherever it replies. */
 export const isReplyOfRoute = ({ capability, connection }: ReplyRoute, called: string): boolean =>
   [capability, capabilityOf(connection, 'reply')].some((name) => name.toLowerCase() === called.toLowerCase())
 

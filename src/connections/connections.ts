@@ -2,6 +2,7 @@ import { lockProject } from '../accounts/project-rows.ts'
 import { appendAuditEntry } from '../audit/append.ts'
 import type { JsonObject } from '../base/json.ts'
 import { badRequest, conflict, notFound } from '../base/problem.ts'
+import { isReplyPlace } from '../contract/declared-approvals.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { ProjectScope, Scope } from '../ctx/scope.ts'
 import { isoNow } from '../ctx/world.ts'
@@ -54,6 +55,7 @@ export async function createConnectionInTx(
   scope: ProjectScope,
   input: NewConnection,
 ): Promise<Connection | null> {
+  refuseReplyPlace(input.name)
   if (input.secret_ref) requireSecretRef(input.secret_ref, await allowedEnvNames(tx, scope.projectId), null)
   findExecutor(input.kind)?.checkConfig?.(input.config ?? {})
   parseAuthConfig({ kind: input.kind, config: input.config ?? {} })
@@ -80,6 +82,7 @@ export async function changeConnectionSettings(
   { name = connection.name, config: given, secret_ref = connection.secret_ref }: ConnectionChanges,
 ): Promise<Connection> {
   const config = given && keepIssuer(connection.config, given)
+  if (name !== connection.name) refuseReplyPlace(name)
   if (secret_ref !== null)
     requireSecretRef(secret_ref, await allowedEnvNames(ctx, connection.project_id), connection.id)
   if (config) findExecutor(connection.kind)?.checkConfig?.(config)
@@ -188,6 +191,12 @@ async function resolveOwner(
   if (!clientId) return { owner_kind: 'founder', owner_id: projectId }
   if (!(await isClientOfProject(tx.db, projectId, clientId))) throw notFound('client')
   return { owner_kind: 'client', owner_id: clientId }
+}
+
+/** A rule for the replies that are shown in the portal must not approve what a connection of that name sends. */
+function refuseReplyPlace(name: string): void {
+  if (isReplyPlace(name))
+    throw badRequest(`field 'name' must not be '${name}': '${name.toLowerCase()}:reply' is a reply that is only shown`)
 }
 
 const nameTaken = (name: string) => conflict(`a connection named '${name}' already exists for this owner`)

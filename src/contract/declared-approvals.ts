@@ -17,19 +17,30 @@ export function matchApprovals({ approvals }: Pick<WedgeManifest, 'approvals'>, 
   const exact = approvals.filter((declared) => declared.action.toLowerCase() === name)
   const matches =
     exact.length > 0 ? exact : approvals.filter((declared) => name.includes(declared.action.toLowerCase()))
-  if (!name.endsWith(':reply')) return matches
+  if (!/(^|:)reply$/.test(name)) return matches
   return approvals.filter((declared) => matches.includes(declared) || describesReply(declared, name))
 }
 
-/** Replies that are only shown had the name of a connection in earlier versions, as which a wedge may describe them. */
+/** Where replies are only shown. Their action is `<place>:reply`, so no connection may have one of these names. */
+const REPLY_PLACES = ['widget', 'portal']
+
+export const isReplyPlace = (name: string): boolean => REPLY_PLACES.includes(name.toLowerCase())
+
+/** The action of a reply that is shown in its thread because no channel can send it. */
+export const SHOWN_REPLY = 'reply'
+
+/** Whether the action, in lower case, is a reply that uses no connection. */
+export const isShownReply = (action: string): boolean =>
+  action === SHOWN_REPLY || REPLY_PLACES.some((place) => action === `${place}:reply`)
+
+/** An entry for `<connection>:reply` counts for shown replies too, so that these do not need fewer people than sent ones. */
 function describesReply({ action, is_reply }: DeclaredApproval, reply: string): boolean {
-  const isShown = reply === 'widget:reply' || reply === 'portal:reply'
-  return is_reply || (isShown && action.toLowerCase().endsWith(':reply'))
+  return is_reply || (isShownReply(reply) && action.toLowerCase().endsWith(':reply'))
 }
 
-/** Whether the tool is the step in which the reply to the client is approved, where the reply itself needs no approval. */
-export const isReplyStep = ({ approvals }: Pick<WedgeManifest, 'approvals'>, tool: string): boolean =>
-  approvals.some(({ action, is_reply }) => is_reply && action.toLowerCase() === tool.toLowerCase())
+/** The steps in which the reply to the client is approved, where the reply itself needs no approval. */
+export const listReplySteps = ({ approvals }: Pick<WedgeManifest, 'approvals'>): string[] =>
+  approvals.filter(({ is_reply }) => is_reply).map(({ action }) => action.toLowerCase())
 
 /**
  * Whether replies to clients need an approval on every channel, also where they are only shown in the thread. Only the

@@ -37,7 +37,7 @@ export interface ReadBody {
 export async function askAndAct(ctx: Ctx, run: TaskRun, capability: string, body: ActionBody): Promise<ActionResponse> {
   const act = async () => {
     const route = await findCalledReply(ctx, run, capability)
-    if (route) return askAndReply(ctx, run, route, body, capability)
+    if (route) return askAndReply(ctx, run, route, body)
     const { approval, connection } = await askForAction(ctx, run, capability, body)
     return performApprovedAction(ctx, run, approval, connection)
   }

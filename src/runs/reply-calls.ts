@@ -52,9 +52,8 @@ export async function askAndReply(
   run: TaskRun,
   route: ReplyRoute,
   { connection, payload = {} }: ActionBody,
-  called = route.capability,
 ): Promise<ActionResponse> {
-  const key = requestKey('action', called, [connection ?? null, payload])
+  const key = requestKey('action', route.capability, [connection ?? null, payload])
   const earlier = run.takeEarlierApproval(key)
   if (earlier) {
     const approval = await waitForApproval(ctx, run, earlier)
@@ -117,8 +116,7 @@ async function findSentReply(ctx: Ctx, { taskId, task }: TaskRun, { thread }: Re
 
 async function performReply(ctx: Ctx, run: TaskRun, route: ReplyRoute, approval: ApprovalRow): Promise<ActionResponse> {
   // The approval is for one connection, and the channel may have another one by now.
-  if (approval.connection_id !== (route.sentThrough?.id ?? null) && !isOfShownReply(route, approval))
-    throw new ApprovalRefusal('is for another connection')
+  if (approval.connection_id !== (route.sentThrough?.id ?? null)) throw new ApprovalRefusal('is for another connection')
   const payload = approvedPayload(approval)
   const messageId = messageIdOfEffect(approval.id)
   const { send, externalId } = createReplySender(route)
@@ -134,10 +132,6 @@ async function performReply(ctx: Ctx, run: TaskRun, route: ReplyRoute, approval:
   const edited = approval.edited !== null
   return { ok, status, result, payload, edited, approval_id: approval.id, ...(error !== null && { error }) }
 }
-
-/** The approval of a reply that is only shown named the channel's connection in earlier versions. */
-const isOfShownReply = ({ sentThrough, connection }: ReplyRoute, approval: ApprovalRow): boolean =>
-  sentThrough === null && approval.connection_id === connection.id
 
 /** The message exists already if an earlier process of the run has sent it with an outcome that is not known. */
 async function showSendingReply(tx: Tx, run: TaskRun, route: ReplyRoute, id: string, payload: Json): Promise<void> {

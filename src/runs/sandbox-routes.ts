@@ -4,8 +4,8 @@ import { askApproval, waitForApproval } from '../approvals/ask-approval.ts'
 import { requestKey } from '../approvals/gated-request.ts'
 import { appendAuditEntry } from '../audit/append.ts'
 import { badRequest, tooManyRequests } from '../base/problem.ts'
-import { isReplyStep, matchApprovals } from '../contract/declared-approvals.ts'
-import { type Ctx, inTx } from '../ctx/ctx.ts'
+import { listReplySteps, matchApprovals } from '../contract/declared-approvals.ts'
+import { type Ctx, inDurableTx, inTx } from '../ctx/ctx.ts'
 import type { Actor } from '../ctx/scope.ts'
 import { appendEvents } from '../events/append-events.ts'
 import { jsonValue, jsonObject, validateFields } from '../http/validate.ts'
@@ -26,7 +26,7 @@ import { askAndAct, executeRead } from './connection-calls.ts'
 import { noteRevision } from './perform-approved-action.ts'
 import { findReplyOfRun } from './reply-calls.ts'
 import { noteAnswer } from './run-state.ts'
-import type { TaskRun } from './task-run.ts'
+import { matchesGate, type TaskRun } from './task-run.ts'
 import { GateDecisionView, WorkflowResultView } from './view.ts'
 
 /** A route of the sandbox plane, which has everything that an agent can do. Its scope is the run of the token. */
@@ -103,8 +103,12 @@ export const sandboxRoutes = nameRoutes({
       if (!matchesGate(run, tool)) return { decision: 'allowed' }
       const key = requestKey('tool', tool, payload)
       const earlier = run.takeEarlierApproval(key)
-      if (!earlier && (await isApprovedAsReply(ctx, run, tool))) return { decision: 'allowed' }
       await run.flushLog()
+      if (!earlier && (await isApprovedAsReply(ctx, run, tool))) {
+        const text = `The reply needs an approval before it goes out, so ${tool} needs none`
+        await inDurableTx(ctx, (tx) => appendEvents(tx, run, [{ type: 'progress', data: { text } }]), run.over.signal)
+        return { decision: 'allowed' }
+      }
       const request = { key, action: tool, payload, path: 'tool', risk: riskOf(run, tool), connection: null } as const
       const asked = earlier ? waitForApproval(ctx, run, earlier) : askApproval(ctx, run, request)
       const approval = await asked.catch(noteRevision(run))
@@ -183,12 +187,7 @@ export const sandboxRoutes = nameRoutes({
 
 /** The client gets the text only as the reply, which a person or a rule approves as it is sent. */
 const isApprovedAsReply = async (ctx: Ctx, run: TaskRun, tool: string): Promise<boolean> =>
-  isReplyStep(run.wedge.manifest, tool) && (await findReplyOfRun(ctx, run)) !== null
+  listReplySteps(run.wedge.manifest).includes(tool.toLowerCase()) && (await findReplyOfRun(ctx, run)) !== null
 
 /** The risk that the wedge declares for the tool. */
 const riskOf = (run: TaskRun, tool: string) => matchApprovals(run.wedge.manifest, tool)[0]?.risk ?? 'medium'
-
-function matchesGate(run: TaskRun, tool: string): boolean {
-  const name = tool.toLowerCase()
-  return run.gatePatterns.some((pattern) => name.includes(pattern))
-}

@@ -8,6 +8,7 @@ import type { RunEnd, RunOutcome } from './agent-session.ts'
 import { isValidOutput } from './finish-run.ts'
 import { type ActionResponse, revisionOrThrow } from './perform-approved-action.ts'
 import { askAndReply, findReplyOfRun } from './reply-calls.ts'
+import { askToShow, needsApprovalToShow } from './show-reply.ts'
 import type { TaskRun } from './task-run.ts'
 
 /**
@@ -19,17 +20,25 @@ export async function sendOutputReply(ctx: Ctx, run: TaskRun, outcome: RunOutcom
   const { end } = outcome
   if (end.kind !== 'output' || !isJsonObject(end.output) || !isValidOutput(run, end.output)) return outcome
   const { output } = end
-  const route = typeof output.reply === 'string' && output.reply.trim() !== '' ? await findReplyOfRun(ctx, run) : null
-  if (!route) return outcome
+  const text = typeof output.reply === 'string' ? output.reply : ''
+  const ask = text.trim() === '' ? null : await findRequest(ctx, run, text)
+  if (!ask) return outcome
   const { events, entries } = outcome.unwritten
   // What the agent did comes before the request in the log.
   if (events.length > 0) await inDurableTx(ctx, (tx) => appendEvents(tx, run, events), run.over.signal)
   run.flushLog = async () => {}
-  const reply = () => askAndReply(ctx, run, route, { payload: { text: output.reply ?? '' } }).catch(revisionOrThrow)
-  const replied = await reply()
+  const replied = await ask()
+    .catch(revisionOrThrow)
     .then((response) => toEnd(output, response))
     .catch(toRunEnd)
   return { ...outcome, end: replied, unwritten: { events: [], entries } }
+}
+
+/** How the reply is asked for; null if it is shown without an approval. */
+async function findRequest(ctx: Ctx, run: TaskRun, text: string): Promise<(() => Promise<ActionResponse>) | null> {
+  const route = await findReplyOfRun(ctx, run)
+  if (route) return () => askAndReply(ctx, run, route, { payload: { text } })
+  return (await needsApprovalToShow(ctx, run, text)) ? () => askToShow(ctx, run, text) : null
 }
 
 function toEnd(output: JsonObject, sent: ActionResponse): RunEnd {

@@ -177,3 +177,8 @@ function listGatePatterns(manifest: WedgeManifest): string[] {
   const required = manifest.approvals.filter((approval) => approval.required)
   return [...GATE_PATTERNS, ...required.map(({ action }) => action.toLowerCase())]
 }
+
+export function matchesGate(run: Pick<TaskRun, 'gatePatterns'>, tool: string): boolean {
+  const name = tool.toLowerCase()
+  return run.gatePatterns.some((pattern) => name.includes(pattern))
+}

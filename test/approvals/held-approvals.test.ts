@@ -31,6 +31,7 @@ eachStore((store) => {
       const list = await app().call('GET', '/v1/approvals?status=pending')
       expect(list.body.data).toContainEqual(expect.objectContaining({ approval_id: approval, held }))
       expect(await needsYou(app())).not.toContain(approval)
+      expect((await readApproval(app(), approval)).hold_s).toBe(5)
       await app().clock.advance(4_900)
       expect(await readApproval(app(), approval)).toMatchObject({ status: 'pending' })
       expect(callsFor(app(), approval)).toHaveLength(0)

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { eachStore, testApp } from '../app.ts'
 import { createAndGetId } from '../channels/channel-app.ts'
@@ -32,6 +33,47 @@ eachStore((store) => {
     expect(await app.finished(task_id)).toMatchObject({ status: 'succeeded' })
     expect(await answersOf(app, thread_id)).toEqual(['You wrote: Hello'])
   })
+})
+
+test('a reply that is shown is never visible without its outcome in the ledger', async () => {
+  const app = await testApp({ store: 'sqlite', wedges: wedge([{ action: 'reply', required: true }]) })
+  const { task_id, thread_id } = await receiveMessage(app)
+  const { approval_id } = (await waitForEvent(app, task_id, 'approval.requested')).data.data
+  // As if the service ended after the claim.
+  await sql`create trigger no_outcome before update of outcome on effects
+    begin select raise(abort, 'no outcome'); end`.execute(app.ctx.db)
+  await app.call('POST', `/v1/approvals/${approval_id}/approve`)
+  await app.finished(task_id)
+  expect(await answersOf(app, thread_id)).toEqual([])
+  expect((await app.call('GET', `/v1/tasks/${task_id}/actions`)).body.data).toEqual([])
+})
+
+test.each(['portal', 'Widget'])(
+  'a rule for shown replies cannot approve what a connection named %s sends',
+  async (name) => {
+    const app = await testApp({ wedges: wedge([]) })
+    const config = { url: 'https://own.example/in' }
+    const refused = await app.call('POST', '/v1/connections', { kind: 'webhook', name, config })
+    const error = `field 'name' must not be '${name}': '${name.toLowerCase()}:reply' is a reply that is only shown`
+    expect(refused).toMatchObject({ status: 400, body: { error } })
+    const id = await createAndGetId(app, '/v1/connections', { kind: 'webhook', name: 'own-server', config })
+    expect(await app.call('PUT', `/v1/connections/${id}`, { name })).toMatchObject({ status: 400, body: { error } })
+  },
+)
+
+test('a rule for shown replies does not approve a mail of an older connection with that name', async () => {
+  const [declared] = Object.values(wedge([]))
+  const policy = { auto_approve: [{ action: 'portal:reply' }] }
+  const manifest = { ...declared, connections: ['portal'], policy }
+  const call = { call: { tool: 'act', input: { capability: 'portal:reply', payload: { text: 'Hello' } } } }
+  const wedges = { 'desk/wedge.json': manifest, 'desk/rehearsals/triage.json': [call, { output: {} }] }
+  const app = await testApp({ store: 'sqlite', wedges })
+  const config = { url: 'https://own.example/in' }
+  const id = await createAndGetId(app, '/v1/connections', { kind: 'webhook', name: 'own-server', config })
+  await sql`update connections set name = 'portal' where id = ${id}`.execute(app.ctx.db)
+  const task = await createAndGetId(app, '/v1/tasks', { wedge: 'desk', task_type: 'triage', input: {} })
+  const { action, connection } = (await waitForEvent(app, task, 'approval.requested')).data.data
+  expect({ action, connection }).toEqual({ action: 'portal:reply', connection: 'portal' })
 })
 
 type App = Awaited<ReturnType<typeof testApp>>

@@ -1,6 +1,9 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { starterWedgeFiles } from '../../src/cli/wedge/starter-wedge.ts'
-import { eachStore, type TestApp, testApp } from '../app.ts'
+import { eachStore, type TestApp, testApp, writeFiles } from '../app.ts'
 import { createAndGetId } from '../channels/channel-app.ts'
 import { openFakeUpstream, respondJson } from '../fake-upstream.ts'
 import type { StoreKind } from '../stores.ts'
@@ -9,7 +12,7 @@ import { addConversationChannel } from './conversation-app.ts'
 const REPLY = 'Thank you for your message. We are open Monday to Friday, 09:00 to 17:00.'
 
 /** The wedge of `svc wedge new`, whose workflow publish_reply is the step in which the reply is approved. */
-async function openStarterApp(store: StoreKind, step: object = {}) {
+async function openStarterApp(store: StoreKind, step: object = {}, more: Record<string, string> = {}) {
   const provider = await openFakeUpstream()
   onTestFinished(() => provider.close())
   provider.respond = (_, response) => respondJson(response, 200, { ok: true, result: { message_id: 1 } })
@@ -17,8 +20,30 @@ async function openStarterApp(store: StoreKind, step: object = {}) {
   const { approvals, ...starter } = JSON.parse(manifest)
   const wedges = { 'wedge.json': { ...starter, approvals: [{ ...approvals[0], ...step }] }, ...files }
   const named = Object.entries(wedges).map(([name, file]) => [`starter/${name}`, file])
-  const env = { SVC_PUBLIC_URL: 'https://desk.example', SVC_EGRESS_ALLOW: '127.0.0.1' }
+  const env = { SVC_PUBLIC_URL: 'https://desk.example', SVC_EGRESS_ALLOW: '127.0.0.1', ...more }
   return { ...(await testApp({ store, wedges: Object.fromEntries(named), env })), provider }
+}
+
+/** Passes the step of the reply and another tool, which a person approves, and then replies. */
+const AGENT = `
+  import { request } from 'node:http'
+  let text = ''
+  for await (const piece of process.stdin) text += piece
+  const { service } = JSON.parse(text.split('\\n')[0])
+  const pass = (tool) => new Promise((resolve) => {
+    const headers = { authorization: 'Bearer ' + service.gate_token, 'content-type': 'application/json' }
+    const options = { socketPath: service.socket, method: 'POST', path: '/v1/internal/gate', headers }
+    request(options, (response) => response.resume().on('end', resolve)).end(JSON.stringify({ tool }))
+  })
+  await pass('publish_reply')
+  await pass('send_report')
+  console.log(JSON.stringify({ output: { topic: 'question', reply: '${REPLY}' } }))`
+
+function customAgent(): Record<string, string> {
+  const dir = mkdtempSync(join(tmpdir(), 'svc-agent-'))
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
+  writeFiles(dir, { 'agent.mjs': AGENT })
+  return { SVC_AGENT_DIR: dir, SVC_AGENT_COMMAND: 'node agent.mjs' }
 }
 
 const approvalsOf = async (app: TestApp, task: string) =>
@@ -70,3 +95,33 @@ eachStore((store) => {
     expect(await pendingApproval(app, task_id)).toMatchObject({ action: 'publish_reply' })
   })
 })
+
+test.each([
+  ['is deleted', 'DELETE', undefined],
+  ['loses its adapter', 'PUT', { adapter: null }],
+])(
+  'a reply whose step was left out is asked for before it is shown if the channel %s meanwhile',
+  async (_, method, change) => {
+    const app = await openStarterApp('sqlite', { approvers: ['admin'] }, customAgent())
+    const chat = await addConversationChannel(app, app.provider, { wedge: 'starter', task_type: 'answer' })
+    const { task_id, thread_id } = (await chat.deliver(7, 'When are you open?')).body
+    const tool = await pendingApproval(app, task_id)
+    expect(tool).toMatchObject({ action: 'send_report' })
+    const texts = (await app.events(task_id)).flatMap(({ data }) => (data.type === 'progress' ? [data.data.text] : []))
+    expect(texts).toEqual(['The reply needs an approval before it goes out, so publish_reply needs none'])
+    expect((await app.call(method, `/v1/channels/${chat.channel}`, change)).status).toBeLessThan(300)
+    await app.call('POST', `/v1/approvals/${tool.approval_id}/approve`)
+    await expect
+      .poll(async () => (await chat.thread(thread_id)).pending[0] ?? tool.approval_id)
+      .not.toBe(tool.approval_id)
+    const [approval] = (await chat.thread(thread_id)).pending
+    // Who decides about the step decides about the reply in its place.
+    const request = { action: 'reply', preview: { text: REPLY }, approvers: ['admin'], connection: null, hold_s: 5 }
+    expect((await app.call('GET', `/v1/approvals/${approval}`)).body).toMatchObject(request)
+    expect((await chat.thread(thread_id)).messages).toHaveLength(1)
+    await app.call('POST', `/v1/approvals/${approval}/approve`)
+    expect(await app.finished(task_id)).toMatchObject({ status: 'succeeded', output: { reply: REPLY } })
+    expect((await chat.thread(thread_id)).messages).toMatchObject([{ direction: 'inbound' }, { body: REPLY }])
+    expect(chat.sentTexts()).toEqual([])
+  },
+)

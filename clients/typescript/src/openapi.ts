@@ -143,6 +143,8 @@ export type Approval = {
     name: string
   } | null
   comment_count: number
+  /** How many seconds the buttons of the service hold an approval, so that it can be withdrawn; 0: none. */
+  hold_s: number
   /** An approval that its person can still withdraw. No other decision is possible meanwhile. */
   held: HeldApproval | null
 }
@@ -233,6 +235,8 @@ export type ApprovalDetail = {
     name: string
   } | null
   comment_count: number
+  /** How many seconds the buttons of the service hold an approval, so that it can be withdrawn; 0: none. */
+  hold_s: number
   /** An approval that its person can still withdraw. No other decision is possible meanwhile. */
   held: HeldApproval | null
   /** The end of the conversation: at most 6 messages, oldest first. */

@@ -137,6 +137,8 @@ export interface components {
             expires_at: string | null;
             /** @description An approval that its person can still withdraw. No other decision is possible meanwhile. */
             held: components["schemas"]["HeldApproval"] | null;
+            /** @description How many seconds the buttons of the service hold an approval, so that it can be withdrawn; 0: none. */
+            hold_s: number;
             /** @description How many people must approve the same payload. */
             needed: number;
             note: string | null;
@@ -235,6 +237,8 @@ export interface components {
             held: components["schemas"]["HeldApproval"] | null;
             /** @description The newest 5 earlier decisions on the same action of the wedge, newest first. */
             history: components["schemas"]["PastDecision"][];
+            /** @description How many seconds the buttons of the service hold an approval, so that it can be withdrawn; 0: none. */
+            hold_s: number;
             /** @description How many people must approve the same payload. */
             needed: number;
             note: string | null;

@@ -9,12 +9,6 @@ import { keepUndoneEdit } from './undone-edits.ts'
 
 export type Held = Schemas['HeldApproval']
 
-/** How long an approval of high risk can be undone, in seconds. */
-export const HOLD_S = 5
-
-export const isHeldFirst = ({ risk, path }: Pick<Approval, 'risk' | 'path'>): boolean =>
-  risk === 'high' && path !== 'question'
-
 /** Approvals that the reader can undo with one button. */
 export interface HeldDecision {
   approvalIds: readonly string[]

@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { callApi, errorMessage } from '../../api/http.ts'
 import { approvalsQuery, sessionQuery } from '../../api/queries.ts'
 import type { Approval, DecisionResult, JsonObject, Session } from '../../api/types.ts'
-import { HOLD_S, isHeldFirst, rememberBatch, useUndo } from './held-decisions.ts'
+import { rememberBatch, useUndo } from './held-decisions.ts'
 import { hasVoted, isApprover, isExcluded } from './may-decide.ts'
 
 /** `held`: it can still be undone. `voted`: the approval was counted, and more people must approve. */
@@ -41,7 +41,7 @@ export function useApprovalBatch(): ApprovalBatch {
   if (outcomes.size < sent.size) setOutcomes(outcomes)
   const decide = async (to: 'approve' | 'reject', body: JsonObject) => {
     setBusy(true)
-    const hold_s = to === 'approve' && selected.some(isHeldFirst) ? HOLD_S : 0
+    const hold_s = to === 'approve' ? Math.max(0, ...selected.map((approval) => approval.hold_s)) : 0
     rememberBatch(selected.map(({ approval_id }) => approval_id))
     const send = async (approval: Approval) => {
       const { approval_id } = approval

@@ -4,7 +4,6 @@ import { approvalQuery, approvalsQuery, sessionQuery } from '../../api/queries.t
 import type { Approval, DecisionResult, JsonObject } from '../../api/types.ts'
 import { showToast } from '../../ui/toast.tsx'
 import { approvalSummary } from './approval-summary.ts'
-import { HOLD_S, isHeldFirst } from './held-decisions.ts'
 import { forgetTextsOf } from './kept-texts.ts'
 import { hasVoted } from './may-decide.ts'
 import { approvalsText } from './text.ts'
@@ -70,7 +69,7 @@ function sendDecision(approval: Approval, { to, body }: Decision) {
 /** The hash says which payload the member has read: an approval of another one is refused. */
 export const approvedAs = (approval: Approval) => ({
   payload_sha256: approval.payload_sha256,
-  ...(isHeldFirst(approval) && { hold_s: HOLD_S }),
+  ...(approval.hold_s > 0 && { hold_s: approval.hold_s }),
 })
 
 function doneText(approval: Approval, { to, body }: Decision): string {

@@ -1,0 +1,37 @@
+import { askApproval } from '../approvals/ask-approval.ts'
+import { requestKey } from '../approvals/gated-request.ts'
+import { listApprovedToolCalls } from '../approvals/rows.ts'
+import { hasMailedClient } from '../channels/reply.ts'
+import { listReplySteps, requiresReplyApproval, SHOWN_REPLY } from '../contract/declared-approvals.ts'
+import type { Ctx } from '../ctx/ctx.ts'
+import type { ActionResponse } from './perform-approved-action.ts'
+import { matchesGate, type TaskRun } from './task-run.ts'
+
+/**
+ * Whether a reply that no channel sends must be approved before the thread shows it. The gate may have left out the step of
+ * the reply because the channel could send it then, and the channel may have been changed or deleted since.
+ */
+export async function needsApprovalToShow(ctx: Ctx, run: TaskRun, text: string): Promise<boolean> {
+  const { task, taskId, wedge } = run
+  if (task.thread_id === null || (await hasMailedClient(ctx.db, task, task.thread_id, text))) return false
+  if (requiresReplyApproval(wedge.manifest)) return true
+  const steps = listReplySteps(wedge.manifest).filter((step) => matchesGate(run, step))
+  if (steps.length === 0) return false
+  const approved = await listApprovedToolCalls(ctx.db, { task_id: taskId })
+  return !approved.some(({ action }) => steps.includes(action.toLowerCase()))
+}
+
+/** Asks for the approval of a reply that the service shows in the thread when the task ends. */
+export async function askToShow(ctx: Ctx, run: TaskRun, text: string): Promise<ActionResponse> {
+  const payload = { text }
+  const { id: approval_id } = await askApproval(ctx, run, {
+    key: requestKey('tool', SHOWN_REPLY, payload),
+    action: SHOWN_REPLY,
+    payload,
+    path: 'tool',
+    risk: 'high',
+    connection: null,
+    threadId: run.task.thread_id,
+  })
+  return { ok: true, approval_id, payload }
+}
