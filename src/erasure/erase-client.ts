@@ -1,4 +1,4 @@
-import { deleteLoginFailures } from '../accounts/credential-rows.ts'
+import { deleteRateWindows } from '../accounts/rate-window-rows.ts'
 import { countStoredBytes } from '../accounts/storage-usage.ts'
 import type { OpenEffect } from '../approvals/effect-rows.ts'
 import { appendAuditEntry } from '../audit/append.ts'
@@ -76,7 +76,7 @@ export async function eraseClient(ctx: Ctx, scope: ProjectScope, client: ClientW
 async function deleteAccess(tx: Tx, { id, project_id, handles }: ClientWithHandles): Promise<void> {
   await deleteClientAccess(tx.db, id)
   for (const subject of [...senderCounters(id), ...handles.map((handle) => linkCounter(project_id, handle))])
-    await deleteLoginFailures(tx.db, subject)
+    await deleteRateWindows(tx.db, subject)
 }
 
 async function eraseTasks(ctx: Ctx, scope: ProjectScope, clientId: string, counts: ErasedCounts): Promise<void> {
