@@ -85,7 +85,7 @@ eachStore((store) => {
     expect((await app.thread(thread_id)).messages.at(-1).task_id).not.toBeNull()
     const ofThread = app.ctx.db.selectFrom('threads').select('reply_token').where('id', '=', thread_id)
     const { reply_token } = await ofThread.executeTakeFirstOrThrow()
-    const answer = await app.deliver('kim@example.com', { OriginalRecipient: `help+${reply_token}@shop.example` })
+    const answer = await app.deliver('kim@example.com', { OriginalRecipient: `help+t_${reply_token}@shop.example` })
     expect(answer).toMatchObject({ thread_id, task_id: expect.any(String) })
   })
 
