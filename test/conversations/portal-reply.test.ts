@@ -51,7 +51,7 @@ test('a reply that is shown is never visible without its outcome in the ledger',
 test.each(['portal', 'Widget'])(
   'a rule for shown replies cannot approve what a connection named %s sends',
   async (name) => {
-    const app = await testApp({ wedges: wedge([]) })
+    const app = await testApp({ store: 'sqlite', wedges: wedge([]) })
     const config = { url: 'https://own.example/in' }
     const refused = await app.call('POST', '/v1/connections', { kind: 'webhook', name, config })
     const error = `field 'name' must not be '${name}': '${name.toLowerCase()}:reply' is a reply that is only shown`
