@@ -3,18 +3,13 @@ import { unauthorized } from '../base/problem.ts'
 import { newToken, tokenHash } from '../base/tokens.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import { isoNow, toIsoTime } from '../ctx/world.ts'
-import {
-  deleteExpiredSessions,
-  deleteLoginFailuresBefore,
-  deleteSession,
-  insertSession,
-  updateSessionExpiry,
-} from './credential-rows.ts'
+import { deleteExpiredSessions, deleteSession, insertSession, updateSessionExpiry } from './credential-rows.ts'
 import { findCredential, parseFounderToken } from './find-credential.ts'
-import { keptSince } from './login-limit.ts'
 import type { Member } from './member-rows.ts'
 import { findOrganisation } from './organisation-rows.ts'
 import { listOrganisationProjects } from './project-rows.ts'
+import { deleteRateWindowsBefore } from './rate-window-rows.ts'
+import { oldestRateWindow } from './rate-windows.ts'
 import { toMemberView, toOrganisationView, toProjectView } from './view.ts'
 
 const DAY_MS = 24 * 60 * 60_000
@@ -63,10 +58,10 @@ export function extendSessionIfDue(ctx: Ctx, hash: string, expiresAt: string): v
   )
 }
 
-/** Keeps the tables small; expired sessions and failures are ignored anyway. */
+/** Keeps the tables small; expired sessions and old counts are ignored anyway. */
 export async function deleteExpiredCredentials(ctx: Ctx): Promise<void> {
   await inTx(ctx, async (tx) => {
     await deleteExpiredSessions(tx.db, isoNow(tx))
-    await deleteLoginFailuresBefore(tx.db, toIsoTime(keptSince(tx)))
+    await deleteRateWindowsBefore(tx.db, oldestRateWindow(tx))
   })
 }

@@ -1,4 +1,4 @@
-import { countWithinHour } from '../accounts/login-limit.ts'
+import { countWithinHour } from '../accounts/rate-windows.ts'
 import type { Tx } from '../ctx/ctx.ts'
 import type { ReceivedMessage } from './messages.ts'
 import { findTeamContact } from './sender-rows.ts'

@@ -1,5 +1,5 @@
-import { deleteLoginFailures } from '../accounts/credential-rows.ts'
 import { lockClient } from '../accounts/client-lock-rows.ts'
+import { deleteRateWindows } from '../accounts/rate-window-rows.ts'
 import { countStoredBytes } from '../accounts/storage-usage.ts'
 import type { OpenEffect } from '../approvals/effect-rows.ts'
 import { appendAuditEntry } from '../audit/append.ts'
@@ -92,7 +92,7 @@ function deleteEmptyClient(
 async function deleteAccess(tx: Tx, { id, project_id, handles }: ClientWithHandles): Promise<void> {
   await deleteClientAccess(tx.db, id)
   for (const subject of [...senderCounters(id), ...handles.map((handle) => linkCounter(project_id, handle))])
-    await deleteLoginFailures(tx.db, subject)
+    await deleteRateWindows(tx.db, subject)
 }
 
 /** Erases the tasks that come after one, and returns the last one. */

@@ -1,4 +1,4 @@
-import { limitOpenCalls } from '../accounts/login-limit.ts'
+import { limitOpenCalls } from '../accounts/rate-windows.ts'
 import { findMember } from '../accounts/member-rows.ts'
 import { type DecidingMember, findDecidingMember } from '../approvals/approver-rows.ts'
 import { appendAuditEntry } from '../audit/append.ts'

@@ -1,5 +1,5 @@
-import { countLoginFailures, incrementLoginFailures } from '../accounts/credential-rows.ts'
-import { failureWindowStart } from '../accounts/login-limit.ts'
+import { incrementRateWindow, readRateWindow } from '../accounts/rate-window-rows.ts'
+import { rateWindowStart } from '../accounts/rate-windows.ts'
 import { toClientNetwork } from '../base/ip-address.ts'
 import { tooManyRequests } from '../base/problem.ts'
 import { findPublicBrand, type PublicBrand } from '../brand/public-brand.ts'
@@ -8,7 +8,6 @@ import { normalizeHandle } from '../clients/handles.ts'
 import { parseMailAddress } from '../connections/mail/mail-address.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
 import { SYSTEM_ACTOR } from '../ctx/scope.ts'
-import { toIsoTime } from '../ctx/world.ts'
 import { insertNewLink, newPortalLink } from './links.ts'
 import { linkMail } from './mail-text.ts'
 import { sendServiceMail } from './service-mail.ts'
@@ -29,16 +28,16 @@ export interface LinkRequest {
  * background, so that the time of the response does not tell it either.
  */
 export async function requestPortalLink(ctx: Ctx, request: LinkRequest): Promise<void> {
-  const windowStart = toIsoTime(failureWindowStart(ctx))
+  const windowStart = rateWindowStart(ctx)
   const network = `portal-links:${toClientNetwork(request.caller)}`
   const target = await findPublicBrand(ctx, request.project)
   // By id: a project has several names in addresses.
   const recipient = linkCounter(target.brand.project_id, request.email)
   const isAllowed = await inTx(ctx, async (tx) => {
     // Checks before writing: on SQLite a transaction that writes and then fails makes its whole group commit run again.
-    if ((await countLoginFailures(tx.db, network, windowStart)) >= MAX_REQUESTS_PER_NETWORK) throw tooManyLinks()
-    if ((await incrementLoginFailures(tx.db, network, windowStart)) > MAX_REQUESTS_PER_NETWORK) throw tooManyLinks()
-    return (await incrementLoginFailures(tx.db, recipient, windowStart)) <= MAX_MAILS_PER_ADDRESS
+    if ((await readRateWindow(tx.db, network, windowStart)) >= MAX_REQUESTS_PER_NETWORK) throw tooManyLinks()
+    if ((await incrementRateWindow(tx.db, network, windowStart)) > MAX_REQUESTS_PER_NETWORK) throw tooManyLinks()
+    return (await incrementRateWindow(tx.db, recipient, windowStart)) <= MAX_MAILS_PER_ADDRESS
   })
   if (!isAllowed) return
   mailLink(ctx, target, request.email).catch((err: unknown) =>

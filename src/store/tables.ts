@@ -79,13 +79,16 @@ export interface SessionRow {
   expires_at: IsoTime
 }
 
-/** Failed sign-ins by IP address and by account, and messages by sender and domain, in fixed time windows. */
-export interface LoginFailureRow {
-  /** What is counted: an IP address, an account, or both; a client or a mail domain. */
+/**
+ * Counts of limits in fixed time windows: failed sign-ins, calls without credential, and messages by sender and domain. The
+ * table is named by its first use.
+ */
+export interface RateWindowRow {
+  /** Whose count it is, such as an IP address, an account, a client or a mail domain. */
   subject: string
   /** The start of the time window of 15 minutes. */
   window_start: IsoTime
-  /** The attempts or messages in the window. */
+  /** The attempts, calls or messages in the window. */
   count: number
 }
 
@@ -1260,7 +1263,7 @@ export interface Tables {
   members: MemberRow
   keys: KeyRow
   sessions: SessionRow
-  login_failures: LoginFailureRow
+  login_failures: RateWindowRow
   signed_tokens: SignedTokenRow
   replicas: ReplicaRow
   commit_marks: CommitMarkRow

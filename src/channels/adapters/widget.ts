@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { z } from 'zod'
-import { limitOpenCalls } from '../../accounts/login-limit.ts'
+import { limitOpenCalls } from '../../accounts/rate-windows.ts'
 import { toClientNetwork } from '../../base/ip-address.ts'
 import type { JsonObject } from '../../base/json.ts'
 import { forbidden } from '../../base/problem.ts'

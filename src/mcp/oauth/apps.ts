@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { limitOpenCalls } from '../../accounts/login-limit.ts'
+import { limitOpenCalls } from '../../accounts/rate-windows.ts'
 import { isLoopback, toClientNetwork } from '../../base/ip-address.ts'
 import type { JsonObject } from '../../base/json.ts'
 import { oneLine } from '../../base/one-line.ts'
