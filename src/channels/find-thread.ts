@@ -13,12 +13,17 @@ import {
 } from './thread-rows.ts'
 
 /** What says to which conversation of a client a message belongs. */
-export type ConversationHints = Pick<IncomingMessage, 'conversationKey' | 'continues' | 'subject' | 'senderProof'>
+export type ConversationHints = Pick<
+  IncomingMessage,
+  'conversationKey' | 'continues' | 'subject' | 'senderProof' | 'verdict'
+>
 
 interface FoundThread {
   threadId: string
   /** Nothing proves that the client of the thread wrote the message. */
   isUnverified: boolean
+  /** Anybody can have written this sender into the message. It may still open a thread, or name a mail that others have read. */
+  mayBeForged: boolean
 }
 
 /**
@@ -32,14 +37,20 @@ export async function findOrOpenThread(
   clientId: string,
   hints: ConversationHints,
 ): Promise<FoundThread> {
-  const hasFailed = hints.senderProof === 'failed'
+  const { senderProof, verdict } = hints
+  const hasFailed = senderProof === 'failed'
   const named = await findNamedThread(tx, channel, clientId, hints)
-  if (named)
-    return { threadId: named.id, isUnverified: hasFailed || (hints.senderProof === 'required' && !named.isProof) }
+  // A verdict is about the sender, unless the proof has failed.
+  const isProved = !senderProof || (senderProof === 'required' && (verdict?.dmarc === 'pass' || named?.isOnlyForClient))
+  const mayBeForged = !isProved
+  if (named) {
+    const isUnverified = hasFailed || (senderProof === 'required' && !named.isProof)
+    return { threadId: named.id, isUnverified, mayBeForged }
+  }
   const conversation = { channel_id: channel.id, client_id: clientId, conversation_key: hints.conversationKey }
   const [open] = await findOpenThreadId(tx.db, conversation)
-  if (open) return { threadId: open.id, isUnverified: hints.senderProof !== undefined }
-  return { threadId: await openThread(tx, channel, conversation, hints.subject), isUnverified: hasFailed }
+  if (open) return { threadId: open.id, isUnverified: senderProof !== undefined, mayBeForged }
+  return { threadId: await openThread(tx, channel, conversation, hints.subject), isUnverified: hasFailed, mayBeForged }
 }
 
 async function openThread(
@@ -62,18 +73,31 @@ async function openThread(
   return id
 }
 
+interface NamedThread {
+  id: string
+  isProof: boolean
+  /** Only the client knows what the message names. A stranger can name the mail with which they opened the thread. */
+  isOnlyForClient: boolean
+}
+
 /** The id of a message that may itself be a stranger's proves nothing, so a proved one is preferred. */
-async function findNamedThread(tx: Tx, channel: ChannelRow, client_id: string, { continues }: ConversationHints) {
+async function findNamedThread(
+  tx: Tx,
+  channel: ChannelRow,
+  client_id: string,
+  { continues }: ConversationHints,
+): Promise<NamedThread | null> {
   if (!continues) return null
   const owner = { channel_id: channel.id, client_id }
   const { replyToken, externalIds } = continues
   const [named] = replyToken ? await findThreadIdByReplyToken(tx.db, { ...owner, reply_token: replyToken }) : []
-  if (named) return { id: named.id, isProof: true }
-  let unproved: { id: string; isProof: boolean } | null = null
+  if (named) return { id: named.id, isProof: true, isOnlyForClient: true }
+  let unproved: NamedThread | null = null
   for (const external_id of newestIds(externalIds)) {
     const [found] = await findThreadByExternalId(tx.db, { ...owner, external_id })
-    if (found?.is_unverified === 0) return { id: found.id, isProof: true }
-    if (found) unproved ??= { id: found.id, isProof: false }
+    if (found?.is_unverified === 0)
+      return { id: found.id, isProof: true, isOnlyForClient: found.direction === 'outbound' }
+    if (found) unproved ??= { id: found.id, isProof: false, isOnlyForClient: false }
   }
   return unproved
 }

@@ -128,8 +128,8 @@ async function appendToOpenThread(
 ): Promise<MessageRow> {
   const { externalId: external_id, ...content } = message
   for (;;) {
-    const { threadId, isUnverified } = await findOrOpenThread(tx, channel, clientId, message)
-    const received = { ...content, external_id, isUnverified }
+    const { threadId, ...proof } = await findOrOpenThread(tx, channel, clientId, message)
+    const received = { ...content, external_id, ...proof }
     const stored = await receiveMessage(tx, actor, { channel, threadId }, plan, received)
     if (stored) return stored
   }

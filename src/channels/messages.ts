@@ -22,6 +22,7 @@ export interface ReceivedMessage {
   verdict?: JsonObject | null
   isAutomatic?: boolean
   isUnverified?: boolean
+  mayBeForged?: boolean
   sentBy?: string
   isFromOwnServer?: boolean
   /** Files that the sender may use; the caller has checked it. */

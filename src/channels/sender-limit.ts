@@ -20,8 +20,8 @@ export async function findWaitReason(
   if (position.held_by_kind !== null) return 'held'
   // The founder's own server decides itself what it posts to `/inbound`.
   if (received.isFromOwnServer) return null
-  // Mails with a forged address count separately, so that they do not use up the limit of the client.
-  const proof = received.verdict?.dmarc === 'pass' ? PROVED : ''
+  // Mails whose address may be forged count separately, so that they do not use up the limit of the client.
+  const proof = received.mayBeForged ? '' : PROVED
   const { senderRatePerHour, domainRatePerHour } = tx.config
   const { client_id, project_id } = position
   if ((await countWithinHour(tx, senderCounter(client_id) + proof)) > senderRatePerHour) return 'too_many_messages'
@@ -41,14 +41,20 @@ export const senderCounters = (clientId: string): string[] => [
   senderCounter(clientId) + PROVED,
 ]
 
-/**
- * The domain that somebody had to register, because subdomains cost nothing: `example.com` and `example.co.uk`. Without the
- * list of all public suffixes, a short name before the last dot counts as a part of the suffix.
- */
+/** Under these names, which are not domains of anybody, everybody can register one. The list has those of most clients. */
+const SHARED_SUFFIXES = new Set(
+  `ac.at co.at or.at com.au edu.au gov.au id.au net.au org.au com.ar com.br net.br org.br com.cn net.cn org.cn com.co com.eg
+  com.es com.hk co.id co.il org.il ac.in co.in net.in org.in ac.jp co.jp go.jp ne.jp or.jp co.ke co.kr or.kr com.mx org.mx
+  com.my com.ng ac.nz co.nz govt.nz net.nz org.nz com.pe com.ph com.pk com.pl net.pl org.pl com.pt com.sa com.sg edu.sg
+  co.th com.tr org.tr com.tw com.ua ac.uk co.uk gov.uk ltd.uk me.uk nhs.uk org.uk plc.uk sch.uk com.vn co.za org.za`.split(
+    /\s+/,
+  ),
+)
+
+/** The domain that somebody had to register, because subdomains cost nothing: `example.com` and `example.co.uk`. */
 function mailDomain(handle: string): string | null {
   const [, domain] = /@([^@\s]+)$/.exec(handle.toLowerCase()) ?? []
   if (domain === undefined) return null
   const labels = domain.split('.')
-  const isShort = (labels.at(-2) ?? '').length <= 3
-  return labels.slice(isShort ? -3 : -2).join('.')
+  return labels.slice(SHARED_SUFFIXES.has(labels.slice(-2).join('.')) ? -3 : -2).join('.')
 }

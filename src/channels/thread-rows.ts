@@ -111,12 +111,12 @@ export const findThreadIdByReplyToken = prepareQuery<
 /** The client's open thread that has a message with this id of the provider, and whether that message is proved. */
 export const findThreadByExternalId = prepareQuery<
   { channel_id: string; client_id: string; external_id: string },
-  { id: string; is_unverified: MessageRow['is_unverified'] }
+  Pick<MessageRow, 'id' | 'is_unverified' | 'direction'>
 >((db, arg) =>
   db
     .selectFrom('messages')
     .innerJoin('threads', 'threads.id', 'messages.thread_id')
-    .select(['threads.id', 'messages.is_unverified'])
+    .select(['threads.id', 'messages.is_unverified', 'messages.direction'])
     .where('messages.channel_id', '=', arg('channel_id'))
     .where('messages.external_id', '=', arg('external_id'))
     .where('threads.client_id', '=', arg('client_id'))

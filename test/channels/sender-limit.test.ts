@@ -73,19 +73,46 @@ eachStore((store) => {
     expect(await reasonsOf(app, ['known@mail.example', 'a@other.example'])).toEqual([null, null])
   })
 
-  test('a forged address does not use up the limit of the client whose mails are proved', async () => {
+  test('mails with a forged address do not use up the limit of what the client writes', async () => {
+    const app = await openMailChannel(store)
+    const { thread_id, client_id } = await app.deliver('kim@example.com')
+    const forged = Array.from({ length: 3 }, () => 'kim@example.com')
+    expect(await reasonsOf(app, forged)).toEqual([null, null, 'too_many_messages'])
+    const { body: link } = await app.call('POST', `/v1/clients/${client_id}/portal-link`)
+    const { body: session } = await app.call('POST', '/v1/portal/session', { token: link.token }, { key: null })
+    const path = `/v1/portal/threads/${thread_id}/messages`
+    expect((await app.call('POST', path, { body: 'Hi' }, { key: session.session_token })).status).toBe(201)
+    expect((await app.thread(thread_id)).messages.at(-1).task_id).not.toBeNull()
+    const ofThread = app.ctx.db.selectFrom('threads').select('reply_token').where('id', '=', thread_id)
+    const { reply_token } = await ofThread.executeTakeFirstOrThrow()
+    const answer = await app.deliver('kim@example.com', { OriginalRecipient: `help+t_${reply_token}@shop.example` })
+    expect(answer).toMatchObject({ thread_id, task_id: expect.any(String) })
+  })
+
+  test('a verdict proves only the address in From', async () => {
     const app = await openMailChannel(store)
     const channel = (await findChannelUnscoped(app.ctx.db, app.channel)) ?? expect.fail()
-    const send = async (n: number, dmarc: string) => {
+    let mails = 0
+    const startsTask = async (senderProof: 'required' | 'failed', dmarc: string) => {
       const from = { handle: 'kim@example.com', name: null }
-      const texts = { body: 'x', subject: null, conversationKey: `${n}`, externalId: `${dmarc} ${n}` }
-      const message = { from, ...texts, address: {}, fileIds: [], verdict: { dmarc } }
+      const texts = { body: 'x', subject: null, conversationKey: `${++mails}`, externalId: `${mails}` }
+      const message = { from, ...texts, address: {}, fileIds: [], senderProof, verdict: { dmarc } }
       return (await receiveFromChannel(app.ctx, SYSTEM_ACTOR, channel, message)).delivered.task_id !== null
     }
     const started = []
-    for (let n = 0; n < 4; n++) started.push(await send(n, 'fail'))
+    // The verdict of a mail whose sender is in Reply-To is about another address.
+    for (let n = 0; n < 4; n++) started.push(await startsTask('failed', 'pass'))
     expect(started).toEqual([true, true, true, false])
-    expect(await send(5, 'pass')).toBe(true)
+    expect(await startsTask('required', 'none')).toBe(false)
+    expect(await startsTask('required', 'pass')).toBe(true)
+  })
+
+  test('subdomains share the limit of their domain, however short its name is', async () => {
+    const app = await openMailChannel(store)
+    const senders = Array.from({ length: 6 }, (_, n) => `a@r${n}.abc.xyz`)
+    expect(await reasonsOf(app, senders)).toEqual([null, null, null, null, null, 'too_many_from_domain'])
+    const others = Array.from({ length: 6 }, (_, n) => `a@shop${n}.co.uk`)
+    expect(await reasonsOf(app, others)).toEqual(others.map(() => null))
   })
 
   test('the team starts one task for the messages that wait, once', async () => {
