@@ -8,7 +8,7 @@ import type { MessageRow } from '../store/tables.ts'
 import { newMessage } from './messages.ts'
 import { findMessageThread, updateMessageDelivery } from './message-rows.ts'
 import { insertMessage, type MessagePosition } from './thread-rows.ts'
-import { updateThreadAnswered, updateThreadUnanswered } from './thread-state-rows.ts'
+import { lockThread, updateThreadAnswered, updateThreadUnanswered } from './thread-state-rows.ts'
 
 /** A reply that is about to be sent. */
 export interface OutgoingReply {
@@ -64,7 +64,8 @@ export async function recordReplyDelivery(
   const [thread] = message ? await findMessageThread(tx.db, { id: messageId }) : []
   if (!message || !thread) return
   const mark = { id: thread.id, at: isoNow(tx), reason: 'not_delivered', task_id: message.task_id }
-  if (outcome === 'ok') await updateThreadAnswered(tx.db, thread.id)
+  await lockThread(tx.db, { id: thread.id })
+  if (outcome === 'ok') await updateThreadAnswered(tx.db, { id: thread.id })
   else await updateThreadUnanswered(tx.db, mark)
   notifyProjectChange(tx, thread.project_id, { kind: 'thread', id: thread.id, status: thread.status })
 }

@@ -16,7 +16,7 @@ export async function appendTaskReply(tx: Tx, task: TaskRow, reply: string): Pro
   if (task.thread_id === null || reply.trim() === '') return
   if (await hasMailedClient(tx.db, task, task.thread_id, reply)) return
   await insertOutboundMessage(tx, task.thread_id, { body: reply, subject: null, task_id: task.id })
-  await updateThreadAnswered(tx.db, task.thread_id)
+  await updateThreadAnswered(tx.db, { id: task.thread_id })
 }
 
 /** Appends a question for the client to the thread of its task. No mail is sent: that needs an approval. */
@@ -72,7 +72,8 @@ export async function recordSentMail(tx: Tx, task: TaskRow, { body, subject, to,
   const recipients = JSON.stringify([to].flat())
   await insertOutboundMessage(tx, task.thread_id, { body, subject, task_id: task.id, recipients }, files)
   const client = await findClient(tx.db, [task.project_id], task.client_id ?? '')
-  if (client && isVisibleToClient(client.handles, { recipients })) await updateThreadAnswered(tx.db, task.thread_id)
+  if (client && isVisibleToClient(client.handles, { recipients }))
+    await updateThreadAnswered(tx.db, { id: task.thread_id })
 }
 
 type OutboundMessage = Pick<MessageRow, 'body' | 'subject' | 'task_id'> & { recipients?: string; is_automatic?: 1 }

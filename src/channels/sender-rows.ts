@@ -1,4 +1,5 @@
 import { prepareQuery } from '../store/prepared-query.ts'
+import type { Db } from '../store/store.ts'
 import type { MessageRow } from '../store/tables.ts'
 
 /** A row if a person has answered this client, or approved an answer to them. */
@@ -25,20 +26,35 @@ const WAITING_COLUMNS = ['id', 'from_handle', 'from_name', 'body', 'subject', 'i
 
 export type WaitingMessage = Pick<MessageRow, (typeof WAITING_COLUMNS)[number]>
 
-/** The messages of a client that have started no task, newest first. */
-export const listWaitingMessages = prepareQuery<{ thread_id: string; since: string; limit: number }, WaitingMessage>(
-  (db, arg) =>
-    db
-      .selectFrom('messages')
-      .select(WAITING_COLUMNS)
-      .where('thread_id', '=', arg('thread_id'))
-      .where('direction', '=', 'inbound')
-      .where('is_automatic', '=', 0)
-      .where('task_id', 'is', null)
-      .where('created_at', '>=', arg('since'))
-      .orderBy('n', 'desc')
-      .limit(arg('limit')),
+/** The messages of a client that have started no task, oldest first. */
+export const listWaitingMessages = prepareQuery<{ thread_id: string; limit: number }, WaitingMessage>((db, arg) =>
+  waitingMessages(db, arg('thread_id')).select(WAITING_COLUMNS).orderBy('n').limit(arg('limit')),
 )
+
+/**
+ * The messages that wait for a person. One that came before the mark of the thread was dismissed, or before a person answered,
+ * does not wait any more; the reply of a task to earlier messages does not count as an answer.
+ */
+export const waitingMessages = (db: Db, threadId: string) =>
+  db
+    .selectFrom('messages')
+    .where('thread_id', '=', threadId)
+    .where('direction', '=', 'inbound')
+    .where('is_automatic', '=', 0)
+    .where('task_id', 'is', null)
+    .where('created_at', '>=', (row) =>
+      row.selectFrom('threads').select('unanswered_at').where('threads.id', '=', threadId).$castTo<string>(),
+    )
+    .where('n', '>', (row) =>
+      row
+        .selectFrom('messages as answers')
+        .select((answer) => answer.fn.coalesce(answer.fn.max('answers.n'), answer.lit(0)).as('n'))
+        .where('answers.thread_id', '=', threadId)
+        .where('answers.author_id', 'is not', null)
+        .where((answer) =>
+          answer.or([answer('answers.delivery', 'is', null), answer('answers.delivery', '=', 'sent')]),
+        ),
+    )
 
 export const updateMessageTask = prepareQuery<{ id: string; task_id: string }>((db, arg) =>
   db

@@ -2,6 +2,7 @@ import { isPostgres } from '../store/dialect.ts'
 import { prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
 import type { ThreadRow } from '../store/tables.ts'
+import { waitingMessages } from './sender-rows.ts'
 
 /** Marks a thread as unanswered. The first reason stays until the client gets an answer or a person dismisses the mark. */
 export const updateThreadUnanswered = prepareQuery<
@@ -90,19 +91,27 @@ export async function lockThreadsOfTasks(db: Db, taskIds: readonly string[]): Pr
   await db.selectFrom('threads').select('id').where('id', 'in', ids).orderBy('id').forNoKeyUpdate().execute()
 }
 
-/** Removes the mark, because the client got an answer or a person dismissed it. False if there was none. */
-export async function updateThreadAnswered(db: Db, id: string): Promise<boolean> {
-  return (await clearUnanswered(db, { id })).length > 0
-}
+/**
+ * Removes the mark, because the client got an answer. It stays while other messages wait for a person, because no run will
+ * answer them. Call it after the thread is locked, so that a message that is being received counts.
+ */
+export const updateThreadAnswered = prepareQuery<{ id: string }>((db, arg) =>
+  clearUnanswered(db, arg('id'))
+    .where((row) => row.not(row.exists(waitingMessages(db, arg('id')).select('messages.id'))))
+    .$castTo<never>(),
+)
 
-const clearUnanswered = prepareQuery<{ id: string }, { id: string }>((db, arg) =>
+/** Removes the mark, because a person dismissed it. No row if there was none. */
+export const updateThreadDismissed = prepareQuery<{ id: string }, { id: string }>((db, arg) =>
+  clearUnanswered(db, arg('id')).returning('id'),
+)
+
+const clearUnanswered = (db: Db, id: string) =>
   db
     .updateTable('threads')
     .set({ unanswered_at: null, unanswered_reason: null, unanswered_task_id: null })
-    .where('id', '=', arg('id'))
+    .where('id', '=', id)
     .where('unanswered_at', 'is not', null)
-    .returning('id'),
-)
 
 /** The team has read every message. */
 export async function updateThreadRead(db: Db, id: string): Promise<void> {
@@ -157,9 +166,9 @@ export async function updateThreadReopened(db: Db, thread: ThreadRow, now: strin
   return changed.length > 0
 }
 
-const STATE_COLUMNS = ['id', 'client_id', 'status', 'held_by_kind', 'unanswered_at'] as const
+const STATE_COLUMNS = ['id', 'client_id', 'status', 'held_by_kind'] as const
 
-/** Who has the conversation now, and what waits in it. */
+/** Who has the conversation now. */
 export type ThreadState = Pick<ThreadRow, (typeof STATE_COLUMNS)[number]>
 
 /** Locks the thread until the commit. Call it after the task is locked, for a thread in scope. */

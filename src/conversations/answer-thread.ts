@@ -63,7 +63,7 @@ async function showAnswer(
     files.map((file) => file.id),
   )
   await updateThreadRead(tx.db, id)
-  await updateThreadAnswered(tx.db, id)
+  await updateThreadAnswered(tx.db, { id })
   await appendAuditEntry(tx, scope.projectId, scope.actor, 'thread.replied', id, { message_id: message.id })
   notifyProjectChange(tx, scope.projectId, { kind: 'thread', id, status: position.status })
   return message

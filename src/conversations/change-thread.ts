@@ -4,8 +4,8 @@ import { conflict, notFound } from '../base/problem.ts'
 import { lockChannel } from '../channels/rows.ts'
 import { findThread } from '../channels/thread-rows.ts'
 import {
-  updateThreadAnswered,
   updateThreadClosed,
+  updateThreadDismissed,
   updateThreadHolder,
   updateThreadRead,
   updateThreadReopened,
@@ -68,7 +68,7 @@ async function updateThread(
   const actions: string[] = []
   if (status === 'closed' && (await updateThreadClosed(tx.db, id, now))) {
     actions.push('thread.closed')
-    await updateThreadAnswered(tx.db, id)
+    await updateThreadDismissed(tx.db, { id })
   }
   if (status === 'open' && (await updateThreadReopened(tx.db, was, now))) actions.push('thread.reopened')
   if (held_by === 'me' && (await updateThreadHolder(tx.db, id, actor))) actions.push('thread.held')
@@ -76,7 +76,7 @@ async function updateThread(
   if (read) await updateThreadRead(tx.db, id)
   // The messages of the cancelled tasks have no answer yet.
   if (hasQueuedTasks) await updateThreadUnanswered(tx.db, { id, at: now, reason: 'held', task_id: null })
-  if (unanswered === false && (await updateThreadAnswered(tx.db, id))) actions.push('thread.dismissed')
+  if (unanswered === false && (await updateThreadDismissed(tx.db, { id })).length > 0) actions.push('thread.dismissed')
   return actions
 }
 

@@ -3,7 +3,7 @@ import { planInboundTask } from '../channels/inbound.ts'
 import { findChannel, lockChannel } from '../channels/rows.ts'
 import { listWaitingMessages, updateMessageTask } from '../channels/sender-rows.ts'
 import { joinMessages, MAX_JOINED_CHARACTERS } from '../channels/settle.ts'
-import { lockThread, type ThreadState, updateThreadAnswered } from '../channels/thread-state-rows.ts'
+import { lockThread, updateThreadAnswered } from '../channels/thread-state-rows.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { ProjectScope } from '../ctx/scope.ts'
 import { notifyProjectChange } from '../events/project-changes.ts'
@@ -16,7 +16,7 @@ import { findUnfinishedTaskOfThread } from '../tasks/thread-task-rows.ts'
 const MAX_MESSAGES = 100
 
 /**
- * Starts one task for the messages of a thread that wait for a person. They are marked as its messages, so that a second
+ * Starts one task for the messages of a thread that wait for a person. They are noted as its messages, so that a second
  * call finds none. Call it for a thread in scope; it takes the locks in the order of every writer: channel, thread, audit log.
  */
 export async function startWaitingMessages(
@@ -32,7 +32,7 @@ export async function startWaitingMessages(
     const [thread] = await lockThread(tx.db, { id })
     if (thread?.status !== 'open') throw conflict('thread is closed')
     if (thread.held_by_kind !== null) throw conflict('a person has taken the conversation over: give it back first')
-    const messages = await listMessagesToStart(tx, thread)
+    const messages = await listMessagesToStart(tx, id)
     if (messages.length === 0) throw conflict('no message of this thread waits for a task')
     await enforceRateLimit(tx, scope.projectId, ctx.config.taskRatePerMin, 'tasks')
     const [other] = await findUnfinishedTaskOfThread(tx.db, { thread_id: id })
@@ -45,7 +45,7 @@ export async function startWaitingMessages(
       actor: JSON.stringify({ kind: 'client', id: thread.client_id }),
     }
     await queueTask(tx, task, scope.actor, { mayStart: !other, files })
-    await updateThreadAnswered(tx.db, id)
+    await updateThreadAnswered(tx.db, { id })
     notifyProjectChange(tx, scope.projectId, { kind: 'thread', id, status: thread.status })
     return { task, files }
   })
@@ -53,13 +53,12 @@ export async function startWaitingMessages(
 
 const channelRemoved = () => conflict('the channel of this thread was removed')
 
-/** Oldest first; of very many, or very long ones, the newest. */
-async function listMessagesToStart(tx: Tx, { id: thread_id, unanswered_at }: ThreadState) {
-  if (unanswered_at === null) return []
-  const newest = await listWaitingMessages(tx.db, { thread_id, since: unanswered_at, limit: MAX_MESSAGES })
+/** Oldest first. Very many, or very long ones, are left for another task. */
+async function listMessagesToStart(tx: Tx, thread_id: string) {
+  const waiting = await listWaitingMessages(tx.db, { thread_id, limit: MAX_MESSAGES })
   let characters = 0
-  const kept = newest.filter(({ body }, n) => (characters += body.length) <= MAX_JOINED_CHARACTERS || n === 0)
-  return kept.toReversed().map(({ id, from_handle, from_name, body, subject, is_unverified, created_at: at }) => ({
+  const taken = waiting.filter(({ body }, n) => (characters += body.length) <= MAX_JOINED_CHARACTERS || n === 0)
+  return taken.map(({ id, from_handle, from_name, body, subject, is_unverified, created_at: at }) => ({
     id,
     from: { handle: from_handle, name: from_name },
     body,
