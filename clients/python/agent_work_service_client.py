@@ -164,6 +164,7 @@ class TaskOptions(TypedDict, total=False):
     tools: list[str]
     output_schema: dict[str, Any] | None
     files: list[str]
+    client_id: str
 
 
 class AgentWorkClient:

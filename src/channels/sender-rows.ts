@@ -1,3 +1,4 @@
+import { type SqlBool, sql } from 'kysely'
 import { prepareQuery } from '../store/prepared-query.ts'
 import type { Db } from '../store/store.ts'
 import type { MessageRow } from '../store/tables.ts'
@@ -33,7 +34,7 @@ export const listWaitingMessages = prepareQuery<{ thread_id: string; limit: numb
 
 /**
  * The messages that wait for a person. One that came before the mark of the thread was dismissed, or before a person answered,
- * does not wait any more; the reply of a task to earlier messages does not count as an answer.
+ * does not wait any more. The reply of a task answers only what came before the last message that it is for.
  */
 export const waitingMessages = (db: Db, threadId: string) =>
   db
@@ -51,10 +52,22 @@ export const waitingMessages = (db: Db, threadId: string) =>
         .select((answer) => answer.fn.coalesce(answer.fn.max('answers.n'), answer.lit(0)).as('n'))
         .where('answers.thread_id', '=', threadId)
         .where('answers.author_id', 'is not', null)
-        .where((answer) =>
-          answer.or([answer('answers.delivery', 'is', null), answer('answers.delivery', '=', 'sent')]),
-        ),
+        .where(isDelivered),
     )
+    .where('n', '>', (row) =>
+      row
+        .selectFrom('messages as asked')
+        .innerJoin('messages as answers', 'answers.task_id', 'asked.task_id')
+        .select((answer) => answer.fn.coalesce(answer.fn.max('asked.n'), answer.lit(0)).as('n'))
+        .where('asked.thread_id', '=', threadId)
+        .where('asked.direction', '=', 'inbound')
+        .where('answers.thread_id', '=', threadId)
+        .where('answers.direction', '=', 'outbound')
+        .where('answers.is_automatic', '=', 0)
+        .where(isDelivered),
+    )
+
+const isDelivered = sql<SqlBool>`(answers.delivery is null or answers.delivery = 'sent')`
 
 export const updateMessageTask = prepareQuery<{ id: string; task_id: string }>((db, arg) =>
   db

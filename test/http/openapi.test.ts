@@ -182,6 +182,7 @@ describe('the OpenAPI document', () => {
       'tools',
       'output_schema',
       'files',
+      'client_id',
     ])
   })
 
@@ -256,6 +257,7 @@ describe('the OpenAPI document', () => {
       'x-request-id',
       'location',
       'idempotency-replayed',
+      'x-svc-ignored-fields',
     ])
     const task = await shared().createTask()
     await shared().finished(task.id)

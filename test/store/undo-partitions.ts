@@ -21,7 +21,8 @@ export async function undoPartitions(store: Store, taskId: string): Promise<void
       `insert into events select '${taskId}', n, 'progress', 'then', '{}' from generate_series(1, 5) as n`,
       'drop table audit_blocks, audit_indexes cascade',
       `drop index ${LATER_INDEXES.join(', ')}`,
-      "delete from kysely_migration where name >= '0023_event_partitions'",
+      // Later migrations change other tables.
+      "delete from kysely_migration where name between '0023_event_partitions' and '0029'",
     ])
       await sql.raw(statement).execute(db)
   })
