@@ -37,6 +37,8 @@ const NOT_SECRET = [
   'idempotency_keys.body_hash',
   'idempotency_keys.key',
   'records.key',
+  'signed_tokens.body_hash',
+  'signed_tokens.token',
   'vault.key',
 ]
 
