@@ -100,6 +100,7 @@ eachStore((store) => {
       const row = await app.ctx.db.selectFrom('tasks').selectAll().where('id', '=', task.id).executeTakeFirstOrThrow()
       const run = {
         taskId: task.id,
+        task: row,
         epoch: row.epoch,
         over: new LazyAbort(),
         keepsResults: () => false,
