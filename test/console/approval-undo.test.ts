@@ -71,10 +71,12 @@ describe('undo an approval of high risk', () => {
 
   test('undo: a click on Undo keeps the approval pending, and the card offers the decision again', async () => {
     const task = await pay('C-2')
-    const page = await open(`/approvals?id=${await approvalOf(task)}`)
+    const approval = await approvalOf(task)
+    const page = await open(`/approvals?id=${approval}`)
     await approveByClick(page)
     await page.getByRole('button', { name: 'Undo approval' }).waitFor()
     await undo(page).click()
+    await expect.poll(() => new URL(page.url()).searchParams.get('id')).toBe(approval)
     await page.getByRole('button', { name: 'Approve a', exact: true }).waitFor()
     await page.reload()
     await page.getByRole('button', { name: 'Approve a', exact: true }).waitFor()

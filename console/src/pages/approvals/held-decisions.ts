@@ -1,4 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMatchRoute, useNavigate } from '@tanstack/react-router'
 import { callApi } from '../../api/http.ts'
 import { approvalsQuery, sessionQuery } from '../../api/queries.ts'
 import type { Approval, Schemas } from '../../api/types.ts'
@@ -44,11 +45,18 @@ function toDecision(approvals: readonly Approval[]): HeldDecision | null {
 /** Withdraws approvals that are held. A service that has made one already says so. */
 export function useUndo() {
   const queries = useQueryClient()
+  const navigate = useNavigate()
+  const matchRoute = useMatchRoute()
   return useMutation({
     mutationFn: (approvalIds: readonly string[]) => {
       const pending = queries.getQueryData(approvalsQuery('pending').queryKey) ?? []
       for (const approval of pending) if (approvalIds.includes(approval.approval_id)) keepUndoneEdit(approval)
       return Promise.all(approvalIds.map((id) => callApi(`/v1/approvals/${id}/held`, { method: 'DELETE' })))
+    },
+    // The page shows the next approval by now, and its buttons are where those of this one were.
+    onSuccess: (_, [id, ...others]) => {
+      if (id === undefined || others.length > 0 || !matchRoute({ to: '/approvals' })) return
+      void navigate({ to: '/approvals', search: { id } })
     },
     onSettled: () => queries.invalidateQueries({ queryKey: ['approvals'] }),
   })
