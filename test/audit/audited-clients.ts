@@ -23,7 +23,7 @@ export const CLIENTS: Record<string, AuditedCall> = {
   })),
   'POST /v1/hooks/:channel_id': onProject('message.received', async (app) => ({
     ids: { channel_id: await createWidget(app) },
-    body: { visitor: app.uniqueWord(), body: 'Where is it?' },
+    body: { visitor: `${app.uniqueWord()}-key-of-the-browser`, body: 'Where is it?' },
     headers: { origin: WIDGET_ORIGIN },
     key: null,
     by: 'system',
@@ -61,6 +61,13 @@ export const CLIENTS: Record<string, AuditedCall> = {
     ids: { threads: (await app.customer()).thread },
     body: { body: 'It left on Monday.' },
   })),
+  'POST /v1/threads/:id/tasks': onProject('task.created', async (app) => {
+    const { thread, channel, handle } = await app.customer()
+    await app.call('PUT', `/v1/threads/${thread}`, { held_by: 'me' })
+    await app.call('POST', `/v1/channels/${channel}/inbound`, { from: { handle }, body: 'Where is it?' })
+    await app.call('PUT', `/v1/threads/${thread}`, { held_by: null })
+    return { ids: { threads: thread } }
+  }),
   'POST /v1/portal/session': onProject('portal.session_opened', async (app) => {
     const { token } = await app.create(`/v1/clients/${await app.createId('/v1/clients')}/portal-link`)
     return { body: { token }, key: null }

@@ -107,7 +107,8 @@ test.each([
     const { task_id, thread_id } = (await chat.deliver(7, 'When are you open?')).body
     const tool = await pendingApproval(app, task_id)
     expect(tool).toMatchObject({ action: 'send_report' })
-    const texts = (await app.events(task_id)).flatMap(({ data }) => (data.type === 'progress' ? [data.data.text] : []))
+    const events = await app.events(task_id, { until: ({ event }) => event === 'approval.requested' })
+    const texts = events.flatMap(({ data }) => (data.type === 'progress' ? [data.data.text] : []))
     expect(texts).toEqual(['The reply needs an approval before it goes out, so publish_reply needs none'])
     expect((await app.call(method, `/v1/channels/${chat.channel}`, change)).status).toBeLessThan(300)
     await app.call('POST', `/v1/approvals/${tool.approval_id}/approve`)
