@@ -22,11 +22,12 @@ const ORDERS = {
       answer: {
         input_schema: {
           type: 'object',
-          required: ['body', 'language'],
-          properties: { body: { type: 'string', description: 'What the customer wrote.' }, language: {} },
+          required: ['body'],
+          properties: { body: { type: 'string', description: 'What the customer wrote.' } },
         },
         example: { from: { handle: 'kim@example.com' }, subject: 'Order A-1', body: 'Where is it?' },
       },
+      translate: { input_schema: { type: 'object', required: ['body', 'language'], properties: { language: {} } } },
       count: {},
     },
   },
@@ -88,8 +89,9 @@ describe('forms from the input schema of a task type', () => {
     await page.getByLabel('Task type').selectOption('count')
     await page.getByLabel('Reply connection').selectOption({ label: 'post' })
     expect(await page.getByText('This task type also requires').count()).toBe(0)
-    await page.getByLabel('Task type').selectOption('answer')
+    await page.getByLabel('Task type').selectOption('translate')
     await page.getByText('This task type also requires: language.').waitFor()
+    await page.getByLabel('Task type').selectOption('answer')
     expect(await accessibilityViolations(page)).toEqual([])
     await page.getByRole('button', { name: 'Create channel' }).click()
     await page.getByRole('button', { name: 'Done' }).click()

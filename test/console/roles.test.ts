@@ -100,8 +100,8 @@ const CONTROLS: Record<string, Control[]> = {
     ['admin', 'button', 'Invite member'],
     ['admin', 'combobox', 'Role of viewer@example.com'],
     ['admin', 'button', 'Remove viewer@example.com'],
-    ['owner', 'combobox', 'Role of olga@example.com'],
-    ['owner', 'button', 'Remove olga@example.com'],
+    ['owner', 'combobox', 'Role of second@example.com'],
+    ['owner', 'button', 'Remove second@example.com'],
   ],
   '/settings?view=projects': [
     ['admin', 'button', 'New project'],
@@ -134,6 +134,8 @@ describe('roles in the console', () => {
   let samplePaths: Record<string, string>
   beforeAll(async () => {
     tokens = await createMembers(console())
+    const second = { email: 'second@example.com', role: 'owner' }
+    await callApi(console().url, tokens.owner, 'POST', '/v1/members', second)
     samplePaths = await createSampleData(console())
   })
   beforeEach(async () => {
