@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { signUpOwner } from '../accounts/members.ts'
 import { gatedWedgeFiles, requestedApprovalId, sharedGatedApp, startAction } from '../approvals/gated-app.ts'
 import { runSvc, temporaryFolder } from './run-svc.ts'
 
@@ -9,9 +10,10 @@ const app = sharedGatedApp('sqlite', { wedges: gatedWedgeFiles('gate', { policy:
 const svc = (...args: string[]) => runSvc(args, { url: app().url })
 
 test('svc wedge suggestions prints rules, and svc wedge policy saves, shows and resets them', async () => {
+  const key = await signUpOwner(app())
   for (const amount of [5, 6, 7, 8, 9]) {
     const task = await startAction(app(), { action: 'pay', payload: { amount } })
-    await app().call('POST', `/v1/approvals/${await requestedApprovalId(app(), task.id)}/approve`)
+    await app().call('POST', `/v1/approvals/${await requestedApprovalId(app(), task.id)}/approve`, {}, { key })
     await app().finished(task.id)
   }
   const suggested = await svc('wedge', 'suggestions', 'gate')
