@@ -53,7 +53,7 @@ const QUOTES = {
     wedge: 'quotes',
     title: 'Quotes',
     tools: ['files'],
-    policy: { auto_approve: [{ action: 'post:reply' }] },
+    policy: { auto_approve: [{ action: 'post:reply' }, { action: 'widget:reply' }] },
     task_types: { quote: {} },
   },
   'quotes/rehearsals/quote.json': [
