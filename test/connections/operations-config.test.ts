@@ -55,7 +55,11 @@ eachStore((store) => {
     [{ ...REFUND, path: '/a/{customer.id}' }, 'config.operations.0.path', /placeholder/],
     [{ ...REFUND, path: '/a\r\nx: y' }, 'config.operations.0.path', /characters/],
     [{ ...REFUND, query: { a: 'x-{id}' } }, 'config.operations.0.query.a', /constant or/],
-    [{ ...REFUND, query: { a: ['x'] } }, 'config.operations.0.query.a', /must be a string or a number or true or false/],
+    [
+      { ...REFUND, query: { a: ['x'] } },
+      'config.operations.0.query.a',
+      /must be a string or a number or true or false/,
+    ],
     [{ ...REFUND, headers: { 'x-a': 'Bearer {id}' } }, 'config.operations.0.headers.x-a', /constant or/],
     [{ ...REFUND, headers: { Authorization: '{token}' } }, 'config.operations.0.headers.Authorization', /not be set/],
     [{ ...REFUND, headers: { host: 'evil.test' } }, 'config.operations.0.headers.host', /not be set/],
