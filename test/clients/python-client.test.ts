@@ -209,7 +209,7 @@ for work in [
         ...Array.from({ length: 5 }, () => expect.stringContaining("parameter 'id' must be a text")),
         expect.stringContaining("parameter 'task_id' must be a text"),
         expect.stringContaining("unknown operation 'listTask'"),
-        "unknown option 'constrants' (options: actor, constraints, tools, output_schema, files)",
+        "unknown option 'constrants' (options: actor, constraints, tools, output_schema, files, client_id)",
         expect.stringContaining('url must be an address'),
         expect.stringContaining('key must be an API key'),
       ])
