@@ -37,7 +37,7 @@ function findContradiction(payload: JsonObject, dollars: number): string | null 
     const stated = oneLine(JSON.stringify(currency.value)).slice(0, MAX_CURRENCY_CHARACTERS)
     return `${fieldName(currency.path)} in the payload is ${stated}; limits are in USD`
   }
-  const implied = impliedAmount(payload, '')
+  const implied = impliedAmount(payload)
   if (implied.value <= dollars + HALF_A_CENT) return null
   return `${fieldName(implied.path)} in the payload may state more than its amount of ${formatDollars(dollars)}`
 }
@@ -48,7 +48,7 @@ const MAX_CURRENCY_CHARACTERS = 30
 export const mentionsMoney = (payload: Json): boolean =>
   hasTooManyFields(payload) ||
   (isJsonObject(payload) && Object.keys(payload).some((key) => AMOUNT_KEYS.includes(plainKey(key)))) ||
-  impliedAmount(payload, '').value > 0
+  impliedAmount(payload).value > 0
 
 /** To judge a payload of 1 MB in small fields would hold up all other requests, so a person decides on it. */
 const MAX_FIELDS = 5_000
@@ -82,11 +82,11 @@ const wordsOf = (key: string): string[] =>
     .toLowerCase()
     .split(/[^a-z]+/)
 
-const CURRENCY_WORD = /currenc(?:y|ies)$|^ccy$/
+const CURRENCY_WORD = /currenc(?:y|ies)$|^(?:ccy|cur)$/
 const MONEY_WORD = /^(?:amt|value|fee|cent|dollar|usd|sum|payment)s?$|(?:amount|total|price|cost)s?$|^amount/
-/** The last word of a key that describes money and is none, such as `price_id`, `total_count` and `cost_center`. */
+/** The last word of a key that describes money and is none, such as `price_id`, `total_pages` and `payment_intent`. */
 const OTHER_NOUN =
-  /^(?:at|cent(?:er|re)|code|comment|count|date|description|ids?|key|label|method|name|note|number|ref|reference|status|text|type|url)$/
+  /^(?:accounts?|at|cent(?:er|re)|code|comment|count|date|days?|description|display|due|hours|ids?|intent|items|key|label|list|method|name|note|number|pages?|plan|ref|reference|rows|status|terms?|text|type|url)$/
 const CENTS_WORD = /^cents?$/
 const UNIT_PRICE_WORD = /^unit$|prices?$/
 const TOTAL_WORD = /totals?$/
@@ -96,8 +96,10 @@ OTHER_CURRENCIES.delete('usd')
 
 const hasWord = (words: readonly string[], pattern: RegExp): boolean => words.some((word) => pattern.test(word))
 
-const isMoney = (words: readonly string[]): boolean =>
-  hasWord(words, MONEY_WORD) && !OTHER_NOUN.test(words.findLast((word) => word !== '') ?? '')
+/** Whether a key names money; below a key that does, every other key does too, such as `amounts.refund`. */
+function isMoney(words: readonly string[], isBelowMoney = false): boolean {
+  return (isBelowMoney || hasWord(words, MONEY_WORD)) && !OTHER_NOUN.test(words.findLast((word) => word !== '') ?? '')
+}
 
 /** The value of a field for its currency, or a name for an amount in another currency, such as `amount_eur`. */
 function namesOtherCurrency(key: string, value: Json): boolean {
@@ -132,56 +134,58 @@ const isDollars = (currency: Json): boolean =>
 /** Sums and products of decimal fractions are not exact. */
 const HALF_A_CENT = 0.005
 
-/** The most money that a value may mean. The numbers of a list are added, and a price counts as often as its quantity says. */
-function impliedAmount(value: Json, key: string): Found<number> {
-  if (Array.isArray(value)) return sumOfList(value, key)
-  if (!isJsonObject(value)) return { path: [], value: toDollars(key, value) }
+/**
+ * The most money that the fields of a value may mean. The numbers of a list are added, and a price counts as often as its
+ * quantity says.
+ */
+function impliedAmount(value: Json, isBelowMoney = false): Found<number> {
+  if (Array.isArray(value)) return sumOfList(value, isBelowMoney)
+  if (!isJsonObject(value)) return { path: [], value: isBelowMoney ? toNumber(value) : 0 }
   let most: Found<number> = { path: [], value: 0 }
   let quantity: number | null = null
   for (const [name, inner] of Object.entries(value)) {
-    let implied = impliedAmount(inner, name)
-    if (implied.value > 0 && isUnitPrice(name)) {
+    const words = wordsOf(name)
+    const implied = impliedAmount(inner, isMoney(words, isBelowMoney))
+    if (hasWord(words, CENTS_WORD) && typeof inner !== 'object') implied.value /= 100
+    if (implied.value > 0 && isUnitPrice(words)) {
       quantity ??= quantityOf(value)
-      implied = { ...implied, value: implied.value * quantity }
+      implied.value *= quantity
     }
     if (implied.value > most.value) most = below(name, implied)
   }
   return most
 }
 
-const sumOfList = (list: Json[], key: string): Found<number> => ({
+const sumOfList = (list: Json[], isBelowMoney: boolean): Found<number> => ({
   path: [],
-  value: list.reduce<number>((sum, item) => sum + impliedAmount(item, key).value, 0),
+  value: list.reduce<number>((sum, item) => sum + impliedAmount(item, isBelowMoney).value, 0),
 })
 
-function isUnitPrice(key: string): boolean {
-  const words = wordsOf(key)
-  return hasWord(words, UNIT_PRICE_WORD) && !hasWord(words, TOTAL_WORD)
-}
+const isUnitPrice = (words: readonly string[]): boolean =>
+  hasWord(words, UNIT_PRICE_WORD) && !hasWord(words, TOTAL_WORD)
 
 const quantityOf = (item: JsonObject): number =>
   Object.entries(item)
     .filter(([key]) => hasWord(wordsOf(key), QUANTITY_WORD))
     .reduce((most, [, quantity]) => Math.max(most, toNumber(quantity)), 1)
 
-function toDollars(key: string, value: Json): number {
-  const words = wordsOf(key)
-  if (!isMoney(words)) return 0
-  // Forms call any field a value, so a text there is money only if its words are.
-  if (typeof value === 'string' && words.includes('value') && !wordsOf(value).every(isMoneyText)) return 0
-  const number = toNumber(value)
-  return hasWord(words, CENTS_WORD) ? number / 100 : number
-}
-
-const isMoneyText = (word: string): boolean => /^(?:|us|usd|dollars?)$/.test(word) || OTHER_CURRENCIES.has(word)
-
-/** A text with digits that is no number may mean any amount. */
+/** A text is a number if it is one for some receiver, or if its words are only those of money, such as "$1,000" and "5k". */
 function toNumber(value: Json): number {
   if (typeof value === 'number') return Math.abs(value)
-  if (typeof value !== 'string' || !/\d/.test(value)) return 0
-  const number = Number(value)
-  return Number.isNaN(number) ? Number.POSITIVE_INFINITY : Math.abs(number)
+  if (typeof value !== 'string') return 0
+  const text = value.normalize('NFKC').trim()
+  if (!/\p{Nd}/u.test(text)) return 0
+  const number = Number(text)
+  if (!Number.isNaN(number)) return Math.abs(number)
+  return NOT_OF_NUMBER.test(text) || !wordsOf(text).every(isMoneyText) ? 0 : Number.POSITIVE_INFINITY
 }
+
+/** A character that no number has, such as the `:` of a time or the `-` within a date. */
+const NOT_OF_NUMBER = /(?!^)-|[^\p{Nd}\p{Sc}\p{L}\s.,'’_+()-]/u
+
+const MONEY_TEXT = /^(?:|us|usd|dollars?|euros?|pounds?|yen|francs?|k|m|mn|mio|bn|thousand|millions?|billions?)$/
+
+const isMoneyText = (word: string): boolean => MONEY_TEXT.test(word) || OTHER_CURRENCIES.has(word)
 
 const MAX_NAME_CHARACTERS = 100
 
