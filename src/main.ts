@@ -18,11 +18,12 @@ import type { SandboxLog } from './sandbox/driver.ts'
 /** Runs one replica until the process gets a signal to stop. */
 async function serve(svc: string): Promise<void> {
   const [{ startApp }, { createSystemWorld }] = await Promise.all([import('./app.ts'), import('./ctx/system-world.ts')])
+  const fromFile = describeAccessSettings(envFile)
+  // Not by the log, because the file may set its level.
+  if (fromFile !== null) warn(fromFile)
   const config = loadConfig(process.env)
   const world = createSystemWorld(config.logLevel)
   for (const sentence of describeUnknownSettings(process.env)) world.log.warn(sentence)
-  const fromFile = describeAccessSettings(envFile)
-  if (fromFile !== null) world.log.info(fromFile)
   const release = config.databaseUrl ? () => {} : await lockDataFolder(config)
   let founderKey: string | null = null
   const onFounderKey = (key: string) => {
@@ -199,6 +200,7 @@ async function trySandbox(choice: SandboxChoice): Promise<SandboxTrial> {
 const PACKAGE_ROOT = fileURLToPath(new URL('..', import.meta.url))
 
 const printLine = (line: string) => process.stdout.write(`${line}\n`)
+const warn = (sentence: string) => process.stderr.write(`svc: ${sentence}\n`)
 
 // The reader may close the pipe early, as in `svc tasks | head`: that is no failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -214,7 +216,7 @@ const flushed = (stream: NodeJS.WriteStream) => new Promise<void>((resolve) => s
 
 const envFile = readEnvFile(process.env)
 Object.assign(process.env, envFile.settings)
-for (const warning of envFile.warnings) process.stderr.write(`svc: ${warning}\n`)
+for (const warning of envFile.warnings) warn(warning)
 
 void runCommandLine({
   args: process.argv.slice(2),

@@ -5,7 +5,7 @@ import { DECISIONS } from '../approvals/take-decision.ts'
 import { ApproveResultView } from '../approvals/view.ts'
 import { nameRoutes, noContentResponse, openRoute } from '../http/route.ts'
 import { MAX_BODY_BYTES } from '../http/server.ts'
-import { jsonObject } from '../http/validate.ts'
+import { visibleJsonObject } from '../http/visible-keys.ts'
 import { serveFile } from '../files/serve-file.ts'
 import {
   decideWithLink,
@@ -48,7 +48,7 @@ export const decideRoutes = nameRoutes({
     description: `${CREDENTIAL} The decision counts as one of the member, with the member's role of now.`,
     body: z.object({
       decision: z.enum(DECISIONS),
-      edited: jsonObject.nullish(),
+      edited: visibleJsonObject.nullish(),
       payload_sha256: z
         .string()
         .optional()

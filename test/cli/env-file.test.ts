@@ -69,10 +69,11 @@ describe('a file of a downloaded folder', () => {
       'read from .env: SVC_FOUNDER_API_KEY, SVC_PORT, SVC_EGRESS_ALLOW, DATABASE_URL',
     )
     expect(describeAccessSettings(readEnvFile(values, cwd))).toBeNull()
-    // The start fails after the log line, because the URL has no such protocol.
-    const served = await runSvc(['serve'], { cwd: folderWith(['SVC_PORT=0', 'SVC_EGRESS_ALLOW=http://x']) })
+    // The start fails after the line, because the URL has no such protocol.
+    const lines = ['SVC_PORT=0', 'SVC_EGRESS_ALLOW=http://x', 'SVC_DATA_DIR=data', 'SVC_LOG_LEVEL=error']
+    const served = await runSvc(['serve'], { cwd: folderWith(lines) })
     expect(served.code).not.toBe(0)
-    expect(served.stdout + served.stderr).toContain('read from .env: SVC_PORT, SVC_EGRESS_ALLOW')
+    expect(served.stderr).toContain('svc: read from .env: SVC_PORT, SVC_EGRESS_ALLOW, SVC_DATA_DIR')
   })
 
   test('cannot set variables of other programs', () => {

@@ -31,6 +31,8 @@ eachStore((store) => {
           },
         })
       }
+      const misread = await decideWith(app, token, { decision: 'approve', edited: { 'amo\u200bunt': 1_000_000 } })
+      expect(misread).toMatchObject({ status: 400, body: { error: expect.stringContaining('amo<U+200B>unt') } })
       const decided = await decideWith(app, token, { decision: 'approve', edited: { text: 'Pay half' } })
       expect(decided).toMatchObject({ status: 200, body: { ok: true, decision: 'approved' } })
       expect(await app.finished(task)).toMatchObject({ status: 'succeeded' })

@@ -42,6 +42,7 @@ const ACCESS_SETTINGS = [
   'SVC_OPEN_SIGNUP',
   'SVC_PUBLIC_URL',
   'DATABASE_URL',
+  'SVC_DATA_DIR',
 ]
 
 /** Names the settings of the file that somebody who did not write it must know of; null if there are none. */
