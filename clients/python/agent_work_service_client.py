@@ -643,7 +643,7 @@ class Approval(TypedDict):
     preview: Any
     # What an action of a named tool does, such as "stripe: create a refund of $50.00".
     text: str | None
-    # The amount, if the tool declares where it is. Of an edited payload: the edited amount.
+    # The amount, if the tool declares where it is. Of an edited payload: the edited amount, also while the edit is held.
     amount: ActionAmount | None
     payload_sha256: str
     allowed_decisions: list[Literal["approve", "edit", "reject", "revise"]]
@@ -892,7 +892,7 @@ class HeldApproval(TypedDict):
     by: NamedActor
     # When the approval is made. `by` can withdraw it before.
     until: str
-    # The fields that it changes.
+    # All fields that differ from `preview` when it is sent; null: it edits nothing.
     edited: dict[str, Any] | None
 
 

@@ -20,6 +20,12 @@ export function parseHeld({ held }: Pick<ApprovalRow, 'held'>): HeldApproval | n
   return parsed
 }
 
+/** The row with the edit that is held, as it will be sent: its fields replace those of an earlier edit. */
+export function withHeldEdit<Row extends Pick<ApprovalRow, 'status' | 'held' | 'edited'>>(row: Row): Row {
+  const edit = row.status === 'pending' ? parseHeld(row)?.edited : null
+  return edit ? { ...row, edited: JSON.stringify({ ...JSON.parse(row.edited ?? '{}'), ...edit }) } : row
+}
+
 /** How long the console, the decision page and the chats hold an approval of high risk, in seconds. */
 const HIGH_RISK_HOLD_S = 5
 

@@ -31,8 +31,11 @@ export const updateApprovalReleased = prepareQuery<{ id: string; held_until: str
 )
 
 /** Not limited to a scope: never pass an id that came from a caller. */
-export const findHeldApproval = prepareQuery<{ id: string }, Pick<ApprovalRow, 'status' | 'held' | 'held_until'>>(
-  (db, arg) => db.selectFrom('approvals').select(['status', 'held', 'held_until']).where('id', '=', arg('id')),
+export const findHeldApproval = prepareQuery<
+  { id: string },
+  Pick<ApprovalRow, 'status' | 'edited' | 'held' | 'held_until'>
+>((db, arg) =>
+  db.selectFrom('approvals').select(['status', 'edited', 'held', 'held_until']).where('id', '=', arg('id')),
 )
 
 export type DueHold = DecidableApproval & Pick<ApprovalRow, 'held' | 'held_until'>

@@ -7,7 +7,7 @@ import { jsonObject, jsonValue } from '../http/validate.ts'
 import type { ApprovalRow, ApprovalVoteRow, EffectRow } from '../store/tables.ts'
 import { ActionAmountView, describeAction, parseTool } from './action-text.ts'
 import { type ApprovalContextRow, MAX_SHOWN_CHARACTERS } from './context-rows.ts'
-import { buttonHoldS, parseHeld } from './held-approval.ts'
+import { buttonHoldS, parseHeld, withHeldEdit } from './held-approval.ts'
 
 export const APPROVAL_STATUSES = ['pending', 'auto_approved', 'approved', 'rejected', 'expired'] as const
 
@@ -46,7 +46,9 @@ export const HeldApprovalView = z
     decision: z.literal('approved'),
     by: NamedActorView,
     until: z.string().meta({ description: 'When the approval is made. `by` can withdraw it before.' }),
-    edited: jsonObject.nullable().meta({ description: 'The fields that it changes.' }),
+    edited: jsonObject
+      .nullable()
+      .meta({ description: 'All fields that differ from `preview` when it is sent; null: it edits nothing.' }),
   })
   .meta({ id: 'HeldApproval' })
 
@@ -67,7 +69,8 @@ export const ApprovalView = z
       .nullable()
       .meta({ description: 'What an action of a named tool does, such as "stripe: create a refund of $50.00".' }),
     amount: ActionAmountView.nullable().meta({
-      description: 'The amount, if the tool declares where it is. Of an edited payload: the edited amount.',
+      description:
+        'The amount, if the tool declares where it is. Of an edited payload: the edited amount, also while the edit is held.',
     }),
     payload_sha256: z.string(),
     allowed_decisions: z.array(z.enum(['approve', 'edit', 'reject', 'revise'])),
@@ -171,7 +174,7 @@ export function toApprovalView(row: ApprovalRow, { context, votes, nameOf }: App
     action: row.action,
     risk: row.risk,
     preview,
-    ...describeAction(parseTool(row), row, approvedPayload(row)),
+    ...describeAction(parseTool(row), row, approvedPayload(withHeldEdit(row))),
     payload_sha256: row.payload_sha256,
     allowed_decisions: allowedDecisions(row, preview),
     status: row.status,
@@ -203,14 +206,17 @@ export function toApprovalView(row: ApprovalRow, { context, votes, nameOf }: App
   }
 }
 
-export function toHeldView(row: Pick<ApprovalRow, 'held' | 'held_until'>, nameOf: ApprovalParts['nameOf']) {
+export function toHeldView(
+  row: Pick<ApprovalRow, 'status' | 'edited' | 'held' | 'held_until'>,
+  nameOf: ApprovalParts['nameOf'],
+) {
   const held = parseHeld(row)
   if (!held) return null
   return {
     decision: 'approved',
     by: nameOf(held.by.kind, held.by.id),
     until: row.held_until ?? '',
-    edited: held.edited,
+    edited: held.edited && parseEdit(withHeldEdit(row)),
   }
 }
 

@@ -1,4 +1,4 @@
-import { type HeldApproval, parseHeld } from '../approvals/held-approval.ts'
+import { type HeldApproval, parseHeld, withHeldEdit } from '../approvals/held-approval.ts'
 import { readApprovalView, readApprovalViews } from '../approvals/read-approvals.ts'
 import { approvedPayload } from '../approvals/view.ts'
 import { isJsonObject, type Json } from '../base/json.ts'
@@ -81,7 +81,7 @@ type ReadView = Awaited<ReturnType<typeof readApprovalView>>
 
 function toCard({ config }: Pick<Ctx, 'config'>, row: ApprovalRow, view: ReadView): Card {
   const { client, message } = view.context
-  const payload = approvedPayload(row)
+  const payload = approvedPayload(withHeldEdit(row))
   const amount = view.amount?.text ?? statedAmount(payload)
   const held = parseHeld(row)
   const from = (client && client.name) || (message && message.from?.name)

@@ -108,14 +108,18 @@ eachStore((store) => {
   test('an edit at the gate changes the amount that is shown and sent', async () => {
     const task = await refund({ amount: 9000 })
     const { approval_id } = await pending(task)
-    await shared().call('POST', `/v1/approvals/${approval_id}/approve`, { edited: { amount: 1999 } })
-    await shared().finished(task.id)
-    const { body } = await shared().call('GET', `/v1/approvals/${approval_id}`)
-    expect(body).toMatchObject({
+    const edit = { edited: { amount: 1999 }, hold_s: 5 }
+    await shared().call('POST', `/v1/approvals/${approval_id}/approve`, edit)
+    const shown = {
       text: 'stripe: create a refund of $19.99',
       amount: { value: 19.99, text: '$19.99' },
       preview: { amount: 9000 },
-    })
+    }
+    const path = `/v1/approvals/${approval_id}`
+    expect((await shared().call('GET', path)).body).toMatchObject({ ...shown, status: 'pending' })
+    await shared().clock.advance(5_000)
+    await shared().finished(task.id)
+    expect((await shared().call('GET', path)).body).toMatchObject({ ...shown, status: 'approved' })
     expect(JSON.parse(callsFor(shared(), approval_id)[0]?.body ?? '')).toEqual({ amount: 1999 })
   })
 

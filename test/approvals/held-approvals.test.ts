@@ -168,6 +168,16 @@ eachStore((store) => {
       expect(JSON.parse(callsFor(app(), approval)[0]?.body ?? '')).toEqual(edited)
     })
 
+    test('shows a held edit together with the edit of an earlier approver', async () => {
+      const { operator, second } = app().people
+      const { approval } = await askFor(app(), 'pay')
+      await decide(app(), operator, approval, 'approve', { edited: { text: 'better' } })
+      const held = { edited: { text: 'better', to: 'all' } }
+      const edit = { hold_s: 5, edited: { to: 'all' } }
+      expect((await decide(app(), second, approval, 'approve', edit)).body).toMatchObject({ held })
+      expect(await readApproval(app(), approval)).toMatchObject({ edited: { text: 'better' }, held })
+    })
+
     test('ends with a task that is cancelled, and sends nothing', async () => {
       const { operator } = app().people
       const { task, approval } = await askFor(app(), 'plain')

@@ -27,6 +27,11 @@ test('approval summary: it uses the edited values', () => {
   expect(approvalSummary({ ...approval, edited: { amount_usd: 50 } })).toBe(
     'Refund through payments of $50.00 for order B-1',
   )
+  const by = { kind: 'member' as const, id: 'mem_1', name: 'Ada' }
+  const held = { decision: 'approved' as const, by, until: '', edited: { amount_usd: 45, order_id: 'B-2' } }
+  expect(approvalSummary({ ...approval, edited: { amount_usd: 50 }, held })).toBe(
+    'Refund through payments of $45.00 for order B-2',
+  )
 })
 
 test('approval summary: it shows the largest of several amounts, and none if one is not a number', () => {

@@ -103,7 +103,7 @@ export type Approval = {
   preview: unknown
   /** What an action of a named tool does, such as "stripe: create a refund of $50.00". */
   text: string | null
-  /** The amount, if the tool declares where it is. Of an edited payload: the edited amount. */
+  /** The amount, if the tool declares where it is. Of an edited payload: the edited amount, also while the edit is held. */
   amount: ActionAmount | null
   payload_sha256: string
   allowed_decisions: ('approve' | 'edit' | 'reject' | 'revise')[]
@@ -195,7 +195,7 @@ export type ApprovalDetail = {
   preview: unknown
   /** What an action of a named tool does, such as "stripe: create a refund of $50.00". */
   text: string | null
-  /** The amount, if the tool declares where it is. Of an edited payload: the edited amount. */
+  /** The amount, if the tool declares where it is. Of an edited payload: the edited amount, also while the edit is held. */
   amount: ActionAmount | null
   payload_sha256: string
   allowed_decisions: ('approve' | 'edit' | 'reject' | 'revise')[]
@@ -933,7 +933,7 @@ export type HeldApproval = {
   by: NamedActor
   /** When the approval is made. `by` can withdraw it before. */
   until: string
-  /** The fields that it changes. */
+  /** All fields that differ from `preview` when it is sent; null: it edits nothing. */
   edited: { [key: string]: unknown } | null
 }
 

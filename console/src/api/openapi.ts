@@ -111,7 +111,7 @@ export interface components {
         Approval: {
             action: string;
             allowed_decisions: ("approve" | "edit" | "reject" | "revise")[];
-            /** @description The amount, if the tool declares where it is. Of an edited payload: the edited amount. */
+            /** @description The amount, if the tool declares where it is. Of an edited payload: the edited amount, also while the edit is held. */
             amount: components["schemas"]["ActionAmount"] | null;
             approval_id: string;
             /** @description Roles, members and `client`, the client of the task, who may decide; null: every operator, admin and owner. */
@@ -207,7 +207,7 @@ export interface components {
         ApprovalDetail: {
             action: string;
             allowed_decisions: ("approve" | "edit" | "reject" | "revise")[];
-            /** @description The amount, if the tool declares where it is. Of an edited payload: the edited amount. */
+            /** @description The amount, if the tool declares where it is. Of an edited payload: the edited amount, also while the edit is held. */
             amount: components["schemas"]["ActionAmount"] | null;
             approval_id: string;
             /** @description Roles, members and `client`, the client of the task, who may decide; null: every operator, admin and owner. */
@@ -1112,7 +1112,7 @@ export interface components {
             by: components["schemas"]["NamedActor"];
             /** @constant */
             decision: "approved";
-            /** @description The fields that it changes. */
+            /** @description All fields that differ from `preview` when it is sent; null: it edits nothing. */
             edited: JsonObject | null;
             /** @description When the approval is made. `by` can withdraw it before. */
             until: string;

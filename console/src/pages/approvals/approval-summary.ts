@@ -22,7 +22,7 @@ const TARGET_FIELDS = [
 ]
 
 type SummarizedApproval = Pick<Approval, 'action' | 'preview'> &
-  Partial<Pick<Approval, 'connection' | 'connection_id' | 'edited' | 'path' | 'text' | 'amount'>>
+  Partial<Pick<Approval, 'connection' | 'connection_id' | 'edited' | 'held' | 'path' | 'text' | 'amount'>>
 
 export function approvalHeadline(approval: SummarizedApproval): ApprovalHeadline {
   if (approval.path === 'question') return { action: questionTitle(approval), amount: null, target: null }
@@ -74,10 +74,10 @@ export function approvalMoney(approval: SummarizedApproval): Money | null {
   return approval.amount ? declaredMoney(approval.amount, payload) : guessedMoney(payload)
 }
 
-/** The proposed payload with the edited fields. */
-export const editedPayload = ({ preview, edited }: SummarizedApproval): JsonObject => ({
+/** The proposed payload with the edited fields; while an approval is held, with those of its edit. */
+export const editedPayload = ({ preview, edited, held }: SummarizedApproval): JsonObject => ({
   ...toObject(preview),
-  ...edited,
+  ...(held?.edited ?? edited),
 })
 
 /** Without what the action names already: the server's words for a mail end with its recipient. */

@@ -37,8 +37,7 @@ function toDecision(approvals: readonly Approval[]): HeldDecision | null {
   const [first] = approvals
   if (!first?.held) return null
   const approvalIds = approvals.map(({ approval_id }) => approval_id)
-  const summary =
-    approvals.length > 1 ? batchTotals(approvals) : approvalSummary({ ...first, edited: first.held.edited })
+  const summary = approvals.length > 1 ? batchTotals(approvals) : approvalSummary(first)
   return { approvalIds, summary, held: first.held }
 }
 

@@ -51,12 +51,12 @@ export function PayloadView({ approval }: { approval: Approval }) {
 }
 
 /** What the first approver changed, if more people must approve. An edit restarts the votes, so the first vote is the edit. */
-function PendingChanges({ approval: { status, edited, votes, preview, amount } }: { approval: Approval }) {
+function PendingChanges({ approval: { status, edited, held, votes, preview, amount } }: { approval: Approval }) {
   if (status !== 'pending' || edited === null) return null
-  const [first] = votes
+  const editor = held?.edited ? held.by : votes[0]?.by
   return (
     <div className="flex flex-col gap-1 rounded-md border border-line p-3">
-      <p className="text-xs text-muted">{first ? text.changedBy(actorName(first.by)) : text.changed}</p>
+      <p className="text-xs text-muted">{editor ? text.changedBy(actorName(editor)) : text.changed}</p>
       <PayloadDiffView payload={toObject(preview)} edited={edited} amount={amount} />
     </div>
   )
