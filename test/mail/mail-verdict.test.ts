@@ -59,13 +59,27 @@ describe('the verdict in Authentication-Results', () => {
     expect(read('mx.evil.example; mx.shop.example; dmarc=pass')).toBeNull()
   })
 
-  test('only the first header of the server counts: the ones below came with the mail', () => {
-    expect(read('mx.evil.example; dmarc=pass', 'mx.shop.example; dmarc=fail', 'mx.shop.example; dmarc=pass')).toEqual({
-      spf: 'none',
-      dkim: 'none',
-      dmarc: 'fail',
+  test('a server may write a header for each check', () => {
+    expect(read('mx.shop.example; dkim=pass', 'mx.shop.example; spf=pass', 'mx.shop.example; dmarc=pass')).toEqual({
+      spf: 'pass',
+      dkim: 'pass',
+      dmarc: 'pass',
       by: 'mx.shop.example',
     })
+  })
+
+  test.each([
+    ['above', ['mx.shop.example; dkim=fail; dmarc=fail', 'mx.shop.example; dkim=pass; dmarc=pass']],
+    ['below', ['mx.shop.example; dkim=pass; dmarc=pass', 'mx.evil.example', 'mx.shop.example; dkim=fail; dmarc=fail']],
+  ])('a check that failed in one header has failed, also with a pass %s it', (_, values) => {
+    expect(read(...values)).toEqual({ spf: 'none', dkim: 'fail', dmarc: 'fail', by: 'mx.shop.example' })
+  })
+
+  test.each([
+    ['an address in pieces', `mx.shop.example; spf=pass smtp.mailfrom=${';x'.repeat(500_000)}; dmarc=fail`],
+    ['many addresses', `mx.shop.example; ${';smtp.mailfrom=a'.repeat(60_000)} ; spf=pass; dmarc=fail`],
+  ])('%s in a header of a megabyte takes no longer', (_, value) => {
+    expect(read(value)).toEqual({ spf: 'pass', dkim: 'none', dmarc: 'fail', by: 'mx.shop.example' })
   })
 })
 

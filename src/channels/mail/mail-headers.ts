@@ -5,11 +5,8 @@ export type MailHeaders = readonly { name: string; value: string }[]
 export const findHeader = (headers: MailHeaders, name: string): string | null =>
   headers.find((header) => header.name === name)?.value ?? null
 
-/** The header if it occurs once. A repeated one may be the sender's own, so it proves nothing. */
-export function findSingleHeader(headers: MailHeaders, name: string): string | null {
-  const [value, ...others] = headers.filter((header) => header.name === name)
-  return value && others.length === 0 ? value.value : null
-}
+export const findHeaders = (headers: MailHeaders, name: string): string[] =>
+  headers.filter((header) => header.name === name).map(({ value }) => value)
 
 const MAX_REFERENCES_CHARACTERS = 800
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../base/json.ts'
-import { findSingleHeader, type MailHeaders } from './mail-headers.ts'
+import { findHeaders, type MailHeaders } from './mail-headers.ts'
 
 /** What the receiving mail server found out about the sender. `none`: it did not say. */
 export interface MailVerdict {
@@ -10,34 +10,39 @@ export interface MailVerdict {
   by: string
 }
 
-const RESULTS = ['pass', 'fail', 'softfail', 'neutral', 'temperror', 'permerror', 'none'] as const
+/** From the best to the worst. */
+const RESULTS = ['pass', 'none', 'neutral', 'temperror', 'permerror', 'softfail', 'fail'] as const
 type VerdictResult = (typeof RESULTS)[number]
 
 /**
- * Reads the Authentication-Results (RFC 8601) of one server. The sender can write such a header too, so only the first one
- * that has the name of the own server counts: a server puts its header on top and removes foreign ones with its name.
+ * Reads the Authentication-Results (RFC 8601) of one server, which may write several: one for each check. The sender can write
+ * such a header too, so a check that failed in one of them has failed.
  */
 export function readAuthenticationResults(headers: MailHeaders, server: string): MailVerdict | null {
-  for (const { name, value } of headers) {
-    if (name !== 'authentication-results') continue
+  const copies = headers.flatMap(({ name, value }) => {
+    if (name !== 'authentication-results') return []
     const [authority = '', ...parts] = splitResults(withoutComments(value))
-    if (authority.trim().split(/\s/, 1)[0]?.toLowerCase() !== server.toLowerCase()) continue
-    return { ...combineResults(parts), by: server }
-  }
-  return null
+    const isOwn = authority.trim().split(/\s/, 1)[0]?.toLowerCase() === server.toLowerCase()
+    return isOwn ? [readResults(parts)] : []
+  })
+  if (copies.length === 0) return null
+  const resultOf = (method: keyof Results) => worstResult(copies.flatMap((copy) => copy[method]))
+  return { spf: resultOf('spf'), dkim: resultOf('dkim'), dmarc: resultOf('dmarc'), by: server }
 }
 
 /** What Postmark adds to a mail that it received: Received-SPF and the tests of SpamAssassin. */
 export function readPostmarkVerdict(headers: MailHeaders): MailVerdict {
-  const tests = findSingleHeader(headers, 'x-spam-tests') ?? ''
-  const dkim = /\bDKIM_VALID\b/.test(tests) ? 'pass' : /\bDKIM_INVALID\b/.test(tests) ? 'fail' : 'none'
-  return { spf: readSpf(headers, 'received-spf'), dkim, dmarc: 'none', by: 'postmark' }
+  const dkim = worstResult(findHeaders(headers, 'x-spam-tests').map(readSpamTests))
+  return { spf: readCopies(headers, 'received-spf'), dkim, dmarc: 'none', by: 'postmark' }
 }
+
+const readSpamTests = (tests: string): VerdictResult =>
+  /\bDKIM_VALID\b/.test(tests) ? 'pass' : /\bDKIM_INVALID\b/.test(tests) ? 'fail' : 'none'
 
 /** What Mailgun adds to a mail that it received. */
 export function readMailgunVerdict(headers: MailHeaders): MailVerdict {
-  const dkim = findSingleHeader(headers, 'x-mailgun-dkim-check-result')
-  return { spf: readSpf(headers, 'x-mailgun-spf'), dkim: toResult(dkim), dmarc: 'none', by: 'mailgun' }
+  const dkim = readCopies(headers, 'x-mailgun-dkim-check-result')
+  return { spf: readCopies(headers, 'x-mailgun-spf'), dkim, dmarc: 'none', by: 'mailgun' }
 }
 
 /**
@@ -51,27 +56,28 @@ export function isFailedVerdict({ spf, dkim, dmarc }: MailVerdict): boolean {
 
 export const toVerdictJson = ({ spf, dkim, dmarc, by }: MailVerdict): JsonObject => ({ spf, dkim, dmarc, by })
 
-const readSpf = (headers: MailHeaders, name: string): VerdictResult => toResult(findSingleHeader(headers, name))
+const readCopies = (headers: MailHeaders, name: string): VerdictResult =>
+  worstResult(findHeaders(headers, name).map(toResult))
 
-/**
- * One valid signature is enough, so a pass outweighs the other results of DKIM. SPF and DMARC have one result: a second one is
- * part of a text of the sender, so a pass does not count beside it.
- */
-function combineResults(parts: readonly string[]): Omit<MailVerdict, 'by'> {
+/** Of a repeated result, one may be part of a text of the sender, so a pass counts only if all of them pass. */
+const worstResult = (results: readonly VerdictResult[]): VerdictResult =>
+  RESULTS.findLast((result) => results.includes(result)) ?? 'none'
+
+type Results = Record<'spf' | 'dkim' | 'dmarc', VerdictResult[]>
+
+/** The results of one header. One valid signature is enough, so a pass outweighs the other results of DKIM. */
+function readResults(parts: readonly string[]): Results {
   const found = parts.flatMap((part) => {
-    const [, method, result] = /^\s*([a-z]+)(?:\/\d+)?\s*=\s*([a-z]+)/i.exec(part) ?? []
-    return method ? [{ method: method.toLowerCase(), result: toResult(result ?? null) }] : []
+    const [, method, result = ''] = /^\s*([a-z]+)(?:\/\d+)?\s*=\s*([a-z]+)/i.exec(part) ?? []
+    return method ? [{ method: method.toLowerCase(), result: toResult(result) }] : []
   })
-  const resultOf = (method: string) => {
-    const results = found.filter((one) => one.method === method).map(({ result }) => result)
-    if (method === 'dkim') return results.find((result) => result === 'pass') ?? results[0] ?? 'none'
-    return results.find((result) => result !== 'pass') ?? results[0] ?? 'none'
-  }
-  return { spf: resultOf('spf'), dkim: resultOf('dkim'), dmarc: resultOf('dmarc') }
+  const resultsOf = (name: string) => found.filter(({ method }) => method === name).map(({ result }) => result)
+  const dkim = resultsOf('dkim')
+  return { spf: resultsOf('spf'), dkim: dkim.includes('pass') ? ['pass'] : dkim, dmarc: resultsOf('dmarc') }
 }
 
-function toResult(text: string | null): VerdictResult {
-  const word = /^\s*([a-z]+)/i.exec(text ?? '')?.[1]?.toLowerCase()
+function toResult(text: string): VerdictResult {
+  const word = /^\s*([a-z]+)/i.exec(text)?.[1]?.toLowerCase()
   return RESULTS.find((result) => result === word) ?? 'none'
 }
 
@@ -79,16 +85,8 @@ function toResult(text: string | null): VerdictResult {
  * The sender chooses the address in `smtp.mailfrom`, which may contain a `;` that its server does not quote. There a `;`
  * ends the address only before a space. Elsewhere it always ends a result: some servers write `;dmarc=pass`.
  */
-function splitResults(value: string): string[] {
-  const parts: string[] = []
-  for (const part of value.split(';')) {
-    const before = parts.at(-1) ?? ''
-    const isAddress = /\bsmtp\.(?:mailfrom|helo)\s*=\s*\S*$/i.test(before) && /^\S/.test(part)
-    if (isAddress) parts[parts.length - 1] = `${before};${part}`
-    else parts.push(part)
-  }
-  return parts
-}
+const splitResults = (value: string): string[] =>
+  value.replaceAll(/\bsmtp\.(?:mailfrom|helo)\s*=\s*\S*/gi, (address) => (address.endsWith(';') ? ';' : '')).split(';')
 
 /** Comments in brackets and quoted strings may contain anything, also a `;`. */
 function withoutComments(value: string): string {

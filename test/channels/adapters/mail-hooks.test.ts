@@ -81,15 +81,21 @@ describe('Postmark', () => {
     expect(await readIncoming(message?.files[0])).toBe('hello')
   })
 
-  test('a header that the sender repeats proves nothing', async () => {
+  test.each([
+    ['Pass', 'DKIM_VALID', { spf: 'pass', dkim: 'pass' }],
+    ['Fail', 'DKIM_INVALID', { spf: 'fail', dkim: 'fail' }],
+    ['Neutral', 'x', { spf: 'neutral', dkim: 'none' }],
+  ])('of repeated headers, %s and %s count beside a pass', async (spf, tests, verdict) => {
     const { ctx, hook, call } = await openAdapterTest(postmarkAdapter)
-    const Headers = [
-      ...inbound().Headers,
-      { Name: 'Received-SPF', Value: 'Pass' },
-      { Name: 'X-Spam-Tests', Value: 'x' },
+    const more = [
+      { Name: 'Received-SPF', Value: spf },
+      { Name: 'X-Spam-Tests', Value: tests },
     ]
-    const { messages } = await hook.parse(ctx, call(inbound({ Headers })))
-    expect(messages).toMatchObject([{ verdict: { spf: 'none', dkim: 'none' } }])
+    for (const Headers of [
+      [...inbound().Headers, ...more],
+      [...more, ...inbound().Headers],
+    ])
+      expect((await hook.parse(ctx, call(inbound({ Headers })))).messages).toMatchObject([{ verdict }])
   })
 
   test('characters that no store can keep are removed, and a body that is no object is refused', async () => {
