@@ -20,14 +20,14 @@ export function limitOpenCalls(ctx: Ctx, subject: string, max: number, noun = 'm
   })
 }
 
-/**
- * Counts something that a subject did, and returns how often it did so within about an hour: in this quarter of an hour and
- * the three before.
- */
-export async function countWithinHour(tx: Tx, subject: string): Promise<number> {
+/** Counts something that a subject did. */
+export async function countInWindow(tx: Tx, subject: string): Promise<void> {
   await incrementRateWindow(tx.db, subject, rateWindowStart(tx))
-  return sumRateWindows(tx.db, subject, oldestRateWindow(tx))
 }
+
+/** How often a subject did something within about an hour: in this quarter of an hour and the three before. */
+export const readWithinHour = (tx: Tx, subject: string): Promise<number> =>
+  sumRateWindows(tx.db, subject, oldestRateWindow(tx))
 
 type Clock = Pick<Ctx, 'world'>
 

@@ -1,16 +1,17 @@
-import { countWithinHour } from '../accounts/rate-windows.ts'
+import { countInWindow, readWithinHour } from '../accounts/rate-windows.ts'
 import type { Tx } from '../ctx/ctx.ts'
 import type { ReceivedMessage } from './messages.ts'
 import { findTeamContact } from './sender-rows.ts'
 import type { MessagePosition } from './thread-rows.ts'
 
 /** Why a message waits for a person instead of starting a task. */
-type WaitReason = 'held' | 'too_many_messages' | 'too_many_from_domain'
+type WaitReason = 'held' | LimitReason
+type LimitReason = 'too_many_messages' | 'too_many_from_domain' | 'too_many_unproved'
 
 /**
- * Counts a message, and says why it starts no task; null: it starts one. A program that does not say that it is one would
+ * Says why a message starts no task; null: it starts one, and counts. A program that does not say that it is one would
  * otherwise be answered without end, and a stranger could start any number of paid runs, because every subject of a mail is
- * a thread of its own.
+ * a thread of its own. A message that waits does not count, so that new ones start tasks again after an hour.
  */
 export async function findWaitReason(
   tx: Tx,
@@ -20,26 +21,36 @@ export async function findWaitReason(
   if (position.held_by_kind !== null) return 'held'
   // The founder's own server decides itself what it posts to `/inbound`.
   if (received.isFromOwnServer) return null
-  // Mails whose address may be forged count separately, so that they do not use up the limit of the client.
-  const proof = received.mayBeForged ? '' : PROVED
-  const { senderRatePerHour, domainRatePerHour } = tx.config
-  const { client_id, project_id } = position
-  if ((await countWithinHour(tx, senderCounter(client_id) + proof)) > senderRatePerHour) return 'too_many_messages'
-  const domain = mailDomain(received.from.handle ?? '')
-  // Messages beyond the limit of their sender do not count here, and neither do those of people whom the team knows.
-  if (domain === null || (await findTeamContact(tx.db, { client_id })).length > 0) return null
-  const subject = `domain:${project_id}:${domain}${proof}`
-  return (await countWithinHour(tx, subject)) > domainRatePerHour ? 'too_many_from_domain' : null
+  const limits = await listLimits(tx, position, received)
+  for (const { subject, max, reason } of limits) if ((await readWithinHour(tx, subject)) >= max) return reason
+  for (const { subject } of limits) await countInWindow(tx, subject)
+  return null
 }
 
-const PROVED = ' proved'
-const senderCounter = (clientId: string) => `sender:${clientId}`
+interface SenderLimit {
+  subject: string
+  max: number
+  reason: LimitReason
+}
 
-/** The counters of the messages of a client. */
-export const senderCounters = (clientId: string): string[] => [
-  senderCounter(clientId),
-  senderCounter(clientId) + PROVED,
-]
+/**
+ * The limits that a message counts for. Anybody can write the address of a client into a mail, so mails without proof count
+ * for their channel only, and cannot use up the limit of the client or of the domain.
+ */
+async function listLimits(tx: Tx, position: MessagePosition, received: ReceivedMessage): Promise<SenderLimit[]> {
+  const { senderRatePerHour, domainRatePerHour } = tx.config
+  const { client_id, channel_id, project_id } = position
+  if (received.mayBeForged)
+    return [{ subject: `unproved:${channel_id}`, max: domainRatePerHour, reason: 'too_many_unproved' }]
+  const sender = { subject: senderCounter(client_id), max: senderRatePerHour, reason: 'too_many_messages' } as const
+  const domain = mailDomain(received.from.handle ?? '')
+  // People whom the team knows do not count for their domain.
+  if (domain === null || (await findTeamContact(tx.db, { client_id })).length > 0) return [sender]
+  return [sender, { subject: `domain:${project_id}:${domain}`, max: domainRatePerHour, reason: 'too_many_from_domain' }]
+}
+
+/** The counter of the proved messages of a client. */
+export const senderCounter = (clientId: string) => `sender:${clientId}`
 
 /** Under these names, which are not domains of anybody, everybody can register one. The list has those of most clients. */
 const SHARED_SUFFIXES = new Set(

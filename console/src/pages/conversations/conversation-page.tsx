@@ -156,7 +156,7 @@ function ConversationActions({ thread: { id, status, held_by } }: { thread: Thre
 }
 
 /** The messages of a thread with such a reason have started no task. */
-const WAITING_REASONS = ['held', 'too_many_messages', 'too_many_from_domain']
+const WAITING_REASONS = ['held', 'too_many_messages', 'too_many_from_domain', 'too_many_unproved']
 
 /** Why the agent does not answer, and what a person can do about it. */
 function StateBanner({ thread: { id, held_by, unanswered } }: { thread: Thread }) {

@@ -44,6 +44,8 @@ export const conversationsText = {
     too_many_messages: 'The client wrote too many messages within an hour, so the agent has stopped answering.',
     too_many_from_domain:
       'Too many unknown senders of this mail domain wrote within an hour, so the message waits for you.',
+    too_many_unproved:
+      'Too many mails without proof of their sender came within an hour, so the message waits for you.',
   } as Record<string, string>,
   unansweredOther: 'The client waits for an answer.',
   close: 'Close',

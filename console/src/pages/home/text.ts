@@ -38,6 +38,7 @@ export const homeText = {
       held: 'Wrote while a person has the conversation',
       too_many_messages: 'Wrote too many messages within an hour',
       too_many_from_domain: 'Too many unknown senders of this mail domain',
+      too_many_unproved: 'Too many mails without proof of their sender',
       other: 'Waits for an answer',
     } as Record<string, string>,
   },
