@@ -1,4 +1,5 @@
 import { lockProject } from '../accounts/project-rows.ts'
+import { countStoredBytes } from '../accounts/storage-usage.ts'
 import { appendAuditEntry } from '../audit/append.ts'
 import type { JsonObject } from '../base/json.ts'
 import { badRequest, conflict, notFound } from '../base/problem.ts'
@@ -14,6 +15,7 @@ import { findExecutor } from './executors/executor-table.ts'
 import { isOtherOauthApp, parseAuthConfig } from './auth/auth-config.ts'
 import { keepIssuer } from './auth/pinned-issuer.ts'
 import { deleteTokens } from './auth/token-store.ts'
+import { deleteProgramFiles } from './mcp/program-file-rows.ts'
 import {
   type Connection,
   deleteConnection,
@@ -126,6 +128,7 @@ export async function removeConnection(ctx: Ctx, scope: ProjectScope, connection
     const current = await findConnection(tx.db, connection.id)
     await refuseIfUsedByChannel(tx, connection)
     if (!current || !(await deleteConnection(tx.db, current.id))) throw notFound('connection')
+    countStoredBytes(tx, current.project_id, -(await deleteProgramFiles(tx.db, { connection_id: current.id })))
     await deleteUnusedSecrets(tx, current)
     await deleteTokens(tx, current)
     const data = { name: current.name, kind: current.kind }

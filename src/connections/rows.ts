@@ -140,9 +140,18 @@ export async function updateConnectionHealth(db: Db, id: string, health: Connect
   await db.updateTable('connections').set(health).where('id', '=', id).execute()
 }
 
-/** Deletes the connection, its tools and the files of its server. */
+/**
+ * Other transactions that lock or delete the connection wait until this one ends. Returns its project; null: the connection
+ * does not exist.
+ */
+export async function lockConnection(db: Db, id: string): Promise<string | null> {
+  const query = db.updateTable('connections').set((row) => ({ updated_at: row.ref('updated_at') }))
+  const row = await query.where('id', '=', id).returning('project_id').executeTakeFirst()
+  return row?.project_id ?? null
+}
+
+/** Deletes the connection and its tools. */
 export async function deleteConnection(db: Db, id: string): Promise<boolean> {
-  await db.deleteFrom('connection_files').where('connection_id', '=', id).execute()
   await db.deleteFrom('connection_tools').where('connection_id', '=', id).execute()
   const result = await db.deleteFrom('connections').where('id', '=', id).executeTakeFirst()
   return result.numDeletedRows === 1n

@@ -10,6 +10,7 @@ export interface ProgramSetup {
 /** The length of the setup in bytes is the first line, padded, so that the program reads exactly what belongs to it. */
 export const SETUP_LENGTH_CHARACTERS = 10
 
+export const MAX_PROGRAM_FILES = 1_000
 /** All files of the folder together. Base64 makes a line of 2.7 MB of them. */
 export const MAX_PROGRAM_FILES_MB = 2
 /** The last line of the program: its files, or null if there are too many. */

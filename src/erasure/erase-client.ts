@@ -7,6 +7,7 @@ import { notFound, problemOrThrow } from '../base/problem.ts'
 import { senderCounter } from '../channels/sender-limit.ts'
 import type { ClientWithHandles } from '../clients/rows.ts'
 import { removeConnection } from '../connections/connections.ts'
+import { deleteProgramFiles } from '../connections/mcp/program-file-rows.ts'
 import { findConnection } from '../connections/rows.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import { type ProjectScope, SYSTEM_ACTOR } from '../ctx/scope.ts'
@@ -82,6 +83,7 @@ function deleteEmptyClient(
     await emptyCases(tx.db, client.id)
     // An inbound message may have claimed a handle for the client until here.
     await deleteAccess(tx, client)
+    countStoredBytes(tx, client.project_id, -(await deleteProgramFiles(tx.db, { client_id: client.id })))
     if (!(await deleteClient(tx.db, client.id))) throw notFound('client')
     await appendAuditEntry(tx, client.project_id, scope.actor, 'client.erased', client.id, { ...counts })
     return true

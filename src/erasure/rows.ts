@@ -157,7 +157,6 @@ export function listConnectionIds(db: Db, clientId: string): Promise<{ id: strin
 
 /** False if another request has already deleted the client. */
 export async function deleteClient(db: Db, clientId: string): Promise<boolean> {
-  await db.deleteFrom('connection_files').where('client_id', '=', clientId).execute()
   const { numDeletedRows } = await db.deleteFrom('clients').where('id', '=', clientId).executeTakeFirstOrThrow()
   return numDeletedRows > 0n
 }

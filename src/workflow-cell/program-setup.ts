@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, readSync, statSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import {
+  MAX_PROGRAM_FILES,
   MAX_PROGRAM_FILES_MB,
   type ProgramEnd,
   type ProgramFiles,
@@ -13,7 +14,6 @@ import {
  * Loaded before an MCP server of a wedge whose connection has `config.env`. It sets the variables, restores the files of the
  * server, and writes them to the service when the input ends.
  */
-const MAX_FILES = 1_000
 const LAST_WRITES_MS = 500
 const INPUT = 0
 const OUTPUT = 1
@@ -40,7 +40,7 @@ function collectFiles(): ProgramFiles | null {
     if (!entry.isFile()) continue
     const file = join(entry.parentPath, entry.name)
     bytes += statSync(file).size
-    if (bytes > MAX_PROGRAM_FILES_MB * 1024 * 1024 || Object.keys(found).length >= MAX_FILES) return null
+    if (bytes > MAX_PROGRAM_FILES_MB * 1024 * 1024 || Object.keys(found).length >= MAX_PROGRAM_FILES) return null
     found[relative(folder, file)] = readFileSync(file, 'base64')
   }
   return found

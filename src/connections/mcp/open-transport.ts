@@ -1,5 +1,5 @@
 import type { Transport, VersionNegotiationProbeOptions } from '@modelcontextprotocol/client'
-import { MAX_PROGRAM_FILES_MB, type ProgramFiles } from '../../contract/program-setup.ts'
+import { MAX_PROGRAM_FILES, MAX_PROGRAM_FILES_MB, type ProgramFiles } from '../../contract/program-setup.ts'
 import type { Ctx } from '../../ctx/ctx.ts'
 import type { RunningProgram } from '../../ctx/program-starter.ts'
 import { requireConfigUrl } from '../executors/http-request.ts'
@@ -63,4 +63,4 @@ async function keepFiles(
   }
 }
 
-const FILES_NOT_KEPT = `the files of an MCP server were not kept: it was stopped, or has more than 1,000 files or ${MAX_PROGRAM_FILES_MB} MB`
+const FILES_NOT_KEPT = `the files of an MCP server were not kept: it was stopped, or has more than ${MAX_PROGRAM_FILES} files or ${MAX_PROGRAM_FILES_MB} MB`

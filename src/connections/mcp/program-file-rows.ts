@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { ProgramFiles } from '../../contract/program-setup.ts'
 import type { Db } from '../../store/store.ts'
 
@@ -18,23 +19,28 @@ export async function findProgramFiles(db: Db, owner: ProgramFileOwner): Promise
   return row ? JSON.parse(row.content) : {}
 }
 
-/** Locks the files until commit, so that calls that end at the same time do not lose files of each other. */
-export async function lockProgramFiles(db: Db, owner: ProgramFileOwner, now: string): Promise<ProgramFiles> {
-  const { content } = await db
-    .insertInto('connection_files')
-    .values({ ...owner, content: '{}', updated_at: now })
-    .onConflict((on) => on.columns(['connection_id', 'client_id']).doUpdateSet({ updated_at: now }))
-    .returning('content')
-    .executeTakeFirstOrThrow()
-  return JSON.parse(content)
-}
-
-export async function updateProgramFiles(db: Db, owner: ProgramFileOwner, files: ProgramFiles): Promise<void> {
+/** Stores the files and returns how many bytes they need more than before. */
+export async function putProgramFiles(
+  db: Db,
+  owner: ProgramFileOwner,
+  files: ProgramFiles,
+  now: string,
+): Promise<number> {
+  const removed = await deleteProgramFiles(db, owner)
   const content = JSON.stringify(files)
   await db
-    .updateTable('connection_files')
-    .set({ content })
-    .where('connection_id', '=', owner.connection_id)
-    .where('client_id', '=', owner.client_id)
+    .insertInto('connection_files')
+    .values({ ...owner, content, updated_at: now })
     .execute()
+  return Buffer.byteLength(content) - removed
+}
+
+/** Deletes all files of a connection, of a client, or of both, and returns how many bytes were stored. */
+export async function deleteProgramFiles(db: Db, owner: Partial<ProgramFileOwner>): Promise<number> {
+  const removed = await db
+    .deleteFrom('connection_files')
+    .where((eb) => eb.and(owner))
+    .returning(sql<number>`octet_length(content)`.as('bytes'))
+    .execute()
+  return removed.reduce((sum, { bytes }) => sum + bytes, 0)
 }

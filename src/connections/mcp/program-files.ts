@@ -1,12 +1,15 @@
-import { MAX_PROGRAM_FILES_MB, type ProgramFiles } from '../../contract/program-setup.ts'
-import { type Ctx, inTx } from '../../ctx/ctx.ts'
+import { lockClient } from '../../accounts/client-lock-rows.ts'
+import { reserveStoredBytes } from '../../accounts/storage-usage.ts'
+import { MAX_PROGRAM_FILES, MAX_PROGRAM_FILES_MB, type ProgramFiles } from '../../contract/program-setup.ts'
+import { type Ctx, inDurableTx } from '../../ctx/ctx.ts'
 import { isoNow } from '../../ctx/world.ts'
-import { findConnection } from '../rows.ts'
-import { type ProgramFileOwner, lockProgramFiles, updateProgramFiles } from './program-file-rows.ts'
+import { lockConnection } from '../rows.ts'
+import { findProgramFiles, type ProgramFileOwner, putProgramFiles } from './program-file-rows.ts'
 
 /**
  * Stores what a call has changed. Of a file that two calls changed at the same time the later one counts, and files that
- * this call did not touch stay as they are now. False if they are too large together.
+ * this call did not touch stay as they are now. False if they are too large together. Nothing is stored for a connection or
+ * a client that was deleted meanwhile.
  */
 export async function saveProgramFiles(
   ctx: Ctx,
@@ -16,16 +19,25 @@ export async function saveProgramFiles(
 ): Promise<boolean> {
   const changed = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter((p) => before[p] !== after[p])
   if (changed.length === 0) return true
-  return inTx(ctx, async (tx) => {
-    if (!(await findConnection(tx.db, owner.connection_id))) return true
-    const files = { ...(await lockProgramFiles(tx.db, owner, isoNow(tx))) }
+  return inDurableTx(ctx, async (tx) => {
+    if (owner.client_id !== '' && !(await lockClient(tx.db, owner.client_id))) return true
+    // The lock lets the calls that end at the same time store their files one after the other.
+    const projectId = await lockConnection(tx.db, owner.connection_id)
+    if (projectId === null) return true
+    const files = { ...(await findProgramFiles(tx.db, owner)) }
     for (const path of changed) {
       const content = after[path]
       if (content === undefined) delete files[path]
       else files[path] = content
     }
-    if (JSON.stringify(files).length > 2 * MAX_PROGRAM_FILES_MB * 1024 * 1024) return false
-    await updateProgramFiles(tx.db, owner, files)
+    if (!isWithinLimits(files)) return false
+    reserveStoredBytes(tx, projectId, await putProgramFiles(tx.db, owner, files, isoNow(tx)))
     return true
   })
+}
+
+function isWithinLimits(files: ProgramFiles): boolean {
+  const contents = Object.values(files)
+  const bytes = contents.reduce((sum, base64) => sum + Buffer.byteLength(base64, 'base64'), 0)
+  return contents.length <= MAX_PROGRAM_FILES && bytes <= MAX_PROGRAM_FILES_MB * 1024 * 1024
 }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { saveProgramFiles } from '../../../src/connections/mcp/program-files.ts'
 import { eachStore, type TestApp } from '../../app.ts'
 import { page } from '../../docs/pages.ts'
 import { startCall } from './mcp-app.ts'
@@ -31,6 +32,30 @@ eachStore((store) => {
     expect(await app.ctx.db.selectFrom('connection_files').selectAll().execute()).toEqual([])
     await connectCommand(app, 'node servers/memory.mjs', CLASSES, FILE)
     expect(await callTool(app, 'read_graph', {})).not.toContain('likes tea')
+  })
+
+  test('files of a server: the limits hold for all calls together, their bytes count, and a late call stores nothing for an erased client', async () => {
+    const app = await openWedgeServerApp(store, { 'servers/own.mjs': serverSource({}) })
+    const path = await connectCommand(app, 'node servers/own.mjs', { echo: 'read' })
+    const { body: client } = await app.call('POST', '/v1/clients', { display_name: 'Kim' })
+    const save = (content: string, names: string[]) =>
+      saveProgramFiles(
+        app.ctx,
+        { connection_id: path.split('/').at(-1) ?? '', client_id: client.id },
+        {},
+        Object.fromEntries(names.map((name) => [name, Buffer.from(content).toString('base64')])),
+      )
+    const large = 'x'.repeat(1_200_000)
+    expect((await Promise.all([save(large, ['a']), save(large, ['b'])])).sort()).toEqual([false, true])
+    const names = (letter: string) => Array.from({ length: 600 }, (_, n) => `${letter}${n}`)
+    expect((await Promise.all([save('', names('c')), save('', names('d'))])).sort()).toEqual([false, true])
+    const stored = await app.ctx.db.selectFrom('connection_files').select('content').executeTakeFirstOrThrow()
+    const storedBytes = async () => (await app.ctx.db.selectFrom('storage_usage').select('bytes').execute())[0]?.bytes
+    expect(await storedBytes()).toBe(stored.content.length)
+    expect((await app.call('POST', `/v1/clients/${client.id}/erase`)).status).toBe(200)
+    expect(await storedBytes()).toBe(0)
+    expect(await save('late', ['e'])).toBe(true)
+    expect(await app.ctx.db.selectFrom('connection_files').selectAll().execute()).toEqual([])
   })
 })
 
