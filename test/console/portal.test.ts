@@ -1,3 +1,4 @@
+import type { Locator, Page, Route } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { accessibilityViolations, consoleFixture, HAS_HORIZONTAL_SCROLL } from './console-browser.ts'
 
@@ -159,11 +160,20 @@ describe('client portal', () => {
     const answer = page.getByLabel('Message', { exact: true })
     await answer.fill('It left on Monday.')
     expect(await accessibilityViolations(page)).toEqual([])
-    await page.getByRole('button', { name: /^Send/ }).click()
-    await page.getByRole('list', { name: 'Messages' }).getByText('It left on Monday.').waitFor()
-    await expect.poll(() => answer.inputValue()).toBe('')
-    await portal.getByRole('log').getByText('It left on Monday.').waitFor()
+    const typeWhileSending = async (on: Page, field: Locator, text: string) => {
+      const held = new Promise<Route>((hold) => void on.route('**/messages', hold, { times: 1 }))
+      await on.getByRole('button', { name: /^Send/ }).click()
+      const sending = await held
+      await field.pressSequentially(` ${text}`)
+      await sending.continue()
+      await expect.poll(() => field.inputValue()).toBe(text)
+    }
+    await typeWhileSending(page, answer, 'It comes today.')
+    await page.getByRole('list', { name: 'Messages' }).getByText('It left on Monday.', { exact: true }).waitFor()
+    await portal.getByRole('log').getByText('It left on Monday.', { exact: true }).waitFor()
     await notice.waitFor({ state: 'hidden' })
+    await portal.getByLabel('Your message').fill('Thank you.')
+    await typeWhileSending(portal, portal.getByLabel('Your message'), 'One more thing')
 
     await page.getByRole('button', { name: 'Close', exact: true }).click()
     await answer.waitFor({ state: 'hidden' })

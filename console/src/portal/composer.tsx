@@ -1,6 +1,7 @@
 import { Paperclip, X } from 'lucide-react'
 import { type KeyboardEvent, useRef, useState } from 'react'
 import { Button } from '../ui/button.tsx'
+import { withoutSent } from '../ui/unsent-text.ts'
 import { portalErrorMessage } from './error-message.ts'
 import { Alert } from './frame.tsx'
 import { useBytesFormat, usePortalText } from './language.tsx'
@@ -27,11 +28,12 @@ export function Composer({
   const send = async () => {
     if (!canSend) return
     setBusy(true)
-    const failed = await onSend({ body, files: uploads.files.map(({ id }) => id) })
+    const files = uploads.files.map(({ id }) => id)
+    const failed = await onSend({ body, files })
     setProblem(failed)
     if (failed === null) {
-      setBody('')
-      uploads.clear()
+      setBody((typed) => withoutSent(typed, body.trim()))
+      uploads.remove(files)
     }
     setBusy(false)
   }
@@ -75,8 +77,7 @@ interface Uploads {
   /** How many files are on their way. */
   pending: number
   add: (list: FileList) => void
-  remove: (id: string) => void
-  clear: () => void
+  remove: (ids: string[]) => void
 }
 
 function useUploads(maxFileBytes: number, onProblem: (problem: string | null) => void): Uploads {
@@ -106,8 +107,7 @@ function useUploads(maxFileBytes: number, onProblem: (problem: string | null) =>
       onProblem(null)
       for (const file of [...list].slice(0, MAX_FILES - files.length)) void upload(file)
     },
-    remove: (id) => setFiles((earlier) => earlier.filter((file) => file.id !== id)),
-    clear: () => setFiles([]),
+    remove: (ids) => setFiles((earlier) => earlier.filter(({ id }) => !ids.includes(id))),
   }
 }
 
@@ -121,7 +121,13 @@ function FileChips({ uploads: { files, pending, remove } }: { uploads: Uploads }
         <li key={id} className="flex max-w-full items-center gap-1.5 rounded-md bg-off-soft py-1 pr-1 pl-2.5">
           <span className="truncate">{name}</span>
           <span className="whitespace-nowrap text-muted">{formatBytes(size)}</span>
-          <Button small variant="ghost" className="px-1" aria-label={text.removeFile(name)} onClick={() => remove(id)}>
+          <Button
+            small
+            variant="ghost"
+            className="px-1"
+            aria-label={text.removeFile(name)}
+            onClick={() => remove([id])}
+          >
             <X size={14} aria-hidden />
           </Button>
         </li>

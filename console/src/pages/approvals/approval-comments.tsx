@@ -8,6 +8,7 @@ import { Button } from '../../ui/button.tsx'
 import { TextArea } from '../../ui/form-fields.tsx'
 import { RequireRole } from '../../ui/role.tsx'
 import { TimeAgo } from '../../ui/time.tsx'
+import { withoutSent } from '../../ui/unsent-text.ts'
 import { actorName } from './actor-name.ts'
 import { CardSection } from './approval-details.tsx'
 import { useKeepText } from './kept-texts.ts'
@@ -44,14 +45,18 @@ function CommentForm({ approval }: { approval: Approval }) {
   const [body, setBody] = useState('')
   useKeepText(approval, 'comment', body)
   const add = useApiMutation(
-    () => callApi(`/v1/approvals/${approval.approval_id}/comments`, { method: 'POST', body: { body: body.trim() } }),
-    { invalidates: ['approvals'], onSuccess: () => setBody('') },
+    (comment: string) =>
+      callApi<{ body: string }>(`/v1/approvals/${approval.approval_id}/comments`, {
+        method: 'POST',
+        body: { body: comment },
+      }),
+    { invalidates: ['approvals'], onSuccess: (sent) => setBody((typed) => withoutSent(typed, sent.body)) },
   )
   return (
     <form
       aria-label={text.form}
       className="flex flex-col gap-2"
-      onSubmit={(event) => (event.preventDefault(), add.mutate())}
+      onSubmit={(event) => (event.preventDefault(), add.mutate(body.trim()))}
     >
       <TextArea label={text.comment} hint={text.hint} rows={2} value={body} onChange={setBody} />
       <Button type="submit" small className="self-start" disabled={add.isPending || body.trim() === ''}>

@@ -7,6 +7,7 @@ import { capitalize, humanize } from '../../ui/humanize.ts'
 import { Section } from '../../ui/page.tsx'
 import { RequireRole } from '../../ui/role.tsx'
 import { TimeAgo } from '../../ui/time.tsx'
+import { withoutSent } from '../../ui/unsent-text.ts'
 import { casesText } from './text.ts'
 import { useChangeCase } from './use-change-case.ts'
 
@@ -21,7 +22,7 @@ export function CaseHistory({ found }: { found: Case }) {
           ))}
         </ol>
         <RequireRole minRole="operator">
-          <NoteForm key={found.history.length} caseId={found.id} />
+          <NoteForm key={found.id} caseId={found.id} />
         </RequireRole>
       </div>
     </Section>
@@ -53,11 +54,12 @@ function actorName({ by: { kind, name } }: CaseHistoryEntry): string {
 function NoteForm({ caseId }: { caseId: string }) {
   const [note, setNote] = useState('')
   const change = useChangeCase()
+  const add = () => {
+    const sent = note.trim()
+    change.mutate({ id: caseId, note: sent }, { onSuccess: () => setNote((typed) => withoutSent(typed, sent)) })
+  }
   return (
-    <form
-      className="flex flex-col items-start gap-2 *:w-full"
-      onSubmit={(event) => (event.preventDefault(), change.mutate({ id: caseId, note: note.trim() }))}
-    >
+    <form className="flex flex-col items-start gap-2 *:w-full" onSubmit={(event) => (event.preventDefault(), add())}>
       <TextArea label={casesText.note} hint={casesText.noteHint} value={note} onChange={setNote} rows={2} />
       <div>
         <Button

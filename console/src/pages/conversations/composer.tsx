@@ -5,6 +5,7 @@ import { callApi } from '../../api/http.ts'
 import { useApiMutation } from '../../api/mutation.ts'
 import { useShortcuts } from '../../shell/shortcuts.ts'
 import { Button, KeyCap } from '../../ui/button.tsx'
+import { withoutSent } from '../../ui/unsent-text.ts'
 import { AttachButton, AttachmentList, type Attachments, useAttachments } from '../files/file-picker.tsx'
 import { conversationsText } from './text.ts'
 
@@ -66,9 +67,9 @@ function useReply(threadId: string, attachments: Attachments) {
     },
     {
       invalidates: ['tasks', 'work'],
-      onSuccess: () => {
-        setBody('')
-        attachments.clear()
+      onSuccess: (sent) => {
+        setBody((typed) => withoutSent(typed, sent.body))
+        attachments.remove(sent.files.map(({ id }) => id))
       },
     },
   )

@@ -10,8 +10,7 @@ export interface Attachments {
   files: StoredFile[]
   isUploading: boolean
   add: (chosen: Iterable<File>) => void
-  remove: (id: string) => void
-  clear: () => void
+  remove: (ids: string[]) => void
 }
 
 /** Uploads the files that a person chooses. They are stored at once, and used when the form is sent. */
@@ -33,8 +32,7 @@ export function useAttachments(): Attachments {
     files,
     isUploading: uploads > 0,
     add: (chosen) => [...chosen].forEach((file) => void upload(file)),
-    remove: (id) => setFiles((before) => before.filter((file) => file.id !== id)),
-    clear: () => setFiles([]),
+    remove: (ids) => setFiles((before) => before.filter(({ id }) => !ids.includes(id))),
   }
 }
 
@@ -76,7 +74,7 @@ export function AttachmentList({ attachments: { files, isUploading, remove } }: 
             small
             variant="ghost"
             aria-label={filesText.remove(name)}
-            onClick={() => remove(id)}
+            onClick={() => remove([id])}
             icon={<X size={14} />}
           />
         </li>
