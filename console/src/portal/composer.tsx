@@ -9,34 +9,17 @@ import { type NewMessage, type PortalFile, PortalError, uploadFile } from './por
 
 const MAX_FILES = 20
 
-/** The field for a message, with files. `onSend` returns what went wrong; null: the message was sent. */
-export function Composer({
-  rows = 2,
-  maxFileBytes,
-  onSend,
-}: {
+interface ComposerProps {
   rows?: number
   maxFileBytes: number
+  /** Returns what went wrong; null: the message was sent. */
   onSend: (message: NewMessage) => Promise<string | null>
-}) {
+}
+
+/** The field for a message, with files. */
+export function Composer({ rows = 2, ...props }: ComposerProps) {
   const text = usePortalText()
-  const [body, setBody] = useState('')
-  const [busy, setBusy] = useState(false)
-  const [problem, setProblem] = useState<string | null>(null)
-  const uploads = useUploads(maxFileBytes, setProblem)
-  const canSend = !busy && uploads.pending === 0 && (body.trim() !== '' || uploads.files.length > 0)
-  const send = async () => {
-    if (!canSend) return
-    setBusy(true)
-    const files = uploads.files.map(({ id }) => id)
-    const failed = await onSend({ body, files })
-    setProblem(failed)
-    if (failed === null) {
-      setBody((typed) => withoutSent(typed, body.trim()))
-      uploads.remove(files)
-    }
-    setBusy(false)
-  }
+  const { body, setBody, uploads, problem, canSend, send } = useMessage(props)
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
     event.preventDefault()
@@ -70,6 +53,28 @@ export function Composer({
       </div>
     </form>
   )
+}
+
+/** A message that is being written. After it is sent, what was typed meanwhile stays. */
+function useMessage({ maxFileBytes, onSend }: Omit<ComposerProps, 'rows'>) {
+  const [body, setBody] = useState('')
+  const [busy, setBusy] = useState(false)
+  const [problem, setProblem] = useState<string | null>(null)
+  const uploads = useUploads(maxFileBytes, setProblem)
+  const canSend = !busy && uploads.pending === 0 && (body.trim() !== '' || uploads.files.length > 0)
+  const send = async () => {
+    if (!canSend) return
+    setBusy(true)
+    const files = uploads.files.map(({ id }) => id)
+    const failed = await onSend({ body, files })
+    setProblem(failed)
+    if (failed === null) {
+      setBody((typed) => withoutSent(typed, body.trim()))
+      uploads.remove(files)
+    }
+    setBusy(false)
+  }
+  return { body, setBody, uploads, problem, canSend, send }
 }
 
 interface Uploads {
