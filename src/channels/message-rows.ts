@@ -39,7 +39,7 @@ export const updateMessageDelivery = prepareQuery<
     delivery_error: string | null
     external_id: string | null
   },
-  Pick<MessageRow, 'task_id'>
+  Pick<MessageRow, 'thread_id' | 'n' | 'task_id' | 'author_id'>
 >((db, arg) =>
   db
     .updateTable('messages')
@@ -53,7 +53,7 @@ export const updateMessageDelivery = prepareQuery<
         and other.external_id = ${arg('external_id')})))`,
     })
     .where('id', '=', arg('id'))
-    .returning('task_id'),
+    .returning(['thread_id', 'n', 'task_id', 'author_id']),
 )
 
 export const findMessageThread = prepareQuery<{ id: string }, Pick<ThreadRow, 'id' | 'project_id' | 'status'>>(

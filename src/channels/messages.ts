@@ -49,7 +49,8 @@ export async function receiveMessage(
   const startsTask = reason === null && !received.isAutomatic
   const joined = startsTask && waiting ? await joinWaitingTask(tx, channel, waiting, received) : false
   const task_id = startsTask ? (joined && waiting ? waiting.id : plan.id) : null
-  const message = await insertInboundMessage(tx, position, received, task_id)
+  const is_waiting = reason === null ? 0 : 1
+  const message = await insertInboundMessage(tx, position, received, { task_id, is_waiting })
   if (reason !== null) await updateThreadWaiting(tx.db, { id: threadId, at: message.created_at, reason })
   if (startsTask && !joined) await queueMessageTask(tx, actor, channel, position, plan, received)
   if (task_id !== null) await appendTaskFiles(tx.db, task_id, received.fileIds ?? [])
@@ -61,20 +62,22 @@ export async function insertInboundMessage(
   tx: Tx,
   position: MessagePosition,
   received: ReceivedMessage,
-  task_id: string | null,
+  state: MessageState,
 ): Promise<MessageRow> {
-  const message = toInboundMessage(tx, position, received, task_id)
+  const message = toInboundMessage(tx, position, received, state)
   await insertMessage(tx.db, message)
   await insertMessageFiles(tx.db, message.id, received.fileIds ?? [])
   notifyProjectChange(tx, position.project_id, { kind: 'thread', id: position.id, status: position.status })
   return message
 }
 
+type MessageState = Pick<MessageRow, 'task_id' | 'is_waiting'>
+
 function toInboundMessage(
   tx: Tx,
   position: MessagePosition,
   { from, body, subject, external_id, address, verdict, isAutomatic, isUnverified, sentBy }: ReceivedMessage,
-  task_id: string | null,
+  state: MessageState,
 ): MessageRow {
   return newMessage(tx, position, {
     direction: 'inbound',
@@ -82,7 +85,7 @@ function toInboundMessage(
     from_name: from.name,
     body,
     subject,
-    task_id,
+    ...state,
     external_id,
     address: address ? JSON.stringify(address) : null,
     verdict: verdict ? JSON.stringify(verdict) : null,
@@ -136,6 +139,7 @@ export function newMessage(tx: Tx, position: MessagePosition, content: MessageCo
     verdict: null,
     is_unverified: 0,
     sent_by: null,
+    is_waiting: 0,
     created_at: isoNow(tx),
     ...content,
   }

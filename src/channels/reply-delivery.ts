@@ -7,6 +7,7 @@ import { insertMessageFiles } from '../files/rows.ts'
 import type { MessageRow } from '../store/tables.ts'
 import { newMessage } from './messages.ts'
 import { findMessageThread, updateMessageDelivery } from './message-rows.ts'
+import { updateMessagesHandled } from './sender-rows.ts'
 import { insertMessage, type MessagePosition } from './thread-rows.ts'
 import { lockThread, updateThreadAnswered, updateThreadUnanswered } from './thread-state-rows.ts'
 
@@ -65,6 +66,7 @@ export async function recordReplyDelivery(
   if (!message || !thread) return
   const mark = { id: thread.id, at: isoNow(tx), reason: 'not_delivered', task_id: message.task_id }
   await lockThread(tx.db, { id: thread.id })
+  if (outcome === 'ok' && message.author_id !== null) await updateMessagesHandled(tx.db, message)
   if (outcome === 'ok') await updateThreadAnswered(tx.db, { id: thread.id })
   else await updateThreadUnanswered(tx.db, mark)
   notifyProjectChange(tx, thread.project_id, { kind: 'thread', id: thread.id, status: thread.status })

@@ -168,6 +168,7 @@ export const insertMessage = prepareQuery<MessageRow>((db, arg) =>
       verdict: arg('verdict'),
       is_unverified: arg('is_unverified'),
       sent_by: arg('sent_by'),
+      is_waiting: arg('is_waiting'),
       created_at: arg('created_at'),
     })
     .$castTo<never>(),

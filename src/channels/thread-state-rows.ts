@@ -102,8 +102,8 @@ export const updateThreadAnswered = prepareQuery<{ id: string }>((db, arg) =>
 )
 
 /** Removes the mark, because a person dismissed it. No row if there was none. */
-export const updateThreadDismissed = prepareQuery<{ id: string }, { id: string }>((db, arg) =>
-  clearUnanswered(db, arg('id')).returning('id'),
+export const updateThreadDismissed = prepareQuery<{ id: string }, Pick<ThreadRow, 'message_count'>>((db, arg) =>
+  clearUnanswered(db, arg('id')).returning('message_count'),
 )
 
 const clearUnanswered = (db: Db, id: string) =>

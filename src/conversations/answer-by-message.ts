@@ -88,7 +88,7 @@ async function appendAnsweringMessage(
   await bindFilesToClient(tx.db, { projectId, clientId: client_id }, message.fileIds)
   const [position] = await updateThreadPosition(tx.db, { id: thread_id, now: isoNow(tx) })
   if (!position) return
-  const row = await insertInboundMessage(tx, position, { ...message, external_id }, task_id)
+  const row = await insertInboundMessage(tx, position, { ...message, external_id }, { task_id, is_waiting: 0 })
   await appendTaskFiles(tx.db, task_id, message.fileIds)
   const data = { channel_id: position.channel_id, task_id, thread_id, client_id }
   await appendAuditEntry(tx, projectId, actor, 'message.received', row.id, data)

@@ -7,6 +7,7 @@ import { newMessage } from '../channels/messages.ts'
 import { insertSendingReply, recordReplyDelivery } from '../channels/reply-delivery.ts'
 import { composeReply, createReplySender, findReplyRoute, type ReplyRoute } from '../channels/reply-route.ts'
 import { findMessage } from '../channels/message-rows.ts'
+import { updateMessagesHandled } from '../channels/sender-rows.ts'
 import { insertMessage, type MessagePosition, updateOpenThreadPosition } from '../channels/thread-rows.ts'
 import { updateThreadAnswered, updateThreadRead } from '../channels/thread-state-rows.ts'
 import { type ActionResult, DONE_WITHOUT_CALL, sendAction } from '../connections/send-action.ts'
@@ -63,6 +64,7 @@ async function showAnswer(
     files.map((file) => file.id),
   )
   await updateThreadRead(tx.db, id)
+  await updateMessagesHandled(tx.db, { thread_id: id, n: message.n })
   await updateThreadAnswered(tx.db, { id })
   await appendAuditEntry(tx, scope.projectId, scope.actor, 'thread.replied', id, { message_id: message.id })
   notifyProjectChange(tx, scope.projectId, { kind: 'thread', id, status: position.status })

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { appendAuditEntry } from '../audit/append.ts'
 import { conflict, notFound } from '../base/problem.ts'
 import { lockChannel } from '../channels/rows.ts'
+import { updateMessagesHandled, updateMessagesOfTaskWaiting } from '../channels/sender-rows.ts'
 import { findThread } from '../channels/thread-rows.ts'
 import {
   updateThreadClosed,
@@ -9,7 +10,7 @@ import {
   updateThreadHolder,
   updateThreadRead,
   updateThreadReopened,
-  updateThreadUnanswered,
+  updateThreadWaiting,
 } from '../channels/thread-state-rows.ts'
 import { THREAD_STATUSES } from '../channels/threads.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
@@ -46,7 +47,7 @@ export function changeThread(ctx: Ctx, scope: ProjectScope, was: ThreadRow, chan
     if (!thread) throw notFound('thread')
     if (change.status !== undefined && thread.status !== change.status)
       throw conflict('client has another open thread on this channel')
-    for (const { id } of queued) await cancelForPerson(tx, scope, id)
+    for (const { id } of queued) await cancelForPerson(tx, scope, was.id, id)
     for (const action of actions) await appendAuditEntry(tx, scope.projectId, scope.actor, action, was.id)
     notifyProjectChange(tx, scope.projectId, { kind: 'thread', id: was.id, status: thread.status })
     return thread
@@ -68,19 +69,27 @@ async function updateThread(
   const actions: string[] = []
   if (status === 'closed' && (await updateThreadClosed(tx.db, id, now))) {
     actions.push('thread.closed')
-    await updateThreadDismissed(tx.db, { id })
+    await dismissMessages(tx, id)
   }
   if (status === 'open' && (await updateThreadReopened(tx.db, was, now))) actions.push('thread.reopened')
   if (held_by === 'me' && (await updateThreadHolder(tx.db, id, actor))) actions.push('thread.held')
   if (held_by === null && (await updateThreadHolder(tx.db, id, null))) actions.push('thread.given_back')
   if (read) await updateThreadRead(tx.db, id)
-  // The messages of the cancelled tasks have no answer yet.
-  if (hasQueuedTasks) await updateThreadUnanswered(tx.db, { id, at: now, reason: 'held', task_id: null })
-  if (unanswered === false && (await updateThreadDismissed(tx.db, { id })).length > 0) actions.push('thread.dismissed')
+  if (hasQueuedTasks) await updateThreadWaiting(tx.db, { id, at: now, reason: 'held' })
+  if (unanswered === false && (await dismissMessages(tx, id))) actions.push('thread.dismissed')
   return actions
 }
 
-async function cancelForPerson(tx: Tx, scope: ProjectScope, taskId: string): Promise<void> {
+/** False if nothing in the thread waited for the team. */
+async function dismissMessages(tx: Tx, id: string): Promise<boolean> {
+  const [marked] = await updateThreadDismissed(tx.db, { id })
+  if (marked) await updateMessagesHandled(tx.db, { thread_id: id, n: marked.message_count })
+  return marked !== undefined
+}
+
+/** The messages of the task have no answer yet, so they wait for the person. */
+async function cancelForPerson(tx: Tx, scope: ProjectScope, threadId: string, taskId: string): Promise<void> {
+  await updateMessagesOfTaskWaiting(tx.db, { thread_id: threadId, task_id: taskId })
   const error = { reason: 'cancelled', message: 'a person has taken the conversation over' } as const
   if (!(await endTask(tx, taskId, { status: 'cancelled', error }))) return
   await appendAuditEntry(tx, scope.projectId, scope.actor, 'task.cancelled', taskId)

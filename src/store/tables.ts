@@ -837,6 +837,8 @@ export interface MessageRow {
   is_unverified: Flag
   /** The address in From, if the mail names its sender in Reply-To; null: the sender sent it. */
   sent_by: string | null
+  /** 1: a message of the client that has started no task, and waits until a person answers, starts or dismisses it. */
+  is_waiting: Flag
   created_at: IsoTime
 }
 

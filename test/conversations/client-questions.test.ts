@@ -94,6 +94,19 @@ eachStore((store) => {
     expect(new Set(received.map(({ actor }: { actor: { kind: string } }) => actor.kind))).toEqual(new Set(['key']))
   })
 
+  test('a message waits on when the next one answers a question of the agent', async () => {
+    const app = await openAskingApp(store, { SVC_SENDER_RATE_PER_HOUR: '1' })
+    const { task_id, thread_id } = (await app.deliver(7, 'A shirt, please')).body
+    await waitForQuestion(app, task_id)
+    expect((await app.deliver(7, 'Where is my parcel?')).body.task_id).toBeNull()
+    expect((await app.deliver(7, 'Small')).body.task_id).toBe(task_id)
+    await app.finished(task_id)
+    expect(app.sentTexts()).toContain('You chose Small.')
+    expect((await app.thread(thread_id)).unanswered).toMatchObject({ reason: 'too_many_messages' })
+    const started = await app.call('POST', `/v1/threads/${thread_id}/tasks`)
+    expect(started.body).toMatchObject({ input: { body: 'Where is my parcel?' } })
+  })
+
   test('nothing is an answer while a person has the conversation', async () => {
     const app = await openAskingApp(store)
     const { task_id, thread_id } = (await app.deliver(1, 'A shirt, please')).body

@@ -87,6 +87,9 @@ eachStore((store) => {
     expect((await app.deliver(7, 'Two')).body).toMatchObject({ task_id: null, thread_id })
     expect(idsOf((await app.call('GET', '/v1/threads?held_by=me')).body)).toEqual([thread_id])
     expect((await app.call('GET', '/v1/tasks?status=queued')).body.data).toEqual([])
+    await app.change(thread_id, { held_by: null })
+    const { body: started } = await app.call('POST', `/v1/threads/${thread_id}/tasks`)
+    expect(started.input).toMatchObject({ body: 'One\n\nTwo' })
   })
 
   test('after 60 messages within an hour no more tasks start, because a program may be writing', async () => {

@@ -129,7 +129,8 @@ eachStore((store) => {
     reads[1]?.()
     await app.finished(third.task_id)
     expect(app.sentTexts()).toEqual(['You wrote: One', 'You wrote: Three'])
-    expect(await app.thread(first.thread_id)).toMatchObject({ held_by: null, unanswered: null })
+    // The second message has no answer yet.
+    expect(await app.thread(first.thread_id)).toMatchObject({ held_by: null, unanswered: { reason: 'held' } })
   })
 
   test('a text that the agent has sent with the tool is not sent again with its output', async () => {

@@ -30,13 +30,27 @@ eachStore((store) => {
     expect((await app.call('POST', `/v1/threads/${thread_id}/messages`, { body: 'Hello' })).status).toBe(201)
     expect((await app.thread(thread_id)).unanswered).toBeNull()
     expect((await start()).status).toBe(409)
-    await app.clock.advance(1_000)
     await app.deliver(7, 'Three')
     expect(await app.change(thread_id, { unanswered: false })).toMatchObject({ unanswered: null })
     expect((await start()).status).toBe(409)
-    await app.clock.advance(1_000)
     await app.deliver(7, 'Four')
-    expect((await start()).body.input).toMatchObject({ body: 'Four' })
+    // As if another replica, whose clock is late, received it.
+    app.clock.set(app.clock.now() - 5_000)
+    await app.deliver(7, 'Five')
+    expect((await start()).body.input).toMatchObject({ body: 'Four\n\nFive' })
+  })
+
+  test('a message waits on when a later one starts a task', async () => {
+    const app = await openConversationApp(store, { wedge: 'open', ...ONE_TASK_PER_HOUR })
+    const first = (await app.deliver(7, 'One')).body
+    await app.finished(first.task_id)
+    expect((await app.deliver(7, 'Two')).body.task_id).toBeNull()
+    app.clock.jump(3_600_001)
+    const third = (await app.deliver(7, 'Three')).body
+    await app.finished(third.task_id)
+    expect(app.sentTexts()).toEqual(['You wrote: One', 'You wrote: Three'])
+    const started = await app.call('POST', `/v1/threads/${first.thread_id}/tasks`)
+    expect(started.body).toMatchObject({ input: { body: 'Two' } })
   })
 
   test('messages that are too long for one task start in their order, one task after another', async () => {

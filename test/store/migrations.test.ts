@@ -100,7 +100,10 @@ const UNDO_STORAGE_USAGE_AND_LATER = [
   'drop index cases_thread',
   'alter table cases drop column assignee_id',
   'alter table cases drop column thread_id',
-  ...['sent_by', 'is_unverified', 'verdict'].map((column) => `alter table messages drop column ${column}`),
+  'drop index messages_waiting',
+  ...['is_waiting', 'sent_by', 'is_unverified', 'verdict'].map(
+    (column) => `alter table messages drop column ${column}`,
+  ),
   'alter table client_handles drop column is_verified',
   'alter table messages drop column is_automatic',
   ...['notice_opt_outs', 'notice_tokens', 'brands'].map((table) => `drop table ${table}`),

@@ -326,8 +326,10 @@ const LIST_INDEXES = `
 const COMMIT_MARKS = `
   create table commit_marks (connection text primary key, number bigint not null, written_at text not null)`
 
-/** Whether the sender of a message is proved, and which address sent a mail for the sender. */
+/** Whether the sender of a message is proved, which address sent a mail for the sender, and whether it waits for a person. */
 const UNVERIFIED_MESSAGE_STATEMENTS = [
   'alter table messages add column is_unverified bigint not null default 0',
   'alter table messages add column sent_by text',
+  'alter table messages add column is_waiting bigint not null default 0',
+  'create index messages_waiting on messages (thread_id, n) where is_waiting = 1',
 ]
