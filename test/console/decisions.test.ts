@@ -1,6 +1,8 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
+import { callApi } from '../http.ts'
 import { accessibilityViolations, consoleFixture, waitForStatus } from './console-browser.ts'
+import { createMembers } from './sample-data.ts'
 
 describe('decisions and their traces', () => {
   const console = consoleFixture()
@@ -60,6 +62,65 @@ describe('decisions and their traces', () => {
     await console().call('POST', `/v1/approvals/${await approvalOf(noted)}/approve`)
     const note = page.getByRole('alert', { name: /^Approved by API key .+ while you were editing$/ })
     await note.getByText('Please be kinder').waitFor()
+  })
+
+  test('approvals: an edit is in the form again after another person has approved and withdrawn', async () => {
+    const { operator } = await createMembers(console())
+    const approval = await approvalOf(await letter('Typed before'))
+    const other = (method: string, path: string, body?: object) =>
+      callApi(console().url, operator, method, `/v1/approvals/${approval}/${path}`, body)
+    const page = await console().open(`/approvals?id=${approval}`)
+    await page.getByRole('button', { name: 'Edit' }).click()
+    await page.getByLabel('Subject').fill('Typed and kept')
+    await other('POST', 'approve', { hold_s: 60, edited: { subject: 'Held by another person' } })
+    const kept = page.getByRole('alert', { name: /^Approved by .+ while you were editing$/ })
+    await kept.getByText('Typed and kept').waitFor()
+    await page
+      .getByRole('region', { name: 'Payload', exact: true })
+      .getByText('Held by another person')
+      .first()
+      .waitFor()
+    await other('DELETE', 'held')
+    await expect.poll(() => page.getByLabel('Subject').inputValue()).toBe('Typed and kept')
+    expect(await kept.count()).toBe(0)
+    await console().call('POST', `/v1/approvals/${approval}/reject`)
+  })
+
+  test('approvals: a decision forgets what was edited, and never a comment that was not added', async () => {
+    const page = await console().open(`/approvals?id=${await approvalOf(await letter('Commented'))}`)
+    await page.getByText('Comments', { exact: false }).first().click()
+    await page.getByLabel('Comment', { exact: true }).fill('Ask the client next time')
+    await page.getByRole('button', { name: 'Edit' }).click()
+    await page.getByLabel('Subject').fill('An edit that is sent')
+    await page.getByRole('button', { name: /^Approve with 1 change/ }).click()
+    await confirm(page).click()
+    const kept = page.getByRole('alert', { name: 'Your comment was not added' })
+    await kept.getByText('Ask the client next time').waitFor()
+    expect(await page.getByRole('alert').count()).toBe(1)
+  })
+
+  test('approvals: a key that is held down is one press, and a form that is submitted twice sends one decision', async () => {
+    const task = await letter('Pressed long')
+    const page = await console().open(`/approvals?id=${await approvalOf(task)}`)
+    const sent: string[] = []
+    page.on('request', (request) => request.method() === 'POST' && sent.push(new URL(request.url()).pathname))
+    await page.getByRole('button', { name: 'Approve a', exact: true }).waitFor()
+    for (const key of ['a', 'Enter']) {
+      await page.keyboard.down(key)
+      await page.keyboard.down(key)
+      await page.keyboard.up(key)
+      await confirm(page).waitFor()
+      if (key === 'a') {
+        await page.keyboard.press('Escape')
+        await page.getByRole('button', { name: 'Approve a', exact: true }).focus()
+      }
+    }
+    expect(sent).toEqual([])
+    await page.keyboard.press('r')
+    const reason = page.getByLabel('Reason (optional)')
+    await reason.evaluate('(field) => [1, 2].forEach(() => field.form.requestSubmit())')
+    await waitForStatus(console(), task, 'rejected')
+    expect(sent.filter((path) => path.endsWith('/reject'))).toHaveLength(1)
   })
 
   test('approvals: a request is sent back with a note, nothing is sent, and the task continues', async () => {

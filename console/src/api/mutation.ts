@@ -1,4 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useRef } from 'react'
 
 /** A mutation without arguments. */
 export interface PlainMutation {
@@ -21,4 +22,16 @@ export function useApiMutation<Input = void, Result = unknown>(
       await Promise.all(refetches)
     },
   })
+}
+
+/** Sends one input at a time: a second click or a repeated key sends nothing, also before the page shows the first. */
+export function useMutateOnce<Input>(
+  mutate: (input: Input, options: { onSettled: () => void }) => void,
+): (input: Input) => void {
+  const isSending = useRef(false)
+  return (input) => {
+    if (isSending.current) return
+    isSending.current = true
+    mutate(input, { onSettled: () => (isSending.current = false) })
+  }
 }

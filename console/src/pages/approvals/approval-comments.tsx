@@ -11,7 +11,7 @@ import { TimeAgo } from '../../ui/time.tsx'
 import { withoutSent } from '../../ui/unsent-text.ts'
 import { actorName } from './actor-name.ts'
 import { CardSection } from './approval-details.tsx'
-import { useKeepText } from './kept-texts.ts'
+import { keptText, useKeepText } from './kept-texts.ts'
 import { approvalsText } from './text.ts'
 
 const text = approvalsText.comments
@@ -42,7 +42,7 @@ export function ApprovalComments({ approval }: { approval: Approval }) {
 }
 
 function CommentForm({ approval }: { approval: Approval }) {
-  const [body, setBody] = useState('')
+  const [body, setBody] = useState(() => keptText(approval, 'comment'))
   useKeepText(approval, 'comment', body)
   const add = useApiMutation(
     (comment: string) =>

@@ -95,7 +95,7 @@ function BatchDecision({ batch: { selected, decide }, onClear }: { batch: Approv
   const [mode, setMode] = useState<'view' | 'asking' | 'reject'>('view')
   const approve = () => decide('approve', {})
   useShortcuts({
-    a: () => (mode === 'asking' ? approve() : setMode('asking')),
+    a: ({ repeat }) => !repeat && (mode === 'asking' ? approve() : setMode('asking')),
     r: () => setMode('reject'),
     Escape: () => (mode === 'view' ? onClear() : setMode('view')),
   })

@@ -5,12 +5,12 @@ import type { Approval, JsonObject } from '../../api/types.ts'
 import { useShortcuts } from '../../shell/shortcuts.ts'
 import { Button, KeyCap } from '../../ui/button.tsx'
 import { editedPayload } from './approval-summary.ts'
+import { forgetEdit, keepEdit, keptEdit } from './kept-edits.ts'
 import { useKeepText } from './kept-texts.ts'
 import { RejectForm, ReviseForm } from './note-form.tsx'
 import { changedValues } from './payload-diff.ts'
 import { PayloadEditor } from './payload-editor.tsx'
 import { PayloadView } from './payload-view.tsx'
-import { forgetUndoneEdit, undoneEdit } from './undone-edits.ts'
 import { uiText } from '../../ui/text.ts'
 import { approvalsText } from './text.ts'
 import type { Decision, SendDecision } from './use-decision.ts'
@@ -33,7 +33,7 @@ export function DecisionForm({
   schema: JsonObject | null
   send: SendDecision
 }) {
-  const [mode, setMode] = useState<DecisionMode>(undoneEdit(approval) ? 'edit' : 'view')
+  const [mode, setMode] = useState<DecisionMode>(keptEdit(approval) ? 'edit' : 'view')
   const [asking, setAsking] = useState(false)
   const form = useRef<HTMLFormElement>(null)
   const edit = usePayloadEdit(approval)
@@ -45,7 +45,8 @@ export function DecisionForm({
   const ask = () => form.current?.reportValidity() !== false && setAsking(true)
   const show = (to: DecisionMode) => (setMode(to), setAsking(false))
   useShortcuts({
-    a: () => (mode === 'view' || mode === 'edit') && canApprove && (asking ? approve() : ask()),
+    // A key that is held down is one press.
+    a: ({ repeat }) => !repeat && (mode === 'view' || mode === 'edit') && canApprove && (asking ? approve() : ask()),
     e: () => edit.isAllowed && show('edit'),
     v: () => show('revise'),
     r: () => show('reject'),
@@ -98,15 +99,15 @@ function DecisionHints({ hasVoted: voted, canEdit }: { hasVoted: boolean; canEdi
 /** The edit of a payload. If several people must approve, the first of them may have edited it already. */
 function usePayloadEdit(approval: Approval) {
   const payload = editedPayload(approval)
-  const [edited, set] = useState<JsonObject>({ ...payload, ...undoneEdit(approval) })
+  const [edited, setEdited] = useState<JsonObject>({ ...payload, ...keptEdit(approval) })
   const change = changedValues(payload, edited)
   return {
     isAllowed: approval.allowed_decisions.includes('edit'),
     payload,
     amount: approval.amount,
     edited,
-    set,
-    discard: () => (forgetUndoneEdit(approval), set(payload)),
+    set: (to: JsonObject) => (keepEdit(approval, changedValues(payload, to)), setEdited(to)),
+    discard: () => (forgetEdit(approval), setEdited(payload)),
     changes: Object.keys(change).length,
     /** The new values, to copy. */
     typed: Object.values(change).map(toText).join('\n\n'),
@@ -197,6 +198,8 @@ export function ApproveButton({
       type="button"
       disabled={busy}
       onClick={press}
+      // Enter that is held down is one press.
+      onKeyDown={(event) => event.repeat && event.preventDefault()}
       className="inline-flex h-8 items-center gap-1.5 rounded-md bg-accent px-3 font-medium text-on-accent hover:bg-accent-strong disabled:opacity-50"
     >
       <Check size={15} aria-hidden />

@@ -6,7 +6,7 @@ import type { Approval, Schemas } from '../../api/types.ts'
 import { batchTotals } from './batch-totals.ts'
 import { approvalSummary } from './approval-summary.ts'
 import { isReader } from './may-decide.ts'
-import { keepUndoneEdit } from './undone-edits.ts'
+import { keepUndoneEdit } from './kept-edits.ts'
 
 export type Held = Schemas['HeldApproval']
 

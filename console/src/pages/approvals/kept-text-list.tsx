@@ -1,6 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
 import { X } from 'lucide-react'
-import { useEffect } from 'react'
 import { approvalQuery, sessionQuery } from '../../api/queries.ts'
 import type { Approval, Session } from '../../api/types.ts'
 import { Button } from '../../ui/button.tsx'
@@ -21,20 +20,17 @@ function CheckedText({ kept }: { kept: KeptText }) {
   const query = { ...approvalQuery(kept.approvalId), refetchOnMount: 'always', staleTime: 0 } as const
   const { data, isFetchedAfterMount } = useQuery(query)
   const { data: session } = useQuery(sessionQuery)
-  const reason = data && isFetchedAfterMount ? whyGone(data, kept, session) : undefined
-  useEffect(() => {
-    // The reader has left the form.
-    if (reason === null) forgetText(kept.key)
-  }, [reason, kept.key])
+  const reason = data && isFetchedAfterMount ? whyGone(data, kept, session) : null
   return reason ? <KeptTextNotice kept={kept} title={reason} /> : null
 }
 
-/** Why the form is gone, in words; null if the reader could still use it. */
+/** Why the text was not sent, in words; null if the reader has only left the form, which has the text when it opens again. */
 function whyGone(
   { status, revise, held, decided_by, payload_sha256 }: Approval,
-  { payloadSha256 }: KeptText,
+  { kind, payloadSha256 }: KeptText,
   session: Session | undefined,
 ): string | null {
+  if (kind === 'comment') return status === 'pending' && !held ? null : text.comment
   if (status === 'expired') return text.expired
   if (status !== 'pending') {
     const name = decided_by ? actorName(decided_by) : null

@@ -4,7 +4,7 @@ import type { Approval } from '../../api/types.ts'
 import { Button, KeyCap } from '../../ui/button.tsx'
 import { Field } from '../../ui/form-fields.tsx'
 import { uiText } from '../../ui/text.ts'
-import { useKeepText } from './kept-texts.ts'
+import { keptText, useKeepText } from './kept-texts.ts'
 import { approvalsText } from './text.ts'
 
 const text = approvalsText.decision
@@ -21,10 +21,11 @@ export function ReviseForm({
   onRevise: (note: string) => void
   onBack: () => void
 }) {
-  const [note, setNote] = useState('')
+  const [note, setNote] = useState(() => keptText(approval, 'note'))
   return (
     <NoteForm
       approval={approval}
+      kind="note"
       label={text.note}
       hint={text.noteHint}
       value={note}
@@ -54,10 +55,11 @@ export function RejectForm({
   onReject: (reason: string) => void
   onBack: () => void
 }) {
-  const [reason, setReason] = useState('')
+  const [reason, setReason] = useState(() => keptText(approval, 'reason'))
   return (
     <NoteForm
       approval={approval}
+      kind="reason"
       label={text.reason}
       hint={text.reasonHint}
       value={reason}
@@ -74,6 +76,7 @@ export function RejectForm({
 
 function NoteForm({
   approval,
+  kind,
   label,
   hint,
   value,
@@ -83,6 +86,7 @@ function NoteForm({
   children,
 }: {
   approval: Approval | null
+  kind: 'note' | 'reason'
   label: string
   hint: string
   value: string
@@ -91,7 +95,7 @@ function NoteForm({
   onBack: () => void
   children: ReactNode
 }) {
-  useKeepText(approval, 'note', value)
+  useKeepText(approval, kind, value)
   return (
     <form
       className="flex flex-col gap-3"

@@ -162,6 +162,7 @@ export const approvalsText = {
     sentBack: (name: string) => `Sent back by ${name} while you were editing`,
     expired: 'Expired while you were editing',
     ended: 'Closed while you were editing, because the task ended',
+    comment: 'Your comment was not added',
     changed: 'Another person changed the request while you were editing',
     decided: 'Decided while you were editing',
     notSent: 'Your text was not sent.',

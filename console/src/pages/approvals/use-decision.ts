@@ -1,10 +1,11 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { callApi } from '../../api/http.ts'
+import { useMutateOnce } from '../../api/mutation.ts'
 import { approvalQuery, approvalsQuery, sessionQuery } from '../../api/queries.ts'
 import type { Approval, DecisionResult, JsonObject } from '../../api/types.ts'
 import { showToast } from '../../ui/toast.tsx'
 import { approvalSummary } from './approval-summary.ts'
-import { forgetTextsOf } from './kept-texts.ts'
+import { forgetDecisionTexts } from './kept-texts.ts'
 import { hasVoted } from './may-decide.ts'
 import { approvalsText } from './text.ts'
 
@@ -34,7 +35,7 @@ export function useDecision(approval: Approval, onDecided: () => void): SendDeci
     mutationFn: (decision: Decision) => sendDecision(approval, decision),
     onSuccess: (result, decision) => {
       const { approval_id: id } = approval
-      forgetTextsOf(id)
+      forgetDecisionTexts(approval)
       if (result.decision === 'held') {
         const withHeld = <T extends Approval>(one: T): T =>
           one.approval_id === id ? { ...one, held: result.held } : one
@@ -56,7 +57,7 @@ export function useDecision(approval: Approval, onDecided: () => void): SendDeci
       void queries.invalidateQueries({ queryKey: ['tasks'] })
     },
   })
-  return { decide: mutate, isPending, hasVoted: session !== undefined && hasVoted(approval, session) }
+  return { decide: useMutateOnce(mutate), isPending, hasVoted: session !== undefined && hasVoted(approval, session) }
 }
 
 function sendDecision(approval: Approval, { to, body }: Decision) {

@@ -8,10 +8,10 @@ import { editedPayload } from '../approvals/approval-summary.ts'
 import { Countdown } from '../approvals/countdown.tsx'
 import { ApproveButton } from '../approvals/decision-form.tsx'
 import { SessionHeldRow } from '../approvals/held-decision-list.tsx'
+import { forgetEdit, keepEdit, keptEdit } from '../approvals/kept-edits.ts'
 import { useKeepText } from '../approvals/kept-texts.ts'
 import { RejectForm, ReviseForm } from '../approvals/note-form.tsx'
 import { RequireApprover } from '../approvals/require-approver.tsx'
-import { forgetUndoneEdit, undoneEdit } from '../approvals/undone-edits.ts'
 import { type Decision, useDecision } from '../approvals/use-decision.ts'
 import { conversationsText } from './text.ts'
 
@@ -35,11 +35,12 @@ export function DraftBubble({
   /** The member who has answered since; null: the draft is up to date. */
   answeredBy: string | null
 }) {
-  const proposed = toText(editedPayload(approval)[field])
-  const undone = undoneEdit(approval)
-  const [mode, setMode] = useState<DraftMode>(undone ? 'edit' : 'view')
-  const [text, setText] = useState(toText(undone?.[field] ?? proposed))
+  const proposed = toText(editedPayload({ ...approval, held: null })[field])
+  const typed = keptEdit(approval)
+  const [mode, setMode] = useState<DraftMode>(typed ? 'edit' : 'view')
+  const [text, setText] = useState(toText(typed?.[field] ?? proposed))
   const { held } = approval
+  const edit = (to: string) => (keepEdit(approval, to === proposed ? {} : { [field]: to }), setText(to))
   useKeepText(approval, 'edit', mode === 'edit' && text !== proposed ? text : null)
   return (
     <article
@@ -64,10 +65,10 @@ export function DraftBubble({
           rows={Math.min(14, 2 + text.split('\n').length + Math.floor(text.length / 80))}
           className="field"
           value={text}
-          onChange={(event) => setText(event.target.value)}
+          onChange={(event) => edit(event.target.value)}
         />
       ) : (
-        <p className="break-words whitespace-pre-wrap">{held ? toText(held.edited?.[field] ?? text) : text}</p>
+        <p className="break-words whitespace-pre-wrap">{held ? toText(editedPayload(approval)[field]) : text}</p>
       )}
       {held ? (
         <SessionHeldRow approval={approval} held={held} />
@@ -78,7 +79,7 @@ export function DraftBubble({
             mode={mode}
             edited={text === proposed ? null : { [field]: text }}
             onMode={setMode}
-            onDiscard={() => (forgetUndoneEdit(approval), setText(proposed), setMode('view'))}
+            onDiscard={() => (forgetEdit(approval), setText(proposed), setMode('view'))}
           />
         </RequireApprover>
       )}
@@ -108,7 +109,7 @@ function DraftDecision({
   const { decide, isPending } = useDecision(approval, () => {})
   const approve = () => decide({ to: 'approve', body: edited === null ? {} : { edited } })
   useShortcuts({
-    a: () => (mode === 'view' || mode === 'edit') && (asking ? approve() : setAsking(true)),
+    a: ({ repeat }) => !repeat && (mode === 'view' || mode === 'edit') && (asking ? approve() : setAsking(true)),
     e: () => canEdit && onMode('edit'),
     v: () => onMode('revise'),
     r: () => onMode('reject'),

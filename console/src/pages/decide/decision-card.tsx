@@ -7,6 +7,7 @@ import {
   withdrawWithLink,
 } from '../../api/decision-link.ts'
 import { errorMessage } from '../../api/http.ts'
+import { useMutateOnce } from '../../api/mutation.ts'
 import { clientName } from '../../ui/client-name.ts'
 import { ErrorMessage } from '../../ui/page-states.tsx'
 import { CardHeader, DecisionControls, HeldRequest } from '../approvals/approval-card.tsx'
@@ -14,10 +15,10 @@ import { CustomerMessage, Fact, starterName } from '../approvals/approval-contex
 import { AgentSteps, ApprovalFiles, EarlierDecisions, ThreadEnd } from '../approvals/approval-details.tsx'
 import { VoteCount } from '../approvals/approval-people.tsx'
 import { HeldDecisionRow } from '../approvals/held-decision-list.tsx'
-import { forgetTextsOf } from '../approvals/kept-texts.ts'
+import { keepUndoneEdit } from '../approvals/kept-edits.ts'
+import { forgetDecisionTexts } from '../approvals/kept-texts.ts'
 import { approvedAs, type Decision, type SendDecision } from '../approvals/use-decision.ts'
 import { approvalsText } from '../approvals/text.ts'
-import { keepUndoneEdit } from '../approvals/undone-edits.ts'
 import type { Outcome } from './outcome-message.tsx'
 import { decideText } from './text.ts'
 
@@ -89,7 +90,7 @@ function useLinkDecision({
     mutationFn: ({ to, body }: Decision) =>
       decideWithLink(token, { decision: to, ...body, ...(to === 'approve' && approvedAs(approval)) }),
     onSuccess: (result, { to }) => {
-      forgetTextsOf(approval.approval_id)
+      forgetDecisionTexts(approval)
       if (result.decision !== 'held') return onDecided({ to, isQuestion: approval.path === 'question', result })
       const { held } = result
       queries.setQueryData(queryKey, (linked) => linked && { ...linked, approval: { ...linked.approval, held } })
@@ -104,7 +105,7 @@ function useLinkDecision({
     onSettled: () => queries.invalidateQueries({ queryKey }),
   })
   return {
-    decide: mutate,
+    decide: useMutateOnce(mutate),
     undo: () => undo.mutate(),
     isPending,
     error,
