@@ -1,13 +1,13 @@
 import { prepareQuery } from '../store/prepared-query.ts'
 import type { SignedTokenRow } from '../store/tables.ts'
 
-/** Inserts nothing if the channel has the token already. */
+/** Inserts nothing if the token is bound already. */
 export const insertSignedToken = prepareQuery<SignedTokenRow>((db, arg) =>
   db
     .insertInto('signed_tokens')
     .values({
+      signature_hash: arg('signature_hash'),
       channel_id: arg('channel_id'),
-      token: arg('token'),
       body_hash: arg('body_hash'),
       created_at: arg('created_at'),
     })
@@ -15,12 +15,8 @@ export const insertSignedToken = prepareQuery<SignedTokenRow>((db, arg) =>
     .$castTo<never>(),
 )
 
-export const findSignedToken = prepareQuery<Pick<SignedTokenRow, 'channel_id' | 'token'>, SignedTokenRow>((db, arg) =>
-  db
-    .selectFrom('signed_tokens')
-    .selectAll()
-    .where('channel_id', '=', arg('channel_id'))
-    .where('token', '=', arg('token')),
+export const findSignedToken = prepareQuery<Pick<SignedTokenRow, 'signature_hash'>, SignedTokenRow>((db, arg) =>
+  db.selectFrom('signed_tokens').selectAll().where('signature_hash', '=', arg('signature_hash')),
 )
 
 export const deleteSignedTokensBefore = prepareQuery<{ before: string }>((db, arg) =>

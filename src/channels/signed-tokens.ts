@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { Problem } from '../base/problem.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
 import { isoNow, toIsoTime } from '../ctx/world.ts'
@@ -7,21 +8,25 @@ import { deleteSignedTokensBefore, findSignedToken, insertSignedToken } from './
 /** A token that a provider has signed without the body of its call. */
 interface SignedToken {
   channel_id: string
-  token: string
+  /** What the provider signed the token with, so tokens of different keys differ. */
+  signature: string
   /** The hash of the body of the call that has the token. */
   body_hash: string
 }
 
 /**
- * Binds a token to the first call that has it. The provider may send that call again; a 401 for any other, because a person who
- * overheard a call could otherwise put a body of their own below its signature.
+ * Binds a token to the first call that has it. The provider may send that call again to its channel; a 401 for any other, because
+ * a person who overheard a call could otherwise put a body of their own below its signature, or send it to another channel with
+ * the same key.
  */
-export async function bindSignedToken(ctx: Ctx, { channel_id, token, body_hash }: SignedToken): Promise<void> {
-  const bound = await inTx(ctx, async (tx) => {
-    await insertSignedToken(tx.db, { channel_id, token, body_hash, created_at: isoNow(tx) })
-    return findSignedToken(tx.db, { channel_id, token })
+export async function bindSignedToken(ctx: Ctx, { channel_id, signature, body_hash }: SignedToken): Promise<void> {
+  const signature_hash = hash('sha256', signature)
+  const [bound] = await inTx(ctx, async (tx) => {
+    await insertSignedToken(tx.db, { signature_hash, channel_id, body_hash, created_at: isoNow(tx) })
+    return findSignedToken(tx.db, { signature_hash })
   })
-  if (bound[0]?.body_hash !== body_hash) throw new Problem(401, 'the signed token of the call was used for another one')
+  if (bound?.channel_id !== channel_id || bound.body_hash !== body_hash)
+    throw new Problem(401, 'the signed token of the call was used for another one')
 }
 
 /** A signed time may be five minutes ahead, so a token is refused by its time after ten minutes at the latest. */

@@ -94,9 +94,9 @@ export interface RateWindowRow {
 
 /** A token that a provider has signed without the body of its call, for ten minutes. */
 export interface SignedTokenRow {
+  /** The hash of the signature, which differs for each token, time and key. */
+  signature_hash: string
   channel_id: string
-  /** Worth nothing without its signature, which is not stored. */
-  token: string
   /** The hash of the body that came with the token. */
   body_hash: string
   created_at: IsoTime

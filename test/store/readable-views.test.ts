@@ -38,7 +38,7 @@ const NOT_SECRET = [
   'idempotency_keys.key',
   'records.key',
   'signed_tokens.body_hash',
-  'signed_tokens.token',
+  'signed_tokens.signature_hash',
   'vault.key',
 ]
 

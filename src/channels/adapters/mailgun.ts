@@ -28,7 +28,7 @@ async function verifyMailgunCall(ctx: Ctx, call: HookCall): Promise<void> {
   const expected = createHmac('sha256', requireHookSecret(call)).update(`${timestamp}${token}`).digest('hex')
   requireSignature(signature, expected)
   requireRecentCall(ctx, timestamp)
-  await bindSignedToken(ctx, { channel_id: call.channel.id, token, body_hash: bodyHash })
+  await bindSignedToken(ctx, { channel_id: call.channel.id, signature: expected, body_hash: bodyHash })
 }
 
 const readSignature = (call: HookCall) =>

@@ -235,8 +235,7 @@ const SQLITE_INDEXES = [
 /** Tokens of calls that were signed without their body. */
 const SIGNED_TOKENS = [
   `create table signed_tokens (
-    channel_id text not null, token text not null, body_hash text not null, created_at text not null,
-    primary key (channel_id, token))`,
+    signature_hash text primary key, channel_id text not null, body_hash text not null, created_at text not null)`,
   'create index signed_tokens_age on signed_tokens (created_at)',
 ]
 
