@@ -57,7 +57,7 @@ const TRACESTATE_VALUE = /^[ -+\--<>-~]{0,255}[!-+\--<>-~]$/
 function parseTracestate(text: string): string | null {
   const members = text
     .split(',')
-    .map((member) => member.replace(/^[ \t]+|[ \t]+$/g, ''))
+    .map((member) => member.trim())
     .filter((member) => member !== '')
   const keys = members.map((member) => member.split('=', 1)[0] ?? '')
   const isValid =

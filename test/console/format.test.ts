@@ -37,3 +37,7 @@ test.each([
 ])('the input %j of a task is shown as %s', (input, shown) => {
   expect(summarizeInput(input)).toBe(shown)
 })
+
+test('an input of a megabyte is summarized as fast as a short one', () => {
+  expect(summarizeInput({ body: `x${' '.repeat(1_000_000)}y`, order: 'A-1' })).toBe(`x${' '.repeat(119)}`)
+})

@@ -30,7 +30,18 @@ test.each<[string, Buffer]>([
   expect(countPdfPages(content)).toBeNull()
 })
 
-test('a list of objects that grows without limit cannot be told', () => {
-  const bomb = deflateSync(Buffer.alloc(64 * 1024 * 1024, ' '))
-  expect(countPdfPages(pdf(pages, stream('/Type/ObjStm/Filter/FlateDecode', bomb)))).toBeNull()
+test.each<[string, Buffer[]]>([
+  ['that grow without limit', Array.from({ length: 3 }, () => deflateSync(Buffer.alloc(15 * 1024 * 1024, ' ')))],
+  ['of any number', Array.from({ length: 2001 }, () => deflateSync(Buffer.from(' ')))],
+])('the pages of a file with lists of objects %s cannot be told', (_, lists) => {
+  const streams = lists.map((list) => stream('/Type/ObjStm/Filter/FlateDecode', list))
+  expect(countPdfPages(pdf(pages, ...streams))).toBeNull()
+})
+
+test.each([
+  ['a long number', `${pages}\n5 0 obj <</Kids [${'1'.repeat(4_000_000)}]>>`, 2],
+  ['lists without an end', '/Kids['.repeat(1_000_000), null],
+  ['numbers', `${pages}\n5 0 obj <</Kids [${'1 '.repeat(2_000_000)}]>>`, 2],
+])('the pages of a file of megabytes of %s are counted in one pass', (_, text, count) => {
+  expect(countPdfPages(pdf(text))).toBe(count)
 })

@@ -12,7 +12,7 @@ function blocksOf(text: string): string[] {
   const parts = text.replaceAll('\r', '').split(/(^```[\s\S]*?^```)/m)
   return parts
     .flatMap((part) =>
-      part.startsWith('```') ? [part] : part.split(/\n{2,}|\n(?=#)|(?<=^#.*)\n/m).flatMap(splitLists),
+      part.startsWith('```') ? [part] : part.split(/\n{2,}|\n(?=#)|\n(?<=^#.*\n)/m).flatMap(splitLists),
     )
     .filter((part) => part.trim() !== '')
 }

@@ -210,6 +210,6 @@ function findEarlierIds({ headers }: ReceivedMail): string[] {
 
 /** Mails with the same subject, apart from `Re:` and the like, are one conversation. */
 function toConversationKey(subject: string | null): string {
-  const base = (subject ?? '').replace(/^(?:\s*(?:re|aw|antw|sv|r|fwd?|wg|tr|rv|enc)\s*(?:\[\d+\])?\s*:)+/i, '')
+  const base = (subject ?? '').replace(/^(?:\s*(?:re|aw|antw|sv|r|fwd?|wg|tr|rv|enc)\s*(?:\[\d+\]\s*)?:)+/i, '')
   return base.trim().replaceAll(/\s+/g, ' ').toLowerCase().slice(0, 200)
 }
