@@ -117,8 +117,8 @@ describe('decisions and their traces', () => {
     }
     expect(sent).toEqual([])
     await page.keyboard.press('r')
-    const reason = page.getByLabel('Reason (optional)')
-    await reason.evaluate('(field) => [1, 2].forEach(() => field.form.requestSubmit())')
+    await page.getByLabel('Reason (optional)').focus()
+    await page.evaluate('[1, 2].forEach(() => document.activeElement.form.requestSubmit())')
     await waitForStatus(console(), task, 'rejected')
     expect(sent.filter((path) => path.endsWith('/reject'))).toHaveLength(1)
   })
