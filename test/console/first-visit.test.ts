@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core'
+import type { Page, Route } from 'playwright-core'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { anthropicStream, startFakeProvider } from '../models/fake-provider.ts'
 import { FOUNDER_KEY } from '../app.ts'
@@ -105,7 +105,11 @@ describe('first visit, hidden guide', () => {
   test('guide: once hidden it stays hidden after a reload', async () => {
     const page = await console().open('/')
     await page.getByRole('button', { name: 'Hide guide' }).click()
+    const held = new Promise<Route>((hold) => void page.route('**/v1/needs-you', hold, { times: 1 }))
     await page.reload()
+    const loading = await held
+    await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor()
+    await loading.continue()
     await page.getByRole('heading', { name: /all caught up|approvals? waits?/ }).waitFor()
     expect(await page.getByRole('button', { name: 'Hide guide' }).count()).toBe(0)
   })

@@ -107,9 +107,10 @@ function HomeSections({
 const countAll = ({ counts }: NeedsYou): number => Object.values(counts).reduce((all, count) => all + count, 0)
 
 function pageTitle(needsYou: NeedsYou | undefined, canDecide: boolean, now: number): string {
-  const count = needsYou ? countAll(needsYou) : 0
-  const [oldest] = needsYou?.data ?? []
-  if (!needsYou || !oldest) return canDecide ? homeText.caughtUp : homeText.noneWaiting
+  if (!needsYou) return homeText.title
+  const count = countAll(needsYou)
+  const [oldest] = needsYou.data
+  if (!oldest) return canDecide ? homeText.caughtUp : homeText.noneWaiting
   if (count === needsYou.counts.approval) return homeText.approvalsWait(count, formatRelative(oldest.since, now))
   if (count === needsYou.counts.expired_task) return homeText.expired(count)
   return canDecide ? homeText.needsYou.count(count) : homeText.needsYou.countForViewers(count)

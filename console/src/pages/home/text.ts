@@ -1,6 +1,7 @@
 import { plural } from '../../ui/plural.ts'
 
 export const homeText = {
+  title: 'Home',
   caughtUp: "You're all caught up",
   noneWaiting: 'No approvals waiting',
   approvalsWait: (count: number, oldest: string) =>
