@@ -7,8 +7,9 @@ import { findSentMessage } from './message-rows.ts'
 import {
   findOpenThreadId,
   findThreadByExternalId,
-  findThreadIdByReplyToken,
+  findThreadByReplyToken,
   insertOpenThread,
+  type NamedMessage,
   type NewThread,
 } from './thread-rows.ts'
 
@@ -28,7 +29,7 @@ interface FoundThread {
 
 /**
  * The open thread that a message belongs to: the one that its reply address or an earlier message names, else the open
- * conversation with the same key; opened if there is none. Only threads of the sender count, so a forwarded reply address
+ * conversation with the same key; opened if there is none. A closed thread that it names still proves its sender. Only threads of the sender count, so a forwarded reply address
  * does not give access to the thread of another client. Call it after the channel is locked.
  */
 export async function findOrOpenThread(
@@ -41,15 +42,13 @@ export async function findOrOpenThread(
   const hasFailed = senderProof === 'failed'
   const named = await findNamedThread(tx, channel, clientId, hints)
   // A verdict is about the sender, unless the proof has failed.
-  const isProved = !senderProof || (senderProof === 'required' && (verdict?.dmarc === 'pass' || named?.isOnlyForClient))
-  const mayBeForged = !isProved
-  if (named) {
-    const isUnverified = hasFailed || (senderProof === 'required' && !named.isProof)
-    return { threadId: named.id, isUnverified, mayBeForged }
-  }
+  const isClient = !senderProof || (senderProof === 'required' && (verdict?.dmarc === 'pass' || named?.isOnlyForClient))
+  const mayBeForged = !isClient
+  const isUnverified = hasFailed || (senderProof === 'required' && !named?.isProof)
+  if (named?.openId) return { threadId: named.openId, isUnverified, mayBeForged }
   const conversation = { channel_id: channel.id, client_id: clientId, conversation_key: hints.conversationKey }
   const [open] = await findOpenThreadId(tx.db, conversation)
-  if (open) return { threadId: open.id, isUnverified: senderProof !== undefined, mayBeForged }
+  if (open) return { threadId: open.id, isUnverified, mayBeForged }
   return { threadId: await openThread(tx, channel, conversation, hints.subject), isUnverified: hasFailed, mayBeForged }
 }
 
@@ -74,7 +73,8 @@ async function openThread(
 }
 
 interface NamedThread {
-  id: string
+  /** Null: only closed threads are named. */
+  openId: string | null
   isProof: boolean
   /** Only the client knows what the message names. A stranger can name the mail with which they opened the thread. */
   isOnlyForClient: boolean
@@ -90,17 +90,25 @@ async function findNamedThread(
   if (!continues) return null
   const owner = { channel_id: channel.id, client_id }
   const { replyToken, externalIds } = continues
-  const [named] = replyToken ? await findThreadIdByReplyToken(tx.db, { ...owner, reply_token: replyToken }) : []
-  if (named) return { id: named.id, isProof: true, isOnlyForClient: true }
-  let unproved: NamedThread | null = null
+  const [named] = replyToken ? await findThreadByReplyToken(tx.db, { ...owner, reply_token: replyToken }) : []
+  if (named) return { openId: named.status === 'open' ? named.id : null, isProof: true, isOnlyForClient: true }
+  const found: NamedMessage[] = []
   for (const external_id of newestIds(externalIds)) {
-    const [found] = await findThreadByExternalId(tx.db, { ...owner, external_id })
-    if (found?.is_unverified === 0)
-      return { id: found.id, isProof: true, isOnlyForClient: found.direction === 'outbound' }
-    if (found) unproved ??= { id: found.id, isProof: false, isOnlyForClient: false }
+    found.push(...(await findThreadByExternalId(tx.db, { ...owner, external_id })))
+    if (found.some((one) => isOpen(one) && isProved(one))) break
   }
-  return unproved
+  if (found.length === 0) return null
+  const open = found.filter(isOpen)
+  const proved = found.filter(isProved)
+  return {
+    openId: (open.find(isProved) ?? open[0])?.id ?? null,
+    isProof: proved.length > 0,
+    isOnlyForClient: proved.some(({ direction }) => direction === 'outbound'),
+  }
 }
+
+const isOpen = ({ status }: NamedMessage) => status === 'open'
+const isProved = ({ is_unverified }: NamedMessage) => is_unverified === 0
 
 /**
  * The thread in which the service sent one of the messages that a message names. Only who got that message knows its id; the

@@ -94,33 +94,33 @@ export const findOpenThreadId = prepareQuery<
     .where('status', '=', 'open'),
 )
 
-/** The client's open thread with this reply token. A token that another client sends leads nowhere. */
-export const findThreadIdByReplyToken = prepareQuery<
+/** The client's thread with this reply token. A token that another client sends leads nowhere. */
+export const findThreadByReplyToken = prepareQuery<
   { channel_id: string; client_id: string; reply_token: string },
-  { id: string }
+  Pick<ThreadRow, 'id' | 'status'>
 >((db, arg) =>
   db
     .selectFrom('threads')
-    .select('id')
+    .select(['id', 'status'])
     .where('reply_token', '=', arg('reply_token'))
     .where('channel_id', '=', arg('channel_id'))
-    .where('client_id', '=', arg('client_id'))
-    .where('status', '=', 'open'),
+    .where('client_id', '=', arg('client_id')),
 )
 
-/** The client's open thread that has a message with this id of the provider, and whether that message is proved. */
+export type NamedMessage = Pick<ThreadRow, 'id' | 'status'> & Pick<MessageRow, 'is_unverified' | 'direction'>
+
+/** The client's thread that has a message with this id of the provider, and whether that message is proved. */
 export const findThreadByExternalId = prepareQuery<
   { channel_id: string; client_id: string; external_id: string },
-  Pick<MessageRow, 'id' | 'is_unverified' | 'direction'>
+  NamedMessage
 >((db, arg) =>
   db
     .selectFrom('messages')
     .innerJoin('threads', 'threads.id', 'messages.thread_id')
-    .select(['threads.id', 'messages.is_unverified', 'messages.direction'])
+    .select(['threads.id', 'threads.status', 'messages.is_unverified', 'messages.direction'])
     .where('messages.channel_id', '=', arg('channel_id'))
     .where('messages.external_id', '=', arg('external_id'))
-    .where('threads.client_id', '=', arg('client_id'))
-    .where('threads.status', '=', 'open'),
+    .where('threads.client_id', '=', arg('client_id')),
 )
 
 /** Reserves the next position in a thread, if it is open, and locks the thread until the commit. */

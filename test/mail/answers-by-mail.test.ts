@@ -210,6 +210,29 @@ test('the id of an unverified mail proves nothing, and the id of a verified one 
   ])
 })
 
+test('a closed conversation that a mail names proves its sender, and the mail is received in an open one', async () => {
+  const app = await openAskedApp('sqlite')
+  await app.call('PUT', `/v1/threads/${app.asked.thread_id}`, { status: 'closed' })
+  const { thread_id } = await app.deliver({ id: 'm2', text: 'No proof' })
+  expect(thread_id).not.toBe(app.asked.thread_id)
+  const mails = [
+    { id: 'm3', text: 'Reply address', to: app.replyAddress },
+    { id: 'm4', text: 'Known id', references: app.questionId },
+    { id: 'm5', text: 'Failed checks', to: app.replyAddress, checks: FAILED },
+    { id: 'm6', text: 'Nothing' },
+  ]
+  for (const mail of mails) expect(await app.deliver(mail)).toMatchObject({ thread_id })
+  const { messages } = await readThread(app, thread_id)
+  const inbound = messages.filter(({ direction }: { direction: string }) => direction === 'inbound')
+  expect(inbound.map(({ body, unverified }: { body: string; unverified: boolean }) => [body, unverified])).toEqual([
+    ['No proof', false],
+    ['Reply address', false],
+    ['Known id', false],
+    ['Failed checks', true],
+    ['Nothing', true],
+  ])
+})
+
 test('a mail without proof does not become a part of a task that the client has started', async () => {
   const app = await openAskedApp('sqlite')
   await app.call('PUT', `/v1/channels/${app.channelId}`, { settle_s: 60 })
