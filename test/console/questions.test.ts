@@ -20,6 +20,7 @@ describe('questions', () => {
 
   test('console: the approvals list answers a question with a form', async () => {
     const task = await ask('form')
+    const other = await ask('text', { question: 'Another?', to: 'team' })
     const page = await console().open(`/approvals?id=${await questionOf(task)}`)
     await page.getByRole('heading', { name: 'Where to?' }).waitFor()
     await page.getByText('Question to the team').waitFor()
@@ -27,6 +28,12 @@ describe('questions', () => {
     expect(await page.getByRole('button', { name: 'Send answer' }).isDisabled()).toBe(true)
     await page.getByLabel('City').fill('Bern')
     await page.getByLabel('Floor').fill('3')
+    // What is typed is there again after another item was open.
+    await page.getByRole('button', { name: /Another\?/ }).click()
+    await page.getByRole('heading', { name: 'Another?' }).waitFor()
+    await page.getByRole('button', { name: /Where to\?/ }).click()
+    expect(await page.getByLabel('City').inputValue()).toBe('Bern')
+    await console().call('POST', `/v1/tasks/${other}/cancel`)
     expect(await accessibilityViolations(page)).toEqual([])
     await page.getByRole('button', { name: 'Send answer' }).click()
     await waitForStatus(console(), task, 'succeeded')

@@ -27,6 +27,7 @@ export function QuestionCard({ question, onDecided }: { question: PortalQuestion
     <section aria-label={text.question} className="panel flex flex-col gap-3 border-accent p-4">
       <h2 className="font-semibold break-words whitespace-pre-wrap">{question.question}</h2>
       <QuestionForm
+        id={question.id}
         question={question}
         busy={busy}
         problem={problem && <Alert>{problem}</Alert>}

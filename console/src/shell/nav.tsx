@@ -10,6 +10,7 @@ import { isOnlyForClient } from '../pages/approvals/may-decide.ts'
 import { Button, KeyCap } from '../ui/button.tsx'
 import { CountBadge } from '../ui/tabs.tsx'
 import { uiText } from '../ui/text.ts'
+import { forgetUnsent } from '../ui/unsent-text.ts'
 import { LiveIndicator, startLiveUpdates } from './live-status.tsx'
 import { type NavItem, useNavItems } from './nav-items.ts'
 import { setSessionEnd } from './session-end.ts'
@@ -177,6 +178,7 @@ export function useSignOut(): () => Promise<void> {
     credential.setProject(null)
     setSessionEnd(null)
     queries.clear()
+    forgetUnsent()
     await navigate({ to: '/sign-in' })
   }
 }

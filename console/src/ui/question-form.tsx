@@ -6,6 +6,7 @@ import { TextArea } from './form-fields.tsx'
 import { InputFields } from './input-fields.tsx'
 import { fieldsOfSchema } from './schema-fields.ts'
 import { uiText } from './text.ts'
+import { useUnsent } from './unsent-text.ts'
 
 export type QuestionText = typeof uiText.question
 
@@ -21,6 +22,7 @@ export interface AskedQuestion {
  * does not lose the question.
  */
 export function QuestionForm({
+  id,
   question,
   busy,
   problem,
@@ -28,6 +30,7 @@ export function QuestionForm({
   onAnswer,
   onDecline,
 }: {
+  id: string
   question: AskedQuestion
   busy: boolean
   problem?: ReactNode
@@ -36,7 +39,8 @@ export function QuestionForm({
   onAnswer: (answer: Json) => void
   onDecline: () => void
 }) {
-  const [answer, setAnswer] = useState(() => initialAnswer(question))
+  const { value, change } = useUnsent(`answer ${id}`)
+  const answer = value ?? initialAnswer(question)
   const [declining, setDeclining] = useState(false)
   const pressDecline = ({ detail: clicks }: MouseEvent) => {
     // The second click of a double click is no second decision.
@@ -55,7 +59,7 @@ export function QuestionForm({
         question={question}
         answer={answer}
         label={text.answer}
-        onChange={(to) => (setAnswer(to), setDeclining(false))}
+        onChange={(to) => (change(to), setDeclining(false))}
       />
       {problem}
       <div className="flex flex-wrap gap-2">

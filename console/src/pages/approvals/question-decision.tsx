@@ -17,6 +17,7 @@ export function QuestionDecision({
 }) {
   return (
     <QuestionForm
+      id={approval.approval_id}
       question={askedQuestion(approval)}
       busy={isPending}
       onAnswer={(answer) => decide({ to: 'approve', body: { edited: { answer } } })}

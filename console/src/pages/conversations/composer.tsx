@@ -1,11 +1,12 @@
 import { Send } from 'lucide-react'
-import { type DragEvent, type KeyboardEvent, useRef, useState } from 'react'
+import { type DragEvent, type KeyboardEvent, useRef } from 'react'
 import type { Message, Thread } from '../../api/conversation-queries.ts'
 import { callApi } from '../../api/http.ts'
+import { toText } from '../../api/json.ts'
 import { useApiMutation } from '../../api/mutation.ts'
 import { useShortcuts } from '../../shell/shortcuts.ts'
 import { Button, KeyCap } from '../../ui/button.tsx'
-import { withoutSent } from '../../ui/unsent-text.ts'
+import { useUnsent } from '../../ui/unsent-text.ts'
 import { AttachButton, AttachmentList, type Attachments, useAttachments } from '../files/file-picker.tsx'
 import { conversationsText } from './text.ts'
 
@@ -13,7 +14,7 @@ import { conversationsText } from './text.ts'
 export function Composer({ thread }: { thread: Thread }) {
   const field = useRef<HTMLTextAreaElement>(null)
   const attachments = useAttachments()
-  const { body, setBody, canSend, submit } = useReply(thread.id, attachments)
+  const { body, change, canSend, submit } = useReply(thread.id, attachments)
   useShortcuts({ c: () => field.current?.focus() })
   if (thread.status === 'closed')
     return <p className="border-t border-line bg-surface p-4 text-muted">{conversationsText.closedHint}</p>
@@ -41,7 +42,7 @@ export function Composer({ thread }: { thread: Thread }) {
         maxLength={20_000}
         className="field"
         value={body}
-        onChange={(event) => setBody(event.target.value)}
+        onChange={(event) => change(event.target.value)}
         onKeyDown={onKeyDown}
         onPaste={(event) => attachments.add(event.clipboardData.files)}
       />
@@ -58,7 +59,8 @@ export function Composer({ thread }: { thread: Thread }) {
 }
 
 function useReply(threadId: string, attachments: Attachments) {
-  const [body, setBody] = useState('')
+  const { value, change, removeSent } = useUnsent(`reply ${threadId}`)
+  const body = toText(value ?? '')
   const send = useApiMutation(
     () => {
       const files = attachments.files.map((file) => file.id)
@@ -68,13 +70,13 @@ function useReply(threadId: string, attachments: Attachments) {
     {
       invalidates: ['tasks', 'work'],
       onSuccess: (sent) => {
-        setBody((typed) => withoutSent(typed, sent.body))
+        removeSent(sent.body)
         attachments.remove(sent.files.map(({ id }) => id))
       },
     },
   )
   const canSend = body.trim() !== '' && !attachments.isUploading && !send.isPending
-  return { body, setBody, canSend, submit: () => canSend && send.mutate() }
+  return { body, change, canSend, submit: () => canSend && send.mutate() }
 }
 
 /** How the client gets the answer. */
