@@ -15,6 +15,23 @@ const RESPONSES: Record<string, [number, unknown]> = {
   '/problem': [409, { title: 'Conflict', detail: 'the order is closed' }],
   '/long': [422, { errors: [{ message: `${LONG}${SECRET}` }] }],
   '/echo': [403, { message: `no access\nfor ${SECRET}` }],
+  '/postmark': [422, { ErrorCode: 406, Message: 'The recipient is inactive.' }],
+  '/shopify': [422, { errors: { title: ["can't be blank"], vendor: ['is too long'] } }],
+  '/shop': [404, { errors: 'Not Found' }],
+  '/airtable': [422, { error: { type: 'INVALID_VALUE', message: 'Field "Price" cannot accept the value.' } }],
+  '/table': [404, { error: { type: 'TABLE_NOT_FOUND' } }],
+  '/zendesk': [
+    422,
+    {
+      error: 'RecordInvalid',
+      description: 'Record validation errors',
+      details: { value: [{ type: 'blank', description: 'Value: cannot be blank' }] },
+    },
+  ],
+  '/github': [422, { message: 'Validation Failed', errors: [{ resource: 'Issue', field: 'title', code: 'missing' }] }],
+  '/nested': [400, { errors: { a: { b: { c: { d: { e: { f: 'too deep' } } } } } } }],
+  '/done': [200, { fault: true }],
+  '/accepted': [200, { message: 'the account is closed' }],
   '/html': [500, '<html><body>oops</body></html>'],
 }
 
@@ -24,6 +41,7 @@ const operation = (name: string, read: boolean) => ({
   method: read ? 'GET' : 'POST',
   path: `/${name.split('.')[1]}`,
   ...(name.endsWith('channel') && { error_path: 'error' }),
+  ...(/done|accepted/.test(name) && { success: [201] }),
 })
 
 async function openApp() {
@@ -48,6 +66,16 @@ test.each([
   ['problem', 'upstream answered 409: the order is closed'],
   ['long', `upstream answered 422: ${LONG}`.slice(0, 500)],
   ['echo', 'upstream answered 403: no access for [secret]'],
+  ['postmark', 'upstream answered 422: The recipient is inactive.'],
+  ['shopify', "upstream answered 422: title: can't be blank, vendor: is too long"],
+  ['shop', 'upstream answered 404: Not Found'],
+  ['airtable', 'upstream answered 422: Field "Price" cannot accept the value.'],
+  ['table', 'upstream answered 404: TABLE_NOT_FOUND'],
+  ['zendesk', 'upstream answered 422: Record validation errors: value: Value: cannot be blank'],
+  ['github', 'upstream answered 422: Validation Failed: missing'],
+  ['nested', 'upstream answered 400'],
+  ['done', 'upstream answered 200, which is not a success here'],
+  ['accepted', 'upstream answered with an error: the account is closed'],
   ['html', 'upstream answered 500'],
 ])('the reason of a failed tool is in its event, in the trace and with the action: %s', async (name, error) => {
   const app = await openApp()

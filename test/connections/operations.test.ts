@@ -116,7 +116,11 @@ eachStore((store) => {
     ])
     app.outside.respond = (_, response) => respondJson(response, 201, {})
     const created = await runCalls(app, [update])
-    expect(created.responses[0]?.body).toMatchObject({ ok: false, status: 201, error: 'upstream answered 201' })
+    expect(created.responses[0]?.body).toMatchObject({
+      ok: false,
+      status: 201,
+      error: 'upstream answered 201, which is not a success here',
+    })
   })
 
   test('a read operation needs no approval and is counted, limited and audited', async () => {

@@ -6,6 +6,7 @@ import { NO_FILES, type PayloadFiles } from '../../files/payload-files.ts'
 import { validateFields } from '../../http/validate.ts'
 import type { OutgoingRequest } from '../auth/authorize-request.ts'
 import type { ActionCall, ReadCall, UpstreamResponse } from '../executors/executor.ts'
+import { findErrorWords } from '../error-words.ts'
 import { sendAuthorized } from '../executors/http-request.ts'
 import type { Connection } from '../rows.ts'
 import { type ConnectionTool, toolNameIn } from '../tool.ts'
@@ -77,7 +78,7 @@ function withSuccess({ success, error_path }: Operation, response: UpstreamRespo
   const ok = success ? success.includes(response.status) : response.ok
   const named = ok && error_path !== undefined ? findNamedError(response.body, error_path) : null
   if (ok && named === null) return { ...response, ok, error: null }
-  return { ...response, ok: false, error: named ?? response.error ?? `upstream answered ${response.status}` }
+  return { ...response, ok: false, error: named ?? response.error }
 }
 
 /** The error at the path, as text; null if there is none. */
@@ -86,6 +87,5 @@ function findNamedError(body: Json, path: string): string | null {
     .split('.')
     .reduce<Json>((inner, field) => (isJsonObject(inner) ? (ownField(inner, field) ?? null) : null), body)
   if (found === null || found === false || (Array.isArray(found) && found.length === 0)) return null
-  const text = typeof found === 'string' ? found : JSON.stringify(found)
-  return `upstream answered with an error: ${text}`
+  return `upstream answered with an error: ${findErrorWords(found) || JSON.stringify(found)}`
 }
