@@ -201,20 +201,31 @@ eachStore((store) => {
     expect(server.received.every((request) => request.method === 'OPTIONS' && request.body === '')).toBe(true)
   })
 
-  test('a test of a named path names the path, and fails if the server does not have it', async () => {
+  test('a test names what it called, and fails if the server does not have it', async () => {
     const app = await startApp(store)
-    const server = await openUpstreamServer((_, response) => respondJson(response, 404, {}))
+    let answer: [number, object] = [404, {}]
+    const server = await openUpstreamServer((_, response) => respondJson(response, ...answer))
     const config = { base_url: `${server.url}/v1` }
     const { id } = await register(app, { kind: 'custom', name: 'api', config })
+    await app.call('POST', `/v1/connections/${id}/secret`, { value: CANARY })
     const test = async () => (await app.call('POST', `/v1/connections/${id}/test`)).body
-    expect(await test()).toMatchObject({ ok: true, checked: `GET ${server.url}/v1`, status: 404 })
+    expect(await test()).toEqual({
+      ok: false,
+      checked: `GET ${server.url}/v1`,
+      status: 404,
+      error: `the server was reached, but GET ${server.url}/v1 answered 404: set config.test_path to a path that it has`,
+    })
     await app.call('PUT', `/v1/connections/${id}`, { config: { ...config, test_path: '/balance?page=1' } })
     expect(await test()).toEqual({
       ok: false,
       checked: `GET ${server.url}/v1/balance`,
       status: 404,
-      error: 'upstream answered 404: the address or the path of the test is wrong',
+      error: `GET ${server.url}/v1/balance answered 404: the address or the path of the test is wrong`,
     })
+    answer = [500, { Message: `The account of ${CANARY} is\nclosed.` }]
+    const error = `GET ${server.url}/v1/balance answered 500: The account of [secret] is closed.`
+    expect(await test()).toMatchObject({ ok: false, status: 500, error })
+    expect((await app.call('GET', `/v1/connections/${id}`)).body.last_error).toBe(error)
     const changed = await app.call('PUT', `/v1/connections/${id}`, { config })
     expect(changed.body).toMatchObject({ last_error: null, last_error_at: null, last_ok_at: null })
   })

@@ -87,7 +87,7 @@ export interface UpstreamResponse {
 
 export interface ConnectionTestResult {
   ok: boolean
-  /** What was called, without the path: some services put a secret into it. */
+  /** What was called, without the query, which may have the secret. */
   checked: string
   status: number | null
   error: string | null

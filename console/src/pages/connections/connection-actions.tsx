@@ -8,6 +8,7 @@ import type { BrokerAuthorisation, Connection } from '../../api/setup-queries.ts
 import { Button } from '../../ui/button.tsx'
 import { MutationButton } from '../../ui/mutation-button.tsx'
 import { showToast } from '../../ui/toast.tsx'
+import { chooseRepair } from './choose-repair.ts'
 import { ConnectionForm } from './connection-form.tsx'
 import { openAuthorisation, startOauth } from './open-authorisation.ts'
 import { connectionsText } from './text.ts'
@@ -44,20 +45,16 @@ function usesOauth({ config }: Connection): boolean {
   return type === 'mcp' || (type === 'oauth2' && grant !== 'client_credentials')
 }
 
-/** What the service says of a server that it did not reach, whatever the credential is. */
-const UNREACHABLE = /cannot be reached|did not respond in time|destination is not allowed/
-
 interface RepairProps extends ConnectProps {
   /** The card or page keeps this dialog open too. */
   onEdit: () => void
 }
 
-/** The button that repairs a connection which does not work: its address if that is not reached, else its credential. */
+/** The button that repairs a connection which does not work, if a new address or credential can repair it. */
 export function RepairButton({ onEdit, ...props }: RepairProps) {
-  const { kind, status, last_error } = props.connection
-  // The address of a broker is a setting of the service.
-  const isUnreached = kind !== 'broker' && status === 'connected' && UNREACHABLE.test(last_error ?? '')
-  if (!isUnreached) return <CredentialButton {...props} />
+  const repair = chooseRepair(props.connection)
+  if (repair === 'credential') return <CredentialButton {...props} />
+  if (repair === null) return null
   return (
     <Button small onClick={onEdit}>
       {connectionsText.checkAddress}
