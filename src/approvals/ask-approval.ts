@@ -153,6 +153,7 @@ async function requestApproval(
     has_messages: 0,
     held_until: null,
     held: null,
+    held_by_id: null,
   }
   if (!isAutoApproved) row.notify_at = await firstNoticeAt(tx, row)
   await insertApproval(tx.db, row)

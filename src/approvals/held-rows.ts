@@ -4,12 +4,17 @@ import { DECIDABLE_COLUMNS, type DecidableApproval } from './rows.ts'
 
 /** Holds an approval. No row if another one is held, or if the request is decided, expired, or another one than was read. */
 export const updateApprovalHeld = prepareQuery<
-  Pick<ApprovalRow, 'id' | 'held' | 'held_until' | 'payload_sha256'> & { now: string },
+  Pick<ApprovalRow, 'id' | 'held' | 'held_until' | 'held_by_id' | 'payload_sha256'> & { now: string },
   Pick<ApprovalRow, 'id'>
 >((db, arg) =>
   db
     .updateTable('approvals')
-    .set((eb) => ({ held: arg('held'), held_until: arg('held_until'), version: eb('version', '+', 1) }))
+    .set((eb) => ({
+      held: arg('held'),
+      held_until: arg('held_until'),
+      held_by_id: arg('held_by_id'),
+      version: eb('version', '+', 1),
+    }))
     .where('id', '=', arg('id'))
     .where('payload_sha256', '=', arg('payload_sha256'))
     .where('status', '=', 'pending')
@@ -23,7 +28,7 @@ export const updateApprovalReleased = prepareQuery<{ id: string; held_until: str
   (db, arg) =>
     db
       .updateTable('approvals')
-      .set((eb) => ({ held: null, held_until: null, version: eb('version', '+', 1) }))
+      .set((eb) => ({ held: null, held_until: null, held_by_id: null, version: eb('version', '+', 1) }))
       .where('id', '=', arg('id'))
       .where('held_until', '=', arg('held_until'))
       .where('status', '=', 'pending')

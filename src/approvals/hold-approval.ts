@@ -51,7 +51,8 @@ export async function holdApproval(
     }
     const { id, payload_sha256 } = approval
     const held_until = toIsoTime(now + holdS * 1000)
-    const change = { id, payload_sha256, held: JSON.stringify(held), held_until, now: held.made_at }
+    const stored = { held: JSON.stringify(held), held_until, held_by_id: actor.id }
+    const change = { id, payload_sha256, ...stored, now: held.made_at }
     if ((await updateApprovalHeld(tx.db, change)).length === 0) throw await alreadyDecided(tx, id, actor)
     const data = { payload_sha256, until: held_until, edited: held.edited !== null }
     await recordHoldChange(tx, actor, approval, 'approval.held', data)

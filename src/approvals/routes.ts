@@ -27,19 +27,21 @@ export const approvalRoutes = nameRoutes({
   listApprovals: defineRead('/v1/approvals', {
     summary: 'List approvals, newest first',
     description:
-      'Requests of agents that stopped at the gate, and questions to the team or a client (`path`). `status=pending` lists what waits for a decision, `assignee=me` what is assigned to the caller.',
+      'Requests of agents that stopped at the gate, and questions to the team or a client (`path`). `status=pending` lists what waits for a decision, `assignee=me` what is assigned to the caller, `held=me` what the caller has approved and can still withdraw.',
     query: z.object({
       status: z.enum(APPROVAL_STATUSES).optional(),
       task_id: filterParam,
       wedge: filterParam,
       path: z.enum(APPROVAL_PATHS).optional(),
       assignee: filterParam.meta({ description: 'The id of a member, or `me`.' }),
+      held: z.literal('me').optional(),
       ...pageQueryById('apr'),
     }),
     responses: { 200: pageSchema(ApprovalView) },
     async handle({ ctx, scope, query }) {
       const assignee_id = query.assignee === 'me' ? scope.actor.id : query.assignee
-      const rows = await listApprovals(ctx.db, scope.projectIds, { ...query, assignee_id })
+      const held_by_id = query.held && scope.actor.id
+      const rows = await listApprovals(ctx.db, scope.projectIds, { ...query, assignee_id, held_by_id })
       const page = toPage(
         rows,
         query.limit,

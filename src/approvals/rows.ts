@@ -110,23 +110,26 @@ export interface ApprovalFilter extends PageQuery {
   wedge?: string | undefined
   path?: ApprovalPath | undefined
   assignee_id?: string | undefined
+  held_by_id?: string | undefined
 }
 
+/** Each finds few approvals, with an index of its own. */
+const OWNER_COLUMNS = ['task_id', 'held_by_id', 'assignee_id'] as const
+
 export function listApprovals(db: Db, projectIds: readonly string[], filter: ApprovalFilter): Promise<ApprovalRow[]> {
-  const { status, task_id, wedge, path, assignee_id } = filter
+  const { status, wedge, path } = filter
+  const [owner, ...owners] = OWNER_COLUMNS.filter((column) => filter[column] !== undefined)
   const approvals = db.selectFrom('approvals').selectAll()
-  if (task_id === undefined && assignee_id === undefined)
+  if (owner === undefined)
     return listNewestOfProjects(db, {
       projectIds,
       page: filter,
       rows: { query: approvals, filters: matchColumns({ status, wedge, path }) },
       searchIn: (projectId, page) => searchApprovals(db, projectId, { ...filter, ...page }),
     })
-  const owned =
-    task_id === undefined
-      ? approvals.where('assignee_id', '=', assignee_id ?? '')
-      : approvals.where('task_id', '=', task_id)
-  const columns = matchColumns({ status, wedge, path, assignee_id: task_id === undefined ? undefined : assignee_id })
+  const owned = approvals.where(owner, '=', filter[owner] ?? '')
+  const others = Object.fromEntries(owners.map((column) => [column, filter[column]]))
+  const columns = matchColumns({ status, wedge, path, ...others })
   return listNewestPage(db, owned, filter, [isInProjects(projectIds), ...columns])
 }
 

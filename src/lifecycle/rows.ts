@@ -162,6 +162,7 @@ export const updatePendingApprovalsClosed = prepareQuery<
       decided_by_id: arg('by_id'),
       held_until: null,
       held: null,
+      held_by_id: null,
     })
     .where('task_id', '=', arg('task_id'))
     .where('status', '=', 'pending')

@@ -338,6 +338,8 @@ export interface ApprovalRow {
   held_until: IsoTime | null
   /** JSON: the approval that can still be withdrawn, as `HeldApproval`. */
   held: JsonText | null
+  /** Who has made that approval. */
+  held_by_id: string | null
 }
 
 /** One person's approval of a request that needs several. Only votes for the current payload count. */

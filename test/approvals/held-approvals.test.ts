@@ -47,6 +47,21 @@ eachStore((store) => {
       expect(await entriesOf(app(), approval)).toEqual(expect.arrayContaining(['approval.held', 'approval.approved']))
     })
 
+    test('is listed for its person until it is withdrawn', async () => {
+      const { operator, second } = app().people
+      const { task, approval } = await askFor(app(), 'plain')
+      const heldBy = async ({ session: key }: { session: string }, filter = '') =>
+        (await app().call('GET', `/v1/approvals?held=me${filter}`, undefined, { key })).body.data.map(
+          ({ approval_id }: { approval_id: string }) => approval_id,
+        )
+      await decide(app(), operator, approval, 'approve', { hold_s: 60 })
+      expect(await heldBy(operator, '&status=pending')).toContain(approval)
+      expect(await heldBy(operator, `&task_id=${task}`)).toEqual([approval])
+      expect(await heldBy(second)).not.toContain(approval)
+      await withdraw(app(), operator, approval)
+      expect(await heldBy(operator)).not.toContain(approval)
+    })
+
     test('is withdrawn by its person only, and the request waits as before', async () => {
       const { operator, second } = app().people
       const { approval } = await askFor(app(), 'plain')

@@ -130,6 +130,28 @@ describe('undo an approval of high risk', () => {
     await waitForStatus(console(), task, 'succeeded')
   })
 
+  test('undo: an approval that the list has no room for can be undone, and is counted', async () => {
+    const tasks = [await pay('L-1'), await pay('L-2')]
+    const [older = '', newer = ''] = await Promise.all(tasks.map(approvalOf))
+    const page = await console().newPage()
+    await holdForMinute(page)
+    // As if the page of the list were full.
+    await page.route(/\/v1\/approvals\?.*status=pending/, (route) =>
+      route.continue({ url: route.request().url().replace('limit=200', 'limit=1') }),
+    )
+    await page.goto(`${console().url}/approvals?id=${older}`)
+    await page.getByRole('button', { name: 'Approve a', exact: true }).waitFor()
+    const { counts } = (await console().call('GET', '/v1/needs-you')).body
+    expect(counts.approval).toBeGreaterThan(1)
+    await expect.poll(() => page.title()).toMatch(new RegExp(`^\\(${counts.approval}\\)`))
+    await approveByClick(page)
+    await undo(page).waitFor()
+    await expect.poll(() => page.title()).toMatch(new RegExp(`^\\(${counts.approval - 1}\\)`))
+    await undo(page).click()
+    await expect.poll(() => undo(page).count()).toBe(0)
+    for (const approval of [older, newer]) await console().call('POST', `/v1/approvals/${approval}/reject`)
+  })
+
   test('undo: on a phone the button is on the screen', async () => {
     const task = await pay('P-1')
     const page = await open(`/approvals?id=${await approvalOf(task)}`, { viewport: { width: 390, height: 760 } })

@@ -253,6 +253,7 @@ async function insertRunRows(app: TestApp, ids: RunRowIds) {
       has_messages: 0,
       held_until: null,
       held: null,
+      held_by_id: null,
     }
     const payload = '{"question":"Which size?","schema":null,"options":null}'
     const asked = { ...approval, id: ids.questions, path: 'question', payload, approvers: null }

@@ -100,6 +100,7 @@ export async function insertApprovals(app: TestApp, rows: readonly NewApproval[]
       has_messages: 0,
       held_until: null,
       held: null,
+      held_by_id: null,
       ...row,
     }
   })

@@ -17,7 +17,14 @@ const LISTS = {
     case_id: 'case_none',
     expired_since: '2026-01-01T00:00:00Z',
   },
-  approvals: { status: 'expired', wedge: 'none', task_id: 'task_none', path: 'action', assignee: 'mem_none' },
+  approvals: {
+    status: 'expired',
+    wedge: 'none',
+    task_id: 'task_none',
+    path: 'action',
+    assignee: 'mem_none',
+    held: 'me',
+  },
   cases: {
     wedge: 'none',
     status: 'closed',

@@ -42,8 +42,8 @@ const listTables = (store: StoreKind, db: Db) =>
     : sql`select tablename from pg_tables where schemaname = 'public'`.execute(db)
 
 const UNDO_STORAGE_USAGE_AND_LATER = [
-  'drop index approvals_held',
-  ...['held', 'held_until'].map((column) => `alter table approvals drop column ${column}`),
+  ...['approvals_held', 'approvals_held_by'].map((index) => `drop index ${index}`),
+  ...['held', 'held_until', 'held_by_id'].map((column) => `alter table approvals drop column ${column}`),
   'drop table signed_tokens',
   'drop table events',
   `create table events (task_id text not null, seq bigint not null, type text not null, ts text not null,

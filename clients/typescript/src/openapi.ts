@@ -2426,7 +2426,7 @@ export interface Operations {
   getWedge: { params: { wedge: string }; result: Wedge }
   inviteMember: { params: { body: InviteMemberRequest }; result: Invite }
   listApprovalComments: { params: { id: string; limit?: number; cursor?: string }; result: ApprovalCommentList }
-  listApprovals: { params: { status?: 'pending' | 'auto_approved' | 'approved' | 'rejected' | 'expired'; task_id?: string; wedge?: string; path?: 'action' | 'tool' | 'question'; assignee?: string; limit?: number; cursor?: string }; result: ApprovalList }
+  listApprovals: { params: { status?: 'pending' | 'auto_approved' | 'approved' | 'rejected' | 'expired'; task_id?: string; wedge?: string; path?: 'action' | 'tool' | 'question'; assignee?: string; held?: 'me'; limit?: number; cursor?: string }; result: ApprovalList }
   listAuditEntries: { params: { limit?: number; cursor?: string; chain?: 'project' | 'organisation'; action?: string; subject?: string; from_seq?: number; to_seq?: number }; result: AuditEntryList }
   listBlueprints: { params: { limit?: number; cursor?: string }; result: BlueprintList }
   listCaseFiles: { params: { id: string }; result: ListCaseFilesResponse }

@@ -114,6 +114,12 @@ export const needsYouQuery = queryOptions({
   queryFn: ({ signal }) => callApi<NeedsYou>('/v1/needs-you', { signal }),
 })
 
+/** How many approvals and questions wait for the team: neither held, nor for a client alone. */
+export const waitsForTeamQuery = queryOptions({
+  ...needsYouQuery,
+  select: ({ counts }) => (counts.approval ?? 0) + (counts.question ?? 0),
+})
+
 interface TaskPageQuery extends TaskFilter {
   limit: number
   cursor?: string
@@ -193,6 +199,12 @@ export const approvalsQuery = (status: ApprovalStatus | undefined, assignee?: 'm
     queryKey: ['approvals', status ?? 'all', assignee ?? 'all'],
     queryFn: ({ signal }) => fetchList<Approval>('/v1/approvals', { signal }, { status, assignee }),
   })
+
+/** What the reader has approved and can still undo. */
+export const heldByReaderQuery = queryOptions({
+  queryKey: ['approvals', 'held'],
+  queryFn: ({ signal }) => fetchList<Approval>('/v1/approvals', { signal }, { held: 'me' }),
+})
 
 export const analyticsQuery = (days: number) =>
   queryOptions({

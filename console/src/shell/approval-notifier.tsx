@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
-import { approvalsQuery } from '../api/queries.ts'
+import { approvalsQuery, waitsForTeamQuery } from '../api/queries.ts'
 import type { Approval } from '../api/types.ts'
 import { approvalSummary } from '../pages/approvals/approval-summary.ts'
 import { useHasRole } from '../ui/role.tsx'
@@ -28,10 +28,10 @@ export function ApprovalNotifier() {
       notifyApproval(approval, () => void router.navigate({ to: '/approvals', search: { id: approval.approval_id } }))
     }
   }, [data, router, canDecide])
+  const { data: waiting = 0 } = useQuery(waitsForTeamQuery)
   useEffect(() => {
-    const pending = data?.length ?? 0
-    document.title = `${pending > 0 ? `(${pending}) ` : ''}${shellText.productName}`
-  }, [data])
+    document.title = `${waiting > 0 ? `(${waiting}) ` : ''}${shellText.productName}`
+  }, [waiting])
   return null
 }
 

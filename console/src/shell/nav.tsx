@@ -5,8 +5,7 @@ import { useReducer } from 'react'
 import * as credential from '../api/credential.ts'
 import { callApi } from '../api/http.ts'
 import { unreadCountQuery } from '../api/conversation-queries.ts'
-import { approvalsQuery, sessionQuery, newestTasksQuery } from '../api/queries.ts'
-import { isOnlyForClient } from '../pages/approvals/may-decide.ts'
+import { newestTasksQuery, sessionQuery, waitsForTeamQuery } from '../api/queries.ts'
 import { Button, KeyCap } from '../ui/button.tsx'
 import { CountBadge } from '../ui/tabs.tsx'
 import { uiText } from '../ui/text.ts'
@@ -62,7 +61,7 @@ function NavLink({ item, onNavigate }: { item: NavItem; onNavigate: () => void }
         <span className="ml-auto">
           <CountBadge
             value={count}
-            max={200}
+            {...(item.counter === 'activeTasks' && { max: 200 })}
             urgent={item.counter === 'approvals' || item.counter === 'conversations'}
           />
         </span>
@@ -72,13 +71,11 @@ function NavLink({ item, onNavigate }: { item: NavItem; onNavigate: () => void }
 }
 
 function useItemCount(counter: NavItem['counter']): number {
-  const approvals = useQuery({ ...approvalsQuery('pending'), enabled: counter === 'approvals' })
+  const approvals = useQuery({ ...waitsForTeamQuery, enabled: counter === 'approvals' })
   const unread = useQuery({ ...unreadCountQuery, enabled: counter === 'conversations' })
   const running = useQuery({ ...newestTasksQuery({ status: 'running' }, 200), enabled: counter === 'activeTasks' })
   const queued = useQuery({ ...newestTasksQuery({ status: 'queued' }, 200), enabled: counter === 'activeTasks' })
-  // As on the home page: a request that only a client may decide about, or that is held, does not wait for the team.
-  if (counter === 'approvals')
-    return approvals.data?.filter((approval) => !approval.held && !isOnlyForClient(approval)).length ?? 0
+  if (counter === 'approvals') return approvals.data ?? 0
   if (counter === 'conversations') return unread.data ?? 0
   return counter === 'activeTasks' ? (running.data?.length ?? 0) + (queued.data?.length ?? 0) : 0
 }

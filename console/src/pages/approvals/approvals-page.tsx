@@ -3,7 +3,7 @@ import { getRouteApi, Link } from '@tanstack/react-router'
 import { ChevronLeft, ChevronRight } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { errorMessage } from '../../api/http.ts'
-import { approvalQuery, approvalsQuery, sessionQuery } from '../../api/queries.ts'
+import { approvalQuery, approvalsQuery, sessionQuery, waitsForTeamQuery } from '../../api/queries.ts'
 import type { Approval, ApprovalStatus } from '../../api/types.ts'
 import type { ApprovalsSearch } from '../../search-params.ts'
 import { useShortcuts } from '../../shell/shortcuts.ts'
@@ -120,7 +120,7 @@ function PageActions({ canDecide }: { canDecide: boolean }) {
 }
 
 function StatusTabs() {
-  const { data: pending } = useQuery(approvalsQuery('pending'))
+  const { data: waiting = null } = useQuery(waitsForTeamQuery)
   const { status = 'pending' } = route.useSearch()
   const navigate = route.useNavigate()
   return (
@@ -131,7 +131,7 @@ function StatusTabs() {
       tabs={TABS.map((value) => ({
         value,
         label: uiText.approvalStatus[value],
-        ...(value === 'pending' && { count: pending?.filter(({ held }) => !held).length ?? null }),
+        ...(value === 'pending' && { count: waiting }),
       }))}
     />
   )

@@ -1,11 +1,10 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useMatchRoute, useNavigate } from '@tanstack/react-router'
 import { callApi } from '../../api/http.ts'
-import { approvalsQuery, sessionQuery } from '../../api/queries.ts'
+import { heldByReaderQuery } from '../../api/queries.ts'
 import type { Approval, Schemas } from '../../api/types.ts'
 import { batchTotals } from './batch-totals.ts'
 import { approvalSummary } from './approval-summary.ts'
-import { isReader } from './may-decide.ts'
 import { keepUndoneEdit } from './kept-edits.ts'
 
 export type Held = Schemas['HeldApproval']
@@ -24,9 +23,7 @@ export const rememberBatch = (approvalIds: readonly string[]): void => void batc
 
 /** What the reader has approved and can still undo, oldest first. The service holds it, so a reload loses nothing. */
 export function useHeldDecisions(): HeldDecision[] {
-  const { data: pending = [] } = useQuery(approvalsQuery('pending'))
-  const { data: session } = useQuery(sessionQuery)
-  const own = pending.filter(({ held }) => held && session && isReader(held.by, session))
+  const { data: own = [] } = useQuery(heldByReaderQuery)
   const groups = Map.groupBy(own, ({ approval_id: id }) => batches.findLast((ids) => ids.includes(id)) ?? id)
   return [...groups.values()]
     .flatMap((approvals) => toDecision(approvals) ?? [])
@@ -48,8 +45,8 @@ export function useUndo() {
   const matchRoute = useMatchRoute()
   return useMutation({
     mutationFn: (approvalIds: readonly string[]) => {
-      const pending = queries.getQueryData(approvalsQuery('pending').queryKey) ?? []
-      for (const approval of pending) if (approvalIds.includes(approval.approval_id)) keepUndoneEdit(approval)
+      const own = queries.getQueryData(heldByReaderQuery.queryKey) ?? []
+      for (const approval of own) if (approvalIds.includes(approval.approval_id)) keepUndoneEdit(approval)
       return Promise.all(approvalIds.map((id) => callApi(`/v1/approvals/${id}/held`, { method: 'DELETE' })))
     },
     // The page shows the next approval by now, and its buttons are where those of this one were.

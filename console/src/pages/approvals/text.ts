@@ -188,6 +188,7 @@ export const approvalsText = {
     actions: (count: number, { one, many }: { one: string; many: string }) => plural(count, one, many),
     requests: (action: string) => ({ one: `“${action}” request`, many: `“${action}” requests` }),
     results: 'Results',
+    notApproved: 'Closed before your approval counted',
     withoutAmount: (count: number) => `${count.toLocaleString()} without an amount`,
     approved: (totals: string) => `Approved: ${totals}`,
     rejected: (totals: string) => `Rejected: ${totals}`,

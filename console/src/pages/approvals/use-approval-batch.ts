@@ -1,10 +1,13 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useEffect, useEffectEvent, useState } from 'react'
 import { callApi, errorMessage } from '../../api/http.ts'
-import { approvalsQuery, sessionQuery } from '../../api/queries.ts'
+import { approvalQuery, heldByReaderQuery, sessionQuery } from '../../api/queries.ts'
 import type { Approval, DecisionResult, JsonObject, Session } from '../../api/types.ts'
 import { rememberBatch, useUndo } from './held-decisions.ts'
 import { hasVoted, isApprover, isExcluded } from './may-decide.ts'
+import { approvalsText } from './text.ts'
+
+const text = approvalsText.batch
 
 /** `held`: it can still be undone. `voted`: the approval was counted, and more people must approve. */
 export type BatchOutcome =
@@ -32,13 +35,10 @@ export interface ApprovalBatch {
 export function useApprovalBatch(): ApprovalBatch {
   const queries = useQueryClient()
   const { data: session } = useQuery(sessionQuery)
-  const { data: pending } = useQuery(approvalsQuery('pending'))
   const [selected, setSelected] = useState<readonly Approval[]>([])
-  const [sent, setOutcomes] = useState<ReadonlyMap<string, BatchOutcome>>(new Map())
+  const [outcomes, setOutcomes] = useState<ReadonlyMap<string, BatchOutcome>>(new Map())
   const [busy, setBusy] = useState(false)
-  const outcomes = busy || !pending ? sent : settleHolds(sent, pending, session)
-  // What was undone is forgotten, so that a later decision of another person is not taken for an approval of the reader.
-  if (outcomes.size < sent.size) setOutcomes(outcomes)
+  useEndOfHolds(busy ? NONE : outcomes, (approval) => setOutcomes((before) => withEnded(before, approval, session)))
   const decide = async (to: 'approve' | 'reject', body: JsonObject) => {
     setBusy(true)
     const hold_s = to === 'approve' ? Math.max(0, ...selected.map((approval) => approval.hold_s)) : 0
@@ -54,6 +54,7 @@ export function useApprovalBatch(): ApprovalBatch {
     else for (const approval of selected) await send(approval)
     await queries.invalidateQueries({ queryKey: ['approvals'] })
     void queries.invalidateQueries({ queryKey: ['tasks'] })
+    void queries.invalidateQueries({ queryKey: ['work'] })
     setBusy(false)
   }
   const undo = useUndo()
@@ -80,29 +81,39 @@ export function useApprovalBatch(): ApprovalBatch {
   }
 }
 
-function settleHolds(
-  sent: ReadonlyMap<string, BatchOutcome>,
-  pending: readonly Approval[],
-  session: Session | undefined,
-): ReadonlyMap<string, BatchOutcome> {
-  const byId = new Map(pending.map((approval) => [approval.approval_id, approval]))
-  return new Map(
-    [...sent].flatMap(([id, outcome]) => {
-      const now = afterHold(outcome, byId.get(id), session)
-      return now ? [[id, now] as const] : []
-    }),
-  )
+const NONE: ReadonlyMap<string, BatchOutcome> = new Map()
+
+/** Reads each approval of the batch that was held and is not held any more. */
+function useEndOfHolds(outcomes: ReadonlyMap<string, BatchOutcome>, onEnd: (approval: Approval) => void): void {
+  const queries = useQueryClient()
+  const { data: held, dataUpdatedAt } = useQuery(heldByReaderQuery)
+  const readEnded = useEffectEvent(() => {
+    const isHeld = (id: string) => held?.some(({ approval_id }) => approval_id === id) ?? true
+    // If the service is away, the next answer of the list leads to another attempt.
+    for (const [id, { state }] of outcomes)
+      if (state === 'held' && !isHeld(id))
+        queries.fetchQuery({ ...approvalQuery(id), staleTime: 0 }).then(onEnd, () => {})
+  })
+  useEffect(() => readEnded(), [outcomes, dataUpdatedAt])
 }
 
-/** What has become of an approval that was held when it was sent: the list of pending ones says it. Null: it was undone. */
-function afterHold(
-  outcome: BatchOutcome,
-  now: Approval | undefined,
+function withEnded(
+  before: ReadonlyMap<string, BatchOutcome>,
+  approval: Approval,
   session: Session | undefined,
-): BatchOutcome | null {
-  if (outcome.state !== 'held' || now?.held) return outcome
-  if (!now) return { state: 'approved' }
-  return session && hasVoted(now, session) ? { state: 'voted' } : null
+): ReadonlyMap<string, BatchOutcome> {
+  const id = approval.approval_id
+  const ended = afterHold(approval, session)
+  if (before.get(id)?.state !== 'held' || approval.held) return before
+  // What was undone is forgotten, so that a later decision of another person is not taken for an approval of the reader.
+  return new Map(ended ? [...before, [id, ended]] : [...before].filter(([one]) => one !== id))
+}
+
+/** What has become of an approval that was held. Null: it was undone. */
+function afterHold(approval: Approval, session: Session | undefined): BatchOutcome | null {
+  if (approval.status === 'approved') return { state: 'approved' }
+  if (approval.status !== 'pending') return { state: 'failed', message: text.notApproved }
+  return session && hasVoted(approval, session) ? { state: 'voted' } : null
 }
 
 async function decideApproval(

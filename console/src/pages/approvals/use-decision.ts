@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { callApi } from '../../api/http.ts'
 import { useMutateOnce } from '../../api/mutation.ts'
-import { approvalQuery, approvalsQuery, sessionQuery } from '../../api/queries.ts'
+import { approvalQuery, approvalsQuery, heldByReaderQuery, sessionQuery } from '../../api/queries.ts'
 import type { Approval, DecisionResult, JsonObject } from '../../api/types.ts'
 import { showToast } from '../../ui/toast.tsx'
 import { approvalSummary } from './approval-summary.ts'
@@ -41,6 +41,7 @@ export function useDecision(approval: Approval, onDecided: () => void): SendDeci
           one.approval_id === id ? { ...one, held: result.held } : one
         queries.setQueryData(approvalsQuery('pending').queryKey, (list) => list?.map(withHeld))
         queries.setQueryData(approvalQuery(id).queryKey, (one) => one && withHeld(one))
+        queries.setQueryData(heldByReaderQuery.queryKey, (list) => list && [...list, withHeld(approval)])
       } else if (result.decision === 'pending') {
         showToast(text.voted(result.votes.length, result.needed))
       } else {
@@ -55,6 +56,7 @@ export function useDecision(approval: Approval, onDecided: () => void): SendDeci
     onSettled: () => {
       void queries.invalidateQueries({ queryKey: ['approvals'] })
       void queries.invalidateQueries({ queryKey: ['tasks'] })
+      void queries.invalidateQueries({ queryKey: ['work'] })
     },
   })
   return { decide: useMutateOnce(mutate), isPending, hasVoted: session !== undefined && hasVoted(approval, session) }

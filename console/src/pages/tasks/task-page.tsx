@@ -3,7 +3,7 @@ import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { errorMessage } from '../../api/http.ts'
 import { threadQuery } from '../../api/conversation-queries.ts'
-import { approvalsQuery, effectsQuery, taskQuery } from '../../api/queries.ts'
+import { effectsQuery, taskApprovalsQuery, taskQuery } from '../../api/queries.ts'
 import type { Task } from '../../api/types.ts'
 import type { TaskTab } from '../../search-params.ts'
 import { buttonClass } from '../../ui/button.tsx'
@@ -134,8 +134,8 @@ function QueueReason({ task: { queue_reason, waiting_for } }: { task: Task }) {
 
 /** The pending approval of the task. */
 function TaskApproval({ task }: { task: Task }) {
-  const { data } = useQuery({ ...approvalsQuery('pending'), enabled: task.status === 'awaiting_approval' })
-  const approval = data?.find(({ task_id }) => task_id === task.id)
+  const { data } = useQuery({ ...taskApprovalsQuery(task.id), enabled: task.status === 'awaiting_approval' })
+  const approval = data?.find(({ status }) => status === 'pending')
   if (task.status !== 'awaiting_approval' || !approval) return null
   return (
     <div className="max-h-[70dvh] overflow-y-auto rounded-[10px] shadow-lg">
