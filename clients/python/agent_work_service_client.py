@@ -707,7 +707,7 @@ class ApprovalContext(TypedDict):
     # The customer that the task works for.
     client: ApprovalContextClient | None
     thread_id: str | None
-    # The customer's newest message when the approval was asked for: its first 4000 characters.
+    # The first 4000 characters of the customer's message that started the task, else of the newest one before the approval.
     message: ApprovalContextMessage | None
     case_id: str | None
     # Who started the task; null for old tasks.

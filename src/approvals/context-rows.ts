@@ -5,7 +5,7 @@ import type { ApprovalVoteRow, MessageRow } from '../store/tables.ts'
 /** A message may have a megabyte; a card shows its beginning. */
 export const MAX_SHOWN_CHARACTERS = 4_000
 
-/** What an approval is about: its task, the client, and the client's newest message when the approval was asked for. */
+/** What an approval is about: its task, the client, and the client's message. */
 export interface ApprovalContextRow {
   approval_id: string
   client_id: string | null
@@ -32,14 +32,25 @@ export async function listApprovalContexts(db: Db, approvalIds: readonly string[
     .leftJoin('clients', 'clients.id', 'tasks.client_id')
     .leftJoin('messages', (join) =>
       join.on('messages.id', '=', (eb) =>
-        eb
-          .selectFrom('messages as newest')
-          .select('newest.id')
-          .whereRef('newest.thread_id', '=', 'tasks.thread_id')
-          .where('newest.direction', '=', 'inbound')
-          .whereRef('newest.created_at', '<=', 'approvals.created_at')
-          .orderBy('newest.n', 'desc')
-          .limit(1),
+        eb.fn.coalesce(
+          // The message that started the task. Of several, one whose sender is not verified, because a person must know of it.
+          eb
+            .selectFrom('messages as own')
+            .select('own.id')
+            .whereRef('own.task_id', '=', 'tasks.id')
+            .where('own.direction', '=', sql.lit('inbound'))
+            .orderBy('own.is_unverified', 'desc')
+            .orderBy('own.n')
+            .limit(1),
+          eb
+            .selectFrom('messages as newest')
+            .select('newest.id')
+            .whereRef('newest.thread_id', '=', 'tasks.thread_id')
+            .where('newest.direction', '=', 'inbound')
+            .whereRef('newest.created_at', '<=', 'approvals.created_at')
+            .orderBy('newest.n', 'desc')
+            .limit(1),
+        ),
       ),
     )
     .select(['approvals.id as approval_id', 'tasks.client_id', 'clients.display_name as client_name'])

@@ -33,7 +33,7 @@ const ApprovalContextView = z
       })
       .nullable()
       .meta({
-        description: `The customer's newest message when the approval was asked for: its first ${MAX_SHOWN_CHARACTERS} characters.`,
+        description: `The first ${MAX_SHOWN_CHARACTERS} characters of the customer's message that started the task, else of the newest one before the approval.`,
       }),
     case_id: z.string().nullable(),
     requested_by: NamedActorView.nullable().meta({ description: 'Who started the task; null for old tasks.' }),

@@ -1,6 +1,7 @@
 import { escapeHtml } from '../base/escape-html.ts'
 import { buttonHtml, noteHtml, paragraphHtml, quoteHtml } from '../connections/mail/mail-html.ts'
 import type { Card, Notice } from './card.ts'
+import { UNVERIFIED_TEXT } from './card-text.ts'
 
 /** A type, because an interface is not a `JsonObject`. */
 export type MailText = { subject: string; text: string; html: string }
@@ -72,8 +73,9 @@ function cardHtml(card: Card): string {
     .join('\n')
 }
 
-function facts({ risk, amount, client, wedge, expiresAt, progress }: Card): string[] {
+function facts({ isUnverified, risk, amount, client, wedge, expiresAt, progress }: Card): string[] {
   return [
+    ...(isUnverified ? [UNVERIFIED_TEXT] : []),
     `Risk: ${risk}`,
     ...(amount === null ? [] : [`Amount: ${amount}`]),
     ...(client === null ? [] : [`Client: ${client}`]),

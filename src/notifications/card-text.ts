@@ -25,10 +25,19 @@ export function decisionButtons({ decisions }: Card): { decision: ChatDecision; 
 export const isQuestionCard = ({ decisions }: Card): boolean => !decisions.some((one) => one === 'approve')
 
 /** What a message says about a request besides its title. */
-export function factsOf({ risk, amount, client, wedge, rule }: Card): string[] {
-  const facts = [`Risk: ${risk}`, amount && `Amount: ${amount}`, client && `Client: ${client}`, `Wedge: ${wedge}`, rule]
+export function factsOf({ isUnverified, risk, amount, client, wedge, rule }: Card): string[] {
+  const facts = [
+    isUnverified && UNVERIFIED_TEXT,
+    `Risk: ${risk}`,
+    amount && `Amount: ${amount}`,
+    client && `Client: ${client}`,
+    `Wedge: ${wedge}`,
+    rule,
+  ]
   return facts.flatMap((fact) => fact || [])
 }
+
+export const UNVERIFIED_TEXT = 'Sender not verified'
 
 export const referenceOf = ({ approvalId, payloadSha256 }: Card): ApprovalReference => ({
   approvalId,

@@ -24,8 +24,10 @@ export interface Card {
   amount: string | null
   /** The name of the client whom the request is about. */
   client: string | null
-  /** The client's last message. */
+  /** The message that the task answers. */
   message: string | null
+  /** Nothing proves who wrote the message. */
+  isUnverified: boolean
   /** The fields of the payload. Long values are cut. */
   payload: { name: string; value: string }[]
   /** Why the request needs a decision. */
@@ -95,6 +97,7 @@ function toCard({ config }: Pick<Ctx, 'config'>, row: ApprovalRow, view: ReadVie
     amount,
     client: from ? cut(oneLine(from), MAX_NAME_CHARACTERS) : null,
     message: message && message.body !== null ? cut(message.body, MAX_MESSAGE_CHARACTERS) : null,
+    isUnverified: Boolean(message && message.unverified),
     payload: toFields(payload),
     rule: row.policy_reason,
     progress: row.status === 'pending' && row.needed > 1 ? progressOf(row, view.votes) : null,

@@ -299,3 +299,16 @@ test('an approval shows that the message it is about is unverified', async () =>
   expect(thread[0]).toMatchObject({ body: 'Move it.', unverified: true })
   expect((await app.readQuestion()).context.message).toMatchObject({ unverified: false })
 })
+
+test('an approval shows the message that its task answers, whatever came later', async () => {
+  const app = await openAskedApp('sqlite')
+  const { task_id } = await app.deliver({ id: 'm2', text: 'Move it to Lee.', checks: FAILED })
+  await app.deliver({ id: 'm3', text: 'Any news?', to: app.replyAddress })
+  await app.deliver({ id: 'm4', text: 'no', to: app.replyAddress })
+  await app.finished(app.asked.task_id)
+  const path = `/v1/approvals?task_id=${task_id}&path=question`
+  await expect.poll(async () => (await app.call('GET', path)).body.data).toHaveLength(1)
+  const [{ context }] = (await app.call('GET', path)).body.data
+  expect(context.message).toMatchObject({ body: 'Move it to Lee.', unverified: true })
+  expect((await app.readQuestion()).context.message).toMatchObject({ body: 'Please move my account.' })
+})

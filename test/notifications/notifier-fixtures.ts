@@ -51,6 +51,7 @@ export const sampleCard = (more: Partial<Card> = {}): Card => ({
   amount: '$50.00',
   client: 'Ada',
   message: 'Where is my money?',
+  isUnverified: false,
   payload: [{ name: 'text', value: 'hello' }],
   rule: null,
   progress: null,

@@ -1,10 +1,12 @@
 import { WebClient } from '@slack/web-api'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Card } from '../../src/notifications/card.ts'
+import { approvalMail } from '../../src/notifications/approval-mail.ts'
+import { type Card, toDigest } from '../../src/notifications/card.ts'
 import { NoticeRefused } from '../../src/notifications/notifier.ts'
 import { editForm, rejectForm, reviseForm, toSlackMessage } from '../../src/notifications/slack-card.ts'
 import { slackNotifier } from '../../src/notifications/slack-notifier.ts'
+import { toTelegramMessage } from '../../src/notifications/telegram-card.ts'
 import { CONNECTION_SECRET, sortedFields } from '../channels/adapters/adapter-fixtures.ts'
 import { respondJson } from '../fake-upstream.ts'
 import { openBoltApp } from './chat-judges.ts'
@@ -36,6 +38,13 @@ test('a message and its rewrite are what the client of Slack sends', async () =>
   const [progress, actions] = voted.blocks.slice(-2)
   expect(JSON.stringify(progress)).toContain('1 of 2 approved: Ada & Bo')
   expect(actions?.type).toBe('actions')
+})
+
+test.each([true, false])('messages of every service say whether the sender is unverified: %s', (isUnverified) => {
+  const card = sampleCard({ isUnverified })
+  for (const notice of [card, toDigest([card], 1)])
+    for (const message of [toSlackMessage(notice), toTelegramMessage(notice), approvalMail(notice)])
+      expect(JSON.stringify(message).includes('Sender not verified')).toBe(isUnverified)
 })
 
 test.each([

@@ -101,6 +101,7 @@ const UNDO_STORAGE_USAGE_AND_LATER = [
   'alter table cases drop column assignee_id',
   'alter table cases drop column thread_id',
   'drop index messages_waiting',
+  'drop index messages_task',
   ...['is_waiting', 'sent_by', 'is_unverified', 'verdict'].map(
     (column) => `alter table messages drop column ${column}`,
   ),

@@ -169,7 +169,7 @@ export type ApprovalContext = {
     name: string | null
   } | null
   thread_id: string | null
-  /** The customer's newest message when the approval was asked for: its first 4000 characters. */
+  /** The first 4000 characters of the customer's message that started the task, else of the newest one before the approval. */
   message: {
     id: string
     body: string

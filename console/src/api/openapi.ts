@@ -190,7 +190,7 @@ export interface components {
                 id: string;
                 name: string | null;
             } | null;
-            /** @description The customer's newest message when the approval was asked for: its first 4000 characters. */
+            /** @description The first 4000 characters of the customer's message that started the task, else of the newest one before the approval. */
             message: {
                 /** Format: date-time */
                 at: string;

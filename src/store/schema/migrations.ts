@@ -333,4 +333,5 @@ const UNVERIFIED_MESSAGE_STATEMENTS = [
   'alter table messages add column sent_by text',
   'alter table messages add column is_waiting bigint not null default 0',
   'create index messages_waiting on messages (thread_id, n) where is_waiting = 1',
+  "create index messages_task on messages (task_id, is_unverified, n) where direction = 'inbound' and task_id is not null",
 ]
