@@ -71,20 +71,21 @@ export async function createTask(
   const plan = await planNewTask(ctx, scope, request, trace).catch((error) => replayOrThrow(error, ctx, scope, key))
   if ('replayed' in plan) return plan
   const create = async (tx: Tx) => {
+    // The client may be erased at the same moment, which locks it first too.
+    if (plan.client_id !== null) await lockExistingClient(tx, scope.projectId, plan.client_id)
     // Before the key: otherwise a commit of another replica could hold the counter and wait for this key.
     const turn = await lockRateLimit(tx, scope.projectId, ctx.config.taskRatePerMin, 'tasks')
     // Nothing is written before a refusal, because that would undo the other creations of the commit.
     if (turn.refusal) return replayOrThrow(turn.refusal, tx, scope, key)
-    // The client may be erased at the same moment.
-    if (plan.client_id !== null) await lockExistingClient(tx, scope.projectId, plan.client_id)
     const bound = key ? await bindIdempotencyKey(tx, scope.projectId, key, plan.id) : plan.id
     if (bound !== plan.id) return { task: await requireBoundTask(tx, bound), replayed: true }
     await turn.take()
     await queueTask(tx, plan, scope.actor, { files: request.files })
     return { task: plan, replayed: false }
   }
-  // All creations of a project wait for its rate counter and its audit chain, so they share commits.
-  return inTx(ctx, create, `create:${scope.projectId}`)
+  // All creations of a project wait for its rate counter and its audit chain, so they share commits. One that waits for a
+  // client has its own: the others of its commit would hold both meanwhile, and whoever has the client may need them.
+  return inTx(ctx, create, plan.client_id === null ? `create:${scope.projectId}` : undefined)
 }
 
 async function planNewTask(ctx: Ctx, scope: ProjectScope, request: NewTaskRequest, trace: TraceHeaders | null) {

@@ -1,5 +1,7 @@
+import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
-import { eachStore, sharedApp, type TestApp } from '../app.ts'
+import { lockClient } from '../../src/accounts/client-lock-rows.ts'
+import { eachStore, sharedApp, testApp, type TestApp } from '../app.ts'
 import { otherOrganisationSession } from '../channels/channel-app.ts'
 import { DESK_WEDGES, expectRefusal, NO_RATE_LIMIT, readTask } from './scripted-agent.ts'
 
@@ -221,4 +223,25 @@ eachStore((store) => {
       expect(await constraintsOf(type, requested)).toMatchObject(effective)
     })
   })
+})
+
+test('PostgreSQL: tasks without a client are created while a task waits for its client, which is locked', async () => {
+  const app = await testApp({ store: 'postgres', wedges: DESK_WEDGES })
+  const client = (await app.call('POST', '/v1/clients', { display_name: 'Ada' })).body
+  let unlock = () => {}
+  const transaction = app.ctx.store.transact(async (db) => {
+    await lockClient(db, client.id)
+    await new Promise<void>((resolve) => {
+      unlock = resolve
+    })
+  })
+  const waiting = app.call('POST', '/v1/tasks', { ...IDLE, client_id: client.id })
+  const lockWaits = sql<{ n: number }>`
+    select count(*)::int as n from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`
+  await expect.poll(async () => (await lockWaits.execute(app.ctx.db)).rows[0]?.n).toBe(1)
+  const others = Promise.all([1, 2, 3].map(() => app.call('POST', '/v1/tasks', IDLE)))
+  expect((await others).map(({ status }) => status)).toEqual([201, 201, 201])
+  unlock()
+  await transaction
+  expect((await waiting).status).toBe(201)
 })
