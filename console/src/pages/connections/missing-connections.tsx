@@ -5,34 +5,38 @@ import { connectionsQuery } from '../../api/setup-queries.ts'
 import { Button } from '../../ui/button.tsx'
 import { declaredNames } from '../../ui/declared-connections.ts'
 import { RequireRole } from '../../ui/role.tsx'
+import { listUnusable } from '../../ui/usable-connections.ts'
 import { ConnectDialog } from './connect/lazy-connect-dialog.tsx'
+import type { ConnectStart } from './connect/connect-dialog.tsx'
 import { connectionsText } from './text.ts'
 
-/** The connections that the wedge names and the project does not have, each with a button that creates it. */
+/** The connections that the wedge names and cannot use, each with a button that creates it or writes its credential. */
 export function MissingConnections({ wedge, hasText = true }: { wedge: string; hasText?: boolean }) {
-  const missing = useMissingConnections(wedge)
-  const [creating, setCreating] = useState<string | null>(null)
-  if (missing.length === 0) return null
+  const unusable = useUnusableConnections(wedge)
+  const [start, setStart] = useState<ConnectStart | null>(null)
+  if (unusable.length === 0 && start === null) return null
+  const missing = unusable.filter(({ connection }) => connection === null).map(({ name }) => name)
+  const unconnected = unusable.filter(({ connection }) => connection !== null).map(({ name }) => name)
   return (
     <div className="flex flex-wrap items-center gap-2">
-      {hasText && <p className="text-wait">{connectionsText.missing(missing)}</p>}
+      {hasText && missing.length > 0 && <p className="text-wait">{connectionsText.missing(missing)}</p>}
+      {hasText && unconnected.length > 0 && <p className="text-wait">{connectionsText.withoutSecret(unconnected)}</p>}
       <RequireRole minRole="admin">
-        {missing.map((name) => (
-          <Button key={name} small onClick={() => setCreating(name)}>
-            {connectionsText.createNamed(name)}
+        {unusable.map(({ name, connection }) => (
+          <Button key={name} small onClick={() => setStart(connection ? { name, connection } : { name })}>
+            {connection ? connectionsText.connectNamed(name) : connectionsText.createNamed(name)}
           </Button>
         ))}
       </RequireRole>
-      {creating !== null && <ConnectDialog start={{ name: creating }} onClose={() => setCreating(null)} />}
+      {start !== null && <ConnectDialog start={start} onClose={() => setStart(null)} />}
     </div>
   )
 }
 
 /** Empty until the connections are known. A connection of a client counts, because tasks of that client can use it. */
-function useMissingConnections(wedge: string): string[] {
+function useUnusableConnections(wedge: string) {
   const { data: wedges = [] } = useQuery(wedgesQuery)
   const { data: connections } = useQuery(connectionsQuery)
   const manifest = wedges.find((one) => one.wedge === wedge)?.manifest
-  if (!manifest || !connections) return []
-  return declaredNames(manifest).filter((name) => connections.every((connection) => connection.name !== name))
+  return manifest && connections ? listUnusable(declaredNames(manifest), connections) : []
 }

@@ -103,6 +103,8 @@ export const connectionsText = {
   },
   clientOwned: (clientId: string) => `Client ${clientId.slice(-8)}`,
   missing: (names: string[]) => `Missing: ${names.join(', ')}`,
+  withoutSecret: (names: string[]) => `Not connected: ${names.join(', ')}`,
+  connectNamed: (name: string) => `Connect ${name}`,
   createNamed: (name: string) => `Create connection ${name}`,
   notUsed: 'Not used yet',
   lastSuccess: 'Last success:',
