@@ -31,27 +31,7 @@ export async function listApprovalContexts(db: Db, approvalIds: readonly string[
     .innerJoin('tasks', 'tasks.id', 'approvals.task_id')
     .leftJoin('clients', 'clients.id', 'tasks.client_id')
     .leftJoin('messages', (join) =>
-      join.on('messages.id', '=', (eb) =>
-        eb.fn.coalesce(
-          // The message that started the task. Of several, one whose sender is not verified, because a person must know of it.
-          eb
-            .selectFrom('messages as own')
-            .select('own.id')
-            .whereRef('own.task_id', '=', 'tasks.id')
-            .where('own.direction', '=', sql.lit('inbound'))
-            .orderBy('own.is_unverified', 'desc')
-            .orderBy('own.n')
-            .limit(1),
-          eb
-            .selectFrom('messages as newest')
-            .select('newest.id')
-            .whereRef('newest.thread_id', '=', 'tasks.thread_id')
-            .where('newest.direction', '=', 'inbound')
-            .whereRef('newest.created_at', '<=', 'approvals.created_at')
-            .orderBy('newest.n', 'desc')
-            .limit(1),
-        ),
-      ),
+      join.on('messages.id', '=', (eb) => eb.fn.coalesce(firstMessageOfTask(db), newestMessageOfThread(db))),
     )
     .select(['approvals.id as approval_id', 'tasks.client_id', 'clients.display_name as client_name'])
     .select(['tasks.thread_id', 'tasks.requested_by_kind', 'tasks.requested_by_id'])
@@ -88,6 +68,27 @@ export async function listApprovalContexts(db: Db, approvalIds: readonly string[
     .execute()
   return rows.map((row) => ({ ...row, comment_count: Number(row.comment_count) }))
 }
+
+/** The message that started the task. Of several, one whose sender is not verified, because a person must know of it. */
+const firstMessageOfTask = (db: Db) =>
+  db
+    .selectFrom('messages as own')
+    .select('own.id')
+    .where('own.task_id', '=', sql.ref<string>('tasks.id'))
+    .where('own.direction', '=', sql.lit('inbound'))
+    .orderBy('own.is_unverified', 'desc')
+    .orderBy('own.n')
+    .limit(1)
+
+const newestMessageOfThread = (db: Db) =>
+  db
+    .selectFrom('messages as newest')
+    .select('newest.id')
+    .where('newest.thread_id', '=', sql.ref<string>('tasks.thread_id'))
+    .where('newest.direction', '=', 'inbound')
+    .where('newest.created_at', '<=', sql.ref<string>('approvals.created_at'))
+    .orderBy('newest.n', 'desc')
+    .limit(1)
 
 /** A vote with its voter as of now; the role is null for a voter who does not exist any more. */
 export interface VoteOfVoter extends ApprovalVoteRow {
