@@ -25,10 +25,14 @@ export interface HookResult {
 export async function receiveHook(ctx: Ctx, { channel, hook }: HookChannel, request: HookRequest): Promise<HookResult> {
   try {
     await hook.verifyHead(ctx, await readHookHead(ctx, channel, request))
-    return await withHookBody(ctx, request, { owner: channel.id, maxBytes: hook.maxBytes }, async (body) => {
+    const hasSecret = findAdapter(channel.adapter)?.secret !== null
+    const isProved = hasSecret && !hook.verifyBody
+    const limits = { owner: channel.id, maxBytes: hook.maxBytes, isProved }
+    return await withHookBody(ctx, request, limits, async (body, markProved) => {
       // The secret or the connection may have changed while the body arrived.
       const call = { ...(await readHookHead(ctx, channel, request)), body, read: createBodyReader(ctx, body) }
       await hook.verifyBody?.(ctx, call)
+      if (hasSecret) markProved()
       const { messages, undelivered = [], response } = await hook.parse(ctx, call)
       const receipts: Receipt[] = []
       for (const message of messages) receipts.push(await receiveIncoming(ctx, channel, message))
@@ -43,21 +47,21 @@ export async function receiveHook(ctx: Ctx, { channel, hook }: HookChannel, requ
 
 /**
  * Reads and handles the body of a hook. A call is refused when its channel or its address has used its share of the memory
- * for bodies, so that one of them cannot keep out the calls of the others.
+ * for bodies, so that one of them cannot keep out the calls of the others. Once it is proved that the provider sent a call, it
+ * counts for its channel only, because a provider calls all its channels from a few addresses.
  */
 export async function withHookBody<Result>(
   ctx: Pick<Ctx, 'hookBodies'>,
   { raw, ip }: HookRequest,
-  { owner, maxBytes }: { owner: string; maxBytes: number },
-  handle: (body: Buffer) => Promise<Result>,
+  { owner, maxBytes, isProved }: { owner: string; maxBytes: number; isProved: boolean },
+  handle: (body: Buffer, markProved: () => void) => Promise<Result>,
 ): Promise<Result> {
-  const reserved = ctx.hookBodies.open(owner, toClientNetwork(ip))
+  const reserved = ctx.hookBodies.open(owner, ...(isProved ? [] : [toClientNetwork(ip)]))
   try {
-    return await handle(
-      await readRequestBytes(raw, maxBytes, (bytes) => {
-        if (!reserved.add(bytes)) throw new Problem(503, 'too many calls at once', { headers: { 'retry-after': '5' } })
-      }),
-    )
+    const body = await readRequestBytes(raw, maxBytes, (bytes) => {
+      if (!reserved.add(bytes)) throw new Problem(503, 'too many calls at once', { headers: { 'retry-after': '5' } })
+    })
+    return await handle(body, () => reserved.keepFor(owner))
   } finally {
     reserved.release()
   }

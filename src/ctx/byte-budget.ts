@@ -1,4 +1,6 @@
-/** How much of the free memory one owner may use. With 128 MiB, two owners can hold a body of 50 MiB each at the same time. */
+/**
+ * How much of the free memory one owner may use. With 256 MiB, one owner can join a body of 50 MiB while another
+ * one holds or joins its own. */
 const SHARE_OF_FREE = 2
 
 /**
@@ -15,14 +17,20 @@ export class ByteBudget {
   }
 
   /** A call whose bytes count against each of its owners, such as its channel and its address. */
-  open(...owners: string[]): ByteReservation {
+  open(...all: string[]): ByteReservation {
+    let owners = all
     let bytes = 0
     return {
       add: (more) => {
-        if (!this.#fits(owners, more)) return false
+        if (more > 0 && !this.#fits(owners, more)) return false
         this.#count(owners, more)
         bytes += more
         return true
+      },
+      keepFor: (owner) => {
+        this.#count(owners, -bytes)
+        owners = [owner]
+        this.#count(owners, bytes)
       },
       release: () => {
         this.#count(owners, -bytes)
@@ -47,7 +55,9 @@ export class ByteBudget {
 }
 
 export interface ByteReservation {
-  /** Reserves more bytes; false if they do not fit now. */
+  /** Reserves more bytes, or gives some back if the number is negative; false if they do not fit now. */
   add(bytes: number): boolean
+  /** The bytes count against one of the owners only. */
+  keepFor(owner: string): void
   release(): void
 }

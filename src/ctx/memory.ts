@@ -9,8 +9,8 @@ import { refuseToStart } from './program-starter.ts'
 import { programsFolder } from './programs-folder.ts'
 import { WorkerThread } from './worker-thread.ts'
 
-/** Two of the largest mails that a provider sends. */
-const MAX_HOOK_BYTES = 128 * 1024 * 1024
+/** Two of the largest mails that a provider sends, which take twice their bytes while their parts are joined. */
+const MAX_HOOK_BYTES = 256 * 1024 * 1024
 
 /** The parts of a context that live in memory, in their initial state. */
 export function createMemoryState(): Pick<

@@ -9,7 +9,8 @@ const MAX_PAUSE_MS = 60_000
 
 /**
  * The whole body of a route with `streamsBody`; a 413 as soon as it is larger than the limit. Memory is taken as the bytes
- * arrive, because a length can be declared without sending anything; `reserve` is told of it before, and may throw.
+ * arrive, because a length can be declared without sending anything; `reserve` is told of it before, and may throw. A negative
+ * number gives memory back.
  */
 export async function readRequestBytes(
   request: IncomingMessage,
@@ -29,7 +30,13 @@ export async function readRequestBytes(
     }
     total += piece.length
   }
-  return joinBlocks(blocks, total)
+  const [first] = blocks
+  if (blocks.length <= 1) return first?.bytes.subarray(0, total) ?? Buffer.alloc(0)
+  const inBlocks = blocks.reduce((sum, { bytes }) => sum + bytes.length, 0)
+  reserve(total)
+  const whole = await joinBlocks(blocks, total)
+  reserve(-inBlocks)
+  return whole
 }
 
 /** Pieces are copied into blocks, because a body of very many tiny pieces would need far more memory than its bytes. */
@@ -51,8 +58,6 @@ function fillBlock(block: Block | undefined, piece: Buffer): number {
 
 /** Other requests get a turn after each block: to join 50 MB at once would hold the event loop for 40 ms. */
 async function joinBlocks(blocks: Block[], total: number): Promise<Buffer> {
-  const [first] = blocks
-  if (blocks.length <= 1) return first?.bytes.subarray(0, total) ?? Buffer.alloc(0)
   const whole = Buffer.allocUnsafeSlow(total)
   let filled = 0
   for (let block = blocks.shift(); block; block = blocks.shift()) {

@@ -53,12 +53,14 @@ async function receiveNotifierCall(
   const { headers } = request.raw
   const openNotifierSecret = () => openSecret(ctx, { ...row, secret_ref: null })
   hook.verifyHead(ctx, { secret: await openNotifierSecret(), headers })
-  return withHookBody(ctx, request, { owner: row.id, maxBytes: MAX_CALL_BYTES }, async (body) => {
+  const limits = { owner: row.id, maxBytes: MAX_CALL_BYTES, isProved: !hook.verifyBody }
+  return withHookBody(ctx, request, limits, async (body, markProved) => {
     const connection = await findConnection(ctx.db, row.connection_id)
     if (!connection) throw notFound('notifier')
     const secret = await openNotifierSecret()
     const call = { notifier: row, connection, secret, headers, body, read: createBodyReader(ctx, body) }
     hook.verifyBody?.(ctx, call)
+    markProved()
     const { events, response } = await hook.parse(ctx, call)
     for (const event of events) await handleNotifierEvent(ctx, row, event)
     return response?.() ?? null

@@ -25,10 +25,22 @@ test('one address gets two thirds of the memory, however many channels it calls'
   expect(takeAll(budget, 'another channel', 'another address')).toBeGreaterThan(0)
 })
 
-test('two owners hold a body of 50 MiB each at the same time', () => {
-  const budget = new ByteBudget(128 * 1024 * 1024)
+test('two owners read and join a body of 50 MiB each at the same time', () => {
+  const budget = new ByteBudget(256 * 1024 * 1024)
   const [one, other] = [budget.open('one'), budget.open('other')]
   for (let n = 0; n < 50; n++) for (const call of [one, other]) expect(call.add(1024 * 1024)).toBe(true)
+  for (const call of [one, other]) expect(call.add(50 * 1024 * 1024)).toBe(true)
+  for (const call of [one, other]) expect(call.add(-50 * 1024 * 1024)).toBe(true)
+})
+
+test('bytes that are kept for one owner leave the share of the other owner', () => {
+  const budget = new ByteBudget(120 * MB)
+  const proved = budget.open('channel', 'address')
+  expect(proved.add(60 * MB)).toBe(true)
+  proved.keepFor('channel')
+  expect(takeAll(budget, 'another channel', 'address')).toBe(40 * MB)
+  proved.release()
+  expect(budget.open('channel').add(50 * MB)).toBe(true)
 })
 
 test('released memory can be used again, and a refused piece takes nothing', () => {

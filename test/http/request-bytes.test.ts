@@ -7,9 +7,13 @@ import { readRequestBytes } from '../../src/http/request-bytes.ts'
 const MAX_BYTES = 3 * 1024 * 1024
 
 /** Sends a body in pieces to a server that answers with what `readRequestBytes` returned. */
-async function echo(pieces: Buffer[], headers: Record<string, number>): Promise<Buffer | number> {
+async function echo(
+  pieces: Buffer[],
+  headers: Record<string, number>,
+  reserve?: (bytes: number) => void,
+): Promise<Buffer | number> {
   const server = createServer((request, response) => {
-    readRequestBytes(request, MAX_BYTES).then(
+    readRequestBytes(request, MAX_BYTES, reserve).then(
       (bytes) => response.end(bytes),
       (error: unknown) => response.writeHead(error instanceof Problem ? error.status : 500).end(),
     )
@@ -46,6 +50,19 @@ test.each([0, 1, 70_000, MAX_BYTES])(
     }
   },
 )
+
+test('memory is reserved for the parts of a body and for the whole, before it is taken', async () => {
+  let reserved = 0
+  let most = 0
+  const reserve = (bytes: number) => {
+    reserved += bytes
+    most = Math.max(most, reserved)
+  }
+  const whole = counting(MAX_BYTES)
+  expect(await echo([whole.subarray(0, 10), whole.subarray(10)], {}, reserve)).toEqual(whole)
+  expect(most).toBeGreaterThanOrEqual(2 * MAX_BYTES)
+  expect(reserved).toBe(MAX_BYTES)
+})
 
 test('a body that is larger than the limit is refused, with and without its length', async () => {
   const whole = counting(MAX_BYTES + 1)

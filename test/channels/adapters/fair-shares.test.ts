@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { createAndGetId } from '../channel-app.ts'
 import { CHANNEL_SECRET } from './adapter-fixtures.ts'
-import { slackDelivery } from './deliveries.ts'
+import { slackDelivery, telegramDelivery } from './deliveries.ts'
 import { type HookApp, openHookApp } from './hook-app.ts'
 
 /** Sends the headers of a call and one byte of its body. */
@@ -37,10 +37,11 @@ async function addChannel(app: HookApp, adapter: string, secret: string | null):
   return `/v1/hooks/${id}`
 }
 
-const MAX_DECLARED = 40 * 1024 * 1024
+const MIB = 1024 * 1024
+const MAX_DECLARED = 40 * MIB
 const basic = (password: string) => `authorization: Basic ${Buffer.from(`any:${password}`).toString('base64')}`
 
-test('48 idle calls of one channel leave room for the calls of another one', async () => {
+test('48 idle calls of one channel take no memory before they send their bodies', async () => {
   const app = await openHookApp('sqlite', { adapter: 'slack' })
   for (const [adapter, header] of [
     // The password is in the headers.
@@ -60,8 +61,42 @@ test('48 idle calls of one channel leave room for the calls of another one', asy
       statuses.push((await app.deliver(body, slackDelivery.headers(app, body))).status)
     }
     expect([adapter, header, statuses]).toEqual([adapter, header, statuses.map(() => 200)])
+    // What is not sent takes no memory, so that a third caller finds all that one may have.
+    const third = app.ctx.hookBodies.open('third')
+    expect(third.add(160 * MIB)).toBe(true)
+    third.release()
     for (const { socket } of idle) socket.destroy()
   }
+})
+
+/** Takes all the memory for bodies that an owner gets, as large calls do that are being read or handled. */
+function takeShare(app: HookApp, owner: string): void {
+  const reserved = app.ctx.hookBodies.open(owner)
+  onTestFinished(() => reserved.release())
+  while (reserved.add(MIB / 16)) continue
+}
+
+test('a channel that uses its share of the memory leaves room for others, and gets 503 itself', async () => {
+  const app = await openHookApp('sqlite', { adapter: 'slack' })
+  const path = await addChannel(app, 'telegram', CHANNEL_SECRET)
+  takeShare(app, app.channel)
+  const body = slackDelivery.body(1, 'Hello'.repeat(20_000))
+  const refused = await app.deliver(body, slackDelivery.headers(app, body))
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5'])
+  const raw = telegramDelivery.body(1, 'Hello'.repeat(20_000))
+  const received = { key: null, headers: telegramDelivery.headers(app, raw), raw }
+  expect((await app.call('POST', path, undefined, received)).status).toBe(200)
+})
+
+test('an address that uses its share gets 503, except for calls whose headers prove the provider', async () => {
+  const app = await openHookApp('sqlite', { adapter: 'slack' })
+  const path = await addChannel(app, 'telegram', CHANNEL_SECRET)
+  takeShare(app, '127.0.0.1')
+  const body = slackDelivery.body(1, 'Hello'.repeat(20_000))
+  expect((await app.deliver(body, slackDelivery.headers(app, body))).status).toBe(503)
+  const raw = telegramDelivery.body(1, 'Hello'.repeat(20_000))
+  const received = { key: null, headers: telegramDelivery.headers(app, raw), raw }
+  expect((await app.call('POST', path, undefined, received)).status).toBe(200)
 })
 
 test('a call that its headers show to be foreign is refused before its body arrives', async () => {
