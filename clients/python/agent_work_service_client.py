@@ -684,6 +684,8 @@ class Approval(TypedDict):
     hold_s: int
     # An approval that its person can still withdraw. No other decision is possible meanwhile.
     held: HeldApproval | None
+    # Of a pending request: the last approval that was held and could not be made.
+    dropped: DroppedApproval | None
 
 
 class ApprovalContextClient(TypedDict):
@@ -854,6 +856,12 @@ class CreateTaskRequest(TypedDict):
     files: NotRequired[list[str]]
     # The client for whom the task is. The task is erased with it.
     client_id: NotRequired[str | None]
+
+
+class DroppedApproval(TypedDict):
+    by: NamedActor
+    at: str
+    reason: str
 
 
 Event: TypeAlias = "TaskCreatedEvent | StepStartedEvent | ToolCalledEvent | ToolResultEvent | ProgressEvent | TokenDeltaEvent | ApprovalRequestedEvent | ApprovalResolvedEvent | OutputValidatedEvent | ArtifactCreatedEvent | CostChargedEvent | FeedbackRecordedEvent | TaskFinishedEvent"

@@ -154,6 +154,7 @@ async function requestApproval(
     held_until: null,
     held: null,
     held_by_id: null,
+    dropped: null,
   }
   if (!isAutoApproved) row.notify_at = await firstNoticeAt(tx, row)
   await insertApproval(tx.db, row)

@@ -14,6 +14,9 @@ export type UseLink = (tx: Tx, hash: string, now: string) => Promise<void>
 /** The time between two rounds: a hold that ends before the next round is committed in this one, when it ends. */
 const ROUND_MS = 1_000
 
+/** How long an approval is tried again after unexpected errors. */
+const RETRY_MS = 60_000
+
 /** Makes the approvals whose holds end, each once over all replicas, whichever replica has stored them. */
 export async function commitDueHolds(ctx: Ctx, useLink: UseLink, stopping: AbortSignal): Promise<void> {
   const { clock } = ctx.world
@@ -25,14 +28,18 @@ export async function commitDueHolds(ctx: Ctx, useLink: UseLink, stopping: Abort
   }
 }
 
-/** Makes one approval with every check of a decision. If one of them fails, the request is pending again. */
+/** Makes one approval with every check of a decision. If one of them fails, the request is pending again; after an unexpected error the next round tries again. */
 async function commitHold(ctx: Ctx, useLink: UseLink, hold: DueHold): Promise<void> {
   const held = parseHeld(hold)
   if (!held) return
   const decider = {
     actor: held.by,
     useCredential: async (tx: Tx) => {
-      const [released] = await updateApprovalReleased(tx.db, { id: hold.id, held_until: hold.held_until ?? '' })
+      const [released] = await updateApprovalReleased(tx.db, {
+        id: hold.id,
+        held_until: hold.held_until ?? '',
+        dropped: null,
+      })
       if (!released) throw new HoldEnded()
       if (held.link_hash !== null) await useLink(tx, held.link_hash, held.made_at)
     },
@@ -43,9 +50,11 @@ async function commitHold(ctx: Ctx, useLink: UseLink, hold: DueHold): Promise<vo
   } catch (error) {
     if (error instanceof HoldEnded) return
     if (error instanceof StoreUnavailable) throw error
-    const isRefused = error instanceof Problem && error.status < 500
-    if (!isRefused) ctx.world.log.error({ err: error, approval: hold.id }, 'a held approval failed')
-    await dropHold(ctx, hold, isRefused ? error.message : 'the service failed')
+    if (error instanceof Problem && error.status < 500)
+      return dropHold(ctx, hold, { by: held.by, reason: error.message })
+    ctx.world.log.error({ err: error, approval: hold.id }, 'a held approval failed')
+    const overdueMs = ctx.world.clock.now() - Date.parse(hold.held_until ?? '')
+    if (overdueMs >= RETRY_MS) await dropHold(ctx, hold, { by: held.by, reason: 'the service failed' })
   }
 }
 

@@ -14,6 +14,16 @@ export interface HeldApproval {
   link_hash: string | null
 }
 
+/** A held approval that could not be made when its seconds were over. */
+export interface DroppedApproval {
+  by: Actor
+  at: string
+  reason: string
+}
+
+export const parseDropped = ({ dropped }: Pick<ApprovalRow, 'dropped'>): DroppedApproval | null =>
+  dropped === null ? null : JSON.parse(dropped)
+
 export function parseHeld({ held }: Pick<ApprovalRow, 'held'>): HeldApproval | null {
   if (held === null) return null
   const parsed: HeldApproval = JSON.parse(held)

@@ -13,6 +13,7 @@ export const updateApprovalHeld = prepareQuery<
       held: arg('held'),
       held_until: arg('held_until'),
       held_by_id: arg('held_by_id'),
+      dropped: null,
       version: eb('version', '+', 1),
     }))
     .where('id', '=', arg('id'))
@@ -24,15 +25,23 @@ export const updateApprovalHeld = prepareQuery<
 )
 
 /** Ends a hold, once: of a withdrawal and several replicas that end it at the same time, one gets a row. */
-export const updateApprovalReleased = prepareQuery<{ id: string; held_until: string }, Pick<ApprovalRow, 'id'>>(
-  (db, arg) =>
-    db
-      .updateTable('approvals')
-      .set((eb) => ({ held: null, held_until: null, held_by_id: null, version: eb('version', '+', 1) }))
-      .where('id', '=', arg('id'))
-      .where('held_until', '=', arg('held_until'))
-      .where('status', '=', 'pending')
-      .returning('id'),
+export const updateApprovalReleased = prepareQuery<
+  { id: string; held_until: string; dropped: string | null },
+  Pick<ApprovalRow, 'id'>
+>((db, arg) =>
+  db
+    .updateTable('approvals')
+    .set((eb) => ({
+      held: null,
+      held_until: null,
+      held_by_id: null,
+      dropped: arg('dropped'),
+      version: eb('version', '+', 1),
+    }))
+    .where('id', '=', arg('id'))
+    .where('held_until', '=', arg('held_until'))
+    .where('status', '=', 'pending')
+    .returning('id'),
 )
 
 /** Not limited to a scope: never pass an id that came from a caller. */

@@ -5,14 +5,14 @@ import { conflict, forbidden } from '../base/problem.ts'
 import type { JsonObject } from '../base/json.ts'
 import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import { type Actor, SYSTEM_ACTOR } from '../ctx/scope.ts'
-import { toIsoTime } from '../ctx/world.ts'
+import { isoNow, toIsoTime } from '../ctx/world.ts'
 import { notifySameStatus } from '../events/project-changes.ts'
 import type { ApprovalRow } from '../store/tables.ts'
 import { lockTask } from '../tasks/rows.ts'
 import type { Decider } from './approvers.ts'
 import { alreadyDecided } from './cast-vote.ts'
 import { lockForDecision, prepareApproval } from './decide-approval.ts'
-import { type HeldApproval, parseHeld } from './held-approval.ts'
+import { type DroppedApproval, type HeldApproval, parseHeld } from './held-approval.ts'
 import { findHeldApproval, updateApprovalHeld, updateApprovalReleased } from './held-rows.ts'
 import type { DecidableApproval } from './rows.ts'
 
@@ -74,21 +74,22 @@ export function withdrawHeldApproval(ctx: Ctx, actor: Actor, approval: HeldReque
       const name = (await nameActors(tx.db, [held.by]))(held.by.kind, held.by.id)?.name ?? 'the person who approved'
       throw forbidden(`only ${name} can withdraw this approval`)
     }
-    await updateApprovalReleased(tx.db, { id: approval.id, held_until: row.held_until })
+    await updateApprovalReleased(tx.db, { id: approval.id, held_until: row.held_until, dropped: null })
     await recordHoldChange(tx, actor, approval, 'approval.withdrawn', {})
   })
 }
 
-/** Ends a hold whose approval may not be made any more. The request is pending as before. */
+/** Ends a hold whose approval cannot be made. The request is pending as before, and its person can read the reason. */
 export function dropHold(
   ctx: Ctx,
   approval: HeldRequest & { held_until: string | null },
-  reason: string,
+  { by, reason }: Pick<DroppedApproval, 'by' | 'reason'>,
 ): Promise<void> {
   return inTx(ctx, async (tx) => {
     await lockTask(tx.db, { id: approval.task_id })
     const { id, held_until } = approval
-    const [released] = await updateApprovalReleased(tx.db, { id, held_until: held_until ?? '' })
+    const dropped = JSON.stringify({ by, at: isoNow(tx), reason } satisfies DroppedApproval)
+    const [released] = await updateApprovalReleased(tx.db, { id, held_until: held_until ?? '', dropped })
     if (released) await recordHoldChange(tx, SYSTEM_ACTOR, approval, 'approval.withdrawn', { reason })
   })
 }

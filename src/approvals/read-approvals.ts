@@ -3,10 +3,11 @@ import type { Db } from '../store/store.ts'
 import type { ApprovalRow } from '../store/tables.ts'
 import { listApprovalContexts } from './context-rows.ts'
 import { listCurrentVotes } from './current-votes.ts'
-import { parseHeld } from './held-approval.ts'
+import { parseDropped, parseHeld } from './held-approval.ts'
 import { findHeldApproval } from './held-rows.ts'
+import { toHeldView } from './held-view.ts'
 import type { DecisionOutcome } from './take-decision.ts'
-import { toApprovalView, toHeldView, toVoteViews } from './view.ts'
+import { toApprovalView, toVoteViews } from './view.ts'
 
 /** Approvals with what they are about, the votes, and the names of everyone they mention. */
 export async function readApprovalViews(db: Db, rows: readonly ApprovalRow[]) {
@@ -25,7 +26,7 @@ export async function readApprovalViews(db: Db, rows: readonly ApprovalRow[]) {
   const nameOf = await nameActors(db, [
     ...rows.map((row) => ({ kind: row.decided_by_kind, id: row.decided_by_id })),
     ...rows.map((row) => ({ kind: 'member', id: row.assignee_id })),
-    ...rows.flatMap((row) => parseHeld(row)?.by ?? []),
+    ...rows.flatMap((row) => parseHeld(row)?.by ?? parseDropped(row)?.by ?? []),
     ...votes.map((vote) => ({ kind: vote.voter_kind, id: vote.voter_id })),
     ...[...contexts.values()].map((one) => ({ kind: one.requested_by_kind, id: one.requested_by_id })),
   ])

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import type { NamedActor } from '../accounts/actor-name-rows.ts'
 import { NamedActorView } from '../accounts/view.ts'
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
 import { MessageSenderView, toMessageSenderView } from '../channels/view.ts'
@@ -7,7 +6,8 @@ import { jsonObject, jsonValue } from '../http/validate.ts'
 import type { ApprovalRow, ApprovalVoteRow, EffectRow } from '../store/tables.ts'
 import { ActionAmountView, describeAction, parseTool } from './action-text.ts'
 import { type ApprovalContextRow, MAX_SHOWN_CHARACTERS } from './context-rows.ts'
-import { buttonHoldS, parseHeld, withHeldEdit } from './held-approval.ts'
+import { buttonHoldS, withHeldEdit } from './held-approval.ts'
+import { DroppedApprovalView, HeldApprovalView, type NameOf, toDroppedView, toHeldView } from './held-view.ts'
 
 export const APPROVAL_STATUSES = ['pending', 'auto_approved', 'approved', 'rejected', 'expired'] as const
 
@@ -39,18 +39,6 @@ const ApprovalContextView = z
     requested_by: NamedActorView.nullable().meta({ description: 'Who started the task; null for old tasks.' }),
   })
   .meta({ id: 'ApprovalContext', description: 'What the request is about.' })
-
-/** An approval that can still be withdrawn. */
-export const HeldApprovalView = z
-  .object({
-    decision: z.literal('approved'),
-    by: NamedActorView,
-    until: z.string().meta({ description: 'When the approval is made. `by` can withdraw it before.' }),
-    edited: jsonObject
-      .nullable()
-      .meta({ description: 'All fields that differ from `preview` when it is sent; null: it edits nothing.' }),
-  })
-  .meta({ id: 'HeldApproval' })
 
 const ApprovalVoteView = z.object({ by: NamedActorView, at: z.string() }).meta({ id: 'ApprovalVote' })
 
@@ -119,6 +107,9 @@ export const ApprovalView = z
     held: HeldApprovalView.nullable().meta({
       description: 'An approval that its person can still withdraw. No other decision is possible meanwhile.',
     }),
+    dropped: DroppedApprovalView.nullable().meta({
+      description: 'Of a pending request: the last approval that was held and could not be made.',
+    }),
   })
   .meta({ id: 'Approval' })
 
@@ -159,7 +150,7 @@ export const PolicySimulationView = z
 export interface ApprovalParts {
   context: ApprovalContextRow
   votes: readonly ApprovalVoteRow[]
-  nameOf: (kind: string | null, id: string | null) => NamedActor | null
+  nameOf: NameOf
 }
 
 export function toApprovalView(row: ApprovalRow, { context, votes, nameOf }: ApprovalParts) {
@@ -203,20 +194,7 @@ export function toApprovalView(row: ApprovalRow, { context, votes, nameOf }: App
     comment_count: context.comment_count,
     hold_s: buttonHoldS(row),
     held: row.status === 'pending' ? toHeldView(row, nameOf) : null,
-  }
-}
-
-export function toHeldView(
-  row: Pick<ApprovalRow, 'status' | 'edited' | 'held' | 'held_until'>,
-  nameOf: ApprovalParts['nameOf'],
-) {
-  const held = parseHeld(row)
-  if (!held) return null
-  return {
-    decision: 'approved',
-    by: nameOf(held.by.kind, held.by.id),
-    until: row.held_until ?? '',
-    edited: held.edited && parseEdit(withHeldEdit(row)),
+    dropped: row.status === 'pending' ? toDroppedView(row, nameOf) : null,
   }
 }
 

@@ -26,7 +26,7 @@ const CREDENTIAL =
 export const decideRoutes = nameRoutes({
   getLinkedApproval: openRoute('GET', '/v1/decide', {
     summary: 'Read the approval of a decision link',
-    description: `${CREDENTIAL} Reading changes nothing. 410 once the link is used, or the approval is decided or expired.`,
+    description: `${CREDENTIAL} Reading changes nothing. 410 once the link is used, or the approval is decided or expired: with its \`status\`, \`approved_by_you\`, \`votes\` and \`needed\`.`,
     noStore: true,
     responses: { 200: LinkedApprovalView },
     find: ({ ctx, request }) => requireDecisionLink(ctx, request),

@@ -1,5 +1,6 @@
 import { bearerToken } from '../accounts/authenticate.ts'
 import { findDecidingMember } from '../approvals/approver-rows.ts'
+import { listCurrentVotes } from '../approvals/current-votes.ts'
 import { withdrawHeldApproval } from '../approvals/hold-approval.ts'
 import { readApprovalDetail } from '../approvals/read-detail.ts'
 import { findApprovalUnscoped } from '../approvals/rows.ts'
@@ -23,8 +24,19 @@ export async function requireDecisionLink(ctx: Ctx, request: RequestHead): Promi
     ? await findDecisionLink(ctx.db, { hash: tokenHash(token) })
     : []
   if (!link) throw unauthorized()
-  if (link.used_at !== null) throw linkGone('this link was used already')
+  if (link.used_at !== null) throw linkGone('this link was used already', await readMade(ctx, link))
   return link
+}
+
+/** The status of the request, whether the member has approved it, and how many people have. */
+async function readMade({ db }: Ctx, { approval_id, member_id }: DecisionLinkRow) {
+  const [row] = await findApprovalUnscoped(db, { id: approval_id })
+  if (!row) return {}
+  const { status, needed, decided_by_id } = row
+  const votes = needed > 1 ? await listCurrentVotes(db, [approval_id]) : []
+  const isVoter = votes.some(({ voter_id }) => voter_id === member_id)
+  const approved_by_you = isVoter || (status === 'approved' && decided_by_id === member_id)
+  return { status, approved_by_you, votes: votes.length, needed }
 }
 
 /** The approval of a link, with everything that its member needs to decide. 410 once there is nothing left to decide. */
@@ -50,7 +62,7 @@ async function requireOpenApproval(ctx: Ctx, link: DecisionLinkRow) {
   const [approval] = await findApprovalUnscoped(ctx.db, { id: link.approval_id })
   if (!approval) throw linkGone('the request does not exist any more')
   const { outcome } = await readCard(ctx, approval)
-  if (outcome !== null) throw linkGone(`the request is decided: ${outcome}`)
+  if (outcome !== null) throw linkGone(`the request is decided: ${outcome}`, await readMade(ctx, link))
   if (approval.held === null && (approval.expires_at ?? '') <= isoNow(ctx)) throw linkGone('the request has expired')
   return { approval, member }
 }

@@ -4,7 +4,9 @@ import type { DecisionLinkRow } from '../store/tables.ts'
 import { findDecisionLink, updateDecisionLinkUsed } from './decision-link-rows.ts'
 import { listLinksOfMember } from './link-rows.ts'
 
-export const linkGone = (sentence: string) => new Problem(410, sentence)
+/** `made` says what has become of the decision, for a page that is open meanwhile. */
+export const linkGone = (sentence: string, made: Record<string, unknown> = {}) =>
+  new Problem(410, sentence, { extra: made })
 
 /** Uses up a link in the transaction of its decision, which was made at `now`. Throws if it cannot be used any more. */
 export async function useDecisionLink(tx: Tx, hash: string, now: string): Promise<void> {

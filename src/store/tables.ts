@@ -340,6 +340,8 @@ export interface ApprovalRow {
   held: JsonText | null
   /** Who has made that approval. */
   held_by_id: string | null
+  /** JSON: the last approval that was held and could not be made, as `DroppedApproval`. */
+  dropped: JsonText | null
 }
 
 /** One person's approval of a request that needs several. Only votes for the current payload count. */

@@ -128,15 +128,41 @@ eachStore((store) => {
       await app().call('PUT', `/v1/members/${late.id}`, { role: 'operator' }, { key: owner.session })
       await app().clock.advance(6_000)
       await expect.poll(async () => (await readApproval(app(), approval)).held).toBeNull()
-      expect(await readApproval(app(), approval)).toMatchObject({ status: 'pending', decided_by: null })
+      const reason = 'you are not an approver of this request'
+      const dropped = { by: { id: late.id }, reason }
+      expect(await readApproval(app(), approval)).toMatchObject({ status: 'pending', decided_by: null, dropped })
       const { body } = await app().call('GET', `/v1/audit?subject=${approval}`)
       expect(body.data).toContainEqual(
         expect.objectContaining({
           action: 'approval.withdrawn',
           actor: expect.objectContaining({ kind: 'system' }),
-          data: expect.objectContaining({ reason: 'you are not an approver of this request' }),
+          data: expect.objectContaining({ reason }),
         }),
       )
+      await decide(app(), owner, approval, 'approve', { hold_s: 5 })
+      expect(await readApproval(app(), approval)).toMatchObject({ dropped: null })
+    })
+
+    test('is tried again for a minute after an unexpected error, and then dropped', async () => {
+      const { operator } = app().people
+      const setPayload = (id: string, payload: string) =>
+        app().ctx.store.transact((db) => db.updateTable('approvals').set({ payload }).where('id', '=', id).execute())
+      const [made, dropped] = [await askFor(app(), 'plain'), await askFor(app(), 'plain')]
+      for (const { approval } of [made, dropped]) {
+        await decide(app(), operator, approval, 'approve', { hold_s: 5 })
+        await setPayload(approval, '{')
+      }
+      await app().clock.advance(30_000)
+      await setPayload(made.approval, '{"text":"hello"}')
+      await app().clock.advance(5_000)
+      expect(await app().finished(made.task)).toMatchObject({ status: 'succeeded' })
+      await app().clock.advance(35_000)
+      await setPayload(dropped.approval, '{"text":"hello"}')
+      expect(await readApproval(app(), dropped.approval)).toMatchObject({
+        status: 'pending',
+        held: null,
+        dropped: { by: { id: operator.id }, reason: 'the service failed' },
+      })
     })
 
     test('is dropped if its key was revoked, and may be of an expired request only if it was made before', async () => {

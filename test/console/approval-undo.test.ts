@@ -152,6 +152,28 @@ describe('undo an approval of high risk', () => {
     for (const approval of [older, newer]) await console().call('POST', `/v1/approvals/${approval}/reject`)
   })
 
+  test('undo: a person whose approval could not be made reads why, on every page and on the card', async () => {
+    const approval = await approvalOf(await pay('R-1'))
+    const key = (await console().call('POST', '/v1/keys', { name: 'short lived', role: 'operator' })).body
+    const page = await console().newPage({ token: key.key })
+    await holdForMinute(page)
+    await page.goto(`${console().url}/approvals?id=${approval}`)
+    await approveByClick(page)
+    await undo(page).waitFor()
+    // Only this person may decide from now on.
+    await console().app.ctx.store.transact((db) =>
+      db.updateTable('approvals').set({ approvers: '["owner"]' }).where('id', '=', approval).execute(),
+    )
+    await passHold(console())
+    await page.getByText(/^Not approved: Refund .*You are not an approver/).waitFor()
+    await console().app.ctx.store.transact((db) =>
+      db.updateTable('approvals').set({ approvers: null }).where('id', '=', approval).execute(),
+    )
+    await page.goto(`${console().url}/approvals?id=${approval}`)
+    await page.getByText(/^Your approval had no effect: you are not an approver of this request/).waitFor()
+    await console().call('POST', `/v1/approvals/${approval}/reject`)
+  })
+
   test('undo: on a phone the button is on the screen', async () => {
     const task = await pay('P-1')
     const page = await open(`/approvals?id=${await approvalOf(task)}`, { viewport: { width: 390, height: 760 } })

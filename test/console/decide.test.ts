@@ -220,6 +220,23 @@ describe('decision page', () => {
     await waitForStatus(console(), taskId, 'succeeded')
   })
 
+  test('decision page: it does not say Approved if the task was cancelled before the approval counted', async () => {
+    const refund = { order_id: 'D-2', amount_usd: 84.5, reason: 'arrived damaged', customer_email: 'gone@example.com' }
+    const task = { wedge: 'refund-desk', task_type: 'handle_request', input: refund }
+    const { path, taskId } = await askByMail(task, 'gone@example.com')
+    const page = await openLink(path)
+    await page.route(/\/v1\/decide$/, (route) => {
+      const body = route.request().postDataJSON()
+      return body ? route.continue({ postData: JSON.stringify({ ...body, hold_s: 60 }) }) : route.continue()
+    })
+    await page.getByRole('button', { name: /^Approve/ }).click()
+    await page.getByRole('button', { name: /press again to confirm/ }).click()
+    await page.getByRole('button', { name: /^Undo/ }).waitFor()
+    await console().call('POST', `/v1/tasks/${taskId}/cancel`)
+    await page.getByRole('heading', { name: 'This link no longer works' }).waitFor()
+    expect(await page.getByRole('heading', { name: 'Approved' }).count()).toBe(0)
+  })
+
   test('decision page: an open page shows that another member has decided', async () => {
     const { path, approvalId } = await askLetter('decided@example.com')
     const page = await openLink(path)

@@ -41,7 +41,9 @@ eachStore((store) => {
         edited: { text: 'Pay half' },
         decided_by: { kind: 'member', id: app.operator.id, name: app.operator.email },
       })
-      expect(await readLink(app, token)).toMatchObject({ status: 410, body: { error: 'this link was used already' } })
+      const made = { status: 'approved', approved_by_you: true, votes: 0, needed: 1 }
+      const body = { error: 'this link was used already', ...made }
+      expect(await readLink(app, token)).toMatchObject({ status: 410, body })
       expect((await decideWith(app, token, { decision: 'reject' })).status).toBe(410)
     })
 

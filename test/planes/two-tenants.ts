@@ -254,6 +254,7 @@ async function insertRunRows(app: TestApp, ids: RunRowIds) {
       held_until: null,
       held: null,
       held_by_id: null,
+      dropped: null,
     }
     const payload = '{"question":"Which size?","schema":null,"options":null}'
     const asked = { ...approval, id: ids.questions, path: 'question', payload, approvers: null }

@@ -101,6 +101,7 @@ export async function insertApprovals(app: TestApp, rows: readonly NewApproval[]
       held_until: null,
       held: null,
       held_by_id: null,
+      dropped: null,
       ...row,
     }
   })

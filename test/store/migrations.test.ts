@@ -43,7 +43,7 @@ const listTables = (store: StoreKind, db: Db) =>
 
 const UNDO_STORAGE_USAGE_AND_LATER = [
   ...['approvals_held', 'approvals_held_by'].map((index) => `drop index ${index}`),
-  ...['held', 'held_until', 'held_by_id'].map((column) => `alter table approvals drop column ${column}`),
+  ...['held', 'held_until', 'held_by_id', 'dropped'].map((column) => `alter table approvals drop column ${column}`),
   'drop table signed_tokens',
   'drop table events',
   `create table events (task_id text not null, seq bigint not null, type text not null, ts text not null,

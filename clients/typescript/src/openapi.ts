@@ -147,6 +147,8 @@ export type Approval = {
   hold_s: number
   /** An approval that its person can still withdraw. No other decision is possible meanwhile. */
   held: HeldApproval | null
+  /** Of a pending request: the last approval that was held and could not be made. */
+  dropped: DroppedApproval | null
 }
 
 export type ApprovalComment = {
@@ -239,6 +241,8 @@ export type ApprovalDetail = {
   hold_s: number
   /** An approval that its person can still withdraw. No other decision is possible meanwhile. */
   held: HeldApproval | null
+  /** Of a pending request: the last approval that was held and could not be made. */
+  dropped: DroppedApproval | null
   /** The end of the conversation: at most 6 messages, oldest first. */
   thread: {
     id: string
@@ -876,6 +880,12 @@ export type CreateWebhookRequest = {
 export type Decision = {
   ok: true
   decision: 'approved' | 'rejected'
+}
+
+export type DroppedApproval = {
+  by: NamedActor
+  at: string
+  reason: string
 }
 
 export type Erasure = {

@@ -32,6 +32,22 @@ export const linkedApprovalQuery = (token: string) =>
     },
   })
 
+/** What has become of the request of a link that is gone. */
+export interface GoneLink {
+  status: string
+  approved_by_you: boolean
+  votes: number
+  needed: number
+}
+
+/** Null: the service does not know the request any more, or the error is another one. */
+export function goneLink(error: unknown): GoneLink | null {
+  if (!(error instanceof ApiError) || error.status !== 410) return null
+  const body = error.body as Partial<GoneLink>
+  const { status, approved_by_you, votes = 0, needed = 1 } = body
+  return status === undefined || approved_by_you === undefined ? null : { status, approved_by_you, votes, needed }
+}
+
 /** The files that the approval shows. */
 export const readLinkedFile =
   (token: string): ReadFile =>

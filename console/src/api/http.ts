@@ -4,9 +4,12 @@ import { apiText } from './text.ts'
 /** An error response, with the message of the server. */
 export class ApiError extends Error {
   readonly status: number
-  constructor(status: number, message: string) {
+  /** The body of the response, which may say more than the message. */
+  readonly body: unknown
+  constructor(status: number, message: string, body: unknown = null) {
     super(message)
     this.status = status
+    this.body = body
   }
 }
 
@@ -57,7 +60,8 @@ export async function fetchResponse(path: string, options: ApiRequest = {}): Pro
   // Not for a credential that the caller passed itself, or that was replaced while the request was on its way.
   const usedStoredToken = token !== null && headers?.['authorization'] === undefined && token === credential.getToken()
   if (response.status === 401 && usedStoredToken) window.dispatchEvent(new Event('svc:signed-out'))
-  throw new ApiError(response.status, await readErrorMessage(response))
+  const problem: unknown = await response.json().catch(() => null)
+  throw new ApiError(response.status, problemMessage(response.status, problem), problem)
 }
 
 function authorization(allProjects: boolean): Record<string, string> {
@@ -69,10 +73,9 @@ function authorization(allProjects: boolean): Record<string, string> {
   }
 }
 
-async function readErrorMessage(response: Response): Promise<string> {
-  const body: unknown = await response.json().catch(() => null)
+function problemMessage(status: number, body: unknown): string {
   if (typeof body === 'object' && body !== null && 'error' in body) return String(body.error)
-  return apiText.unexpectedStatus(response.status)
+  return apiText.unexpectedStatus(status)
 }
 
 let freshAtMs = Date.now()

@@ -129,6 +129,8 @@ export interface components {
             created_at: string;
             decided_at: string | null;
             decided_by: components["schemas"]["NamedActor"] | null;
+            /** @description Of a pending request: the last approval that was held and could not be made. */
+            dropped: components["schemas"]["DroppedApproval"] | null;
             edited: JsonObject | null;
             /** @description When more people were asked, because nobody decided. */
             escalated_at: string | null;
@@ -225,6 +227,8 @@ export interface components {
             created_at: string;
             decided_at: string | null;
             decided_by: components["schemas"]["NamedActor"] | null;
+            /** @description Of a pending request: the last approval that was held and could not be made. */
+            dropped: components["schemas"]["DroppedApproval"] | null;
             edited: JsonObject | null;
             /** @description When more people were asked, because nobody decided. */
             escalated_at: string | null;
@@ -1000,6 +1004,13 @@ export interface components {
         DeclinePortalQuestionResponse: {
             /** @constant */
             ok: true;
+        };
+        /** @description An approval that was held and could not be made: `reason` says why. */
+        DroppedApproval: {
+            /** Format: date-time */
+            at: string;
+            by: components["schemas"]["NamedActor"];
+            reason: string;
         };
         EndMcpSessionError405: {
             error: string;

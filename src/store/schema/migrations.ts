@@ -212,6 +212,7 @@ const HELD_APPROVAL_STATEMENTS = [
   'alter table approvals add column held_until text',
   'alter table approvals add column held text',
   'alter table approvals add column held_by_id text',
+  'alter table approvals add column dropped text',
   "create index approvals_held on approvals (held_until) where held_until is not null and status = 'pending'",
   'create index approvals_held_by on approvals (held_by_id, id) where held_by_id is not null',
 ]

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { toCurl } from '../../api/http.ts'
-import { approvalQuery } from '../../api/queries.ts'
+import { approvalQuery, sessionQuery } from '../../api/queries.ts'
 import type { Approval, JsonObject } from '../../api/types.ts'
 import { clientName } from '../../ui/client-name.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
@@ -18,7 +18,7 @@ import { Countdown } from './countdown.tsx'
 import { DecisionDetails } from './decision-details.tsx'
 import { DecisionForm } from './decision-form.tsx'
 import { SessionHeldRow } from './held-decision-list.tsx'
-import { askedOfClient, isOnlyForClient } from './may-decide.ts'
+import { askedOfClient, isOnlyForClient, isReader } from './may-decide.ts'
 import { PayloadView } from './payload-view.tsx'
 import { askedQuestion, QuestionDecision, QuestionView } from './question-decision.tsx'
 import { RequireApprover } from './require-approver.tsx'
@@ -105,7 +105,20 @@ function SessionDecision({
   schema: JsonObject | null
   onDecided: () => void
 }) {
-  return <DecisionControls approval={approval} schema={schema} send={useDecision(approval, onDecided)} />
+  const { data: session } = useQuery(sessionQuery)
+  const { dropped } = approval
+  const send = useDecision(approval, onDecided)
+  return (
+    <>
+      {dropped && session && isReader(dropped.by, session) && <DroppedNotice reason={dropped.reason} />}
+      <DecisionControls approval={approval} schema={schema} send={send} />
+    </>
+  )
+}
+
+/** Tells the person who has approved why the approval was not made. */
+export function DroppedNotice({ reason }: { reason: string }) {
+  return <p className="rounded-md bg-wait-soft px-3 py-2 text-wait">{approvalsText.held.dropped(reason)}</p>
 }
 
 /** The form of the decision, or of the answer to a question. */

@@ -1,11 +1,14 @@
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Undo2 } from 'lucide-react'
-import { sessionQuery } from '../../api/queries.ts'
+import { useEffect, useEffectEvent, useRef } from 'react'
+import { approvalQuery, heldByReaderQuery, sessionQuery } from '../../api/queries.ts'
 import type { Approval } from '../../api/types.ts'
 import { useShortcuts } from '../../shell/shortcuts.ts'
 import { Button, KeyCap } from '../../ui/button.tsx'
 import { useNow } from '../../ui/time.tsx'
+import { showToast } from '../../ui/toast.tsx'
 import { actorName } from './actor-name.ts'
+import { approvalSummary } from './approval-summary.ts'
 import { type Held, type HeldDecision, useHeldDecisions, useUndo } from './held-decisions.ts'
 import { isReader } from './may-decide.ts'
 import { approvalsText } from './text.ts'
@@ -15,6 +18,7 @@ const text = approvalsText.held
 /** What the reader has approved and can still undo, each with a button. Every page shows it. */
 export function HeldDecisionList() {
   const decisions = useHeldDecisions()
+  useDroppedToasts()
   const undo = useUndo()
   const last = decisions.at(-1)
   useShortcuts({ u: () => last && undo.mutate(last.approvalIds) })
@@ -32,6 +36,25 @@ export function HeldDecisionList() {
       ))}
     </div>
   )
+}
+
+/** Tells the reader of approvals that were held and could not be made. */
+function useDroppedToasts(): void {
+  const queries = useQueryClient()
+  const { data: held } = useQuery(heldByReaderQuery)
+  const before = useRef<readonly Approval[]>([])
+  const readEnded = useEffectEvent((ended: readonly Approval[]) => {
+    for (const approval of ended)
+      queries.fetchQuery({ ...approvalQuery(approval.approval_id), staleTime: 0 }).then(
+        ({ dropped }) => dropped && showToast(text.droppedToast(approvalSummary(approval), dropped.reason), true),
+        () => {},
+      )
+  })
+  useEffect(() => {
+    if (!held) return
+    readEnded(before.current.filter(({ approval_id: id }) => !held.some(({ approval_id }) => approval_id === id)))
+    before.current = held
+  }, [held])
 }
 
 function HeldDecisionNotice({ decision: { held, summary }, onUndo }: { decision: HeldDecision; onUndo: () => void }) {

@@ -155,6 +155,8 @@ export const approvalsText = {
     undoApproval: 'Undo approval',
     notSentYet: 'Sending',
     approvedBy: (name: string) => `Approved by ${name}. Sending`,
+    dropped: (reason: string) => `Your approval had no effect: ${reason}. Decide again.`,
+    droppedToast: (summary: string, reason: string) => `Not approved: ${summary}. ${capitalize(reason)}.`,
   },
   kept: {
     approved: (name: string) => `Approved by ${name} while you were editing`,

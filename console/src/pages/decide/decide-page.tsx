@@ -1,6 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
-import { type ReactNode, useEffect, useState } from 'react'
-import { decisionToken, isRefused, type LinkedApproval, linkedApprovalQuery } from '../../api/decision-link.ts'
+import { type ReactNode, useState } from 'react'
+import {
+  decisionToken,
+  goneLink,
+  isRefused,
+  type LinkedApproval,
+  linkedApprovalQuery,
+} from '../../api/decision-link.ts'
 import { ApiError, errorMessage } from '../../api/http.ts'
 import { Button, buttonClass } from '../../ui/button.tsx'
 import { capitalize } from '../../ui/humanize.ts'
@@ -48,11 +54,8 @@ function OpenLink({ token, onDecided }: { token: string; onDecided: (outcome: Ou
     else void refetch()
   }
   // The link is used up when the seconds of undo are over.
-  const made = data && isUsedUp(error) ? madeOutcome(data) : null
-  useEffect(() => {
-    if (made) onDecided(made)
-  }, [made, onDecided])
-  if (made) return null
+  const made = data ? madeOutcome(data, error) : null
+  if (made) return <OutcomeMessage outcome={made} />
   if (refusal) return <LinkError error={refusal} onRetry={() => setRefusal(null)} />
   // While the service is away, the open approval stays, with what was typed.
   if (error && (!data || isRefused(error))) return <LinkError error={error} onRetry={() => void refetch()} />
@@ -60,20 +63,14 @@ function OpenLink({ token, onDecided }: { token: string; onDecided: (outcome: Ou
   return <DecisionCard token={token} linked={data} onDecided={onDecided} onFailed={onFailed} />
 }
 
-const isUsedUp = (error: unknown): boolean => error instanceof ApiError && error.status === 410
-
-/** What came of the approval that the member of the link has made and not withdrawn; null if there is none. */
-function madeOutcome({ approval: { held, votes, needed }, member }: LinkedApproval): Outcome | null {
-  if (held?.by.id !== member.id) return null
-  const count = [...votes, { by: held.by, at: held.until }]
-  return {
-    to: 'approve',
-    isQuestion: false,
-    result:
-      count.length < needed
-        ? { ok: true, decision: 'pending', votes: count, needed }
-        : { ok: true, decision: 'approved' },
-  }
+/** What came of the approval that was held on this page; null if it was withdrawn, or closed before it counted. */
+function madeOutcome({ approval: { held }, member }: LinkedApproval, error: unknown): Outcome | null {
+  const gone = goneLink(error)
+  if (held?.by.id !== member.id || !gone?.approved_by_you) return null
+  if (gone.status === 'approved') return { to: 'approve', isQuestion: false, votes: null }
+  return gone.status === 'pending'
+    ? { to: 'approve', isQuestion: false, votes: { count: gone.votes, needed: gone.needed } }
+    : null
 }
 
 /** Why the link cannot be used, in the words of the server where it knows more. */

@@ -10,7 +10,7 @@ import { errorMessage } from '../../api/http.ts'
 import { useMutateOnce } from '../../api/mutation.ts'
 import { clientName } from '../../ui/client-name.ts'
 import { ErrorMessage } from '../../ui/page-states.tsx'
-import { CardHeader, DecisionControls, HeldRequest } from '../approvals/approval-card.tsx'
+import { CardHeader, DecisionControls, DroppedNotice, HeldRequest } from '../approvals/approval-card.tsx'
 import { CustomerMessage, Fact, starterName } from '../approvals/approval-context.tsx'
 import { AgentSteps, ApprovalFiles, EarlierDecisions, ThreadEnd } from '../approvals/approval-details.tsx'
 import { VoteCount } from '../approvals/approval-people.tsx'
@@ -45,7 +45,10 @@ export function DecisionCard(props: CardProps) {
             <HeldDecisionRow held={approval.held} onUndo={approval.held.by.id === member.id ? undo : null} />
           </HeldRequest>
         ) : (
-          <DecisionControls approval={approval} schema={schema} send={send} />
+          <>
+            {approval.dropped?.by.id === member.id && <DroppedNotice reason={approval.dropped.reason} />}
+            <DecisionControls approval={approval} schema={schema} send={send} />
+          </>
         )}
         {approval.needed > 1 && (
           <div className="flex flex-wrap items-center gap-x-5 gap-y-2 text-xs">
@@ -91,7 +94,10 @@ function useLinkDecision({
       decideWithLink(token, { decision: to, ...body, ...(to === 'approve' && approvedAs(approval)) }),
     onSuccess: (result, { to }) => {
       forgetDecisionTexts(approval)
-      if (result.decision !== 'held') return onDecided({ to, isQuestion: approval.path === 'question', result })
+      if (result.decision !== 'held') {
+        const votes = result.decision === 'pending' ? { count: result.votes.length, needed: result.needed } : null
+        return onDecided({ to, isQuestion: approval.path === 'question', votes })
+      }
       const { held } = result
       queries.setQueryData(queryKey, (linked) => linked && { ...linked, approval: { ...linked.approval, held } })
     },

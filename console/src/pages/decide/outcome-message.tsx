@@ -1,15 +1,15 @@
 import { Check, Undo2, X } from 'lucide-react'
-import type { LinkOutcome } from '../../api/decision-link.ts'
 import type { Decision } from '../approvals/use-decision.ts'
 import { decideText } from './text.ts'
 
 const text = decideText.outcome
 
-/** What the member decided, and what the service answered. */
+/** What the member decided. */
 export interface Outcome {
   to: Decision['to']
   isQuestion: boolean
-  result: LinkOutcome
+  /** Of an approval that needs more people: how many have approved. */
+  votes: { count: number; needed: number } | null
 }
 
 /** What came of the decision. It replaces the approval, because the link is used up. */
@@ -27,11 +27,11 @@ export function OutcomeMessage({ outcome }: { outcome: Outcome }) {
   )
 }
 
-function outcomeText({ to, isQuestion, result }: Outcome): { title: string; hint: string } {
+function outcomeText({ to, isQuestion, votes }: Outcome): { title: string; hint: string } {
   if (isQuestion && to === 'approve') return { title: text.answered, hint: text.answeredHint }
   if (isQuestion) return { title: text.declined, hint: text.declinedHint }
   if (to === 'reject') return { title: text.rejected, hint: text.rejectedHint }
   if (to === 'revise') return { title: text.revised, hint: text.revisedHint }
-  if (result.decision !== 'pending') return { title: text.approved, hint: text.approvedHint }
-  return { title: text.voted, hint: text.votedHint(result.votes.length, result.needed) }
+  if (!votes) return { title: text.approved, hint: text.approvedHint }
+  return { title: text.voted, hint: text.votedHint(votes.count, votes.needed) }
 }
