@@ -29,8 +29,9 @@ interface FoundThread {
 
 /**
  * The open thread that a message belongs to: the one that its reply address or an earlier message names, else the open
- * conversation with the same key; opened if there is none. A closed thread that it names still proves its sender. Only threads of the sender count, so a forwarded reply address
- * does not give access to the thread of another client. Call it after the channel is locked.
+ * conversation with the same key; opened if there is none. A closed thread that it names still proves its sender. Only
+ * threads of the sender count, so a forwarded reply address does not give access to the thread of another client. Call it
+ * after the channel is locked.
  */
 export async function findOrOpenThread(
   tx: Tx,

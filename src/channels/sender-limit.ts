@@ -34,23 +34,25 @@ interface SenderLimit {
 }
 
 /**
- * The limits that a message counts for. Anybody can write the address of a client into a mail, so mails without proof count
- * for their channel only, and cannot use up the limit of the client or of the domain.
+ * The limits that a message counts for. Anybody can write the address of a client into a mail, so mails without proof have
+ * limits of their own, and cannot use up those of the client and of the domain.
  */
 async function listLimits(tx: Tx, position: MessagePosition, received: ReceivedMessage): Promise<SenderLimit[]> {
   const { senderRatePerHour, domainRatePerHour } = tx.config
   const { client_id, channel_id, project_id } = position
+  const [proved, unproved] = senderCounters(client_id)
+  const subject = received.mayBeForged ? unproved : proved
+  const sender = { subject, max: senderRatePerHour, reason: 'too_many_messages' } as const
   if (received.mayBeForged)
-    return [{ subject: `unproved:${channel_id}`, max: domainRatePerHour, reason: 'too_many_unproved' }]
-  const sender = { subject: senderCounter(client_id), max: senderRatePerHour, reason: 'too_many_messages' } as const
+    return [sender, { subject: `unproved:${channel_id}`, max: domainRatePerHour, reason: 'too_many_unproved' }]
   const domain = mailDomain(received.from.handle ?? '')
   // People whom the team knows do not count for their domain.
   if (domain === null || (await findTeamContact(tx.db, { client_id })).length > 0) return [sender]
   return [sender, { subject: `domain:${project_id}:${domain}`, max: domainRatePerHour, reason: 'too_many_from_domain' }]
 }
 
-/** The counter of the proved messages of a client. */
-export const senderCounter = (clientId: string) => `sender:${clientId}`
+/** The counters of the proved and of the unproved messages of a client. */
+export const senderCounters = (clientId: string) => [`sender:${clientId}`, `unproved:${clientId}`] as const
 
 /** Under these names, which are not domains of anybody, everybody can register one. The list has those of most clients. */
 const SHARED_SUFFIXES = new Set(

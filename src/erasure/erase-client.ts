@@ -4,7 +4,7 @@ import { countStoredBytes } from '../accounts/storage-usage.ts'
 import type { OpenEffect } from '../approvals/effect-rows.ts'
 import { appendAuditEntry } from '../audit/append.ts'
 import { notFound, problemOrThrow } from '../base/problem.ts'
-import { senderCounter } from '../channels/sender-limit.ts'
+import { senderCounters } from '../channels/sender-limit.ts'
 import type { ClientWithHandles } from '../clients/rows.ts'
 import { removeConnection } from '../connections/connections.ts'
 import { deleteProgramFiles } from '../connections/mcp/program-file-rows.ts'
@@ -93,7 +93,7 @@ function deleteEmptyClient(
 /** Also the counters of limits, which are named by the client and its addresses. */
 async function deleteAccess(tx: Tx, { id, project_id, handles }: ClientWithHandles): Promise<void> {
   await deleteClientAccess(tx.db, id)
-  for (const subject of [senderCounter(id), ...handles.map((handle) => linkCounter(project_id, handle))])
+  for (const subject of [...senderCounters(id), ...handles.map((handle) => linkCounter(project_id, handle))])
     await deleteRateWindows(tx.db, subject)
 }
 

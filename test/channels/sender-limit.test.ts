@@ -84,12 +84,14 @@ eachStore((store) => {
     expect(await reasonsOf(app, ['known@mail.example', 'a@other.example'])).toEqual([null, null])
   })
 
-  test('mails that may be forged use up the limit of their channel only, not that of the client or the domain', async () => {
+  test('mails that may be forged have limits of their own, for their sender and for their channel', async () => {
     const app = await openMailChannel(store)
+    const reasonOf = async ({ thread_id }: { thread_id: string }) => (await app.thread(thread_id)).unanswered?.reason
     const { thread_id, client_id } = await app.deliver('kim@example.com')
-    for (let n = 1; n < 5; n++) expect((await app.deliver('kim@example.com')).task_id).not.toBeNull()
-    const waiting = await app.deliver('lee@example.com')
-    expect((await app.thread(waiting.thread_id)).unanswered).toMatchObject({ reason: 'too_many_unproved' })
+    for (let n = 1; n < 3; n++) expect((await app.deliver('kim@example.com')).task_id).not.toBeNull()
+    expect(await reasonOf(await app.deliver('kim@example.com'))).toBe('too_many_messages')
+    for (const sender of ['lee', 'sam']) expect((await app.deliver(`${sender}@example.com`)).task_id).not.toBeNull()
+    expect(await reasonOf(await app.deliver('lee@example.com'))).toBe('too_many_unproved')
     expect(await reasonsOf(app, ['kim@example.com', 'pat@example.com'])).toEqual([null, null])
     const { body: link } = await app.call('POST', `/v1/clients/${client_id}/portal-link`)
     const { body: session } = await app.call('POST', '/v1/portal/session', { token: link.token }, { key: null })
@@ -108,8 +110,8 @@ eachStore((store) => {
       (await app.deliverProved('kim@example.com', { senderProof, verdict: { dmarc } })).task_id !== null
     const started = []
     // The verdict of a mail whose sender is in Reply-To is about another address.
-    for (let n = 0; n < 6; n++) started.push(await startsTask('failed', 'pass'))
-    expect(started).toEqual([true, true, true, true, true, false])
+    for (let n = 0; n < 4; n++) started.push(await startsTask('failed', 'pass'))
+    expect(started).toEqual([true, true, true, false])
     expect(await startsTask('required', 'none')).toBe(false)
     expect(await startsTask('required', 'pass')).toBe(true)
   })
@@ -124,7 +126,7 @@ eachStore((store) => {
 
   test('the team starts one task for the messages that wait, once', async () => {
     const app = await openMailChannel(store)
-    for (let n = 0; n < 5; n++) await app.deliver('kim@example.com')
+    for (let n = 0; n < 3; n++) await app.deliver('kim@example.com')
     const Attachments = [{ Name: 'a.txt', ContentType: 'text/plain', Content: 'YQ==' }]
     const { thread_id } = await app.deliver('kim@example.com', { Subject: 'Order', TextBody: 'One', Attachments })
     await app.deliver('kim@example.com', { Subject: 'Re: Order', TextBody: 'Two' })
@@ -152,16 +154,16 @@ eachStore((store) => {
     expect((await app.finished(first.task_id)).status).toBe('failed')
     const failed = (await app.thread(first.thread_id)).unanswered
     expect(failed).toMatchObject({ reason: 'failed', task_id: first.task_id })
-    for (let n = 0; n < 4; n++) await app.deliver('kim@example.com')
+    for (let n = 0; n < 2; n++) await app.deliver('kim@example.com')
     expect(await app.deliver('kim@example.com', { Subject: 'Re: Order' })).toMatchObject({ task_id: null })
     const { unanswered } = await app.thread(first.thread_id)
-    expect(unanswered).toEqual({ ...failed, reason: 'too_many_unproved', task_id: null })
+    expect(unanswered).toEqual({ ...failed, reason: 'too_many_messages', task_id: null })
     expect((await app.call('POST', `/v1/threads/${first.thread_id}/tasks`)).status).toBe(201)
   })
 
   test('the task of messages that wait is unverified if one of them is', async () => {
     const app = await openMailChannel(store)
-    for (let n = 0; n < 5; n++) await app.deliver('kim@example.com')
+    for (let n = 0; n < 3; n++) await app.deliver('kim@example.com')
     const { thread_id } = await app.deliver('kim@example.com', { Subject: 'Order', TextBody: 'One' })
     const Headers = [
       { Name: 'Message-ID', Value: '<forged@example.com>' },
