@@ -17,12 +17,14 @@ import { type Ctx, inTx, type Tx } from '../ctx/ctx.ts'
 import type { ProjectScope } from '../ctx/scope.ts'
 import { isoNow } from '../ctx/world.ts'
 import { notifyProjectChange } from '../events/project-changes.ts'
-import { endTask } from '../lifecycle/end-task.ts'
-import type { ThreadRow } from '../store/tables.ts'
-import { lockQueuedTasksOfThread } from '../tasks/thread-task-rows.ts'
+import { endCancelledTask } from '../lifecycle/cancel-task.ts'
+import type { TaskRow, ThreadRow } from '../store/tables.ts'
+import { lockWaitingTasksOfThread } from '../tasks/thread-task-rows.ts'
 
 export const ThreadChange = z.object({
-  status: z.enum(THREAD_STATUSES).optional(),
+  status: z.enum(THREAD_STATUSES).optional().meta({
+    description: '`closed` also cancels the tasks that wait for their run, and withdraws what waits for an approval.',
+  }),
   held_by: z
     .literal('me')
     .nullish()
@@ -35,26 +37,35 @@ type ThreadChange = z.infer<typeof ThreadChange>
 
 /**
  * Changes a thread in one transaction. The locks are taken in the order of every writer: channel, tasks, thread, audit
- * log. Reading leaves no audit entry, because it changes nothing that others rely on.
+ * log. The channel is locked so that no message queues a task meanwhile. Reading leaves no audit entry, because it changes nothing that others rely on.
  */
 export function changeThread(ctx: Ctx, scope: ProjectScope, was: ThreadRow, change: ThreadChange): Promise<ThreadRow> {
   return inTx(ctx, async (tx) => {
     const hasChannel = needsChannel(change) ? await lockChannel(tx.db, was.channel_id) : true
     if (change.status === 'open' && !hasChannel) throw conflict('the channel of this thread was removed')
-    const queued = change.held_by === 'me' ? await lockQueuedTasksOfThread(tx.db, { thread_id: was.id }) : []
-    const actions = await updateThread(tx, scope, was, change, queued.length > 0)
+    const ended = await lockTasksToEnd(tx, was.id, change)
+    const actions = await updateThread(tx, scope, was, change, ended.length > 0)
     const thread = await findThread(tx.db, [scope.projectId], was.id)
     if (!thread) throw notFound('thread')
     if (change.status !== undefined && thread.status !== change.status)
       throw conflict('client has another open thread on this channel')
-    for (const { id } of queued) await cancelForPerson(tx, scope, was.id, id)
+    for (const task of ended) await cancelForPerson(tx, scope, was.id, change, task)
     for (const action of actions) await appendAuditEntry(tx, scope.projectId, scope.actor, action, was.id)
     notifyProjectChange(tx, scope.projectId, { kind: 'thread', id: was.id, status: thread.status })
     return thread
   })
 }
 
-const needsChannel = ({ status, held_by }: ThreadChange): boolean => status === 'open' || held_by === 'me'
+const needsChannel = ({ status, held_by }: ThreadChange): boolean => status !== undefined || held_by === 'me'
+
+/** Nobody waits for the tasks of a closed conversation. A person who takes it over may still want the draft of the agent. */
+async function lockTasksToEnd(tx: Tx, thread_id: string, { status, held_by }: ThreadChange): Promise<WaitingTask[]> {
+  if (status !== 'closed' && held_by !== 'me') return []
+  const waiting = await lockWaitingTasksOfThread(tx.db, { thread_id })
+  return status === 'closed' ? waiting : waiting.filter((task) => task.status === 'queued')
+}
+
+type WaitingTask = Pick<TaskRow, 'id' | 'status'>
 
 /** Writes the changes and returns the names of their audit entries. */
 async function updateThread(
@@ -62,7 +73,7 @@ async function updateThread(
   { actor }: ProjectScope,
   was: ThreadRow,
   { status, held_by, read, unanswered }: ThreadChange,
-  hasQueuedTasks: boolean,
+  endsTasks: boolean,
 ): Promise<string[]> {
   const { id } = was
   const now = isoNow(tx)
@@ -75,7 +86,7 @@ async function updateThread(
   if (held_by === 'me' && (await updateThreadHolder(tx.db, id, actor))) actions.push('thread.held')
   if (held_by === null && (await updateThreadHolder(tx.db, id, null))) actions.push('thread.given_back')
   if (read) await updateThreadRead(tx.db, id)
-  if (hasQueuedTasks) await updateThreadWaiting(tx.db, { id, at: now, reason: 'held' })
+  if (endsTasks && status !== 'closed') await updateThreadWaiting(tx.db, { id, at: now, reason: 'held' })
   if (unanswered === false && (await dismissMessages(tx, id))) actions.push('thread.dismissed')
   return actions
 }
@@ -87,10 +98,15 @@ async function dismissMessages(tx: Tx, id: string): Promise<boolean> {
   return marked !== undefined
 }
 
-/** The messages of the task have no answer yet, so they wait for the person. */
-async function cancelForPerson(tx: Tx, scope: ProjectScope, threadId: string, taskId: string): Promise<void> {
-  await updateMessagesOfTaskWaiting(tx.db, { thread_id: threadId, task_id: taskId })
-  const error = { reason: 'cancelled', message: 'a person has taken the conversation over' } as const
-  if (!(await endTask(tx, taskId, { status: 'cancelled', error }))) return
-  await appendAuditEntry(tx, scope.projectId, scope.actor, 'task.cancelled', taskId)
+/** The messages of a task have no answer yet, so they wait for the person who has taken the conversation over. */
+async function cancelForPerson(
+  tx: Tx,
+  scope: ProjectScope,
+  thread_id: string,
+  { status }: ThreadChange,
+  task: WaitingTask,
+): Promise<void> {
+  if (status !== 'closed') await updateMessagesOfTaskWaiting(tx.db, { thread_id, task_id: task.id })
+  const message = status === 'closed' ? 'the conversation was closed' : 'a person has taken the conversation over'
+  await endCancelledTask(tx, scope, task, message)
 }

@@ -14,22 +14,30 @@ export function cancelTask(ctx: Ctx, scope: ProjectScope, task: TaskRow): Promis
     const [current] = await lockTask(tx.db, { id: task.id })
     if (!current || isTerminalStatus(current.status)) throw conflict('task already finished')
     const isWaiting = current.status === 'awaiting_approval'
-    const ended = isWaiting ? await cancelWaiting(tx, scope, task.id) : await cancelRunning(tx, task.id)
-    if (!ended) throw conflict('task already finished')
-    await appendAuditEntry(tx, task.project_id, scope.actor, 'task.cancelled', task.id)
+    const message = isWaiting ? 'the task was cancelled while it waited for an approval' : 'the task was cancelled'
+    if (!(await endCancelledTask(tx, scope, current, message))) throw conflict('task already finished')
     const cancelled = await findTaskUnscoped(tx.db, task.id)
     if (!cancelled) throw new Error(`task ${task.id} does not exist`)
     return cancelled
   })
 }
 
-function cancelRunning(tx: Tx, taskId: string): Promise<boolean> {
-  const error = { reason: 'cancelled', message: 'the task was cancelled' } as const
-  return endTask(tx, taskId, { status: 'cancelled', error })
+/** Ends a task that is locked. False if it had already ended. */
+export async function endCancelledTask(
+  tx: Tx,
+  scope: ProjectScope,
+  { id, status }: Pick<TaskRow, 'id' | 'status'>,
+  message: string,
+): Promise<boolean> {
+  const ended =
+    status === 'awaiting_approval'
+      ? await endWaitingTask(tx, scope, id, message)
+      : await endTask(tx, id, { status: 'cancelled', error: { reason: 'cancelled', message } })
+  if (ended) await appendAuditEntry(tx, scope.projectId, scope.actor, 'task.cancelled', id)
+  return ended
 }
 
-async function cancelWaiting(tx: Tx, scope: ProjectScope, taskId: string): Promise<boolean> {
+async function endWaitingTask(tx: Tx, scope: ProjectScope, taskId: string, message: string): Promise<boolean> {
   const events = await closeApprovalsOfTask(tx, taskId, 'rejected', scope.actor)
-  const message = 'the task was cancelled while it waited for an approval'
   return endTask(tx, taskId, { status: 'rejected', error: { reason: 'rejected', message }, events })
 }

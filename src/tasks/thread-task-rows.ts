@@ -55,13 +55,13 @@ export async function listUnfinishedTasksOfThreads(
     .execute()
 }
 
-/** The tasks of a thread that wait for their run; locks them until the commit. */
-export const lockQueuedTasksOfThread = prepareQuery<{ thread_id: string }, Pick<TaskRow, 'id'>>((db, arg) =>
+/** The tasks of a thread that wait for their run or for an approval; locks them until the commit. */
+export const lockWaitingTasksOfThread = prepareQuery<{ thread_id: string }, Pick<TaskRow, 'id' | 'status'>>((db, arg) =>
   db
     .selectFrom('tasks')
-    .select('id')
+    .select(['id', 'status'])
     .where('thread_id', '=', arg('thread_id'))
-    .where('status', '=', 'queued')
+    .where('status', 'in', ['queued', 'awaiting_approval'])
     .orderBy('id')
     .$if(isPostgres(db), (query) => query.forNoKeyUpdate()),
 )

@@ -30,6 +30,25 @@ eachStore((store) => {
     expect((await app.call('GET', '/v1/threads?unanswered=true')).body.data).toEqual([])
   })
 
+  test('closing a conversation cancels its tasks and withdraws the draft, and it can be opened again', async () => {
+    const app = await openConversationApp(store)
+    const first = (await app.deliver(7, 'One')).body
+    const draft = await app.pendingApproval(first.thread_id)
+    const second = (await app.deliver(7, 'Two')).body
+    expect(await app.change(first.thread_id, { status: 'closed' })).toMatchObject({ unanswered: null })
+    expect(await app.finished(first.task_id)).toMatchObject({ status: 'rejected' })
+    expect(await app.finished(second.task_id)).toMatchObject({ status: 'cancelled' })
+    expect((await app.call('GET', `/v1/approvals/${draft}`)).body.status).toBe('rejected')
+    const closed = await app.thread(first.thread_id)
+    expect(closed).toMatchObject({ status: 'closed', pending: [], unanswered: null })
+    await app.change(first.thread_id, { status: 'open' })
+    const third = (await app.deliver(7, 'Three')).body
+    expect(third.thread_id).toBe(first.thread_id)
+    await app.call('POST', `/v1/approvals/${await app.pendingApproval(first.thread_id)}/approve`)
+    await app.finished(third.task_id)
+    expect(app.sentTexts()).toEqual(['You wrote: Three'])
+  })
+
   test('a decision about a draft marks the messages that it answers as read', async () => {
     const app = await openConversationApp(store)
     const { task_id, thread_id } = (await app.deliver(7, 'Hello')).body

@@ -2088,6 +2088,7 @@ export type UpdateScheduleRequest = {
 }
 
 export type UpdateThreadRequest = {
+  /** `closed` also cancels the tasks that wait for their run, and withdraws what waits for an approval. */
   status?: 'open' | 'closed'
   /** `"me"`: the caller takes the conversation over from the agent; null: gives it back. */
   held_by?: 'me' | null

@@ -2675,7 +2675,10 @@ export interface components {
              * @constant
              */
             read?: true;
-            /** @enum {string} */
+            /**
+             * @description `closed` also cancels the tasks that wait for their run, and withdraws what waits for an approval.
+             * @enum {string}
+             */
             status?: "open" | "closed";
             /**
              * @description Dismisses the mark that the client waits.
