@@ -4,6 +4,7 @@ import { notFound, Problem } from '../base/problem.ts'
 import { serviceUrl } from '../config/service-url.ts'
 import { findConnection } from '../connections/rows.ts'
 import { type Ctx, inTx } from '../ctx/ctx.ts'
+import { SecretUnavailable } from '../ctx/vault.ts'
 import { isoNow, toIsoTime } from '../ctx/world.ts'
 import { readRequestBytes } from '../http/request-bytes.ts'
 import type { ChannelRow } from '../store/tables.ts'
@@ -41,7 +42,7 @@ export async function receiveHook(ctx: Ctx, { channel, hook }: HookChannel, requ
     })
   } catch (error) {
     if (!isAnyonesMistake(channel, error)) await noteChannelError(ctx, channel, error)
-    throw error
+    throw error instanceof SecretUnavailable ? secretIsLost() : error
   }
 }
 
@@ -66,6 +67,9 @@ export async function withHookBody<Result>(
     reserved.release()
   }
 }
+
+/** Also a caller without a signature reads it, so it says nothing about the key. Providers try again after a 503. */
+const secretIsLost = () => new Problem(503, 'the secret of this channel cannot be opened: set it again')
 
 /** Without a secret anybody can send a call that is refused, so it says nothing about the channel. */
 const isAnyonesMistake = ({ adapter }: ChannelRow, error: unknown): boolean =>
@@ -108,7 +112,8 @@ const ERROR_INTERVAL_MS = 60_000
 
 /** Shown with the channel, because the provider rarely tells the founder why its calls were refused. */
 export async function noteChannelError(ctx: Ctx, { id }: Pick<ChannelRow, 'id'>, error: unknown): Promise<void> {
-  const text = error instanceof Problem ? error.message : 'internal error'
+  const isKnown = error instanceof Problem || error instanceof SecretUnavailable
+  const text = isKnown ? error.message : 'internal error'
   const unlessSince = toIsoTime(ctx.world.clock.now() - ERROR_INTERVAL_MS)
   await inTx(ctx, (tx) => updateChannelError(tx.db, { id, error: text, now: isoNow(tx), unlessSince })).catch(
     (err: unknown) => ctx.world.log.warn({ err, channel: id }, 'the error of a channel was not stored'),

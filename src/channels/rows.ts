@@ -27,6 +27,22 @@ export function listChannels(db: Db, projectIds: readonly string[], page: PageQu
   })
 }
 
+/** The channels whose secret has one of these vault keys. */
+export async function listChannelsOfKeys(
+  db: Db,
+  projectIds: readonly string[],
+  keys: readonly string[],
+): Promise<Pick<ChannelRow, 'id' | 'project_id' | 'address'>[]> {
+  if (keys.length === 0) return []
+  return db
+    .selectFrom('channels')
+    .select(['id', 'project_id', 'address'])
+    .where('project_id', 'in', projectIds)
+    .where('id', 'in', keys)
+    .orderBy('address')
+    .execute()
+}
+
 export type ChannelChanges = Partial<Omit<ChannelRow, 'id' | 'project_id' | 'created_at'>>
 
 /** Undefined if the channel does not exist any more. */

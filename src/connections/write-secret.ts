@@ -6,7 +6,7 @@ import type { ProjectScope } from '../ctx/scope.ts'
 import { isoNow } from '../ctx/world.ts'
 import { toSecretLocation, upsertEncryptedSecret } from '../vault/rows.ts'
 import { isOtherConnectionsKey, secretRefOf } from '../vault/secret-ref.ts'
-import { type Connection, findConnection } from './rows.ts'
+import { type Connection, findConnection, updateConnectionHealth } from './rows.ts'
 
 /** Encrypts the value and stores it under the connection's vault key. No route ever returns it. */
 export async function writeSecret(ctx: Ctx, scope: ProjectScope, connection: Connection, value: string): Promise<void> {
@@ -28,6 +28,8 @@ export async function writeSecret(ctx: Ctx, scope: ProjectScope, connection: Con
     if (current.secret_ref !== connection.secret_ref)
       throw conflict('connection was changed at the same time: read it again')
     await upsertEncryptedSecret(tx.db, { ...secret, envelope, updated_at: isoNow(tx) })
+    // An error was that of the old secret, or that there was none.
+    await updateConnectionHealth(tx.db, connection_id, { last_error: null, last_error_at: null })
     const data = { connection: connection_id, kind }
     await appendAuditEntry(tx, project_id, scope.actor, 'secret.written', connection_id, data)
   })

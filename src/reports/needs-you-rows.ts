@@ -156,6 +156,7 @@ export function listFailingChannels(
   db: Db,
   projectIds: readonly string[],
   limit: number,
+  exceptIds: readonly string[],
 ): Promise<CountedRows<WaitingRow>> {
   const query = db
     .selectFrom('channels')
@@ -164,7 +165,7 @@ export function listFailingChannels(
     .where('project_id', 'in', projectIds)
     .where('last_error', 'is not', null)
     .orderBy('id')
-  return listAndCount(db, query, limit)
+  return listAndCount(db, exceptIds.length === 0 ? query : query.where('id', 'not in', exceptIds), limit)
 }
 
 /** Enabled schedules whose last due time started no task, or whose last task failed. */

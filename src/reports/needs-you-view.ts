@@ -3,11 +3,11 @@ import { ApprovalView } from '../approvals/view.ts'
 import { TaskView } from '../tasks/view.ts'
 
 const NEEDS_YOU_KINDS = [
+  'lost_secrets',
   'approval',
   'question',
   'conversation',
   'expired_task',
-  'lost_secrets',
   'connection',
   'channel',
   'schedule',

@@ -1,4 +1,5 @@
 import { readApprovalViews } from '../approvals/read-approvals.ts'
+import { listChannelsOfKeys } from '../channels/rows.ts'
 import { listConnectionsOfKeys } from '../connections/rows.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import { toIsoTime } from '../ctx/world.ts'
@@ -32,12 +33,13 @@ export async function readNeedsYou(
 ) {
   // After a week an expired task is no longer of interest.
   const weekAgo = toIsoTime(world.clock.now() - WEEK_MS)
+  const { lost, failing } = await readConnectionsAndChannels(db, projectIds, vault.kid)
   const parts = await Promise.all([
+    lost,
     readApprovals(db, projectIds),
     readPart('conversation', listUnansweredThreads(db, projectIds, MAX_PER_KIND)),
     readExpiredTasks(listExpiredTasks(db, projectIds, weekAgo, MAX_PER_KIND)),
-    readConnections(db, projectIds, vault.kid),
-    readPart('channel', listFailingChannels(db, projectIds, MAX_PER_KIND)),
+    ...failing,
     readPart('schedule', listFailingSchedules(db, projectIds, MAX_PER_KIND)),
     readPart('intake', listOpenIntakeQuestions(db, projectIds, MAX_PER_KIND)),
   ])
@@ -63,31 +65,46 @@ async function readPart(kind: NeedsYouKind, list: Promise<CountedRows<WaitingRow
   return { items, counts: { [kind]: total } }
 }
 
-/** Without its secret a connection fails, so one that has lost it is not listed as failing too. */
-async function readConnections(db: Db, projectIds: readonly string[], keyId: string): Promise<NeedsYouPart> {
+/** Without its secret a connection or channel fails, so one that has lost it is not listed as failing too. */
+async function readConnectionsAndChannels(db: Db, projectIds: readonly string[], keyId: string) {
   const secrets = await listUnreadableSecrets(db, projectIds, keyId)
   const keys = secrets.map(({ key }) => key)
-  const lost = await listConnectionsOfKeys(db, projectIds, keys)
-  const lostIds = lost.map(({ id }) => id)
-  const failing = await readPart('connection', listFailingConnections(db, projectIds, MAX_PER_KIND, lostIds))
-  const written = secrets.map(({ updated_at }) => updated_at).sort()
-  const rows = [...new Set(lost.map(({ project_id }) => project_id))].map((id) =>
-    toLostSecretsRow(
-      id,
-      lost.filter(({ project_id }) => project_id === id).map(({ name }) => name),
-      written.at(-1) ?? '',
-    ),
-  )
-  const { items, counts } = await readPart('lost_secrets', Promise.resolve({ rows, total: rows.length }))
-  return { items: [...items, ...failing.items], counts: { ...counts, ...failing.counts } }
+  const connections = await listConnectionsOfKeys(db, projectIds, keys)
+  const channels = await listChannelsOfKeys(db, projectIds, keys)
+  const since = secrets.map(({ updated_at }) => updated_at).sort()
+  const rows = projectIds.flatMap((id) => {
+    const owners = {
+      connections: connections.filter(({ project_id }) => project_id === id).map(({ name }) => name),
+      channels: channels.filter(({ project_id }) => project_id === id).map(({ address }) => address),
+    }
+    return toLostSecretsRow(id, owners, since.at(-1) ?? '')
+  })
+  return {
+    lost: readPart('lost_secrets', Promise.resolve({ rows, total: rows.length })),
+    failing: [
+      readPart('connection', listFailingConnections(db, projectIds, MAX_PER_KIND, idsOf(connections))),
+      readPart('channel', listFailingChannels(db, projectIds, MAX_PER_KIND, idsOf(channels))),
+    ],
+  }
 }
 
-/** One row for all connections of a project: the cause is one, the key that is gone. */
-function toLostSecretsRow(projectId: string, names: readonly string[], since: string): WaitingRow {
-  const [noun, owner] = names.length === 1 ? ['connection', 'its'] : ['connections', 'their']
-  const title = `${names.length} ${noun} lost ${owner} secret`
-  return { id: projectId, project_id: projectId, title, detail: names.join(', '), since, wedge: null }
+const idsOf = (rows: readonly { id: string }[]): string[] => rows.map(({ id }) => id)
+
+/** One row for all connections and channels of a project: the cause is one, the key that is gone. */
+function toLostSecretsRow(
+  projectId: string,
+  { connections, channels }: { connections: readonly string[]; channels: readonly string[] },
+  since: string,
+): WaitingRow[] {
+  const names = [...connections, ...channels]
+  if (names.length === 0) return []
+  const counts = [countOf(connections, 'connection'), countOf(channels, 'channel')].filter((text) => text !== '')
+  const title = `${counts.join(' and ')} lost ${names.length === 1 ? 'its' : 'their'} secret`
+  return [{ id: projectId, project_id: projectId, title, detail: names.join(', '), since, wedge: null }]
 }
+
+const countOf = ({ length }: readonly string[], noun: string): string =>
+  length === 0 ? '' : `${length} ${noun}${length === 1 ? '' : 's'}`
 
 async function readExpiredTasks(list: Promise<CountedRows<TaskRow>>): Promise<NeedsYouPart> {
   const { rows, total } = await list

@@ -161,10 +161,38 @@ eachStore((store) => {
     const both = { id: body.project_id, title: '2 connections lost their secret', detail: 'crm, erp', ...NO_PARTS }
     expect(await lostSecrets()).toMatchObject(both)
     await create(`/v1/connections/${ids[0]}/secret`, { value: 'hush' })
-    await app().call('PUT', `/v1/connections/${ids[0]}`, { config })
+    expect((await app().call('GET', `/v1/connections/${ids[0]}`)).body).toMatchObject({ last_error: null })
     expect(await lostSecrets()).toMatchObject({ title: '1 connection lost its secret', detail: 'erp' })
     await create(`/v1/connections/${ids[1]}/secret`, { value: 'hush' })
     expect(await needsYou()).toEqual(before)
+  })
+
+  test('the hook of a channel that lost its secret answers 503, and the channel is in the item of lost secrets', async () => {
+    const { db } = app().ctx
+    const before = await needsYou()
+    const { id: connection_id } = await create('/v1/connections', { kind: 'custom', name: 'slack', config: {} })
+    const address = 'C0123456789'
+    const channel = await create('/v1/channels', {
+      adapter: 'slack',
+      connection_id,
+      address,
+      wedge: 'desk',
+      task_type: 'ask',
+    })
+    const setSecret = () => create(`/v1/channels/${channel.id}/secret`, { value: 'hush' })
+    await setSecret()
+    const row = await db.selectFrom('vault').selectAll().where('key', '=', channel.id).executeTakeFirstOrThrow()
+    const envelope = JSON.stringify({ ...JSON.parse(row.envelope), kid: '0123456789abcdef' })
+    await db.updateTable('vault').set({ envelope }).where('key', '=', channel.id).execute()
+    const hook = await app().call('POST', `/v1/hooks/${channel.id}`, {}, { key: null })
+    const error = 'the secret of this channel cannot be opened: set it again'
+    expect(hook).toMatchObject({ status: 503, body: { error } })
+    const { data, counts } = await needsYou()
+    expect(data[0]).toMatchObject({ kind: 'lost_secrets', title: '1 channel lost its secret', detail: address })
+    expect(counts).toEqual({ ...before.counts, lost_secrets: 1 })
+    await setSecret()
+    expect(await needsYou()).toEqual(before)
+    expect((await app().call('GET', `/v1/channels/${channel.id}`)).body.last_error).toBeNull()
   })
 
   test('it counts all items of a kind of which it shows the first 50', async () => {

@@ -1213,7 +1213,7 @@ export type NeedsYou = {
 }
 
 export type NeedsYouItem = {
-  kind: 'approval' | 'question' | 'conversation' | 'expired_task' | 'lost_secrets' | 'connection' | 'channel' | 'schedule' | 'intake'
+  kind: 'lost_secrets' | 'approval' | 'question' | 'conversation' | 'expired_task' | 'connection' | 'channel' | 'schedule' | 'intake'
   /** The id of the approval, thread, task, connection, channel, schedule or question; the project of `lost_secrets`. */
   id: string
   project_id: string

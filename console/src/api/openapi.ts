@@ -1421,7 +1421,7 @@ export interface components {
             /** @description The id of the approval, thread, task, connection, channel, schedule or question; the project of `lost_secrets`. */
             id: string;
             /** @enum {string} */
-            kind: "approval" | "question" | "conversation" | "expired_task" | "lost_secrets" | "connection" | "channel" | "schedule" | "intake";
+            kind: "lost_secrets" | "approval" | "question" | "conversation" | "expired_task" | "connection" | "channel" | "schedule" | "intake";
             project_id: string;
             since: string;
             /** @description Of an expired task. */
