@@ -89,6 +89,9 @@ function parseAllowedHost(entry: string) {
   return { name, prefix, family, onlyPort }
 }
 
+/** Why an address that is not allowed is refused, with what an operator can do. */
+export const PRIVATE_ADDRESS = 'its address is private or reserved, and SVC_EGRESS_ALLOW does not list it'
+
 export function isAllowedAddress(allowed: AllowedHosts, host: string, address: string): boolean {
   if (!isPrivateAddress(address)) return true
   if (allowed.hosts.has(host.toLowerCase())) return true

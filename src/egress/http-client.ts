@@ -3,7 +3,7 @@ import http, { type IncomingHttpHeaders, type IncomingMessage, type RequestOptio
 import https from 'node:https'
 import { isIP, type LookupFunction, type Socket } from 'node:net'
 import type { Ctx } from '../ctx/ctx.ts'
-import { type AllowedHosts, isAllowedAddress, parseAllowedHosts } from './address-rules.ts'
+import { type AllowedHosts, isAllowedAddress, parseAllowedHosts, PRIVATE_ADDRESS } from './address-rules.ts'
 
 /** Limits of one call to a connection or to the broker. */
 export const CALL_TIMEOUT_MS = 20_000
@@ -114,8 +114,7 @@ export function findUrlProblem(allowlist: readonly string[], text: string | URL)
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'only http and https are allowed'
   if (url.username || url.password) return 'a url must not carry a user or password'
   const host = hostWithoutBrackets(url)
-  if (isIP(host) && !isAllowedAddress(allowedHostsOf(allowlist, url), host, host))
-    return 'its address is private or reserved'
+  if (isIP(host) && !isAllowedAddress(allowedHostsOf(allowlist, url), host, host)) return PRIVATE_ADDRESS
   return null
 }
 
@@ -134,7 +133,7 @@ export function guardedLookup(allowed: AllowedHosts, lookup: typeof systemLookup
       if (error) return done(error, [])
       const [first] = addresses
       if (!first || !addresses.every(({ address }) => isAllowedAddress(allowed, host, address))) {
-        return done(new EgressError('blocked', 'destination is not allowed: its address is private or reserved'), [])
+        return done(new EgressError('blocked', `destination is not allowed: ${PRIVATE_ADDRESS}`), [])
       }
       if (options.all) return done(null, addresses)
       return done(null, first.address, first.family)

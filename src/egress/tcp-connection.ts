@@ -1,7 +1,7 @@
 import { lookup as systemLookup } from 'node:dns'
 import { connect, isIP, type Socket } from 'node:net'
 import type { Ctx } from '../ctx/ctx.ts'
-import { isAllowedAddress, isPrivateAddress, parseAllowedHosts } from './address-rules.ts'
+import { isAllowedAddress, isPrivateAddress, parseAllowedHosts, PRIVATE_ADDRESS } from './address-rules.ts'
 import { EgressError, type EgressOptions, guardedLookup, toEgressError } from './http-client.ts'
 
 export interface TcpTarget {
@@ -32,7 +32,7 @@ export function openTcpConnection(
   const allowed = parseAllowedHosts([...ctx.config.egressAllow, ...(options.trusted ?? [])], port)
   // Node.js does not look up a host that is an address, so it is checked here.
   if (isIP(host) && !isAllowedAddress(allowed, host, host)) {
-    throw new EgressError('blocked', 'destination is not allowed: its address is private or reserved')
+    throw new EgressError('blocked', `destination is not allowed: ${PRIVATE_ADDRESS}`)
   }
   return new Promise((resolve, reject) => {
     let timedOut = false
@@ -68,7 +68,7 @@ export function resolveAllowedAddress(ctx: Pick<Ctx, 'config'>, host: string, po
   const allowed = parseAllowedHosts(ctx.config.egressAllow, port)
   return new Promise((resolve, reject) => {
     if (isIP(host) > 0 && !isAllowedAddress(allowed, host, host))
-      throw new EgressError('blocked', 'destination is not allowed: its address is private or reserved')
+      throw new EgressError('blocked', `destination is not allowed: ${PRIVATE_ADDRESS}`)
     if (isIP(host) > 0) return resolve(host)
     guardedLookup(allowed, systemLookup)(host, { all: false }, (error, address) => {
       if (error || typeof address !== 'string') reject(toEgressError(error))

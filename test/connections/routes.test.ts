@@ -297,7 +297,7 @@ describe('invalid connection requests', () => {
       (await register(app, { kind, name: `${kind}-${JSON.stringify(config)}`, config })).warnings
     expect(await warningsFor('email', {})).toEqual(['config.api_url is missing'])
     expect(await warningsFor('webhook', { url: 'http://169.254.169.254/' })).toEqual([
-      'config.url will be refused: its address is private or reserved',
+      'config.url will be refused: its address is private or reserved, and SVC_EGRESS_ALLOW does not list it',
     ])
     expect(await warningsFor('custom', { base_url: 'http://api.test' })).toEqual([
       'config.base_url is not https: the secret would be sent unencrypted',

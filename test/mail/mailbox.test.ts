@@ -274,7 +274,9 @@ describe('a mail server', () => {
   test('at a private address is not called', async () => {
     const server = await openFakeImapServer('IMAP4rev1')
     const error = await channelError(server.port, { SVC_EGRESS_ALLOW: '' })
-    expect(error).toBe('the mail server cannot be used: destination is not allowed: its address is private or reserved')
+    expect(error).toBe(
+      'the mail server cannot be used: destination is not allowed: its address is private or reserved, and SVC_EGRESS_ALLOW does not list it',
+    )
     expect(server.received).toEqual([])
   })
 })

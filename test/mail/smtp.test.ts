@@ -145,7 +145,8 @@ describe.skipIf(problem !== null)(`mail through Postfix${problem === null ? '' :
         env: { SVC_EGRESS_ALLOW: '' },
       },
     )
-    const error = 'destination is not allowed: its address is private or reserved'
+    const error =
+      'destination is not allowed: its address is private or reserved, and SVC_EGRESS_ALLOW does not list it'
     expect(await testMailConnection(app)).toMatchObject({ ok: false, error })
     expect((await sendMail(app, MAIL)).output).toMatchObject({ ok: false, error })
   })

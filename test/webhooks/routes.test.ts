@@ -71,8 +71,14 @@ eachStore((store) => {
       [{}, "field 'url' is required"],
       [{ ...hook, url: 'not a url' }, "field 'url' cannot be used: it is not a url"],
       [{ ...hook, url: 'ftp://example.com/' }, "field 'url' cannot be used: only http and https are allowed"],
-      [{ ...hook, url: 'http://127.0.0.1/' }, "field 'url' cannot be used: its address is private or reserved"],
-      [{ ...hook, url: 'http://169.254.169.254/' }, "field 'url' cannot be used: its address is private or reserved"],
+      [
+        { ...hook, url: 'http://127.0.0.1/' },
+        "field 'url' cannot be used: its address is private or reserved, and SVC_EGRESS_ALLOW does not list it",
+      ],
+      [
+        { ...hook, url: 'http://169.254.169.254/' },
+        "field 'url' cannot be used: its address is private or reserved, and SVC_EGRESS_ALLOW does not list it",
+      ],
       [
         { ...hook, url: 'https://a:b@example.com/' },
         "field 'url' cannot be used: a url must not carry a user or password",

@@ -259,12 +259,12 @@ eachStore((store) => {
       ['http://169.254.169.254/token', 'the token endpoint is not https: set config.auth.token_url to an https url'],
       [
         'https://169.254.169.254/token',
-        'the token endpoint cannot be used: destination is not allowed: its address is private or reserved',
+        'the token endpoint cannot be used: destination is not allowed: its address is private or reserved, and SVC_EGRESS_ALLOW does not list it',
       ],
       // A name is looked up when the connection is opened, and every address is checked then.
       [
         'https://localhost:1/token',
-        'the token endpoint cannot be used: destination is not allowed: its address is private or reserved',
+        'the token endpoint cannot be used: destination is not allowed: its address is private or reserved, and SVC_EGRESS_ALLOW does not list it',
       ],
       ['http://provider.test/token', 'the token endpoint is not https: set config.auth.token_url to an https url'],
     ])('%s is not called', async (url, error) => {
@@ -277,7 +277,9 @@ eachStore((store) => {
       const app = await startOauthApp(store, { SVC_EGRESS_ALLOW: '' })
       const config = { base_url: 'https://a.test', auth: clientCredentials('https://10.0.0.1/token') }
       const { body } = await app.call('POST', '/v1/connections', { kind: 'custom', name: 'crm', config })
-      expect(body.warnings).toEqual(['config.auth.token_url will be refused: its address is private or reserved'])
+      expect(body.warnings).toEqual([
+        'config.auth.token_url will be refused: its address is private or reserved, and SVC_EGRESS_ALLOW does not list it',
+      ])
     })
   })
 })

@@ -162,7 +162,11 @@ eachStore((store) => {
       const wrong = [
         { url: 'http://127.0.0.1:9/mcp', error: 'the server cannot be reached (ECONNREFUSED)' },
         { url: redirect.url, error: 'upstream answered 307' },
-        { url: 'http://169.254.169.254/mcp', error: 'destination is not allowed: its address is private or reserved' },
+        {
+          url: 'http://169.254.169.254/mcp',
+          error:
+            'destination is not allowed: its address is private or reserved, and SVC_EGRESS_ALLOW does not list it',
+        },
         { url: page.url, error: 'the server does not answer as an MCP server' },
       ]
       for (const { url, error } of wrong) {
