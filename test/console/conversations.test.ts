@@ -141,6 +141,19 @@ describe('conversations', () => {
     await page.getByText('answers · Website visitor 14b5').waitFor()
   })
 
+  test('tasks: a task that waits for an earlier message of its conversation says so', async () => {
+    const channel = await openChannel('waits@example.com')
+    const first = await receive(channel, 'Wanda', 'Parcel', 'Where is my parcel?')
+    await waitForStatus(console(), first.task_id, 'awaiting_approval')
+    const second = await receive(channel, 'Wanda', 'Parcel', 'And my invoice?')
+    const page = await console().open('/tasks')
+    await page.getByRole('link', { name: /Waits for an earlier message.*And my invoice/ }).waitFor()
+    await page.setViewportSize({ width: 390, height: 800 })
+    expect(await page.evaluate(HAS_HORIZONTAL_SCROLL)).toBe(false)
+    await page.goto(`${console().url}/tasks/${second.task_id}`)
+    await page.getByText('Waits for an earlier message', { exact: true }).waitFor()
+  })
+
   test('an unverified mail is marked, with the address that sent it', async () => {
     const connection_id = (await create('/v1/connections', { kind: 'email', name: 'mail' })).id
     const address = { connection_id, address: 'help@shop.example', adapter: 'postmark' }

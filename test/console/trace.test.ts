@@ -13,5 +13,7 @@ describe('trace without a run', () => {
     await page.getByRole('button', { name: 'poems/recite' }).waitFor()
     await page.getByText('task · failed').waitFor()
     await expect.poll(() => page.getByLabel('Trace', { exact: true }).locator('.bg-bad').count()).toBe(1)
+    await page.goto(`${console().url}/tasks/${task.id}`)
+    await page.getByRole('log', { name: 'Task log' }).getByText('Not started').waitFor()
   })
 })

@@ -1,14 +1,19 @@
-import type { ApprovalStatus, TaskStatus } from '../api/types.ts'
+import type { ApprovalStatus, Task, TaskStatus } from '../api/types.ts'
 import { uiText } from './text.ts'
 
 type Tone = 'run' | 'wait' | 'ok' | 'bad' | 'off'
 
-/** A request that was sent back has the status `rejected` in the API. */
-export type ShownStatus = TaskStatus | ApprovalStatus | 'sent_back'
+/** A request that was sent back is `rejected` in the API, and a task that waits for an earlier one of its thread `queued`. */
+export type ShownStatus = TaskStatus | ApprovalStatus | 'sent_back' | 'waits_for_thread'
+
+/** A row of a list keeps what its task waited for when live updates change its status. */
+export const shownTaskStatus = ({ status, waiting_for }: Pick<Task, 'status' | 'waiting_for'>): ShownStatus =>
+  status === 'queued' && waiting_for?.kind === 'thread' ? 'waits_for_thread' : status
 
 /** Blue means running and amber means waiting for a person; no other state uses these colours. */
 const TONES: Record<ShownStatus, Tone> = {
   queued: 'off',
+  waits_for_thread: 'off',
   provisioning: 'run',
   running: 'run',
   awaiting_approval: 'wait',

@@ -43,6 +43,7 @@ export const uiText = {
   yourRole: (role: Role) => `Your role is ${role}.`,
   taskStatus: {
     queued: 'Not started',
+    waits_for_thread: 'Waits for an earlier message',
     provisioning: 'Starting',
     running: 'Running',
     awaiting_approval: 'Needs approval',

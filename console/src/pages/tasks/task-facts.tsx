@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { Artifact, Task } from '../../api/types.ts'
-import { StatusBadge } from '../../ui/status.tsx'
+import { shownTaskStatus, StatusBadge } from '../../ui/status.tsx'
 import { TimeAgo, useNow } from '../../ui/time.tsx'
 import { formatUsd, formatDuration, formatNumber } from '../../ui/format.ts'
 import { FileList } from '../files/file-list.tsx'
@@ -17,7 +17,7 @@ export function TaskFacts({ task, timeline }: { task: Task; timeline: TaskTimeli
     <aside aria-label={text.label} className="flex flex-col gap-4 max-lg:contents">
       <dl className="panel grid grid-cols-[auto_1fr] gap-x-4 gap-y-2 p-4 max-lg:order-first max-lg:sm:grid-cols-[auto_1fr_auto_1fr]">
         <FactRow name={text.status}>
-          <StatusBadge status={task.status} />
+          <StatusBadge status={shownTaskStatus(task)} />
         </FactRow>
         <FactRow name={text.duration}>
           <TaskDuration task={task} />

@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router'
 import type { TaskListItem } from '../../api/queries.ts'
 import { AnimatedList } from '../../ui/animated-list.tsx'
 import { humanize } from '../../ui/humanize.ts'
-import { StatusBadge } from '../../ui/status.tsx'
+import { shownTaskStatus, StatusBadge } from '../../ui/status.tsx'
 import { TimeAgo } from '../../ui/time.tsx'
 
 /** A short list of tasks, one line each. */
@@ -19,8 +19,8 @@ function TaskLine({ task }: { task: TaskListItem }) {
       params={{ taskId: task.id }}
       className="flex h-11 items-center gap-3 border-b border-line px-4 -outline-offset-2 hover:bg-hover"
     >
-      <span className="w-32 shrink-0">
-        <StatusBadge status={task.status} />
+      <span className="min-w-32 shrink-0">
+        <StatusBadge status={shownTaskStatus(task)} />
       </span>
       <span className="min-w-0 truncate">
         <span className="font-medium">{humanize(task.task_type)}</span>{' '}

@@ -7,7 +7,7 @@ import { useShortcuts } from '../../shell/shortcuts.ts'
 import { KeyCap } from '../../ui/button.tsx'
 import { capitalize, humanize } from '../../ui/humanize.ts'
 import { tasksText } from './text.ts'
-import { StatusBadge } from '../../ui/status.tsx'
+import { shownTaskStatus, StatusBadge } from '../../ui/status.tsx'
 import { formatUsd, formatDuration } from '../../ui/format.ts'
 import { TimeAgo } from '../../ui/time.tsx'
 
@@ -15,7 +15,7 @@ const ROW_PX = 44
 const MAX_NEW = 50
 /** Narrow windows have no room for columns beside the name of the task. */
 const COLUMNS =
-  'grid items-center gap-x-4 grid-cols-[minmax(0,1fr)_auto] xl:grid-cols-[7.5rem_minmax(0,1fr)_11rem_5rem_6rem_4.5rem]'
+  'grid items-center gap-x-4 grid-cols-[minmax(0,1fr)_auto] xl:grid-cols-[minmax(7.5rem,auto)_minmax(0,1fr)_11rem_5rem_6rem_4.5rem]'
 
 /** Renders only the visible rows, so that a list of 10,000 tasks stays fast. */
 export function TaskRows({
@@ -101,7 +101,7 @@ function TaskRowLink({ row }: { row: TaskListItem }) {
       className={`${COLUMNS} h-full px-4 -outline-offset-2 hover:bg-hover`}
     >
       <span className="max-xl:order-2">
-        <StatusBadge status={row.status} />
+        <StatusBadge status={shownTaskStatus(row)} />
       </span>
       <span className="min-w-0">
         <span className="block truncate">
@@ -109,8 +109,7 @@ function TaskRowLink({ row }: { row: TaskListItem }) {
           <span className="text-muted"> {row.summary}</span>
         </span>
         {row.error && <span className="block truncate text-xs text-bad">{capitalize(row.error.message)}</span>}
-        {waitsForThread(row) && <span className="block truncate text-xs text-muted">{tasksText.waitsForThread}</span>}
-        {!row.error && !waitsForThread(row) && (
+        {!row.error && (
           <span className="block truncate text-xs text-muted xl:hidden">
             {row.wedge} · <TimeAgo ts={row.created_at} />
           </span>
@@ -129,9 +128,6 @@ function TaskRowLink({ row }: { row: TaskListItem }) {
     </Link>
   )
 }
-
-/** A row keeps what its task waited for when the live updates change its status. */
-const waitsForThread = ({ status, waiting_for }: TaskListItem) => status === 'queued' && waiting_for?.kind === 'thread'
 
 function NewTasksButton({ count, onClick }: { count: number; onClick: () => void }) {
   return (

@@ -20,6 +20,7 @@ export type TimelineEntry =
   | { kind: 'artifact'; id: number; ts: string; artifact: JsonObject }
   | { kind: 'feedback'; id: number; ts: string; data: JsonObject }
   | { kind: 'started' | 'finished'; id: number; ts: string; data: JsonObject }
+  | { kind: 'not_started'; id: number; ts: string; hasFailed: boolean }
 
 interface ToolResult {
   ok: boolean
@@ -70,7 +71,11 @@ function addEvent(timeline: MutableTimeline, { id, ts, type, data }: TaskEvent):
   const { entries } = timeline
   switch (type) {
     case 'task.created':
-      return void entries.push({ kind: 'started', id, ts, data })
+      return void entries.push(
+        data['sandbox'] === 'none'
+          ? { kind: 'not_started', id, ts, hasFailed: false }
+          : { kind: 'started', id, ts, data },
+      )
     case 'step.started':
       return void entries.push({
         kind: 'step',
@@ -111,6 +116,7 @@ function addEvent(timeline: MutableTimeline, { id, ts, type, data }: TaskEvent):
       return void entries.push({ kind: 'feedback', id, ts, data })
     case 'task.finished':
       endOpenTools(entries)
+      if (data['status'] === 'failed') failStart(entries)
       return void entries.push({ kind: 'finished', id, ts, data })
     default:
       // Unknown event types are shown in the list of all events only.
@@ -131,6 +137,13 @@ function finishTool({ entries, openIndex }: MutableTimeline, ts: string, data: J
   if (index === undefined || entry?.kind !== 'tool') return
   const result = { ok: data['ok'] !== false, output: data['output'] ?? data['error'] ?? null, ts }
   entries[index] = { ...entry, result }
+}
+
+/** A task that was cancelled or has expired before it started did not fail to start. */
+function failStart(entries: TimelineEntry[]): void {
+  entries.forEach((entry, i) => {
+    if (entry.kind === 'not_started') entries[i] = { ...entry, hasFailed: true }
+  })
 }
 
 /** A call without a result at the end of the task never gets one. */

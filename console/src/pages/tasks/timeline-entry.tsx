@@ -28,6 +28,7 @@ export function TimelineEntryView({ entry }: { entry: TimelineEntry }) {
 }
 
 const ICONS: Record<Exclude<TimelineEntry['kind'], 'step'>, ReactNode> = {
+  not_started: <CircleStop size={14} aria-hidden />,
   started: <Play size={14} aria-hidden />,
   text: <MessageSquareText size={14} aria-hidden />,
   note: <Pencil size={14} aria-hidden />,
@@ -57,6 +58,8 @@ function entryContent(entry: Exclude<TimelineEntry, { kind: 'step' }>): ReactNod
       return <FeedbackEntry data={entry.data} />
     case 'started':
       return <p className="text-muted">{startedText(entry.data)}</p>
+    case 'not_started':
+      return <p className="text-muted">{entry.hasFailed ? text.couldNotStart : text.notStarted}</p>
     case 'finished':
       return <FinishedEntry data={entry.data} />
     default:
@@ -65,7 +68,6 @@ function entryContent(entry: Exclude<TimelineEntry, { kind: 'step' }>): ReactNod
 }
 
 function startedText({ sandbox, model }: JsonObject): string {
-  if (sandbox === 'none') return text.notStarted
   const name = toText(model)
   return text.started(toText(sandbox), name.startsWith('rehearsal/') ? text.recordedRun : name)
 }
