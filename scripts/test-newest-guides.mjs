@@ -30,17 +30,26 @@ async function testNewest(named) {
     rmSync(folder, { recursive: true, force: true })
   }
   for (const { guide, text } of lines) process.stderr.write(`svc: newest packages of ${guide}: ${text}\n`)
+  if (named.length === 0)
+    process.stderr.write(`svc: left out, because their packages are not from npm: ${listPythonGuides().join(', ')}\n`)
+  if (lines.some(({ isInstalled }) => !isInstalled)) process.exitCode = 1
 }
 
 /** The guides with npm packages. */
 function listGuides() {
-  const names = readdirSync(pages).map((name) => name.replace(/\.md$/, ''))
-  return names.filter((name) => readFileSync(join(pages, `${name}.md`), 'utf8').includes('agent/package.json`:'))
+  return listPages().filter((name) => readFileSync(join(pages, `${name}.md`), 'utf8').includes('agent/package.json`:'))
+}
+
+function listPythonGuides() {
+  return listPages().filter((name) => name.includes('python'))
+}
+
+function listPages() {
+  return readdirSync(pages).map((name) => name.replace(/\.md$/, ''))
 }
 
 /**
- * A version that npm cannot install is reported and does not fail the check: its users meet the same error before the service
- * has a part in it.
+ * A guide whose packages npm cannot install fails the check after the others have run: a reader cannot follow it.
  * @param {string} guide
  * @param {string} folder
  */
