@@ -4,7 +4,6 @@ import { checkReplyPayload, findReplyRoute, isReplyOfRoute } from '../channels/r
 import { checkToolArguments, findTool } from '../connections/connection-tools.ts'
 import { type Connection, findConnection } from '../connections/rows.ts'
 import type { ConnectionTool } from '../connections/tool.ts'
-import { requiresReplyApproval } from '../contract/declared-approvals.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import { findTaskUnscoped } from '../tasks/rows.ts'
 import type { DecidableApproval } from './rows.ts'
@@ -42,11 +41,11 @@ async function findToolOfApproval(
 /** How a reply to the client of a thread is sent; null if the approval is for another action. */
 async function findReplyOfApproval(
   ctx: Ctx,
-  { task_id, action, wedge: slug }: DecidableApproval,
+  { task_id, action, connection_id }: DecidableApproval,
 ): Promise<ChannelReply | null> {
   const task = await findTaskUnscoped(ctx.db, task_id)
-  const wedge = ctx.wedges.get(slug)
-  const isApprovalRequired = wedge !== undefined && requiresReplyApproval(wedge.manifest)
+  // What goes through a connection is no reply that is only shown.
+  const isApprovalRequired = connection_id === null
   const route = task?.thread_id ? await findReplyRoute(ctx.db, task.thread_id, { isApprovalRequired }) : null
   return route && isReplyOfRoute(route, action) ? route.reply : null
 }

@@ -8,6 +8,7 @@ import { isoNow } from '../ctx/world.ts'
 import { bindFilesToClient, fileIds } from '../files/usable-files.ts'
 import type { ChannelRow, MessageRow, QueuedTask } from '../store/tables.ts'
 import { planTask } from '../tasks/create-task.ts'
+import { findAdapter } from './adapters/adapter-table.ts'
 import type { IncomingMessage } from './adapters/adapter.ts'
 import { findOrOpenThread } from './find-thread.ts'
 import { receiveMessage } from './messages.ts'
@@ -53,7 +54,10 @@ export function receiveInbound(
 ): Promise<Receipt> {
   const sender = { handle: from.handle, name: from.name ?? null }
   const content = { from: sender, body, subject, externalId: external_id, fileIds: files, isFromOwnServer: true }
-  return receiveFromChannel(ctx, scope.actor, channel, { ...content, conversationKey: '', address: null })
+  const reply = findAdapter(channel.adapter)?.reply
+  // What is only shown needs no address of the client, so the answer is that of a message of the adapter.
+  const address = reply && !reply.send ? {} : null
+  return receiveFromChannel(ctx, scope.actor, channel, { ...content, conversationKey: '', address })
 }
 
 /**

@@ -18,23 +18,30 @@ import {
 } from '../channels/reply-route.ts'
 import { listMessagesSentByTask, updateThreadPosition } from '../channels/thread-rows.ts'
 import { findClient } from '../clients/rows.ts'
-import { requiresReplyApproval } from '../contract/declared-approvals.ts'
+import { listReplySteps, requiresReplyApproval } from '../contract/declared-approvals.ts'
 import type { Ctx, Tx } from '../ctx/ctx.ts'
 import { isoNow } from '../ctx/world.ts'
 import { requireUsableFiles } from '../files/usable-files.ts'
 import type { ApprovalRow } from '../store/tables.ts'
 import type { ActionBody } from './connection-calls.ts'
+import { matchesGate } from './gate-patterns.ts'
 import type { ActionResponse } from './perform-approved-action.ts'
 import type { TaskRun } from './task-run.ts'
 
 /** The way back to the client of the run's thread. Null: answers are shown in the thread without an approval. */
 export async function findReplyOfRun(
   ctx: Pick<Ctx, 'db'>,
-  { task, wedge }: Pick<TaskRun, 'task' | 'wedge'>,
+  run: Pick<TaskRun, 'task' | 'wedge' | 'gatePatterns'>,
 ): Promise<ReplyRoute | null> {
+  const { task, wedge } = run
   if (task.thread_id === null) return null
-  return findReplyRoute(ctx.db, task.thread_id, { isApprovalRequired: requiresReplyApproval(wedge.manifest) })
+  const isApprovalRequired = requiresReplyApproval(wedge.manifest) || listGatedReplySteps(run).length > 0
+  return findReplyRoute(ctx.db, task.thread_id, { isApprovalRequired })
 }
+
+/** The steps in which the run would ask for the reply, if the reply itself needed no approval. */
+export const listGatedReplySteps = (run: Pick<TaskRun, 'wedge' | 'gatePatterns'>): string[] =>
+  listReplySteps(run.wedge.manifest).filter((step) => matchesGate(run, step))
 
 /** The route of the run, if the capability means its reply. Capabilities ignore case, like policy rules. */
 export async function findCalledReply(ctx: Ctx, run: TaskRun, capability: string): Promise<ReplyRoute | null> {
@@ -84,10 +91,18 @@ const MAX_NAME_CHARACTERS = 100
 /** A reply that is shown says where, because no connection does. */
 async function describeReply(ctx: Ctx, { thread, channel, sentThrough, capability }: ReplyRoute): Promise<string> {
   if (sentThrough) return 'reply to the client'
-  const client = await findClient(ctx.db, [thread.project_id], thread.client_id)
+  const place = capability.startsWith('widget:') ? `chat on ${channel.address}` : 'portal'
+  return describeShownReply(ctx, thread, place)
+}
+
+export async function describeShownReply(
+  ctx: Ctx,
+  { project_id, client_id }: { project_id: string; client_id: string | null },
+  place: string,
+): Promise<string> {
+  const client = await findClient(ctx.db, [project_id], client_id ?? '')
   const named = client?.display_name ?? client?.handles.find((handle) => !handle.startsWith('visitor:'))
   const name = (named ?? 'a visitor').replaceAll(/[\p{C}\s]+/gu, ' ').slice(0, MAX_NAME_CHARACTERS)
-  const place = capability.startsWith('widget:') ? `chat on ${channel.address}` : 'portal'
   return `Reply to ${name} in the ${place}`
 }
 

@@ -23,10 +23,11 @@ import { reportKnowledgeGap } from '../knowledge/intake.ts'
 import { listModels, postToModel } from '../models/model-endpoints.ts'
 import type { WorkflowRunner } from '../workflows/workflow-runner.ts'
 import { askAndAct, executeRead } from './connection-calls.ts'
+import { matchesGate } from './gate-patterns.ts'
 import { noteRevision } from './perform-approved-action.ts'
 import { findReplyOfRun } from './reply-calls.ts'
 import { noteAnswer } from './run-state.ts'
-import { matchesGate, type TaskRun } from './task-run.ts'
+import type { TaskRun } from './task-run.ts'
 import { GateDecisionView, WorkflowResultView } from './view.ts'
 
 /** A route of the sandbox plane, which has everything that an agent can do. Its scope is the run of the token. */

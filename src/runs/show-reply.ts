@@ -2,10 +2,11 @@ import { askApproval } from '../approvals/ask-approval.ts'
 import { requestKey } from '../approvals/gated-request.ts'
 import { listApprovedToolCalls } from '../approvals/rows.ts'
 import { hasMailedClient } from '../channels/reply.ts'
-import { listReplySteps, requiresReplyApproval, SHOWN_REPLY } from '../contract/declared-approvals.ts'
+import { requiresReplyApproval, SHOWN_REPLY } from '../contract/declared-approvals.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { ActionResponse } from './perform-approved-action.ts'
-import { matchesGate, type TaskRun } from './task-run.ts'
+import { describeShownReply, listGatedReplySteps } from './reply-calls.ts'
+import type { TaskRun } from './task-run.ts'
 
 /**
  * Whether a reply that no channel sends must be approved before the thread shows it. The gate may have left out the step of
@@ -15,7 +16,7 @@ export async function needsApprovalToShow(ctx: Ctx, run: TaskRun, text: string):
   const { task, taskId, wedge } = run
   if (task.thread_id === null || (await hasMailedClient(ctx.db, task, task.thread_id, text))) return false
   if (requiresReplyApproval(wedge.manifest)) return true
-  const steps = listReplySteps(wedge.manifest).filter((step) => matchesGate(run, step))
+  const steps = listGatedReplySteps(run)
   if (steps.length === 0) return false
   const approved = await listApprovedToolCalls(ctx.db, { task_id: taskId })
   return !approved.some(({ action }) => steps.includes(action.toLowerCase()))
@@ -31,6 +32,7 @@ export async function askToShow(ctx: Ctx, run: TaskRun, text: string): Promise<A
     path: 'tool',
     risk: 'high',
     connection: null,
+    tool: { phrase: await describeShownReply(ctx, run.task, 'portal'), amount: null },
     threadId: run.task.thread_id,
   })
   return { ok: true, approval_id, payload }

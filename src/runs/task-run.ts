@@ -3,7 +3,7 @@ import { LazyAbort } from '../base/lazy-abort.ts'
 import { newToken } from '../base/tokens.ts'
 import type { Json } from '../base/json.ts'
 import type { Brief } from '../contract/agent-protocol.ts'
-import type { TaskType, Wedge, WedgeManifest } from '../contract/wedge-manifest.ts'
+import type { TaskType, Wedge } from '../contract/wedge-manifest.ts'
 import type { Grant } from '../connections/grants.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { RunEndReason, LiveRun } from '../ctx/live-runs.ts'
@@ -14,6 +14,7 @@ import type { TaskError } from '../tasks/status.ts'
 import { askForServer } from './ask-for-server.ts'
 import { askWhetherDone } from './ask-whether-done.ts'
 import type { CellKind } from './agent-cell.ts'
+import { listGatePatterns } from './gate-patterns.ts'
 import { createRequestStore, type EarlierRun, type StoredRun, toStoredRun } from './run-state.ts'
 import { WorkingTime } from '../ctx/working-time.ts'
 
@@ -168,17 +169,3 @@ const earlierCounts = (state: RunStateRow | undefined) => ({
   storedBytes: state?.stored_bytes ?? 0,
   workedMs: state?.worked_ms ?? 0,
 })
-
-/** Parts of tool names that always need the gate. */
-const GATE_PATTERNS = ['send', 'charge', 'refund', 'book', 'delete', 'pay', 'transfer', 'purchase', 'publish', 'submit']
-
-/** The general patterns and the required approvals of the wedge. */
-function listGatePatterns(manifest: WedgeManifest): string[] {
-  const required = manifest.approvals.filter((approval) => approval.required)
-  return [...GATE_PATTERNS, ...required.map(({ action }) => action.toLowerCase())]
-}
-
-export function matchesGate(run: Pick<TaskRun, 'gatePatterns'>, tool: string): boolean {
-  const name = tool.toLowerCase()
-  return run.gatePatterns.some((pattern) => name.includes(pattern))
-}

@@ -69,23 +69,34 @@ eachStore((store) => {
     expect((await chat.thread(thread_id)).messages).toMatchObject([{ direction: 'inbound' }, { body: REPLY }])
   })
 
-  test('a channel that shows replies without asking asks in the step, and so does a task without a conversation', async () => {
+  test('a channel without an adapter asks for the reply itself, which names its reader and can be edited', async () => {
     const app = await openStarterApp(store)
     const connection_id = await createAndGetId(app, '/v1/connections', { kind: 'email', name: 'mail' })
     const binding = { connection_id, address: 'help@desk.example', wedge: 'starter', task_type: 'answer' }
     const channel = await createAndGetId(app, '/v1/channels', binding)
     const message = { from: { handle: 'kim@example.com', name: 'Kim' }, body: 'When are you open?' }
-    const received = (await app.call('POST', `/v1/channels/${channel}/inbound`, message)).body
-    const direct = await createAndGetId(app, '/v1/tasks', { wedge: 'starter', task_type: 'answer', input: message })
-    for (const task of [received.task_id, direct]) {
-      const approval = await pendingApproval(app, task)
-      expect(approval).toMatchObject({ action: 'publish_reply', preview: { reply: REPLY } })
-      await app.call('POST', `/v1/approvals/${approval.approval_id}/approve`)
-      expect(await app.finished(task)).toMatchObject({ status: 'succeeded', output: { reply: REPLY } })
-      expect(await approvalsOf(app, task)).toHaveLength(1)
-    }
-    const { messages } = (await app.call('GET', `/v1/threads/${received.thread_id}`)).body
-    expect(messages).toMatchObject([{ direction: 'inbound' }, { direction: 'outbound', body: REPLY }])
+    const { task_id, thread_id } = (await app.call('POST', `/v1/channels/${channel}/inbound`, message)).body
+    const approval = await pendingApproval(app, task_id)
+    const request = { action: 'portal:reply', text: 'Reply to Kim in the portal', preview: { text: REPLY } }
+    expect(approval).toMatchObject({ ...request, allowed_decisions: expect.arrayContaining(['edit']) })
+    const edit = (edited: object) => app.call('POST', `/v1/approvals/${approval.approval_id}/approve`, { edited })
+    expect((await edit({ text: ' ' })).status).toBe(400)
+    expect((await edit({ text: 'All week.' })).status).toBe(200)
+    expect(await app.finished(task_id)).toMatchObject({ status: 'succeeded', output: { reply: 'All week.' } })
+    expect(await approvalsOf(app, task_id)).toHaveLength(1)
+    const { messages } = (await app.call('GET', `/v1/threads/${thread_id}`)).body
+    expect(messages).toMatchObject([{ direction: 'inbound' }, { direction: 'outbound', body: 'All week.' }])
+  })
+
+  test('a task without a conversation asks in the step', async () => {
+    const app = await openStarterApp(store)
+    const input = { from: { handle: 'kim@example.com' }, body: 'When are you open?' }
+    const task = await createAndGetId(app, '/v1/tasks', { wedge: 'starter', task_type: 'answer', input })
+    const approval = await pendingApproval(app, task)
+    expect(approval).toMatchObject({ action: 'publish_reply', preview: { reply: REPLY } })
+    await app.call('POST', `/v1/approvals/${approval.approval_id}/approve`)
+    expect(await app.finished(task)).toMatchObject({ status: 'succeeded', output: { reply: REPLY } })
+    expect(await approvalsOf(app, task)).toHaveLength(1)
   })
 
   test('a step that is not declared as the reply is asked for besides it', async () => {
@@ -97,11 +108,11 @@ eachStore((store) => {
 })
 
 test.each([
-  ['is deleted', 'DELETE', undefined],
-  ['loses its adapter', 'PUT', { adapter: null }],
+  ['is deleted', 'DELETE', undefined, 'reply'],
+  ['loses its adapter', 'PUT', { adapter: null }, 'portal:reply'],
 ])(
   'a reply whose step was left out is asked for before it is shown if the channel %s meanwhile',
-  async (_, method, change) => {
+  async (_, method, change, action) => {
     const app = await openStarterApp('sqlite', { approvers: ['admin'] }, customAgent())
     const chat = await addConversationChannel(app, app.provider, { wedge: 'starter', task_type: 'answer' })
     const { task_id, thread_id } = (await chat.deliver(7, 'When are you open?')).body
@@ -117,7 +128,7 @@ test.each([
       .not.toBe(tool.approval_id)
     const [approval] = (await chat.thread(thread_id)).pending
     // Who decides about the step decides about the reply in its place.
-    const request = { action: 'reply', preview: { text: REPLY }, approvers: ['admin'], connection: null, hold_s: 5 }
+    const request = { action, preview: { text: REPLY }, approvers: ['admin'], connection: null, hold_s: 5 }
     expect((await app.call('GET', `/v1/approvals/${approval}`)).body).toMatchObject(request)
     expect((await chat.thread(thread_id)).messages).toHaveLength(1)
     await app.call('POST', `/v1/approvals/${approval}/approve`)

@@ -17,6 +17,13 @@ const read = (app: HookApp, visitor = VISITOR, more: object = {}, headers: Recor
 const clientOf = async (app: HookApp, id: string) => (await app.call('GET', `/v1/clients/${id}`)).body
 
 eachStore((store) => {
+  test('a test message through /inbound is answered with the action of the widget', async () => {
+    const app = await openWidgetApp(store)
+    const { task_id } = await sendInbound(app, app.channel, { from: { handle: 'test@example.com' }, body: 'Hello' })
+    const approval = (await waitForEvent(app, task_id, 'approval.requested')).data.data
+    expect(approval).toMatchObject({ action: 'widget:reply', preview: { text: 'You wrote: Hello' } })
+  })
+
   test('a visitor writes and reads the answer, and nobody else does', async () => {
     const app = await openWidgetApp(store)
     const sent = await app.deliver({ visitor: VISITOR, body: 'Hello' }, FROM_SHOP)
