@@ -21,6 +21,14 @@ describe('channels and webhooks pages', () => {
     await page.getByLabel('Wedge').selectOption('inbox-triage')
     await page.getByLabel('Task type').selectOption('acknowledge')
     await page.getByLabel('Reply connection').selectOption({ label: 'post' })
+    await page.getByText('Auto-approve rules call this action portal:reply.').waitFor()
+    await page.getByLabel('Wedge').selectOption('quotes')
+    await page.getByText('Replies are shown in the portal without an approval.').waitFor()
+    await page.getByLabel('Wedge').selectOption('answers')
+    await page.getByText('Auto-approve rules call this action post:reply.').waitFor()
+    await page.getByLabel('Wedge').selectOption('inbox-triage')
+    await page.getByLabel('Task type').selectOption('acknowledge')
+    await page.getByLabel('Reply connection').selectOption({ label: 'post' })
     expect(await accessibilityViolations(page)).toEqual([])
     await page.getByRole('button', { name: 'Create channel' }).click()
     await page
@@ -126,7 +134,8 @@ describe('channels and webhooks pages', () => {
 
   test.each([390, 1440])('channels: the websites of a widget are typed one per line, at %i pixels', async (width) => {
     const answer = { output_schema: { type: 'object', properties: { reply: { type: 'string' } } } }
-    const sorter = { wedge: 'sorter', task_types: { classify: {}, answer } }
+    const classify = { output_schema: { type: 'object', properties: { topic: { type: 'string' } } } }
+    const sorter = { wedge: 'sorter', task_types: { classify, answer } }
     writeFiles(console().wedgesDir, { 'sorter/wedge.json': sorter })
     await console().call('GET', '/v1/wedges/sorter')
     const page = await console().newPage({ viewport: { width, height: 844 }, expected: /status of 400/ })
@@ -138,6 +147,9 @@ describe('channels and webhooks pages', () => {
     await dialog.getByLabel('Wedge').selectOption('sorter')
     // The first task type answers nobody.
     expect(await dialog.getByLabel('Task type').inputValue()).toBe('answer')
+    expect(await dialog.getByText('has no field reply').count()).toBe(0)
+    await dialog.getByLabel('Task type').selectOption('classify')
+    await dialog.getByText('has no field reply').waitFor()
     await dialog.getByLabel('Wedge').selectOption('inbox-triage')
     await dialog.getByText('Auto-approve rules call this action widget:reply.').waitFor()
     expect(await dialog.getByText('account that people write to').count()).toBe(0)

@@ -70,7 +70,7 @@ export interface WedgeManifest {
   title?: string
   task_types: Record<string, TaskType>
   connections?: (string | { name: string; tools: string[] })[]
-  approvals?: { action: string; risk?: string; required?: boolean; ttl_s?: number }[]
+  approvals?: { action: string; risk?: string; required?: boolean; is_reply?: boolean; ttl_s?: number }[]
   cases?: { stages: string[]; initial: string }
   workflows?: { name: string; description?: string; input_schema?: JsonObject; output_schema?: JsonObject }[]
 }

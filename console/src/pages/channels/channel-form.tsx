@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { channelAdaptersQuery, type Channel, type ChannelAdapter } from '../../api/client-queries.ts'
 import { callApi } from '../../api/http.ts'
 import { useApiMutation } from '../../api/mutation.ts'
+import { wedgesQuery } from '../../api/queries.ts'
 import type { JsonObject } from '../../api/types.ts'
 import { FormDialog } from '../../ui/form-dialog.tsx'
 import { Select, TextField } from '../../ui/form-fields.tsx'
@@ -13,7 +14,7 @@ import { useDeclaredInput } from '../run/task-input.tsx'
 import { TaskTypeFields, useTaskType } from '../wedges/task-type-fields.tsx'
 import { adapterAddresses, adapterNames, ownServerAddress } from './adapter-text.ts'
 import { ReplyConnectionField, useReplyConnections } from './reply-connection.tsx'
-import { answersMessages, MESSAGE_FIELDS } from './takes-messages.ts'
+import { answersMessages, lacksReply, MESSAGE_FIELDS } from './takes-messages.ts'
 import { channelsText } from './text.ts'
 
 interface ChannelFields {
@@ -66,6 +67,7 @@ export function ChannelForm({
       />
       <TaskTypeFields chosen={chosen} />
       <MissingFields wedge={wedge} taskType={task_type} />
+      <MissingReply wedge={wedge} taskType={task_type} />
       <ReplyConnectionField
         service={service}
         connections={connections}
@@ -158,6 +160,18 @@ function MissingFields({ wedge, taskType }: { wedge: string; taskType: string })
         MESSAGE_FIELDS,
         missing.map(({ name }) => name),
       )}
+    </p>
+  )
+}
+
+/** Warns about a task type that never answers, because the client would wait. */
+function MissingReply({ wedge, taskType }: { wedge: string; taskType: string }) {
+  const { data: wedges = [] } = useQuery(wedgesQuery)
+  const type = wedges.find((one) => one.wedge === wedge)?.manifest.task_types[taskType]
+  if (!type || !lacksReply(type)) return null
+  return (
+    <p role="status" className="-mt-2 text-xs text-wait">
+      {channelsText.missingReply}
     </p>
   )
 }

@@ -6,6 +6,7 @@ import { type Connection, connectionsQuery } from '../../api/setup-queries.ts'
 import { declaredNames } from '../../ui/declared-connections.ts'
 import { Select } from '../../ui/form-fields.tsx'
 import { adapterConnections } from './adapter-text.ts'
+import { findOwnServerAction } from './takes-messages.ts'
 import { channelsText } from './text.ts'
 
 interface ReplyConnections {
@@ -13,6 +14,8 @@ interface ReplyConnections {
   /** The id of the connection to start with; empty if a person has to choose. */
   suggested: string
   isLoaded: boolean
+  /** The action of a reply on a channel without a service; null: replies need no approval. */
+  ownServerAction: string | null
 }
 
 /** The connections through which a service can send replies. */
@@ -26,7 +29,8 @@ export function useReplyConnections(service: ChannelAdapter | null, wedge: strin
   )
   const manifest = wedges.find((one) => one.wedge === wedge)?.manifest
   const declared = manifest ? declaredNames(manifest) : []
-  return { fitting, suggested: suggestConnection(service, fitting, declared)?.id ?? '', isLoaded: isSuccess }
+  const suggested = suggestConnection(service, fitting, declared)?.id ?? ''
+  return { fitting, suggested, isLoaded: isSuccess, ownServerAction: manifest ? findOwnServerAction(manifest) : null }
 }
 
 /** One of several APIs may carry no messages at all, such as a payment provider, so it has to be chosen. */
@@ -48,7 +52,7 @@ function suggestConnection(
 /** The connection that sends the replies, and how rules call them. It is not asked for where the service sends nothing. */
 export function ReplyConnectionField({
   service,
-  connections: { fitting, isLoaded },
+  connections: { fitting, isLoaded, ownServerAction },
   value,
   onChange,
 }: {
@@ -70,15 +74,18 @@ export function ReplyConnectionField({
   if (service && !needed)
     return (
       <p className="text-xs text-muted">
-        {channelsText.shownInChat} {channelsText.replyAction(service.adapter)}
+        {channelsText.shownInChat} {channelsText.replyAction(`${service.adapter}:reply`)}
       </p>
     )
   const name = fitting.find(({ id }) => id === value)?.name
-  const how = service
-    ? (adapterConnections[service.adapter] ?? channelsText.replyThroughIt)
-    : channelsText.shownInPortal
-  const action = service ? name : 'portal'
-  const hint = action === undefined ? how : `${how} ${channelsText.replyAction(action)}`
+  const hint = service
+    ? [
+        adapterConnections[service.adapter] ?? channelsText.replyThroughIt,
+        name && channelsText.replyAction(`${name}:reply`),
+      ]
+        .filter(Boolean)
+        .join(' ')
+    : ownServerHint(ownServerAction)
   return (
     <Select
       required
@@ -92,4 +99,10 @@ export function ReplyConnectionField({
       onChange={onChange}
     />
   )
+}
+
+function ownServerHint(action: string | null): string {
+  if (action === null) return channelsText.shownAtOnce
+  const how = action === 'portal:reply' ? channelsText.shownInPortal : channelsText.sentByAgent
+  return `${how} ${channelsText.replyAction(action)}`
 }

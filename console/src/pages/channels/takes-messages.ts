@@ -1,5 +1,5 @@
 import { toObject, toText } from '../../api/json.ts'
-import type { Json, WedgeManifest } from '../../api/types.ts'
+import type { Json, JsonObject, WedgeManifest } from '../../api/types.ts'
 
 /** What the input of a task that a message starts has, with the types of the values. */
 const MESSAGE_TYPES: Record<string, string[]> = {
@@ -22,8 +22,23 @@ export function answersMessages({ input_schema, output_schema }: TaskType): bool
     const declared = typesOf(toObject(properties ?? null)[name])
     return declared.length === 0 || declared.some((type) => types.includes(type))
   })
-  return isGiven && isOfType && 'reply' in toObject(output_schema?.['properties'] ?? null)
+  return isGiven && isOfType && hasReply(output_schema)
 }
+
+const hasReply = (outputSchema: JsonObject | undefined) => 'reply' in toObject(outputSchema?.['properties'])
+
+/** Whether the output of the task type is declared and has no reply, which the service would give to the client. */
+export const lacksReply = ({ output_schema }: TaskType): boolean =>
+  output_schema?.['properties'] !== undefined && !hasReply(output_schema)
 
 const typesOf = (property: Json | undefined): string[] =>
   [toObject(property ?? null)['type'] ?? []].flat().filter((type) => typeof type === 'string')
+
+/** The action of a reply where no service carries the messages; null: it needs no approval. */
+export function findOwnServerAction({ approvals = [] }: Pick<WedgeManifest, 'approvals'>): string | null {
+  const isAsked = approvals.some(
+    ({ action, required, is_reply }) => is_reply || (required && action.toLowerCase() === 'reply'),
+  )
+  if (isAsked) return 'portal:reply'
+  return approvals.find(({ action }) => action.toLowerCase().endsWith(':reply'))?.action ?? null
+}

@@ -26,12 +26,16 @@ export const channelsText = {
   create: 'Create channel',
   missingFields: (fields: string[], missing: string[]) =>
     `A message has the fields ${fields.join(', ')}. This task type also requires: ${missing.join(', ')}.`,
+  missingReply:
+    'The output of this task type has no field reply: clients get an answer only if the agent sends one itself.',
   replyConnection: 'Reply connection',
   choose: 'Choose…',
   replyThroughIt: 'Replies are sent through it.',
   shownInChat: 'Replies are shown in the chat.',
-  shownInPortal: 'Replies are shown in the portal.',
-  replyAction: (name: string) => `Auto-approve rules call this action ${name}:reply.`,
+  shownInPortal: 'Replies are shown in the portal after an approval.',
+  shownAtOnce: 'Replies are shown in the portal without an approval.',
+  sentByAgent: 'The agent sends its replies through the connection.',
+  replyAction: (action: string) => `Auto-approve rules call this action ${action}.`,
   allowedWebsites: 'Allowed websites:',
   change: 'Change',
   noConnections: 'No connections yet.',
