@@ -78,5 +78,12 @@ function imageUrls({ logo_file_id, favicon_file_id }: Brand, address: string) {
 }
 
 /** The address of the portal, or of a page in it. A token belongs into the fragment, which browsers do not send. */
-export const portalUrl = (config: Config, address: string, fragment = ''): string =>
-  serviceUrl(config, `/portal?project=${encodeURIComponent(address)}${fragment && `#${fragment}`}`)
+export function portalUrl(config: Config, address: string, { thread, token }: PortalPage = {}): string {
+  const search = new URLSearchParams({ project: address, ...(thread && { thread }) })
+  return serviceUrl(config, `/portal?${search.toString()}${token ? `#${token}` : ''}`)
+}
+
+interface PortalPage {
+  thread?: string | undefined
+  token?: string
+}

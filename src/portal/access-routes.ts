@@ -29,10 +29,16 @@ export const portalSignInRoutes = nameRoutes({
     summary: 'Mail a sign-in link to a client',
     description:
       'Always 202: the response does not say whether there is such a client. At most three mails to an address in 15 minutes.',
-    body: z.object({ email: z.string().trim().min(3).max(320), project: z.string().min(1).max(100).optional() }),
+    body: z.object({
+      email: z.string().trim().min(3).max(320),
+      project: z.string().min(1).max(100).optional(),
+      thread: z.string().min(1).max(100).optional().meta({
+        description: 'The link opens this conversation. Left out if it is not one of the client.',
+      }),
+    }),
     responses: { 202: PortalOkView },
-    async handle({ ctx, body: { email, project }, request }) {
-      await requestPortalLink(ctx, { email, project, caller: requestAddress(request) })
+    async handle({ ctx, body: { email, project, thread }, request }) {
+      await requestPortalLink(ctx, { email, project, thread, caller: requestAddress(request) })
       return new HttpResponse(202, { ok: true })
     },
   }),

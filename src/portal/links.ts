@@ -32,7 +32,7 @@ export async function createPortalLink(ctx: Ctx, actor: Actor, client: ClientWit
 /** A link that the client itself asks for. A stolen session cannot keep access with a stock of links. */
 export async function createDeviceLink(ctx: Ctx, actor: Actor, client: ClientWithHandles): Promise<PortalLink> {
   const address = await projectAddress(ctx.db, client.project_id)
-  const { link, row } = newPortalLink(ctx, client, address, DEVICE_LINK_LIFETIME_MS)
+  const { link, row } = newPortalLink(ctx, client, address, { lifetimeMs: DEVICE_LINK_LIFETIME_MS })
   await inTx(ctx, async (tx) => {
     await lockClient(tx.db, client.id)
     const open = await countOpenLinks(tx.db, { client_id: client.id, now: isoNow(tx), until: row.expires_at })
@@ -49,7 +49,12 @@ const tooManyDeviceLinks = () =>
   )
 
 /** A link that is not stored yet. `address` is the name of the project in public addresses. */
-export function newPortalLink(ctx: Ctx, client: ClientWithHandles, address: string, lifetimeMs = LINK_LIFETIME_MS) {
+export function newPortalLink(
+  ctx: Ctx,
+  client: ClientWithHandles,
+  address: string,
+  { lifetimeMs = LINK_LIFETIME_MS, thread }: { lifetimeMs?: number; thread?: string | undefined } = {},
+) {
   const token = newToken('portalLink', ctx.world.random)
   const now = ctx.world.clock.now()
   const expires_at = toIsoTime(now + lifetimeMs)
@@ -62,7 +67,7 @@ export function newPortalLink(ctx: Ctx, client: ClientWithHandles, address: stri
     used_at: null,
     revoked_at: null,
   }
-  const link: PortalLink = { token, expires_at, url: portalUrl(ctx.config, address, token) }
+  const link: PortalLink = { token, expires_at, url: portalUrl(ctx.config, address, { thread, token }) }
   return { link, row }
 }
 

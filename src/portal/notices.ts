@@ -142,10 +142,10 @@ async function composeNotice(
   { isProven, answer, channel }: DueNotice,
   token: string,
 ): Promise<JsonObject> {
-  const home = portalUrl(ctx.config, await projectAddress(ctx.db, brand.project_id))
-  const unsubscribe = `${home}&unsubscribe#${token}`
+  const address = await projectAddress(ctx.db, brand.project_id)
+  const unsubscribe = `${portalUrl(ctx.config, address)}&unsubscribe#${token}`
   if (!isProven) return { ...chatNoticeMail(brand, { page: channel ? onlyWidgetPage(channel) : null, unsubscribe }) }
-  const urls = { portal: `${home}&thread=${encodeURIComponent(thread.id)}`, unsubscribe }
+  const urls = { portal: portalUrl(ctx.config, address, { thread: thread.id }), unsubscribe }
   const replyTo = channel && replyAddressOf(channel, thread)
   return {
     ...noticeMail(brand, { answer, isAnswerable: Boolean(replyTo) }, urls),

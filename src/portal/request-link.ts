@@ -3,6 +3,7 @@ import { rateWindowStart } from '../accounts/rate-windows.ts'
 import { toClientNetwork } from '../base/ip-address.ts'
 import { tooManyRequests } from '../base/problem.ts'
 import { findPublicBrand, type PublicBrand } from '../brand/public-brand.ts'
+import { findThread } from '../channels/thread-rows.ts'
 import { findClientByProvenHandle } from '../clients/rows.ts'
 import { normalizeHandle } from '../clients/handles.ts'
 import { parseMailAddress } from '../connections/mail/mail-address.ts'
@@ -19,6 +20,8 @@ const MAX_MAILS_PER_ADDRESS = 3
 export interface LinkRequest {
   email: string
   project: string | undefined
+  /** The conversation that the link opens, if it is one of the client. */
+  thread: string | undefined
   /** The address of the caller. */
   caller: string
 }
@@ -40,9 +43,7 @@ export async function requestPortalLink(ctx: Ctx, request: LinkRequest): Promise
     return (await incrementRateWindow(tx.db, recipient, windowStart)) <= MAX_MAILS_PER_ADDRESS
   })
   if (!isAllowed) return
-  mailLink(ctx, target, request.email).catch((err: unknown) =>
-    ctx.world.log.warn({ err }, 'a sign-in link was not mailed'),
-  )
+  mailLink(ctx, target, request).catch((err: unknown) => ctx.world.log.warn({ err }, 'a sign-in link was not mailed'))
 }
 
 /** The counter of the sign-in links that were asked for an address. */
@@ -51,13 +52,19 @@ export const linkCounter = (projectId: string, email: string) =>
 
 const tooManyLinks = () => tooManyRequests('too many requests for links: try again later', 15 * 60)
 
-async function mailLink(ctx: Ctx, { brand, address }: PublicBrand, email: string): Promise<void> {
+async function mailLink(
+  ctx: Ctx,
+  { brand, address }: PublicBrand,
+  { email, thread: id }: Pick<LinkRequest, 'email' | 'thread'>,
+): Promise<void> {
   // A visitor of the widget may have typed the address of somebody else, who must not sign in as that visitor.
   const client = await findClientByProvenHandle(ctx.db, brand.project_id, normalizeHandle(email))
   const handle = client?.handles.find((one) => isSameHandle(one, email))
   const to = handle === undefined ? undefined : parseMailAddress(handle)?.address
   if (!client || !to || address === null) return
-  const { link, row } = newPortalLink(ctx, client, address)
+  const thread = id === undefined ? undefined : await findThread(ctx.db, [brand.project_id], id)
+  const opened = thread?.client_id === client.id ? thread.id : undefined
+  const { link, row } = newPortalLink(ctx, client, address, { thread: opened })
   await sendServiceMail(ctx, brand, {
     clientId: client.id,
     payload: { to, ...linkMail(brand, link.url) },

@@ -31,6 +31,23 @@ eachStore((store) => {
     expect(stored).not.toContain(token)
   })
 
+  test('a sign-in link opens the conversation that the client asked for, and no other', async () => {
+    const app = await openPortalMailApp(store)
+    const ada = await sendInbound(app, 'ada@example.com')
+    const bob = await sendInbound(app, 'bob@example.com')
+    const foreign = ['//evil.example', 'thr_00000000000000000000000000', bob.thread_id]
+    const links = []
+    for (const [n, thread] of [ada.thread_id, ...foreign].entries()) {
+      const to = n < 3 ? 'ada@example.com' : 'ADA@example.com'
+      if (n === 3) app.clock.jump(15 * MINUTE)
+      await app.call('POST', '/v1/portal/links', { email: to, project: 'default', thread }, { key: null })
+      await expect.poll(() => app.mails()).toHaveLength(n + 1)
+      links.push(/\/portal\S*(?=#svc_plt_)/.exec(app.mails()[n]?.TextBody ?? '')?.[0])
+    }
+    const home = '/portal?project=default'
+    expect(links).toEqual([`${home}&thread=${ada.thread_id}`, home, home, home])
+  })
+
   test('an address that a visitor of the widget only typed gets no link', async () => {
     const app = await openPortalMailApp(store)
     const origin = 'https://shop.example'

@@ -1972,6 +1972,8 @@ export interface components {
         RequestPortalLinkRequest: {
             email: string;
             project?: string;
+            /** @description The link opens this conversation. Left out if it is not one of the client. */
+            thread?: string;
         };
         ReviseApprovalRequest: {
             note: string;

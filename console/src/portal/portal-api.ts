@@ -1,5 +1,6 @@
 import type { Json, Schemas } from '../api/types.ts'
 import type { AskedQuestion } from '../ui/question-form.tsx'
+import { threadInUrl } from './portal-path.ts'
 
 /** The API of the client portal. The token is sent in a header only; the token of a link is in the fragment of its URL. */
 export type PortalClient = Schemas['PortalMe']
@@ -53,8 +54,9 @@ export async function signOut(everywhere: boolean): Promise<void> {
   localStorage.removeItem(TOKEN)
 }
 
+/** The link opens the conversation of this page. */
 export const requestLink = (email: string, project: string | null): Promise<unknown> =>
-  callPortal('/links', { email, ...(project !== null && { project }) })
+  callPortal('/links', { email, ...(project !== null && { project }), ...threadInUrl() })
 
 export const createDeviceLink = (): Promise<{ url: string }> => callPortal('/device-link', {})
 

@@ -5,3 +5,9 @@ export function portalPath(brand: PortalBrand | null, search: Record<string, str
   const params = new URLSearchParams({ ...(brand?.address && { project: brand.address }), ...search })
   return `/portal${params.size > 0 ? `?${params}` : ''}`
 }
+
+/** The conversation that the page opens, such as from a link in a mail; empty without one. */
+export function threadInUrl(): { thread?: string } {
+  const thread = new URLSearchParams(location.search).get('thread')
+  return thread ? { thread } : {}
+}

@@ -10,7 +10,7 @@ import {
   SESSION_ENDED,
   tokenInUrl,
 } from './portal-api.ts'
-import { portalPath } from './portal-path.ts'
+import { portalPath, threadInUrl } from './portal-path.ts'
 import { LinkLanding, SignedOut, type SignOutReason, UnsubscribePage } from './sign-in.tsx'
 
 const NO_BRAND: PortalBrand = {
@@ -47,7 +47,7 @@ export function Portal() {
     return () => window.removeEventListener(SESSION_ENDED, end)
   }, [])
   const open = () => {
-    history.replaceState(null, '', portalPath(brand))
+    history.replaceState(null, '', portalPath(brand, threadInUrl()))
     setToken('')
   }
   // Empty until the brand is known, so that nothing moves or changes its colour.

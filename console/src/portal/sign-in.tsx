@@ -4,7 +4,14 @@ import { TextField } from '../ui/form-fields.tsx'
 import { portalErrorMessage } from './error-message.ts'
 import { Alert, PortalCard } from './frame.tsx'
 import { usePortalText } from './language.tsx'
-import { isSessionExpired, openSession, type PortalBrand, requestLink, unsubscribe } from './portal-api.ts'
+import {
+  currentClient,
+  isSessionExpired,
+  openSession,
+  type PortalBrand,
+  requestLink,
+  unsubscribe,
+} from './portal-api.ts'
 
 const BUTTON = 'h-11 text-[0.9375rem]'
 
@@ -21,6 +28,8 @@ export function LinkLanding({ brand, link, onOpen }: { brand: PortalBrand; link:
       await openSession(link)
       onOpen()
     } catch (error) {
+      // A used link must not keep out a client who is signed in.
+      if (isSessionExpired(error) && (await currentClient())) return onOpen()
       setIsDead(isSessionExpired(error))
       setProblem(isSessionExpired(error) ? text.linkExpired : text.tryAgain)
       setBusy(false)
