@@ -7,7 +7,10 @@ import { approvedPayload } from './view.ts'
 /** The request to a client: with the words of the connection for the action, or without any. */
 const REQUESTS: Record<Language, { named: (action: string) => string; unnamed: string }> = {
   en: { named: (action) => `Please confirm: ${action}`, unnamed: 'Please confirm this step' },
-  de: { named: (action) => `Bitte bestätigen Sie: ${action}`, unnamed: 'Bitte bestätigen Sie diesen Schritt' },
+  de: {
+    named: (action) => `Bitte bestätigen Sie: ${capitalize(action)}`,
+    unnamed: 'Bitte bestätigen Sie diesen Schritt',
+  },
   fr: { named: (action) => `Veuillez confirmer : ${action}`, unnamed: 'Veuillez confirmer cette étape' },
   es: { named: (action) => `Por favor, confirme: ${action}`, unnamed: 'Por favor, confirme este paso' },
 }
@@ -24,6 +27,9 @@ export function describeForClient(
   const price = amount ? ` (${amount.text})` : ''
   return { title: `${tool && !isIdentifier(row.action, tool.phrase) ? named(tool.phrase) : unnamed}${price}`, amount }
 }
+
+/** The words begin in lower case, which is wrong for a German noun, and wrong for no German sentence after a colon. */
+const capitalize = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 
 /** A tool without a description is described by its name, which means nothing to a client. */
 const isIdentifier = (action: string, phrase: string) =>

@@ -98,7 +98,7 @@ describe('approvals by the client', () => {
     const { task, approval, path } = await askClient('joan@example.com', 'Joan')
     const page = await openPortal(path, undefined, 'dark')
     const card = page.getByRole('region', { name: 'Ihre Zustimmung wird gebraucht' })
-    await card.getByRole('heading', { name: 'Bitte bestätigen Sie: place the order (45,00 $)' }).waitFor()
+    await card.getByRole('heading', { name: 'Bitte bestätigen Sie: Place the order (45,00 $)' }).waitFor()
     await card.getByRole('button', { name: 'Ablehnen' }).click()
     await card.getByLabel('Grund').fill('Too expensive.')
     expect(await accessibilityViolations(page)).toEqual([])
