@@ -57,6 +57,14 @@ describe('cases', () => {
     await column(first).getByRole('article', { name: 'Stubborn' }).waitFor()
   })
 
+  test('case page: a long title fits a phone', async () => {
+    const title = 'Parcel'.repeat(20)
+    const page = await console().open(`/cases/${await create(title)}`, { viewport: { width: 390, height: 844 } })
+    const heading = await page.getByRole('heading', { name: title }).boundingBox()
+    expect(heading && heading.x + heading.width).toBeLessThanOrEqual(390)
+    expect(await page.evaluate(HAS_HORIZONTAL_SCROLL)).toBe(false)
+  })
+
   test('case page: notes, assignee, stage, tasks and the close are in the history', async () => {
     const account = { email: 'olga@example.com', password: 'correct horse battery', name: 'Olga' }
     const { session_token } = (await callApi(console().url, FOUNDER_KEY, 'POST', '/v1/auth/signup', account)).body

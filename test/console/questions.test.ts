@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { writeFiles } from '../app.ts'
 import { QUESTION_WEDGE } from '../approvals/question-app.ts'
-import { accessibilityViolations, consoleFixture, waitForStatus } from './console-browser.ts'
+import { accessibilityViolations, consoleFixture, HAS_HORIZONTAL_SCROLL, waitForStatus } from './console-browser.ts'
 
 describe('questions', () => {
   const console = consoleFixture()
@@ -60,7 +60,12 @@ describe('questions', () => {
     const page = await console().open(`/approvals?id=${await questionOf(task)}`)
     await page.getByLabel('Your answer').fill('because')
     await page.getByRole('button', { name: 'Decline' }).dblclick()
-    await page.getByRole('button', { name: /^Decline: press again/ }).click()
+    const confirm = page.getByRole('button', { name: /^Decline: press again/ })
+    await page.setViewportSize({ width: 390, height: 800 })
+    const { x = 0, width = 0 } = (await confirm.boundingBox()) ?? {}
+    expect(x + width).toBeLessThanOrEqual(390)
+    expect(await page.evaluate(HAS_HORIZONTAL_SCROLL)).toBe(false)
+    await confirm.click()
     await waitForStatus(console(), task, 'succeeded')
     expect(await outputOf(task)).toMatchObject({ got: { answered: false } })
   })

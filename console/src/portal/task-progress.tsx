@@ -57,7 +57,12 @@ export function TaskProgressView({
       <StatusLine progress={progress} hasReply={hasReply} />
       {progress && progress.steps.length > 1 && <Steps progress={progress} />}
       {progress?.files.map((file) => (
-        <Button key={file.id} small onClick={() => void saveFile(fetchPortal(`/artifacts/${file.id}`), file.name)}>
+        <Button
+          key={file.id}
+          small
+          className="h-auto! min-h-7 max-w-full py-1 wrap-anywhere whitespace-normal!"
+          onClick={() => void saveFile(fetchPortal(`/artifacts/${file.id}`), file.name)}
+        >
           {text.download(file.name.split('/').at(-1) ?? file.name)}
         </Button>
       ))}

@@ -19,7 +19,11 @@ export function Page({
     <div className="mx-auto flex w-full max-w-[100rem] flex-col gap-4 p-4 sm:p-6">
       <header className="flex min-h-8 flex-wrap items-center gap-3">
         <div className={`min-w-0 ${stackOnPhone ? 'max-sm:basis-full' : ''}`}>
-          <h1 className={`text-lg font-semibold tracking-tight ${stackOnPhone ? 'max-sm:text-base' : ''}`}>{title}</h1>
+          <h1
+            className={`text-lg font-semibold tracking-tight wrap-anywhere ${stackOnPhone ? 'max-sm:text-base' : ''}`}
+          >
+            {title}
+          </h1>
           {lead && <p className="text-muted">{lead}</p>}
         </div>
         <div className="ml-auto flex flex-wrap items-center justify-end gap-2">{actions}</div>

@@ -66,7 +66,12 @@ export function QuestionForm({
         <Button type="submit" variant="primary" disabled={busy || !canSend} icon={<Send size={14} aria-hidden />}>
           {text.send}
         </Button>
-        <Button variant="ghost" disabled={busy} onClick={pressDecline}>
+        <Button
+          variant="ghost"
+          className="h-auto! min-h-8 py-1 whitespace-normal!"
+          disabled={busy}
+          onClick={pressDecline}
+        >
           {declining ? text.confirmDecline : text.decline}
         </Button>
       </div>
@@ -122,7 +127,7 @@ function OptionFields({
 }) {
   const name = useId()
   return (
-    <fieldset className="flex flex-col gap-2">
+    <fieldset className="flex min-w-0 flex-col gap-2">
       <legend className="sr-only">{label}</legend>
       {options.map((option) => (
         <label key={option} className="flex items-center gap-2">
@@ -133,7 +138,7 @@ function OptionFields({
             checked={chosen === option}
             onChange={() => onChange(option)}
           />
-          <span className="min-w-0 break-words">{option}</span>
+          <span className="min-w-0 wrap-anywhere">{option}</span>
         </label>
       ))}
     </fieldset>
