@@ -9,11 +9,14 @@ export const WidgetView = PublicBrandView.pick({
   logo_url: true,
   welcome: true,
   language: true,
-}).meta({ id: 'Widget' })
+})
+  .extend({ notifies: z.boolean().meta({ description: 'Visitors who leave an address get a mail about answers.' }) })
+  .meta({ id: 'Widget' })
 
 export function toWidgetView(brand: Brand, address: string) {
   const { name, color, logo_url, welcome, language } = toPublicBrandView(brand, address)
-  return { name, color, logo_url, welcome, language }
+  const notifies = brand.notify_since !== null && brand.mail_connection_id !== null
+  return { name, color, logo_url, welcome, language, notifies }
 }
 
 export const VisitorMessageView = z

@@ -96,6 +96,9 @@ describe('questions', () => {
     await question.waitFor({ state: 'detached' })
     await waitForStatus(console(), task, 'succeeded')
     expect(await outputOf(task)).toMatchObject({ got: { answer: { city: 'Bern', floor: 3 } } })
+    const { thread_id } = (await console().call('GET', `/v1/tasks/${task}`)).body
+    const { messages } = (await console().call('GET', `/v1/threads/${thread_id}`)).body
+    expect(messages.map(({ body }: { body: string }) => body)).toContain('City: Bern\nFloor: 3')
 
     const other = await openPortalWith('client_form', 'cleo@example.com')
     const asked = other.page.getByRole('region', { name: 'Question for you' })

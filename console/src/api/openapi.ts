@@ -2848,6 +2848,8 @@ export interface components {
             /** @description The path of the image on this server; null: there is none. */
             logo_url: string | null;
             name: string | null;
+            /** @description Visitors who leave an address get a mail about answers. */
+            notifies: boolean;
             welcome: string | null;
         };
     };

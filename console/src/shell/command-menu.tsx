@@ -42,8 +42,8 @@ export function CommandMenu({ onClose }: { onClose: () => void }) {
       <input
         autoFocus
         role="combobox"
-        aria-expanded
-        aria-controls="commands"
+        aria-expanded={results.length > 0}
+        aria-controls={results.length > 0 ? 'commands' : undefined}
         aria-activedescendant={results[at] ? `command-${results[at].id}` : undefined}
         aria-label={shellText.commandMenu.label}
         placeholder={canRun ? shellText.commandMenu.placeholder : shellText.commandMenu.readOnlyPlaceholder}

@@ -4,6 +4,8 @@ export interface WidgetBrand {
   logo_url: string | null
   welcome: string | null
   language: string
+  /** A visitor who leaves an address gets a mail about answers. */
+  notifies: boolean
 }
 
 export interface VisitorMessage {

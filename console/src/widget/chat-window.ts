@@ -86,7 +86,7 @@ function createParts(brand: WidgetBrand, base: string, text: WidgetText, title: 
   const contact = element(
     'details',
     {},
-    element('summary', {}, text.contact),
+    element('summary', {}, brand.notifies ? text.contactForMail : text.contact),
     element('label', {}, text.name, name),
     element('label', {}, text.email, email),
     element('p', { class: 'hint' }, text.contactHint),

@@ -16,6 +16,8 @@ export interface WidgetText {
   tryAgain: string
   offline: string
   contact: string
+  /** If the service mails answers to visitors. */
+  contactForMail: string
   contactHint: string
   name: string
   email: string
@@ -36,8 +38,9 @@ const en: WidgetText = {
   notAllowed: 'The chat is not available on this page.',
   tooMany: 'Too many messages. Wait a few minutes.',
   tryAgain: 'Try again',
-  offline: 'The chat cannot be reached. It tries again by itself.',
-  contact: 'Also send me the answer by email',
+  offline: 'The chat cannot be reached at the moment.',
+  contact: 'Leave your email address',
+  contactForMail: 'Also send me the answer by email',
   contactHint: 'Optional. Sent with your next message.',
   name: 'Name',
   email: 'Email',
@@ -58,8 +61,9 @@ const de: WidgetText = {
   notAllowed: 'Der Chat ist auf dieser Seite nicht verfügbar.',
   tooMany: 'Zu viele Nachrichten. Bitte warten Sie einige Minuten.',
   tryAgain: 'Erneut versuchen',
-  offline: 'Der Chat ist nicht erreichbar. Er versucht es selbst erneut.',
-  contact: 'Antwort auch per E-Mail senden',
+  offline: 'Der Chat ist im Moment nicht erreichbar.',
+  contact: 'E-Mail-Adresse angeben',
+  contactForMail: 'Antwort auch per E-Mail senden',
   contactHint: 'Freiwillig. Wird mit Ihrer nächsten Nachricht gesendet.',
   name: 'Name',
   email: 'E-Mail',
@@ -80,8 +84,9 @@ const fr: WidgetText = {
   notAllowed: 'La discussion n’est pas disponible sur cette page.',
   tooMany: 'Trop de messages. Attendez quelques minutes.',
   tryAgain: 'Réessayer',
-  offline: 'La discussion est injoignable. Nouvelle tentative automatique.',
-  contact: 'M’envoyer aussi la réponse par e-mail',
+  offline: 'La discussion est injoignable pour le moment.',
+  contact: 'Laisser mon adresse e-mail',
+  contactForMail: 'M’envoyer aussi la réponse par e-mail',
   contactHint: 'Facultatif. Envoyé avec votre prochain message.',
   name: 'Nom',
   email: 'E-mail',
@@ -102,8 +107,9 @@ const es: WidgetText = {
   notAllowed: 'El chat no está disponible en esta página.',
   tooMany: 'Demasiados mensajes. Espere unos minutos.',
   tryAgain: 'Reintentar',
-  offline: 'No se puede conectar con el chat. Se reintenta automáticamente.',
-  contact: 'Enviarme la respuesta también por correo',
+  offline: 'No se puede conectar con el chat en este momento.',
+  contact: 'Dejar mi correo electrónico',
+  contactForMail: 'Enviarme la respuesta también por correo',
   contactHint: 'Opcional. Se envía con su próximo mensaje.',
   name: 'Nombre',
   email: 'Correo electrónico',

@@ -145,7 +145,8 @@ eachStore((store) => {
     const app = await openWidgetApp(store)
     await app.call('PUT', '/v1/brand', { name: 'Acme', color: '#1f4fd1', welcome: 'Hallo', language: 'de' })
     const widget = await app.call('GET', `/v1/widgets/${app.channel}`, undefined, { key: null })
-    expect(widget.body).toEqual({ name: 'Acme', color: '#1f4fd1', logo_url: null, welcome: 'Hallo', language: 'de' })
+    const brand = { name: 'Acme', color: '#1f4fd1', logo_url: null, welcome: 'Hallo', language: 'de', notifies: false }
+    expect(widget.body).toEqual(brand)
     expect((await app.call('GET', '/v1/widgets/chan_none', undefined, { key: null })).status).toBe(404)
   })
 
