@@ -43,20 +43,24 @@ export async function castVote(tx: Tx, row: DecidableApproval, voter: Actor, mad
 }
 
 /** The 409 for a decision that came too late, or while an approval is held. */
-export async function alreadyDecided(tx: Pick<Tx, 'db'>, id: string, reader: Actor): Promise<Problem> {
+export async function alreadyDecided(tx: Pick<Tx, 'db' | 'world'>, id: string, reader: Actor): Promise<Problem> {
   const [current] = await findApprovalDecision(tx.db, { id })
   if (current?.status === 'pending' && current.held_until !== null) return alreadyHeld(tx, id, reader)
   // A row that is still pending has passed its `expires_at`, and the sweep has not closed it yet.
   return conflict(`approval already decided (${current?.status === 'pending' ? 'expired' : current?.status})`)
 }
 
-/** Says who has approved, and until when the approval can be withdrawn. Clients do not read who is in the team. */
-async function alreadyHeld(tx: Pick<Tx, 'db'>, id: string, reader: Actor): Promise<Problem> {
+/** Says who has approved, and how long the approval can be withdrawn. Clients do not read who is in the team. */
+async function alreadyHeld(tx: Pick<Tx, 'db' | 'world'>, id: string, reader: Actor): Promise<Problem> {
   if (reader.kind === 'client') return conflict('the team is deciding about this: read it again in a minute')
   const [row] = await findHeldApproval(tx.db, { id })
   const held = row && parseHeld(row)
   if (!held) return conflict('another decision was made at the same moment: read the approval again')
   const { kind, id: byId } = held.by
+  const left = Math.max(1, Math.ceil((Date.parse(row.held_until ?? '') - tx.world.clock.now()) / 1_000))
+  const counts = `it counts in ${left} ${left === 1 ? 'second' : 'seconds'}`
+  if (kind === reader.kind && byId === reader.id)
+    return conflict(`you have approved this already: ${counts}, unless you withdraw it`)
   const name = (await nameActors(tx.db, [held.by]))(kind, byId)?.name ?? 'another person'
-  return conflict(`${name} has approved this already: it counts from ${row.held_until} on, unless ${name} withdraws it`)
+  return conflict(`${name} has approved this already: ${counts}, unless ${name} withdraws it`)
 }

@@ -91,16 +91,22 @@ eachStore((store) => {
         people.map((person) => decide(app(), person, approval, 'approve', { hold_s: 60 })),
       )
       expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
-      const { by, until } = (await readApproval(app(), approval)).held
-      const error = `${by.name} has approved this already: it counts from ${until} on, unless ${by.name} withdraws it`
-      for (const { status, body } of answers)
-        if (status !== 200) expect({ status, body }).toEqual({ status: 409, body: { error } })
+      const { by } = (await readApproval(app(), approval)).held
+      const counts = 'has approved this already: it counts in 60 seconds, unless'
+      const error = `${by.name} ${counts} ${by.name} withdraws it`
+      const own = 'you have approved this already: it counts in 60 seconds, unless you withdraw it'
+      for (const [n, { status, body }] of answers.entries())
+        if (status !== 200)
+          expect({ status, body }).toEqual({ status: 409, body: { error: people[n]?.id === by.id ? own : error } })
       for (const [decision, body] of [
         ['approve', {}],
         ['reject', {}],
         ['revise', { note: 'Shorter.' }],
       ] as const)
-        expect(await decide(app(), second, approval, decision, body)).toMatchObject({ status: 409, body: { error } })
+        expect(await decide(app(), by.id === second.id ? owner : second, approval, decision, body)).toMatchObject({
+          status: 409,
+          body: { error },
+        })
       await app().clock.advance(60_000)
       await expect.poll(async () => (await readApproval(app(), approval)).decided_by?.id).toBe(by.id)
     })
@@ -156,7 +162,14 @@ eachStore((store) => {
       await setPayload(made.approval, '{"text":"hello"}')
       await app().clock.advance(5_000)
       expect(await app().finished(made.task)).toMatchObject({ status: 'succeeded' })
-      await app().clock.advance(35_000)
+      await app().clock.advance(30_000)
+      await expect
+        .poll(async () => {
+          await app().clock.advance(1_000)
+          const held = app().ctx.db.selectFrom('approvals').select('held').where('id', '=', dropped.approval)
+          return held.executeTakeFirst()
+        })
+        .toEqual({ held: null })
       await setPayload(dropped.approval, '{"text":"hello"}')
       expect(await readApproval(app(), dropped.approval)).toMatchObject({
         status: 'pending',

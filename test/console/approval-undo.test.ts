@@ -188,6 +188,19 @@ describe('undo an approval of high risk', () => {
     await console().call('POST', `/v1/approvals/${await approvalOf(task)}/reject`)
   })
 
+  test('batch: on a phone the panel is on the screen, and an unknown approval in the URL leaves the list', async () => {
+    const task = await pay('P-2')
+    const viewport = { width: 390, height: 760 }
+    const page = await open('/approvals?id=apr_unknown', { viewport, expected: /status of 404/ })
+    await page.getByText('This approval does not exist, or it belongs to another project.').waitFor()
+    await page.getByLabel('Select all').check()
+    const approve = page.getByRole('region', { name: 'Selected approvals' }).getByRole('button', { name: 'Approve 1' })
+    const box = await approve.boundingBox()
+    expect(box && box.y >= 0 && box.y + box.height <= viewport.height).toBe(true)
+    expect(await accessibilityViolations(page)).toEqual([])
+    await console().call('POST', `/v1/approvals/${await approvalOf(task)}/reject`)
+  })
+
   test('batch: it says what it does, can be undone, and shows what was approved and what failed', async () => {
     const tasks = []
     for (const amount of [100, 150, 199.9, 0.1]) tasks.push(await pay(`B-${amount}`, amount))
@@ -195,8 +208,14 @@ describe('undo an approval of high risk', () => {
     const panel = page.getByRole('region', { name: 'Selected approvals' })
     await page.getByLabel('Select all').check()
     await panel.getByText('4 refunds, $450.00').waitFor()
-    await panel.getByRole('button', { name: 'Approve 4' }).click()
+    // The focus is on the checkbox.
+    await page.keyboard.press('a')
     await panel.getByRole('button', { name: /press again to confirm/ }).click()
+    await undo(page).waitFor()
+    const other = await console().open('/tasks')
+    await other.getByRole('status').getByText('4 refunds, $450.00').waitFor()
+    expect(await undo(other).count()).toBe(1)
+    await other.close()
     await undo(page).click()
     await panel.getByRole('button', { name: 'Approve 4' }).waitFor()
     for (const task of tasks) expect(await statusOf(task)).toBe('awaiting_approval')

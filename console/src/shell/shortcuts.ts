@@ -3,7 +3,7 @@ import { useEffect, useEffectEvent } from 'react'
 export type Shortcuts = Record<string, (event: KeyboardEvent) => void>
 
 /**
- * Keyboard shortcuts of a page, by KeyboardEvent.key. They are off in text fields, with a modifier key, and while a
+ * Keyboard shortcuts of a page, by KeyboardEvent.key. They are off in text fields and selects, with a modifier key, and while a
  * dialog is open.
  */
 export function useShortcuts(keys: Shortcuts): void {
@@ -22,6 +22,10 @@ export function useShortcuts(keys: Shortcuts): void {
   }, [])
 }
 
+/** The types of inputs in which letters write nothing. */
+const WITHOUT_TEXT = ['checkbox', 'radio', 'button', 'submit', 'reset', 'file', 'range', 'color']
+
 function isTextInput(target: EventTarget | null): boolean {
-  return target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
+  if (target instanceof HTMLInputElement) return !WITHOUT_TEXT.includes(target.type)
+  return target instanceof HTMLElement && (target.isContentEditable || /^(TEXTAREA|SELECT)$/.test(target.tagName))
 }

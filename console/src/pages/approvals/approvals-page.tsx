@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { ChevronLeft, ChevronRight } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
-import { errorMessage } from '../../api/http.ts'
+import { ApiError, errorMessage } from '../../api/http.ts'
 import { approvalQuery, approvalsQuery, sessionQuery, waitsForTeamQuery } from '../../api/queries.ts'
 import type { Approval, ApprovalStatus } from '../../api/types.ts'
 import type { ApprovalsSearch } from '../../search-params.ts'
@@ -38,6 +38,8 @@ export function ApprovalsPage() {
   const index = approvals.findIndex(({ approval_id }) => approval_id === shownId)
   const linked = useLinkedApproval(data && index < 0 ? id : undefined)
   const open = useLastShown(approvals[index] ?? linked.data, id)
+  // If the URL names an approval that does not exist, the others can be opened.
+  const hasOthers = !linked.isLoading && approvals.length > 0
   const show = (approval: Approval | undefined) => {
     void navigate({ search: (old) => withId(old, approval?.approval_id), replace: true })
     // On a phone the list is below the open approval.
@@ -65,10 +67,12 @@ export function ApprovalsPage() {
   return (
     <Page title={approvalsText.title} actions={<PageActions canDecide={canDecide} />}>
       <StatusTabs />
-      {(error ?? linked.error) && <ErrorMessage message={errorMessage(error ?? linked.error)} />}
+      {(error ?? linked.error) && <ErrorMessage message={error ? errorMessage(error) : linkErrorText(linked.error)} />}
       {(isPending || areDetailsLoading || (linked.isLoading && !open)) && <Placeholder className="h-96" />}
-      {data && !open && !linked.isLoading && batch.selected.length === 0 && <NoApprovals status={status} />}
-      {!areDetailsLoading && (open || batch.selected.length > 0) && (
+      {data && !open && !linked.isLoading && approvals.length === 0 && batch.selected.length === 0 && (
+        <NoApprovals status={status} />
+      )}
+      {!areDetailsLoading && (open || hasOthers || batch.selected.length > 0) && (
         <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-4 xl:grid-cols-[22rem_minmax(0,48rem)]">
           <div className="flex min-w-0 flex-col gap-4 xl:col-start-2">
             {batch.selected.length > 0 && <BatchPanel batch={batch} onClear={clear} />}
@@ -82,7 +86,7 @@ export function ApprovalsPage() {
             )}
             {open?.status === 'pending' && <ActionSuggestion wedge={open.wedge} action={open.action} />}
           </div>
-          <div className="xl:col-start-1 xl:row-start-1">
+          <div className={`xl:col-start-1 xl:row-start-1 ${batch.selected.length > 0 ? 'max-xl:pb-[60dvh]' : ''}`}>
             <ApprovalList approvals={approvals} open={open} batch={selection} onOpen={show} />
           </div>
         </div>
@@ -109,6 +113,9 @@ function ListPosition({ index, count, onStep }: { index: number; count: number; 
     </nav>
   )
 }
+
+const linkErrorText = (error: unknown): string =>
+  error instanceof ApiError && error.status === 404 ? approvalsText.notFound : errorMessage(error)
 
 function PageActions({ canDecide }: { canDecide: boolean }) {
   return (

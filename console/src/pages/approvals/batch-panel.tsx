@@ -22,12 +22,15 @@ export function BatchPanel({ batch, onClear }: { batch: ApprovalBatch; onClear: 
   const { selected, outcomes } = batch
   const decided = outcomes.size > 0
   return (
-    <section aria-label={text.label} className="panel flex flex-col gap-3 border-accent p-5">
+    <section
+      aria-label={text.label}
+      className="panel flex flex-col gap-3 border-accent p-5 max-xl:fixed max-xl:inset-x-2 max-xl:bottom-2 max-xl:z-30 max-xl:max-h-[60dvh] max-xl:overflow-y-auto max-xl:p-4 max-xl:shadow-lg"
+    >
       <h2 className="text-base font-semibold">{decided ? batchSummary(batch) : text.selected(selected.length)}</h2>
       <ul
         aria-label={text.label}
         tabIndex={0}
-        className="max-h-60 divide-y divide-line overflow-y-auto rounded-md border border-line"
+        className="max-h-60 shrink-0 max-xl:max-h-24 divide-y divide-line overflow-y-auto rounded-md border border-line"
       >
         {selected.map((approval) => (
           <li key={approval.approval_id} className="flex items-start gap-3 px-3 py-1.5">

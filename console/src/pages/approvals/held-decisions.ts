@@ -16,7 +16,7 @@ export interface HeldDecision {
   held: Held
 }
 
-/** The approvals that were made together in this tab. After a reload each is listed alone. */
+/** The approvals that were made together in this tab. After a reload those that are held have one button. */
 const batches: (readonly string[])[] = []
 
 export const rememberBatch = (approvalIds: readonly string[]): void => void batches.push(approvalIds)
@@ -24,14 +24,14 @@ export const rememberBatch = (approvalIds: readonly string[]): void => void batc
 /** What the reader has approved and can still undo, oldest first. The service holds it, so a reload loses nothing. */
 export function useHeldDecisions(): HeldDecision[] {
   const { data: own = [] } = useQuery(heldByReaderQuery)
-  const groups = Map.groupBy(own, ({ approval_id: id }) => batches.findLast((ids) => ids.includes(id)) ?? id)
+  const groups = Map.groupBy(own, ({ approval_id: id }) => batches.findLast((ids) => ids.includes(id)) ?? null)
   return [...groups.values()]
     .flatMap((approvals) => toDecision(approvals) ?? [])
     .toSorted((a, b) => a.held.until.localeCompare(b.held.until))
 }
 
 function toDecision(approvals: readonly Approval[]): HeldDecision | null {
-  const [first] = approvals
+  const [first] = approvals.toSorted((a, b) => (a.held?.until ?? '').localeCompare(b.held?.until ?? ''))
   if (!first?.held) return null
   const approvalIds = approvals.map(({ approval_id }) => approval_id)
   const summary = approvals.length > 1 ? batchTotals(approvals) : approvalSummary(first)

@@ -97,6 +97,7 @@ export const approvalsText = {
   },
   requested: 'requested',
   openTask: 'Open task',
+  notFound: 'This approval does not exist, or it belongs to another project.',
   sha256: (prefix: string) => `sha256 ${prefix}`,
   roleHint: 'Ask an operator to decide.',
   payload: {

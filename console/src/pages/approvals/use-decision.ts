@@ -5,6 +5,7 @@ import { approvalQuery, approvalsQuery, heldByReaderQuery, sessionQuery } from '
 import type { Approval, DecisionResult, JsonObject } from '../../api/types.ts'
 import { showToast } from '../../ui/toast.tsx'
 import { approvalSummary } from './approval-summary.ts'
+import { rememberBatch } from './held-decisions.ts'
 import { forgetDecisionTexts } from './kept-texts.ts'
 import { hasVoted } from './may-decide.ts'
 import { approvalsText } from './text.ts'
@@ -37,6 +38,7 @@ export function useDecision(approval: Approval, onDecided: () => void): SendDeci
       const { approval_id: id } = approval
       forgetDecisionTexts(approval)
       if (result.decision === 'held') {
+        rememberBatch([id])
         const withHeld = <T extends Approval>(one: T): T =>
           one.approval_id === id ? { ...one, held: result.held } : one
         queries.setQueryData(approvalsQuery('pending').queryKey, (list) => list?.map(withHeld))
