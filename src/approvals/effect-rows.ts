@@ -80,3 +80,8 @@ export function listEffects(db: Db, taskId: string, page: PageQuery): Promise<Ef
   const query = db.selectFrom('effects').selectAll().where('task_id', '=', taskId)
   return listNewestPage(db, query, page, [], ['approval_id'])
 }
+
+/** The actions of a task that were sent and failed. */
+export const listFailedEffects = prepareQuery<{ task_id: string }, Pick<EffectRow, 'approval_id'>>((db, arg) =>
+  db.selectFrom('effects').select('approval_id').where('task_id', '=', arg('task_id')).where('outcome', '=', 'failed'),
+)

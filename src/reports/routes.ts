@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { listFailedEffects } from '../approvals/effect-rows.ts'
 import { defineRead, nameRoutes } from '../http/route.ts'
 import { taskInScope } from '../tasks/routes.ts'
 import { readReportSums, summariseAnalytics } from './analytics.ts'
@@ -41,7 +42,8 @@ export const reportRoutes = nameRoutes({
 
   getTaskTrace: defineRead('/v1/tasks/:id/trace', {
     summary: 'Read the trace of a task',
-    description: "A tree of spans, computed from the task's events.",
+    description:
+      "A tree of spans, computed from the task's events. An approval whose action failed, such as a reply that was not delivered, is failed.",
     responses: { 200: TaskTraceView },
     find: taskInScope,
     async handle({ ctx, subject }) {
@@ -50,7 +52,9 @@ export const reportRoutes = nameRoutes({
       const whole = events[0]?.seq === 1 ? events : []
       // The row knows what the log of a run cannot tell yet, such as that it waits in the queue.
       const { status, log_pruned_at } = subject
-      return { ...buildTrace(subject.id, whole), status, log_pruned_at }
+      const failed = await listFailedEffects(ctx.db, { task_id: subject.id })
+      const failedActions = new Set(failed.map(({ approval_id }) => approval_id))
+      return { ...buildTrace(subject.id, whole, failedActions), status, log_pruned_at }
     },
   }),
 })

@@ -24,10 +24,14 @@ export type Trace = { task_id: string; status: string; root: TraceSpan | null }
  * Builds a tree from the log of a task: the task, its steps, and in each step the tool calls, model calls and approvals
  * that began in it. `status` is derived from the log alone; an empty log means a queued task.
  */
-export function buildTrace(taskId: string, events: readonly TraceEvent[]): Trace {
+export function buildTrace(
+  taskId: string,
+  events: readonly TraceEvent[],
+  failedActions: ReadonlySet<string> = new Set(),
+): Trace {
   const [first, ...others] = events.toSorted((a, b) => a.seq - b.seq)
   if (!first) return { task_id: taskId, status: 'queued', root: null }
-  const build = beginTrace(first)
+  const build = { ...beginTrace(first), failedActions }
   for (const event of first.type === 'task.created' ? others : [first, ...others]) {
     if (build.ended === null) applyEvent(build, event)
   }
@@ -43,9 +47,11 @@ type TraceBuild = {
   /** The earliest time at which the next model call can have begun, for charges that do not say how long it took. */
   idleSince: string
   ended: string | null
+  /** The approvals whose actions failed after they were approved. */
+  failedActions: ReadonlySet<string>
 }
 
-function beginTrace(first: TraceEvent): TraceBuild {
+function beginTrace(first: TraceEvent): Omit<TraceBuild, 'failedActions'> {
   const created = first.type === 'task.created'
   const { status: _, ...attributes } = created ? first.data : {}
   const name = [attributes.wedge, attributes.task_type].filter((part) => typeof part === 'string').join('/')
@@ -96,7 +102,8 @@ function resolveApproval(build: TraceBuild, event: TraceEvent): void {
   if (!build.waiting.has(key)) {
     build.waiting.set(key, openSpan(build, event, 'approval', text(event.data.action) ?? 'approval'))
   }
-  endSpanByKey(build, key, event, event.data.decision !== 'rejected')
+  const isFailed = build.failedActions.has(text(event.data.approval_id) ?? '')
+  endSpanByKey(build, key, event, event.data.decision !== 'rejected' && !isFailed)
 }
 
 function chargeModel(build: TraceBuild, event: TraceEvent): void {

@@ -79,6 +79,11 @@ describe('the tree of a trace', () => {
     ])
   })
 
+  test('an approval whose action failed is failed', () => {
+    const spans = all(buildTrace('task_1', fullLog, new Set(['apr_1'])).root)
+    expect(spans.filter(({ kind }) => kind === 'approval').map(({ status }) => status)).toEqual(['failed', 'ok'])
+  })
+
   test('the spans have the data of their events', () => {
     const spans = all(buildTrace('task_1', fullLog).root)
     const attributes = (id: string) => spans.find((span) => span.span_id === id)?.attributes

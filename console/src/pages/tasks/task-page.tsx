@@ -67,6 +67,8 @@ function TaskBody({ task }: { task: Task }) {
   const isErrorFirst = hadError || task.error?.reason === 'connection_missing'
   const effectPages = useInfiniteQuery(effectsQuery(task.id))
   const effects = effectPages.data
+  const failed = effects?.filter(({ outcome }) => outcome === 'failed') ?? []
+  const failedActions = new Set(failed.map(({ approval_id }) => approval_id))
   const counts: Partial<Record<TaskTab, number | null>> = {
     effects: effects?.length ?? null,
     events: log.state === 'opening' ? null : log.events.length,
@@ -84,7 +86,12 @@ function TaskBody({ task }: { task: Task }) {
         {/* As high as the timeline, so that the content below does not move while data loads. */}
         <div className="flex min-h-[max(20rem,calc(100dvh-15rem))] min-w-0 flex-col">
           {view === 'timeline' && (
-            <Timeline timeline={log.timeline} state={log.state} isFinished={task.finished_at !== null} />
+            <Timeline
+              timeline={log.timeline}
+              state={log.state}
+              isFinished={task.finished_at !== null}
+              failedActions={failedActions}
+            />
           )}
           {view === 'trace' && <TraceView task={task} events={log.events.length} />}
           {view === 'effects' && <EffectList taskId={task.id} effects={effects} more={effectPages} />}

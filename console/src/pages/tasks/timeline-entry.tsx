@@ -16,13 +16,13 @@ import { tasksText } from './text.ts'
 const text = tasksText.timeline
 
 /** One line of the timeline: time, icon and content; details can be expanded. */
-export function TimelineEntryView({ entry }: { entry: TimelineEntry }) {
+export function TimelineEntryView({ entry, isFailed }: { entry: TimelineEntry; isFailed: boolean }) {
   if (entry.kind === 'step') return <StepHeading label={entry.label} ts={entry.ts} />
   return (
     <div className="grid grid-cols-[5.75rem_1.25rem_minmax(0,1fr)] gap-x-2 px-4 py-1 max-sm:grid-cols-[1.25rem_minmax(0,1fr)]">
       <TimeOfDay ts={entry.ts} className="truncate font-mono text-xs leading-5 text-muted max-sm:hidden" />
       <span className="flex h-5 items-center text-muted">{ICONS[entry.kind]}</span>
-      <div className="min-w-0">{entryContent(entry)}</div>
+      <div className="min-w-0">{entryContent(entry, isFailed)}</div>
     </div>
   )
 }
@@ -40,7 +40,7 @@ const ICONS: Record<Exclude<TimelineEntry['kind'], 'step'>, ReactNode> = {
   finished: <Flag size={14} aria-hidden />,
 }
 
-function entryContent(entry: Exclude<TimelineEntry, { kind: 'step' }>): ReactNode {
+function entryContent(entry: Exclude<TimelineEntry, { kind: 'step' }>, isFailed: boolean): ReactNode {
   switch (entry.kind) {
     case 'text':
       return <p className="break-words whitespace-pre-wrap">{entry.text}</p>
@@ -49,7 +49,7 @@ function entryContent(entry: Exclude<TimelineEntry, { kind: 'step' }>): ReactNod
     case 'tool':
       return <ToolEntry entry={entry} />
     case 'approval':
-      return <ApprovalEntry entry={entry} />
+      return <ApprovalEntry entry={entry} isFailed={isFailed} />
     case 'validated':
       return <ValidationEntry ok={entry.ok} errors={entry.errors} />
     case 'artifact':
@@ -123,7 +123,13 @@ function toActionAmount(value: Json | undefined): ActionAmount | null {
   }
 }
 
-function ApprovalEntry({ entry }: { entry: Extract<TimelineEntry, { kind: 'approval' }> }) {
+function ApprovalEntry({
+  entry,
+  isFailed,
+}: {
+  entry: Extract<TimelineEntry, { kind: 'approval' }>
+  isFailed: boolean
+}) {
   const { request, decision, decidedAt } = entry
   const connection = request['connection'] ? toText(request['connection']) : null
   const isEdited = decision?.['edited'] === true
@@ -149,10 +155,13 @@ function ApprovalEntry({ entry }: { entry: Extract<TimelineEntry, { kind: 'appro
       <summary className="flex flex-wrap items-center gap-2">
         <span className="font-medium">{approvalSummary(approval)}</span>
         {decision ? (
-          <Tag tone={decisionTone(isQuestion, result)}>{decisionLabel(isQuestion, isEdited, result)}</Tag>
+          <Tag tone={isFailed ? 'off' : decisionTone(isQuestion, result)}>
+            {decisionLabel(isQuestion, isEdited, result)}
+          </Tag>
         ) : (
           <Tag tone="wait">{isQuestion ? text.asked(toText(request['to'])) : text.requested}</Tag>
         )}
+        {isFailed && <Tag tone="bad">{text.failed}</Tag>}
         {waited !== null && (
           <span className="text-xs text-wait tabular-nums">{text.decidedIn(formatDuration(waited))}</span>
         )}

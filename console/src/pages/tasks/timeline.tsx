@@ -1,6 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { ArrowDown } from 'lucide-react'
 import { memo, type RefObject, type UIEvent, useEffect, useRef, useState } from 'react'
+import { toText } from '../../api/json.ts'
 import type { TaskLogState } from '../../api/task-log.ts'
 import type { TimelineEntry, TaskTimeline } from './task-timeline.ts'
 import { tasksText } from './text.ts'
@@ -15,10 +16,13 @@ export function Timeline({
   timeline,
   state,
   isFinished,
+  failedActions,
 }: {
   timeline: TaskTimeline
   state: TaskLogState['state']
   isFinished: boolean
+  /** The approvals whose actions failed, such as replies that were not delivered. */
+  failedActions: ReadonlySet<string>
 }) {
   const scroller = useRef<HTMLDivElement>(null)
   const { entries } = timeline
@@ -55,7 +59,10 @@ export function Timeline({
                   className="absolute inset-x-0"
                   style={{ transform: `translateY(${start}px)` }}
                 >
-                  <TimelineLine item={item} />
+                  <TimelineLine
+                    item={item}
+                    isFailed={item.kind === 'approval' && failedActions.has(approvalIdOf(item))}
+                  />
                 </div>
               )
             )
@@ -99,7 +106,11 @@ function JumpToLive({ onClick }: { onClick: () => void }) {
   )
 }
 
-const TimelineLine = memo(({ item }: { item: TimelineEntry }) => <TimelineEntryView entry={item} />)
+const TimelineLine = memo(({ item, isFailed }: { item: TimelineEntry; isFailed: boolean }) => (
+  <TimelineEntryView entry={item} isFailed={isFailed} />
+))
+
+const approvalIdOf = ({ request }: Extract<TimelineEntry, { kind: 'approval' }>) => toText(request['approval_id'])
 
 function EmptyTimeline({ state }: { state: TaskLogState['state'] }) {
   const message = state === 'lost' ? text.unreachable : text.waitingToStart
