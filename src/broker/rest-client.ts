@@ -2,6 +2,7 @@ import { objectField, objectListField, textField } from '../base/json-fields.ts'
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
 import { Problem } from '../base/problem.ts'
 import { parseStrictJson } from '../base/strict-json.ts'
+import { removeTrailingSlashes } from '../base/trailing-slashes.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import { CALL_TIMEOUT_MS, createEgressClient, EgressError, MAX_CALL_BYTES } from '../egress/http-client.ts'
 import { createSecretMask, type SecretMask } from '../vault/mask-secrets.ts'
@@ -131,7 +132,7 @@ async function callBroker(
   path: string,
   { body, headers = {}, maxBytes }: BrokerCallOptions,
 ): Promise<BrokerResponse> {
-  const base = ctx.config.brokerBaseUrl.replace(/\/+$/, '')
+  const base = removeTrailingSlashes(ctx.config.brokerBaseUrl)
   const key = ctx.world.env('BROKER_API_KEY') ?? ''
   const response = await createEgressClient(ctx, { trusted: [new URL(base).hostname] }).request({
     url: `${base}/api/v3.1/${path}`,

@@ -1,5 +1,6 @@
 import type { SettingsEnv } from '../contract/settings.ts'
 import { parseHttpUrl } from './http-url.ts'
+import { removeTrailingSlashes } from '../base/trailing-slashes.ts'
 
 /** The collector for traces of finished tasks, from the settings that OpenTelemetry defines. */
 export interface OtlpConfig {
@@ -46,7 +47,8 @@ function readSampler(text: string | undefined): (typeof SAMPLERS)[number] {
   return sampler
 }
 
-const tracesUrl = (base: string) => `${endpointUrl('OTEL_EXPORTER_OTLP_ENDPOINT', base).replace(/\/+$/, '')}/v1/traces`
+const tracesUrl = (base: string) =>
+  `${removeTrailingSlashes(endpointUrl('OTEL_EXPORTER_OTLP_ENDPOINT', base))}/v1/traces`
 
 function endpointUrl(name: string, text: string): string {
   const url = parseHttpUrl(name, text)

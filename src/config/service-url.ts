@@ -1,4 +1,5 @@
 import type { Config } from './config.ts'
+import { removeTrailingSlashes } from '../base/trailing-slashes.ts'
 
 /** The address of a path of this service, as others reach it. Without SVC_PUBLIC_URL only this machine can. */
 export function serviceUrl(
@@ -6,5 +7,5 @@ export function serviceUrl(
   path: string,
 ): string {
   const localUrl = `http://${host.includes(':') ? `[${host}]` : host}:${chosenPort}`
-  return `${(publicUrl ?? localUrl).replace(/\/+$/, '')}${path}`
+  return `${removeTrailingSlashes(publicUrl ?? localUrl)}${path}`
 }

@@ -1,11 +1,12 @@
 import { badRequest } from '../base/problem.ts'
+import { removeTrailingSlashes } from '../base/trailing-slashes.ts'
 
 /** The URL of a read; a path that is not below the connection's base URL is a 400. */
 export function resolveReadUrl(base: string, path: string): URL {
   const root = new URL(base)
   root.search = ''
   root.hash = ''
-  const folder = root.pathname.replace(/\/+$/, '')
+  const folder = removeTrailingSlashes(root.pathname)
   refuseAbsolutePath(path)
   const url = new URL(`${root.origin}${folder}/${path.replace(/^\//, '')}`)
   const inside = url.pathname === folder || url.pathname.startsWith(`${folder}/`)

@@ -27,13 +27,14 @@ export function fillPlaceholders(template: Json, valueOf: (root: string) => Json
   return Object.fromEntries(Object.entries(template).map(([key, value]) => [key, fillPlaceholders(value, valueOf)]))
 }
 
-const PLACEHOLDER = /\{\{\s*([^{}]+?)\s*\}\}/g
-const ONLY_PLACEHOLDER = /^\{\{\s*([^{}]+?)\s*\}\}$/
+/** The blanks around the path are removed later: an expression for them takes minutes for a long row of blanks. */
+const PLACEHOLDER = /\{\{([^{}]+)\}\}/g
+const ONLY_PLACEHOLDER = /^\{\{([^{}]+)\}\}$/
 
 function fillText(text: string, valueOf: (root: string) => Json | undefined): Json {
   const only = ONLY_PLACEHOLDER.exec(text)?.[1]
-  if (only !== undefined) return lookUpPath(only, valueOf)
-  return text.replace(PLACEHOLDER, (_, path: string) => toPlaceholderText(lookUpPath(path, valueOf)))
+  if (only !== undefined) return lookUpPath(only.trim(), valueOf)
+  return text.replace(PLACEHOLDER, (_, path: string) => toPlaceholderText(lookUpPath(path.trim(), valueOf)))
 }
 
 function lookUpPath(path: string, valueOf: (root: string) => Json | undefined): Json {
@@ -73,7 +74,7 @@ function callProblems(call: Json): string[] {
 }
 
 function placeholderProblems(turn: JsonObject, first: boolean): string[] {
-  const paths = [...JSON.stringify(turn).matchAll(PLACEHOLDER)].map((match) => match[1] ?? '')
+  const paths = [...JSON.stringify(turn).matchAll(PLACEHOLDER)].map((match) => (match[1] ?? '').trim())
   return paths.flatMap((path) => {
     const root = path.split('.')[0]
     if (root === 'input') return []

@@ -37,7 +37,8 @@ type ThreadChange = z.infer<typeof ThreadChange>
 
 /**
  * Changes a thread in one transaction. The locks are taken in the order of every writer: channel, tasks, thread, audit
- * log. The channel is locked so that no message queues a task meanwhile. Reading leaves no audit entry, because it changes nothing that others rely on.
+ * log. The channel is locked so that no message queues a task meanwhile. Reading leaves no audit entry, because it
+ * changes nothing that others rely on.
  */
 export function changeThread(ctx: Ctx, scope: ProjectScope, was: ThreadRow, change: ThreadChange): Promise<ThreadRow> {
   return inTx(ctx, async (tx) => {

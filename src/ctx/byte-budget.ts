@@ -1,11 +1,12 @@
 /**
  * How much of the free memory one owner may use. With 256 MiB, one owner can join a body of 50 MiB while another
- * one holds or joins its own. */
+ * one holds or joins its own.
+ */
 const SHARE_OF_FREE = 2
 
 /**
- * Limits the bytes that calls without a verified signature keep in memory at the same time. Each owner may use at most twice
- * the memory that is free, so some memory stays free for the next owner, however many there are.
+ * Limits the bytes that calls without a verified signature keep in memory at the same time. Each owner may use at most
+ * twice the memory that is free, so some memory stays free for the next owner, however many there are.
  */
 export class ByteBudget {
   readonly #max: number

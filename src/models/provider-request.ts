@@ -3,6 +3,7 @@ import type { ModelProvider } from '../contract/agent-protocol.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { ProviderRequest } from './provider-call.ts'
 import { PROVIDER_KEY_SETTINGS } from './provider-keys.ts'
+import { removeTrailingSlashes } from '../base/trailing-slashes.ts'
 
 /** A stream sends something every few seconds; a response that is not streamed comes only when the model is done. */
 const STREAM_IDLE_TIMEOUT_MS = 120_000
@@ -35,7 +36,7 @@ export function toProviderRequest(
     ...(provider === 'anthropic' ? anthropicHeaders(key, sandboxHeaders) : openaiHeaders(key)),
   }
   return {
-    url: new URL(`${baseUrl.replace(/\/+$/, '')}/${path}`),
+    url: new URL(`${removeTrailingSlashes(baseUrl)}/${path}`),
     headers,
     key,
     text,

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { rehearsalProblems } from '../../src/contract/rehearsal.ts'
+import { fillPlaceholders, rehearsalProblems } from '../../src/contract/rehearsal.ts'
 
 describe('rehearsal problems', () => {
   test('a valid rehearsal has no problems', () => {
@@ -42,4 +42,22 @@ describe('rehearsal problems', () => {
   ])('the rehearsal %j has the problem: %s', (script, problem) => {
     expect(rehearsalProblems(script)).toContain(problem)
   })
+})
+
+test.each([
+  ['{{input.name}}', 'Ada'],
+  ['{{  input.name }}', 'Ada'],
+  ['{{ input }}', { name: 'Ada' }],
+  ['{{ }}', null],
+  ['{{}} and {{ input.other }}', '{{}} and '],
+  ['Hello {{ input.name }}: {{input}}', 'Hello Ada: {"name":"Ada"}'],
+  ['{{{input.name}}}', '{Ada}'],
+])('the template %j becomes %j', (template, result) => {
+  expect(fillPlaceholders(template, (root) => (root === 'input' ? { name: 'Ada' } : undefined))).toEqual(result)
+})
+
+test('a placeholder of very many blanks that does not end takes no time', () => {
+  const template = `{{${' '.repeat(8_000)}{`
+  expect(fillPlaceholders(template, () => 'found') === template).toBe(true)
+  expect(rehearsalProblems([{ say: template, output: null }])).toEqual([])
 })

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../base/json.ts'
 import { textField, tryParseJsonObject } from '../../base/json-fields.ts'
 import { badRequest } from '../../base/problem.ts'
+import { removeTrailingSlashes } from '../../base/trailing-slashes.ts'
 import { authorizeRequest } from '../../connections/auth/authorize-request.ts'
 import { isRedirect, requireConfigUrl } from '../../connections/executors/http-request.ts'
 import type { Connection } from '../../connections/rows.ts'
@@ -22,7 +23,7 @@ export function toReplyPayload({ lastInbound }: ChannelConversation, { text, fil
 /** An address of the provider's API: below `config.base_url` of the connection if it is set. */
 export function providerUrl(connection: Connection, defaultBase: string, path: string): URL {
   const base = connection.config.base_url === undefined ? defaultBase : requireConfigUrl(connection, 'base_url')
-  return new URL(`${base.replace(/\/+$/, '')}${path}`)
+  return new URL(`${removeTrailingSlashes(base)}${path}`)
 }
 
 /** True for an address of the provider itself. The connection's credential must not be sent to any other server. */

@@ -1,4 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts'
+import { removeTrailingSlashes } from '../../base/trailing-slashes.ts'
 import { ImportProblem, resolveRef, toTextOrEmpty } from './openapi-document.ts'
 import { type ListedOperation, parametersOf } from './openapi-list.ts'
 import { placeParameters } from './openapi-parameters.ts'
@@ -102,7 +103,7 @@ export function baseUrlOf(document: JsonObject, given: string | undefined): stri
   if (url === '') throw new ImportProblem('the document names no server')
   if (/[{}]/.test(filled)) throw new ImportProblem(`its server '${url}' has a variable without a default`)
   if (!/^https?:\/\//i.test(filled)) throw new ImportProblem(`its server '${url}' is not a whole address`)
-  return filled.replace(/\/+$/, '')
+  return removeTrailingSlashes(filled)
 }
 
 const defaultOf = (variable: Json | undefined): string | null =>

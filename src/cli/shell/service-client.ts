@@ -1,6 +1,7 @@
 import type { ReadableStream } from 'node:stream/web'
 import { tryParseJsonObject, objectListField } from '../../base/json-fields.ts'
 import type { Json, JsonObject } from '../../base/json.ts'
+import { removeTrailingSlashes } from '../../base/trailing-slashes.ts'
 import { EXIT_CODE, CommandFailure, commandFailed } from './failure.ts'
 
 /** Calls the service over HTTP. An error response becomes a CommandFailure with a hint. */
@@ -16,7 +17,7 @@ export interface ServiceClient {
 }
 
 export function createServiceClient(url: string, apiKey: string | undefined): ServiceClient {
-  const base = url.replace(/\/+$/, '')
+  const base = removeTrailingSlashes(url)
   const key = apiKey?.trim()
   const send = (method: string, path: string, init: RequestOptions) => sendRequest(base, key, method, path, init)
   const call: ServiceClient['call'] = async (method, path, body, headers = {}) => {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { appendAuditEntry } from '../../audit/append.ts'
 import { badRequest } from '../../base/problem.ts'
 import { newToken, tokenHash } from '../../base/tokens.ts'
+import { removeTrailingSlashes } from '../../base/trailing-slashes.ts'
 import { type Ctx, inDurableTx, inTx } from '../../ctx/ctx.ts'
 import type { Actor } from '../../ctx/scope.ts'
 import { type SecretEnvelope, SecretUnavailable } from '../../ctx/vault.ts'
@@ -85,7 +86,7 @@ export function oauthRedirectUri({ config: { publicUrl } }: Ctx): string {
       'set SVC_PUBLIC_URL first: the provider sends the browser back to SVC_PUBLIC_URL/v1/oauth/callback',
     )
   }
-  return `${publicUrl.replace(/\/+$/, '')}/v1/oauth/callback`
+  return `${removeTrailingSlashes(publicUrl)}/v1/oauth/callback`
 }
 
 /** A path of this service. Everything that a browser could take for another host is a 400. */

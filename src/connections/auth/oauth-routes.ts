@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { badRequest } from '../../base/problem.ts'
+import { removeTrailingSlashes } from '../../base/trailing-slashes.ts'
 import type { Ctx } from '../../ctx/ctx.ts'
 import { defineRead, defineWrite, HttpResponse, nameRoutes, openRoute, type RequestHead } from '../../http/route.ts'
 import { requireConnectionInScope } from '../connections.ts'
@@ -93,7 +94,7 @@ function toBrowserResponse({ config }: Ctx, { headers }: RequestHead, { returnTo
       HEADERS,
     )
   }
-  const location = new URL(`${config.publicUrl.replace(/\/+$/, '')}${returnTo}`)
+  const location = new URL(`${removeTrailingSlashes(config.publicUrl)}${returnTo}`)
   if (error === null) location.searchParams.set('oauth', 'connected')
   else location.searchParams.set('oauth_error', error)
   return new HttpResponse(303, null, { ...HEADERS, location: location.href })

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../base/json.ts'
+import { removeTrailingSlashes } from '../../base/trailing-slashes.ts'
 import type { Ctx } from '../../ctx/ctx.ts'
 import type { OutgoingRequest } from '../auth/authorize-request.ts'
 import type { ConnectionTestResult, UpstreamResponse } from '../executors/executor.ts'
@@ -81,7 +82,7 @@ export const jsonBody = (body: object, headers: Record<string, string> = {}) => 
 
 function apiUrl({ baseUrl }: MailApi, connection: Connection, path: string): URL {
   const base = connection.config.base_url === undefined ? baseUrl : requireConfigUrl(connection, 'base_url')
-  return new URL(`${base.replace(/\/+$/, '')}${path}`)
+  return new URL(`${removeTrailingSlashes(base)}${path}`)
 }
 
 /** The provider decides how its secret is sent, whatever the config says. */

@@ -1,5 +1,6 @@
 import { isJsonObject, isNestedDeeperThan, type Json, type JsonObject, ownField } from '../../base/json.ts'
 import { badRequest } from '../../base/problem.ts'
+import { removeTrailingSlashes } from '../../base/trailing-slashes.ts'
 import { listFileReferences } from '../../contract/file-reference.ts'
 import { inlinePayloadFiles, type PayloadFiles } from '../../files/payload-files.ts'
 import type { OutgoingRequest } from '../auth/authorize-request.ts'
@@ -55,7 +56,7 @@ function refuseFilesOutsideBody(operation: Operation, args: JsonObject): void {
 function buildUrl(baseUrl: string, { path, query = {} }: Operation, args: JsonObject): URL {
   const base = new URL(baseUrl)
   const pathname =
-    base.pathname.replace(/\/+$/, '') + fillPath(path, (field) => encodePathPart(field, ownField(args, field)))
+    removeTrailingSlashes(base.pathname) + fillPath(path, (field) => encodePathPart(field, ownField(args, field)))
   const search = encodeForm(toFormFields(mapValues(query, args)))
   const url = new URL(`${base.origin}${pathname}${search === '' ? '' : `?${search}`}`)
   // The URL parser resolves dot segments: a path that it changes is not the path of the operation.
