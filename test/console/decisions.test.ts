@@ -99,6 +99,27 @@ describe('decisions and their traces', () => {
     expect(await page.getByRole('alert').count()).toBe(1)
   })
 
+  test('approvals: after the sign-out, the next person reads nothing of what was typed', async () => {
+    const task = await letter('Typed before the sign-out')
+    const page = await console().open(`/approvals?id=${await approvalOf(task)}`)
+    await page.getByRole('button', { name: 'Edit' }).click()
+    await page.getByLabel('Subject').fill('Only for me')
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.waitForURL('**/sign-in')
+    await page.getByRole('button', { name: 'API key' }).click()
+    await page
+      .getByLabel('API key')
+      .last()
+      .fill((await createMembers(console())).admin)
+    await page.getByRole('button', { name: 'Continue' }).click()
+    // The page is not loaded again.
+    await page.getByRole('link', { name: /^Approvals/ }).click()
+    await page.getByRole('button', { name: /^Approve( with 1 change)? a$/ }).waitFor()
+    expect(await page.getByRole('textbox', { name: 'Subject' }).count()).toBe(0)
+    expect(await page.getByRole('alert').count()).toBe(0)
+    await console().call('POST', `/v1/approvals/${await approvalOf(task)}/reject`)
+  })
+
   test('approvals: a key that is held down is one press, and a form that is submitted twice sends one decision', async () => {
     const task = await letter('Pressed long')
     const page = await console().open(`/approvals?id=${await approvalOf(task)}`)

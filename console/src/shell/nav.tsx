@@ -6,6 +6,7 @@ import * as credential from '../api/credential.ts'
 import { callApi } from '../api/http.ts'
 import { unreadCountQuery } from '../api/conversation-queries.ts'
 import { newestTasksQuery, sessionQuery, waitsForTeamQuery } from '../api/queries.ts'
+import { forgetKeptTexts } from '../pages/approvals/kept-texts.ts'
 import { Button, KeyCap } from '../ui/button.tsx'
 import { CountBadge } from '../ui/tabs.tsx'
 import { uiText } from '../ui/text.ts'
@@ -176,6 +177,7 @@ export function useSignOut(): () => Promise<void> {
     setSessionEnd(null)
     queries.clear()
     forgetUnsent()
+    forgetKeptTexts()
     await navigate({ to: '/sign-in' })
   }
 }

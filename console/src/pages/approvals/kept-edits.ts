@@ -21,3 +21,5 @@ export function keepUndoneEdit(approval: Read & Pick<Approval, 'held'>): void {
 export const keptEdit = (approval: Read): JsonObject | null => edits.get(keyOf(approval)) ?? null
 
 export const forgetEdit = (approval: Read): void => void edits.delete(keyOf(approval))
+
+export const forgetEdits = (): void => edits.clear()

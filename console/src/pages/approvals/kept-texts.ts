@@ -1,6 +1,6 @@
 import { useEffect, useSyncExternalStore } from 'react'
 import type { Approval } from '../../api/types.ts'
-import { forgetEdit } from './kept-edits.ts'
+import { forgetEdit, forgetEdits } from './kept-edits.ts'
 
 type TextKind = 'edit' | 'note' | 'reason' | 'comment'
 
@@ -54,6 +54,12 @@ export const forgetText = (key: string): void => update(kept.filter((one) => one
 export function forgetDecisionTexts(approval: Read): void {
   forgetEdit(approval)
   update(kept.filter(({ approvalId, kind }) => approvalId !== approval.approval_id || kind === 'comment'))
+}
+
+/** Call it at the sign-out: the next person must not read what was typed or edited. */
+export function forgetKeptTexts(): void {
+  forgetEdits()
+  update([])
 }
 
 function update(to: readonly KeptText[]): void {
