@@ -77,14 +77,7 @@ export function ApprovalsPage() {
           <div className="flex min-w-0 flex-col gap-4 xl:col-start-2">
             {batch.selected.length > 0 && <BatchPanel batch={batch} onClear={clear} />}
             {open && <ListPosition index={index} count={approvals.length} onStep={step} />}
-            {open && (
-              <ApprovalCard
-                key={open.approval_id}
-                approval={open}
-                onDecided={batch.selected.length > 0 ? null : () => leave(open)}
-              />
-            )}
-            {open?.status === 'pending' && <ActionSuggestion wedge={open.wedge} action={open.action} />}
+            {open && <OpenApproval approval={open} onDecided={batch.selected.length > 0 ? null : () => leave(open)} />}
           </div>
           <div className={`xl:col-start-1 xl:row-start-1 ${batch.selected.length > 0 ? 'max-xl:pb-[60dvh]' : ''}`}>
             <ApprovalList approvals={approvals} open={open} batch={selection} onOpen={show} />
@@ -92,6 +85,16 @@ export function ApprovalsPage() {
         </div>
       )}
     </Page>
+  )
+}
+
+function OpenApproval({ approval, onDecided }: { approval: Approval; onDecided: (() => void) | null }) {
+  const { approval_id, status, wedge, action } = approval
+  return (
+    <>
+      <ApprovalCard key={approval_id} approval={approval} onDecided={onDecided} />
+      {status === 'pending' && <ActionSuggestion wedge={wedge} action={action} />}
+    </>
   )
 }
 
