@@ -938,8 +938,8 @@ class OutputValidatedEvent(TypedDict):
 
 class ProgressEventData(TypedDict):
     text: str
-    # The run left its process, continues in another one, or continues with another model.
-    state: NotRequired[Literal["parked", "resumed", "model_switched"]]
+    # The run left its process, continues in another one, or continues with another model; or a step needs no approval, because the reply after it needs one.
+    state: NotRequired[Literal["parked", "resumed", "model_switched", "approval_left_out"]]
     # With `model_switched`: the model that the run now uses.
     model: NotRequired[str]
     # Only in the stream of a client: the question to the client that was asked or decided.

@@ -30,7 +30,7 @@ export function describeSteps(newestFirst: readonly StepEvent[]): { at: string; 
 }
 
 function stepText(type: string, data: JsonObject, isOk: ReadonlyMap<Json | undefined, boolean>): string | null {
-  // A run that leaves its process or continues is not something that the agent does.
+  // A text with a state is about the run, and not something that the agent does.
   if (type === 'progress') return data.state === undefined ? textOf(data.text) : null
   const ok = type === 'tool.called' ? isOk.get(data.call_id) : undefined
   if (ok === undefined) return null

@@ -21,7 +21,7 @@ const CLIENT_FIELDS: Partial<Record<EventType, FieldFilter>> = {
     input: tool === 'act' ? onlyCapability(input) : undefined,
   }),
   'tool.result': ({ call_id, tool, ok }) => ({ call_id, tool, ok }),
-  // Clients do not see where a run is executed.
+  // A text with a state is about the run and its rules, and is meant for the founder.
   progress: ({ text, state }) => (state === undefined ? { text: withoutQuestion(text) } : null),
   // Validation errors are internal, like the error of `task.finished`.
   'output.validated': ({ ok }) => ({ ok, errors: [] }),

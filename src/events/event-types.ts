@@ -40,10 +40,10 @@ export const EVENT_DATA = {
   }),
   progress: z.object({
     text: z.string(),
-    state: z
-      .enum(['parked', 'resumed', 'model_switched'])
-      .optional()
-      .meta({ description: 'The run left its process, continues in another one, or continues with another model.' }),
+    state: z.enum(['parked', 'resumed', 'model_switched', 'approval_left_out']).optional().meta({
+      description:
+        'The run left its process, continues in another one, or continues with another model; or a step needs no approval, because the reply after it needs one.',
+    }),
     model: z.string().optional().meta({ description: 'With `model_switched`: the model that the run now uses.' }),
     question_id: z
       .string()

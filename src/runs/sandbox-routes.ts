@@ -8,6 +8,7 @@ import { listReplySteps, matchApprovals } from '../contract/declared-approvals.t
 import { type Ctx, inDurableTx, inTx } from '../ctx/ctx.ts'
 import type { Actor } from '../ctx/scope.ts'
 import { appendEvents } from '../events/append-events.ts'
+import type { NewEvent } from '../events/event-types.ts'
 import { jsonValue, jsonObject, validateFields } from '../http/validate.ts'
 import {
   type RequestHead,
@@ -107,7 +108,8 @@ export const sandboxRoutes = nameRoutes({
       await run.flushLog()
       if (!earlier && (await isApprovedAsReply(ctx, run, tool))) {
         const text = `The reply needs an approval before it goes out, so ${tool} needs none`
-        await inDurableTx(ctx, (tx) => appendEvents(tx, run, [{ type: 'progress', data: { text } }]), run.over.signal)
+        const left: NewEvent = { type: 'progress', data: { text, state: 'approval_left_out' } }
+        await inDurableTx(ctx, (tx) => appendEvents(tx, run, [left]), run.over.signal)
         return { decision: 'allowed' }
       }
       const request = { key, action: tool, payload, path: 'tool', risk: riskOf(run, tool), connection: null } as const

@@ -119,8 +119,10 @@ test.each([
     const tool = await pendingApproval(app, task_id)
     expect(tool).toMatchObject({ action: 'send_report' })
     const events = await app.events(task_id, { until: ({ event }) => event === 'approval.requested' })
-    const texts = events.flatMap(({ data }) => (data.type === 'progress' ? [data.data.text] : []))
-    expect(texts).toEqual(['The reply needs an approval before it goes out, so publish_reply needs none'])
+    const notes = events.flatMap(({ data }) => (data.type === 'progress' ? [data.data] : []))
+    const text = 'The reply needs an approval before it goes out, so publish_reply needs none'
+    // A note with a state is not shown to the client.
+    expect(notes).toEqual([{ text, state: 'approval_left_out' }])
     expect((await app.call(method, `/v1/channels/${chat.channel}`, change)).status).toBeLessThan(300)
     await app.call('POST', `/v1/approvals/${tool.approval_id}/approve`)
     await expect

@@ -1404,8 +1404,8 @@ export type ProgressEvent = {
   ts: string
   data: {
     text: string
-    /** The run left its process, continues in another one, or continues with another model. */
-    state?: 'parked' | 'resumed' | 'model_switched'
+    /** The run left its process, continues in another one, or continues with another model; or a step needs no approval, because the reply after it needs one. */
+    state?: 'parked' | 'resumed' | 'model_switched' | 'approval_left_out'
     /** With `model_switched`: the model that the run now uses. */
     model?: string
     /** Only in the stream of a client: the question to the client that was asked or decided. */

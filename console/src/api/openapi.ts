@@ -1794,10 +1794,10 @@ export interface components {
                 /** @description Only in the stream of a client: the question to the client that was asked or decided. */
                 question_id?: string;
                 /**
-                 * @description The run left its process, continues in another one, or continues with another model.
+                 * @description The run left its process, continues in another one, or continues with another model; or a step needs no approval, because the reply after it needs one.
                  * @enum {string}
                  */
-                state?: "parked" | "resumed" | "model_switched";
+                state?: "parked" | "resumed" | "model_switched" | "approval_left_out";
                 text: string;
             };
             /** @description The same as `seq`. */
