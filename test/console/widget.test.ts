@@ -95,6 +95,7 @@ describe('widget', () => {
     await page.getByLabel('Your message').fill('Hello')
     await page.keyboard.press('Enter')
     await page.getByText('The chat is not available on this page.').waitFor()
+    expect(await accessibilityViolations(page)).toEqual([])
     await console().call('PUT', `/v1/channels/${shop.channel}`, { config: { origins: [shop.origin] } })
     await page.getByRole('button', { name: 'Try again' }).click()
     await page.getByText('Here is your quote.').waitFor()

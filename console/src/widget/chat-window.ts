@@ -138,7 +138,6 @@ function messageList(
     /** A message that is on its way to the server. */
     showPending(id: string, body: string) {
       const message = messageElement('visitor', text.you, body)
-      message.classList.add('pending')
       pending.set(id, message)
       append(message)
       log.scrollTop = log.scrollHeight

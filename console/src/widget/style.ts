@@ -38,7 +38,6 @@ header :focus-visible { outline-color: currentColor; }
 .message.visitor p { border-radius: 14px 14px 4px; background: var(--brand); color: var(--on-brand); }
 .message time, .working { display: block; margin-block-start: 2px; color: var(--muted); font-size: 12px; }
 .message.visitor time { text-align: end; }
-.message.pending p { opacity: .75; }
 .failed { margin: 2px 0 0; color: var(--bad); font-size: 13px; text-align: end; }
 .failed button { padding: 4px; background: none; color: inherit; text-decoration: underline; }
 .status { margin: 0; padding: 0 14px; color: var(--bad); font-size: 13px; }
@@ -50,6 +49,7 @@ textarea { flex: 1; min-height: 42px; max-height: 130px; resize: none; field-siz
 .send { flex: none; min-height: 42px; padding: 0 14px; border-radius: 8px; background: var(--brand); color: var(--on-brand); font-weight: 600; }
 summary { padding: 2px 0; color: var(--muted); font-size: 13px; cursor: pointer; }
 details label { display: block; margin-block-start: 6px; font-size: 13px; }
+details input { margin-block-start: 6px; }
 .hint { margin: 4px 0 0; color: var(--muted); font-size: 12px; }
 .only-read { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 @media (max-width: 480px) {
