@@ -1,4 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
+import { LANGUAGES } from '../../src/brand/rows.ts'
+import { chatNoticeMail, linkMail, noticeMail } from '../../src/portal/mail-text.ts'
 import { startDueNotices } from '../../src/portal/notices.ts'
 import { eachStore } from '../app.ts'
 import { createAndGetId, inboundMail, openPortal, otherOrganisationSession } from '../channels/channel-app.ts'
@@ -203,3 +205,14 @@ async function openSecondProject(app: PortalMailApp) {
   await post(`/v1/threads/${thread_id}/messages`, { body: 'It left on Tuesday.' })
   return { upstream }
 }
+
+test.each(LANGUAGES)('the subject of each mail to a client is a sentence in %s with a capital letter', (language) => {
+  const urls = { portal: 'https://work.example/portal', unsubscribe: 'https://work.example/unsubscribe', page: null }
+  for (const name of ['teapot shop', null]) {
+    const brand = { name, color: null, language }
+    // A question to the client and the request for an approval are answers in the conversation.
+    const question = noticeMail(brand, { answer: 'which size?', isAnswerable: false }, urls)
+    const subjects = [question, chatNoticeMail(brand, urls), linkMail(brand, urls.portal)].map(({ subject }) => subject)
+    for (const subject of subjects) expect(subject).toMatch(/^\p{Lu}[^{}]+ \p{L}+$/u)
+  }
+})
