@@ -32,30 +32,21 @@ export async function appendNotice(tx: Tx, task: ThreadedTask, body: string): Pr
 }
 
 /** Appends the client's answer to a question to the thread of the task that asked. It starts no other task. */
-export async function appendAnswer(tx: Tx, task: ThreadedTask, client: ClientWithHandles, answer: Json): Promise<void> {
+export async function appendAnswer(
+  tx: Tx,
+  task: ThreadedTask,
+  client: ClientWithHandles,
+  answer: string,
+): Promise<void> {
   const [position] = task.thread_id ? await updateThreadPosition(tx.db, { id: task.thread_id, now: isoNow(tx) }) : []
   if (!position) return
   const from = { from_handle: client.handles[0] ?? null, from_name: client.display_name }
-  const body = answerText(answer).replaceAll('\0', '')
+  const body = answer.replaceAll('\0', '')
   await insertMessage(
     tx.db,
     newMessage(tx, position, { direction: 'inbound', ...from, body, subject: null, task_id: task.id }),
   )
   notifyProjectChange(tx, position.project_id, { kind: 'thread', id: position.id, status: position.status })
-}
-
-/** The fields of a form as lines with names in words, because the client and the team read the message. */
-function answerText(answer: Json): string {
-  if (Array.isArray(answer)) return answer.map(answerText).join(', ')
-  if (!isJsonObject(answer)) return String(answer ?? '')
-  return Object.entries(answer)
-    .map(([name, value]) => `${fieldName(name)}: ${answerText(value)}`)
-    .join('\n')
-}
-
-function fieldName(name: string): string {
-  const words = name.replaceAll(/[_-]+/g, ' ')
-  return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
 type ThreadedTask = Pick<TaskRow, 'id' | 'thread_id'>

@@ -2,13 +2,15 @@ import { approveApproval } from '../approvals/decide-approval.ts'
 import { answerProblem } from '../approvals/question.ts'
 import type { DecidableApproval } from '../approvals/rows.ts'
 import { parseProposedPayload } from '../approvals/view.ts'
-import type { Json } from '../base/json.ts'
+import { isJsonObject, type Json } from '../base/json.ts'
 import { badRequest, unauthorized } from '../base/problem.ts'
+import { findBrand } from '../brand/rows.ts'
 import { appendAnswer } from '../channels/reply.ts'
 import { findClient } from '../clients/rows.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import type { ClientScope } from '../ctx/scope.ts'
 import { findTask } from '../tasks/rows.ts'
+import { describeAnswer } from './answer-text.ts'
 
 /** A client's answer to a question. It is also a message in the thread of the task, which the team and later runs read. */
 export async function answerQuestion(
@@ -17,10 +19,13 @@ export async function answerQuestion(
   approval: DecidableApproval,
   answer: Json,
 ): Promise<void> {
-  const problem = answerProblem(parseProposedPayload(approval), answer)
+  const preview = parseProposedPayload(approval)
+  const problem = answerProblem(preview, answer)
   if (problem !== null) throw badRequest(`field 'answer' ${problem}`)
   const client = await findClient(ctx.db, [scope.projectId], scope.clientId)
   const task = await findTask(ctx.db, [scope.projectId], approval.task_id)
   if (!client || !task) throw unauthorized()
-  await approveApproval(ctx, scope, approval, { edited: { answer } }, (tx) => appendAnswer(tx, task, client, answer))
+  const { language } = await findBrand(ctx.db, scope.projectId)
+  const text = describeAnswer(answer, isJsonObject(preview) ? preview.schema : undefined, language)
+  await approveApproval(ctx, scope, approval, { edited: { answer } }, (tx) => appendAnswer(tx, task, client, text))
 }

@@ -46,6 +46,7 @@ export function Chat({ id, brandName, maxFileBytes, onBack, onChanged }: ChatPro
       return portalErrorMessage(error, text)
     }
   }
+  const isLoading = thread === null && problem === null
   const shown = (thread?.messages ?? []).filter((message) => !questions.some((asked) => isMessageOf(message, asked)))
   return (
     <section aria-label={text.conversation} className="flex min-h-0 min-w-0 flex-1 flex-col gap-3 p-4">
@@ -53,20 +54,20 @@ export function Chat({ id, brandName, maxFileBytes, onBack, onChanged }: ChatPro
         <Button variant="ghost" className="h-11 md:hidden" onClick={onBack} aria-label={text.allConversations}>
           <ArrowLeft size={18} aria-hidden />
         </Button>
-        <h1 className="truncate text-lg font-semibold">{thread ? thread.subject || text.conversation : ' '}</h1>
+        <h1 className="truncate text-lg font-semibold">{isLoading ? ' ' : thread?.subject || text.conversation}</h1>
       </header>
       <MessageList messages={shown} brandName={brandName} onChanged={load} />
-      {questions.map((question) => (
-        <QuestionCard key={question.id} question={question} onDecided={load} />
-      ))}
-      {approvals.length > 0 && (
-        // A long payload must leave room for the messages and the composer.
+      {questions.length + approvals.length > 0 && (
+        // A long form or payload must leave room for the messages and the composer.
         <div
           role="group"
-          aria-label={text.approvals}
+          aria-label={questions.length > 0 ? text.questions : text.approvals}
           tabIndex={0}
           className="flex max-h-[50dvh] shrink-0 flex-col gap-3 overflow-y-auto"
         >
+          {questions.map((question) => (
+            <QuestionCard key={question.id} question={question} onDecided={load} />
+          ))}
           {approvals.map((approval) => (
             <ApprovalCard key={approval.id} approval={approval} onDecided={load} />
           ))}
@@ -76,7 +77,8 @@ export function Chat({ id, brandName, maxFileBytes, onBack, onChanged }: ChatPro
       {thread?.status === 'closed' ? (
         <p className="text-muted">{text.conversationClosed}</p>
       ) : (
-        <Composer maxFileBytes={maxFileBytes} onSend={send} />
+        // A conversation that cannot be read takes no messages.
+        (thread || isLoading) && <Composer draft={id} maxFileBytes={maxFileBytes} onSend={send} />
       )}
     </section>
   )

@@ -4,6 +4,7 @@ import { Button } from '../ui/button.tsx'
 import { AccountDialog } from './account-dialog.tsx'
 import { ApprovalCard } from './approval-card.tsx'
 import { Chat } from './chat.tsx'
+import { type Drafts, DraftsProvider } from './drafts.ts'
 import { BrandMark } from './frame.tsx'
 import { usePortalText } from './language.tsx'
 import { NewConversation } from './new-conversation.tsx'
@@ -34,6 +35,7 @@ export function ClientHome({ client, brand, onSignedOut }: HomeProps) {
   const [view, setView] = useView(brand)
   const overview = useOverview()
   const [isAccountOpen, setIsAccountOpen] = useState(false)
+  const [drafts] = useState((): Drafts => new Map())
   const close = () => setView({ thread: null, isNew: false })
   const open = (thread: string) => setView({ thread, isNew: false })
   const isOverview = view.thread === null && !view.isNew
@@ -58,24 +60,26 @@ export function ClientHome({ client, brand, onSignedOut }: HomeProps) {
         <div
           className={`panel flex min-h-0 min-w-0 flex-1 max-md:rounded-none max-md:border-0 ${isOverview ? 'max-md:hidden' : ''}`}
         >
-          {view.thread ? (
-            <Chat
-              key={view.thread}
-              id={view.thread}
-              brandName={brand.name}
-              maxFileBytes={client.max_file_bytes}
-              onBack={close}
-              onChanged={overview.reload}
-            />
-          ) : view.isNew ? (
-            <NewConversation
-              maxFileBytes={client.max_file_bytes}
-              onBack={close}
-              onStarted={(id) => (overview.reload(), open(id))}
-            />
-          ) : (
-            <Welcome brand={brand} canStart={client.can_start_conversation} />
-          )}
+          <DraftsProvider value={drafts}>
+            {view.thread ? (
+              <Chat
+                key={view.thread}
+                id={view.thread}
+                brandName={brand.name}
+                maxFileBytes={client.max_file_bytes}
+                onBack={close}
+                onChanged={overview.reload}
+              />
+            ) : view.isNew ? (
+              <NewConversation
+                maxFileBytes={client.max_file_bytes}
+                onBack={close}
+                onStarted={(id) => (overview.reload(), open(id))}
+              />
+            ) : (
+              <Welcome brand={brand} canStart={client.can_start_conversation} />
+            )}
+          </DraftsProvider>
         </div>
       </main>
     </div>

@@ -2,6 +2,7 @@ import { Paperclip, X } from 'lucide-react'
 import { type KeyboardEvent, useRef, useState } from 'react'
 import { Button } from '../ui/button.tsx'
 import { withoutSent } from '../ui/unsent-text.ts'
+import { useDraft } from './drafts.ts'
 import { portalErrorMessage } from './error-message.ts'
 import { Alert } from './frame.tsx'
 import { useBytesFormat, usePortalText } from './language.tsx'
@@ -10,6 +11,8 @@ import { type NewMessage, type PortalFile, PortalError, uploadFile } from './por
 const MAX_FILES = 20
 
 interface ComposerProps {
+  /** The key of the draft. */
+  draft: string
   rows?: number
   maxFileBytes: number
   /** Returns what went wrong; null: the message was sent. */
@@ -56,11 +59,11 @@ export function Composer({ rows = 2, ...props }: ComposerProps) {
 }
 
 /** A message that is being written. After it is sent, what was typed meanwhile stays. */
-function useMessage({ maxFileBytes, onSend }: Omit<ComposerProps, 'rows'>) {
-  const [body, setBody] = useState('')
+function useMessage({ draft: key, maxFileBytes, onSend }: Omit<ComposerProps, 'rows'>) {
+  const [{ body }, change] = useDraft(key)
   const [busy, setBusy] = useState(false)
   const [problem, setProblem] = useState<string | null>(null)
-  const uploads = useUploads(maxFileBytes, setProblem)
+  const uploads = useUploads(key, maxFileBytes, setProblem)
   const canSend = !busy && uploads.pending === 0 && (body.trim() !== '' || uploads.files.length > 0)
   const send = async () => {
     if (!canSend) return
@@ -69,11 +72,12 @@ function useMessage({ maxFileBytes, onSend }: Omit<ComposerProps, 'rows'>) {
     const failed = await onSend({ body, files })
     setProblem(failed)
     if (failed === null) {
-      setBody((typed) => withoutSent(typed, body.trim()))
+      change((draft) => ({ ...draft, body: withoutSent(draft.body, body.trim()) }))
       uploads.remove(files)
     }
     setBusy(false)
   }
+  const setBody = (typed: string) => change((draft) => ({ ...draft, body: typed }))
   return { body, setBody, uploads, problem, canSend, send }
 }
 
@@ -85,9 +89,9 @@ interface Uploads {
   remove: (ids: string[]) => void
 }
 
-function useUploads(maxFileBytes: number, onProblem: (problem: string | null) => void): Uploads {
+function useUploads(key: string, maxFileBytes: number, onProblem: (problem: string | null) => void): Uploads {
   const text = usePortalText()
-  const [files, setFiles] = useState<PortalFile[]>([])
+  const [{ files }, change] = useDraft(key)
   const [pending, setPending] = useState(0)
   const formatBytes = useBytesFormat()
   const uploadProblem = (error: unknown) => {
@@ -99,7 +103,7 @@ function useUploads(maxFileBytes: number, onProblem: (problem: string | null) =>
     setPending((count) => count + 1)
     try {
       const stored = await uploadFile(file)
-      setFiles((earlier) => [...earlier, stored])
+      change((draft) => ({ ...draft, files: [...draft.files, stored] }))
     } catch (error) {
       onProblem(`${file.name}: ${uploadProblem(error)}`)
     }
@@ -112,7 +116,7 @@ function useUploads(maxFileBytes: number, onProblem: (problem: string | null) =>
       onProblem(null)
       for (const file of [...list].slice(0, MAX_FILES - files.length)) void upload(file)
     },
-    remove: (ids) => setFiles((earlier) => earlier.filter(({ id }) => !ids.includes(id))),
+    remove: (ids) => change((draft) => ({ ...draft, files: draft.files.filter(({ id }) => !ids.includes(id)) })),
   }
 }
 

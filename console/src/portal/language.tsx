@@ -26,6 +26,24 @@ export function useTimeFormat() {
   }
 }
 
+/** A day such as 2026-11-24, or a time with its zone. */
+const ISO_TIME = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/
+
+/** Days, times and decimal numbers as people write them. A number may be the number of an order, so it gets no separators. */
+export function useValueFormat(): (value: string | number) => string {
+  const language = useContext(LanguageContext)
+  return (value) => {
+    if (typeof value === 'number') return new Intl.NumberFormat(language, PLAIN_NUMBER).format(value)
+    const at = new Date(ISO_TIME.test(value) ? value : Number.NaN)
+    if (Number.isNaN(at.getTime())) return value
+    // A day has no time zone.
+    const style = value.includes('T') ? ({ timeStyle: 'short' } as const) : ({ timeZone: 'UTC' } as const)
+    return new Intl.DateTimeFormat(language, { dateStyle: 'long', ...style }).format(at)
+  }
+}
+
+const PLAIN_NUMBER = { useGrouping: false, maximumSignificantDigits: 17 } as const
+
 /** Sizes of files, such as 132.7 kB. */
 export function useBytesFormat(): (bytes: number) => string {
   const language = useContext(LanguageContext)

@@ -1,11 +1,14 @@
 import { ArrowLeft } from 'lucide-react'
-import { useState } from 'react'
 import { Button } from '../ui/button.tsx'
 import { TextField } from '../ui/form-fields.tsx'
 import { Composer } from './composer.tsx'
+import { useDraft } from './drafts.ts'
 import { portalErrorMessage } from './error-message.ts'
 import { usePortalText } from './language.tsx'
 import { type NewMessage, startConversation } from './portal-api.ts'
+
+/** The key of the draft. */
+const DRAFT = 'new'
 
 /** The form that begins a conversation. */
 export function NewConversation({
@@ -18,10 +21,13 @@ export function NewConversation({
   onStarted: (id: string) => void
 }) {
   const text = usePortalText()
-  const [subject, setSubject] = useState('')
+  const [{ subject }, change] = useDraft(DRAFT)
+  const setSubject = (typed: string) => change((draft) => ({ ...draft, subject: typed }))
   const start = async (message: NewMessage) => {
     try {
-      onStarted((await startConversation({ ...message, subject })).id)
+      const { id } = await startConversation({ ...message, subject })
+      setSubject('')
+      onStarted(id)
       return null
     } catch (error) {
       return portalErrorMessage(error, text)
@@ -42,7 +48,7 @@ export function NewConversation({
         value={subject}
         onChange={setSubject}
       />
-      <Composer rows={6} maxFileBytes={maxFileBytes} onSend={start} />
+      <Composer draft={DRAFT} rows={6} maxFileBytes={maxFileBytes} onSend={start} />
     </section>
   )
 }

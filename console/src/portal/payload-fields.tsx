@@ -1,7 +1,7 @@
 import { toObject } from '../api/json.ts'
 import type { Json } from '../api/types.ts'
 import { humanize } from '../ui/humanize.ts'
-import { usePortalText } from './language.tsx'
+import { usePortalText, useValueFormat } from './language.tsx'
 
 /**
  * What will be sent, as names and values, because a client cannot be expected to read JSON. `texts` replace the values of
@@ -21,6 +21,7 @@ interface FieldProps {
 function FieldValue(props: FieldProps) {
   const { value, path, texts } = props
   const { yes, no } = usePortalText()
+  const formatValue = useValueFormat()
   if (Object.hasOwn(texts, path)) return texts[path]
   if (isEmpty(value)) return <span className="text-muted">—</span>
   if (Array.isArray(value)) return <ListItems {...props} items={value} />
@@ -28,7 +29,8 @@ function FieldValue(props: FieldProps) {
   if (typeof value === 'object' && value !== null && '$file' in value && typeof value['name'] === 'string')
     return value['name']
   if (typeof value === 'object') return <NamedValues {...props} />
-  return typeof value === 'boolean' ? (value ? yes : no) : String(value)
+  if (typeof value === 'boolean') return value ? yes : no
+  return value === null ? null : formatValue(value)
 }
 
 const isEmpty = (value: Json): boolean =>

@@ -24,7 +24,11 @@ export function QuestionCard({ question, onDecided }: { question: PortalQuestion
     setBusy(false)
   }
   return (
-    <section aria-label={text.question} className="panel flex flex-col gap-3 border-accent p-4">
+    <section
+      // With its text, because several may wait.
+      aria-label={`${text.question}: ${question.question}`}
+      className="panel flex flex-col gap-3 border-accent p-4"
+    >
       <h2 className="font-semibold break-words whitespace-pre-wrap">{question.question}</h2>
       <QuestionForm
         id={question.id}

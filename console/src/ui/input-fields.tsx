@@ -1,9 +1,9 @@
 import { useState } from 'react'
-import { toText } from '../api/json.ts'
+import { toObject, toText } from '../api/json.ts'
 import type { Json, JsonObject } from '../api/types.ts'
 import { Checkbox, Select, TextArea, TextField } from './form-fields.tsx'
 import { JsonEditor } from './json-editor.tsx'
-import type { InputField } from './schema-fields.ts'
+import type { FieldText, InputField } from './schema-fields.ts'
 import { uiText } from './text.ts'
 
 /** The fields of a form. Those that most people leave empty are under "Advanced". */
@@ -11,12 +11,14 @@ export function InputFields({
   fields,
   input,
   hints = {},
+  text = uiText.question.fields,
   onChange,
 }: {
   fields: InputField[]
   input: JsonObject
   /** Replace the hints of some fields, by name. */
   hints?: Record<string, string>
+  text?: FieldText
   onChange: (input: JsonObject) => void
 }) {
   const toControl = (field: InputField) => (
@@ -24,6 +26,7 @@ export function InputFields({
       key={field.name}
       field={{ ...field, hint: hints[field.name] ?? field.hint }}
       value={input[field.name]}
+      text={text}
       onChange={(value) => onChange(withValue(input, field.name, value))}
     />
   )
@@ -34,7 +37,7 @@ export function InputFields({
       {fields.filter(({ isAdvanced }) => !isAdvanced).map(toControl)}
       {advanced.length > 0 && (
         <details open={startsOpen}>
-          <summary className="text-muted hover:text-text">{uiText.advanced}</summary>
+          <summary className="text-muted hover:text-text">{text.advanced}</summary>
           <div className="mt-3 flex flex-col gap-4">{advanced.map(toControl)}</div>
         </details>
       )}
@@ -51,6 +54,7 @@ function withValue(input: JsonObject, name: string, value: Json | undefined): Js
 interface ControlProps {
   field: InputField
   value: Json | undefined
+  text: FieldText
   onChange: (value: Json | undefined) => void
 }
 
@@ -60,6 +64,7 @@ function InputFieldControl(props: ControlProps) {
   if (choices) return <ChoiceField {...props} />
   if (type === 'boolean') return <Checkbox label={label} checked={value === true} onChange={onChange} />
   if (type === 'lines') return <LinesField {...props} />
+  if (type === 'object') return <ObjectFields {...props} />
   if (type === 'json') return <JsonEditor label={label} value={value ?? null} onChange={onChange} rows={5} />
   return <TypedField {...props} />
 }
@@ -83,8 +88,25 @@ function ChoiceField({ field: { label, required, hint, choices, default: preset 
   )
 }
 
+/** The fields of an object. Those of an optional one are required as soon as one of them is filled in. */
+function ObjectFields({ field: { label, required, hint, fields }, value, text, onChange }: ControlProps) {
+  const isRequired = required || value !== undefined
+  return (
+    <fieldset className="flex min-w-0 flex-col gap-3 border-l border-line pl-3">
+      <legend className="mb-1 font-medium">{label}</legend>
+      {hint !== null && <p className="text-xs text-muted">{hint}</p>}
+      <InputFields
+        fields={fields.map((field) => ({ ...field, required: field.required && isRequired }))}
+        input={toObject(value)}
+        text={text}
+        onChange={(to) => onChange(required || Object.keys(to).length > 0 ? to : undefined)}
+      />
+    </fieldset>
+  )
+}
+
 /** A list of texts. The typed text is kept, so that an empty line at the end does not vanish while it is typed. */
-function LinesField({ field: { label, required, hint }, value, onChange }: ControlProps) {
+function LinesField({ field: { label, required, hint }, value, text: { onePerLine }, onChange }: ControlProps) {
   const [text, setText] = useState(() => (Array.isArray(value) ? value.map(toText).join('\n') : ''))
   const change = (typed: string) => {
     setText(typed)
@@ -92,7 +114,7 @@ function LinesField({ field: { label, required, hint }, value, onChange }: Contr
     const filled = lines.filter((line) => line !== '')
     onChange(filled.length > 0 ? filled : undefined)
   }
-  return <TextArea label={label} hint={hint ?? uiText.onePerLine} required={required} value={text} onChange={change} />
+  return <TextArea label={label} hint={hint ?? onePerLine} required={required} value={text} onChange={change} />
 }
 
 const LONG_TEXT_NAME = /body|text|message|reason|description|content|note/

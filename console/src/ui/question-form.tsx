@@ -1,10 +1,11 @@
 import { Send } from 'lucide-react'
 import { type MouseEvent, type ReactNode, useId, useState } from 'react'
+import { toObject } from '../api/json.ts'
 import type { Json, JsonObject } from '../api/types.ts'
 import { Button } from './button.tsx'
 import { TextArea } from './form-fields.tsx'
 import { InputFields } from './input-fields.tsx'
-import { fieldsOfSchema } from './schema-fields.ts'
+import { type FieldText, fieldsOfSchema, type InputField } from './schema-fields.ts'
 import { uiText } from './text.ts'
 import { useUnsent } from './unsent-text.ts'
 
@@ -51,14 +52,15 @@ export function QuestionForm({
   const canSend = typeof answer === 'string' ? answer.trim() !== '' : answer !== undefined
   return (
     <form
-      aria-label={text.label}
+      // With the question, because several may wait.
+      aria-label={`${text.label}: ${question.question}`}
       className="flex flex-col gap-3"
       onSubmit={(event) => (event.preventDefault(), answer !== undefined && onAnswer(answer))}
     >
       <AnswerFields
         question={question}
         answer={answer}
-        label={text.answer}
+        text={text}
         onChange={(to) => (change(to), setDeclining(false))}
       />
       {problem}
@@ -82,37 +84,51 @@ export function QuestionForm({
 function AnswerFields({
   question: { schema, options },
   answer,
-  label,
+  text,
   onChange,
 }: {
   question: AskedQuestion
   answer: Json | undefined
-  label: string
+  text: QuestionText
   onChange: (answer: Json | undefined) => void
 }) {
-  if (options) return <OptionFields options={options} chosen={answer} label={label} onChange={onChange} />
-  if (!schema) return <TextArea label={label} value={typeof answer === 'string' ? answer : ''} onChange={onChange} />
-  const fields = fieldsOfSchema(schema)
+  if (options) return <OptionFields options={options} chosen={answer} label={text.answer} onChange={onChange} />
+  if (!schema)
+    return <TextArea label={text.answer} value={typeof answer === 'string' ? answer : ''} onChange={onChange} />
+  const fields = fieldsOfSchema(schema, {}, text.fields)
   if (fields.length > 0)
-    return <InputFields fields={fields} input={toInput(answer)} onChange={(input) => onChange(input)} />
+    return <InputFields fields={fields} input={toObject(answer)} text={text.fields} onChange={onChange} />
   const input = answer === undefined ? {} : { answer }
-  return <InputFields fields={singleField(schema)} input={input} onChange={(to) => onChange(to['answer'])} />
+  return (
+    <InputFields
+      fields={singleField(schema, text.fields)}
+      input={input}
+      text={text.fields}
+      onChange={(to) => onChange(to['answer'])}
+    />
+  )
 }
 
 /** The field of a schema without properties. */
-const singleField = (schema: JsonObject) => fieldsOfSchema({ properties: { answer: schema }, required: ['answer'] })
+const singleField = (schema: JsonObject, text?: FieldText) =>
+  fieldsOfSchema({ properties: { answer: schema }, required: ['answer'] }, {}, text)
 
-/** A checkbox that is not checked means no, so a required one has a value from the start. */
 function initialAnswer({ schema, options }: AskedQuestion): Json | undefined {
   if (!schema || options) return undefined
   const fields = fieldsOfSchema(schema)
-  const boxes = fields.filter(({ type, required }) => type === 'boolean' && required)
   if (fields.length === 0) return singleField(schema)[0]?.type === 'boolean' ? false : undefined
-  return boxes.length > 0 ? Object.fromEntries(boxes.map(({ name }) => [name, false])) : undefined
+  const input = initialInput(fields)
+  return Object.keys(input).length > 0 ? input : undefined
 }
 
-const toInput = (answer: Json | undefined): JsonObject =>
-  typeof answer === 'object' && answer !== null && !Array.isArray(answer) ? answer : {}
+/** A checkbox that is not checked means no, so a required one has a value from the start, also in a required object. */
+function initialInput(fields: readonly InputField[]): JsonObject {
+  const values = fields.flatMap(({ name, type, required, fields: inner }): [string, Json][] => {
+    if (!required || (type !== 'boolean' && type !== 'object')) return []
+    return [[name, type === 'boolean' ? false : initialInput(inner)]]
+  })
+  return Object.fromEntries(values)
+}
 
 function OptionFields({
   options,
@@ -134,7 +150,7 @@ function OptionFields({
           <input
             type="radio"
             name={name}
-            className="size-4 accent-(--accent)"
+            className="size-4 shrink-0 accent-(--accent)"
             checked={chosen === option}
             onChange={() => onChange(option)}
           />

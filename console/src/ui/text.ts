@@ -23,15 +23,13 @@ export const uiText = {
     telegram: (id: string) => `Telegram user ${id}`,
   },
   unverified: 'Sender not verified',
-  advanced: 'Advanced',
-  onePerLine: 'One per line.',
-  oneOf: (values: string[]) => `One of: ${values.join(', ')}`,
   question: {
     label: 'Answer form',
     answer: 'Your answer',
     send: 'Send answer',
     decline: 'Decline',
     confirmDecline: 'Decline: press again to continue without an answer',
+    fields: { advanced: 'Advanced', onePerLine: 'One per line.', oneOf: 'One of:' },
   },
   secret: {
     label: 'Secret',

@@ -130,5 +130,6 @@ export const de: PortalText = {
     send: 'Antwort senden',
     decline: 'Ablehnen',
     confirmDecline: 'Ablehnen: noch einmal drücken, um ohne Antwort fortzufahren',
+    fields: { advanced: 'Weitere Angaben', onePerLine: 'Ein Eintrag pro Zeile.', oneOf: 'Möglich sind:' },
   },
 }

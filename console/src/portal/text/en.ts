@@ -129,6 +129,7 @@ export const en = {
     send: 'Send answer',
     decline: 'Decline',
     confirmDecline: 'Decline: press again to continue without an answer',
+    fields: { advanced: 'Advanced', onePerLine: 'One per line.', oneOf: 'One of:' },
   },
 }
 

@@ -129,5 +129,6 @@ export const es: PortalText = {
     send: 'Enviar respuesta',
     decline: 'Rechazar',
     confirmDecline: 'Rechazar: presione otra vez para continuar sin respuesta',
+    fields: { advanced: 'Más datos', onePerLine: 'Uno por línea.', oneOf: 'Valores posibles:' },
   },
 }

@@ -130,5 +130,6 @@ export const fr: PortalText = {
     send: 'Envoyer la réponse',
     decline: 'Refuser',
     confirmDecline: 'Refuser : appuyez de nouveau pour continuer sans réponse',
+    fields: { advanced: 'Autres informations', onePerLine: 'Un élément par ligne.', oneOf: 'Valeurs possibles :' },
   },
 }
