@@ -24,7 +24,6 @@ export async function requireDecisionLink(ctx: Ctx, request: RequestHead): Promi
     ? await findDecisionLink(ctx.db, { hash: tokenHash(token) })
     : []
   if (!link) throw unauthorized()
-  if (link.used_at !== null) throw linkGone('this link was used already', await readMade(ctx, link))
   return link
 }
 
@@ -63,6 +62,7 @@ async function requireOpenApproval(ctx: Ctx, link: DecisionLinkRow) {
   if (!approval) throw linkGone('the request does not exist any more')
   const { outcome } = await readCard(ctx, approval)
   if (outcome !== null) throw linkGone(`the request is decided: ${outcome}`, await readMade(ctx, link))
+  if (link.used_at !== null) throw linkGone('this link was used already', await readMade(ctx, link))
   if (approval.held === null && (approval.expires_at ?? '') <= isoNow(ctx)) throw linkGone('the request has expired')
   return { approval, member }
 }

@@ -87,6 +87,7 @@ describe('decision page', () => {
     expect((await readApproval(approvalId)).decided_by).toMatchObject({ kind: 'member', name: 'operator@example.com' })
     await page.reload()
     await page.getByRole('heading', { name: 'This link no longer works' }).waitFor()
+    await page.getByText('The request is decided: Approved by operator@example.com.', { exact: true }).waitFor()
     expect(await accessibilityViolations(page)).toEqual([])
   })
 

@@ -42,7 +42,7 @@ eachStore((store) => {
         decided_by: { kind: 'member', id: app.operator.id, name: app.operator.email },
       })
       const made = { status: 'approved', approved_by_you: true, votes: 0, needed: 1 }
-      const body = { error: 'this link was used already', ...made }
+      const body = { error: `the request is decided: Approved with changes by ${app.operator.email}`, ...made }
       expect(await readLink(app, token)).toMatchObject({ status: 410, body })
       expect((await decideWith(app, token, { decision: 'reject' })).status).toBe(410)
     })
@@ -91,6 +91,14 @@ eachStore((store) => {
         status: 200,
         body: { ok: true, decision: 'pending', needed: 2, votes: [{ by: { id: app.operator.id } }] },
       })
+      const used = {
+        error: 'this link was used already',
+        status: 'pending',
+        approved_by_you: true,
+        votes: 1,
+        needed: 2,
+      }
+      expect(await readLink(app, token)).toMatchObject({ status: 410, body: used })
       const again = await app.call('POST', `/v1/approvals/${approval}/approve`, {}, { key: app.operator.session })
       expect(again.body).toMatchObject({ decision: 'pending' })
       const second = await app.call('POST', `/v1/approvals/${approval}/approve`, {}, { key: app.owner.session })
