@@ -151,7 +151,10 @@ describe('conversations', () => {
     await page.setViewportSize({ width: 390, height: 800 })
     expect(await page.evaluate(HAS_HORIZONTAL_SCROLL)).toBe(false)
     await page.goto(`${console().url}/tasks/${second.task_id}`)
-    await page.getByText('Waits for an earlier message', { exact: true }).waitFor()
+    await page.setViewportSize({ width: 1440, height: 900 })
+    const status = page.getByText('Waits for an earlier message', { exact: true })
+    await status.waitFor()
+    expect(await status.locator('..').evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0)
   })
 
   test('an unverified mail is marked, with the address that sent it', async () => {

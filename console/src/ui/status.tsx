@@ -47,7 +47,7 @@ export function StatusBadge({ status }: { status: ShownStatus }) {
     >
       <span
         aria-hidden
-        className={`size-1.5 rounded-full bg-current ${tone === 'run' || tone === 'wait' ? 'animate-breathe' : ''}`}
+        className={`size-1.5 shrink-0 rounded-full bg-current ${tone === 'run' || tone === 'wait' ? 'animate-breathe' : ''}`}
       />
       {statusLabel(status)}
     </span>

@@ -38,7 +38,7 @@ export const channelsText = {
   replyAction: (action: string) => `Auto-approve rules call this action ${action}.`,
   allowedWebsites: 'Allowed websites:',
   change: 'Change',
-  noConnections: 'No connections yet.',
+  noConnections: 'Every channel names a connection, also one that sends nothing through it. There is none yet.',
   noFittingConnection: (kind: string, provider: string | null) =>
     `No connection fits: ${kind === 'email' ? 'a mail connection' : 'an API connection'}${provider ? ` of ${provider}` : ''} is needed.`,
   createConnection: 'Create a connection',

@@ -86,7 +86,9 @@ function FactRow({ name, children }: { name: string; children: ReactNode }) {
   return (
     <div className="contents">
       <dt className="text-muted">{name}</dt>
-      <dd className="min-w-0 truncate text-right max-lg:sm:text-left">{children}</dd>
+      <dd className="min-w-0 truncate text-right *:data-status:h-auto *:data-status:text-left *:data-status:whitespace-normal max-lg:sm:text-left">
+        {children}
+      </dd>
     </div>
   )
 }
