@@ -72,7 +72,7 @@ const starterManifest = (name: string) => ({
 
 const REHEARSAL = [
   {
-    say: 'A message from {{input.from.handle}}. First I find its topic.',
+    say: 'A new message. First I find its topic.',
     call: { tool: 'workflow', input: { name: 'sort_message', args: { text: '{{input.body}}' } } },
   },
   {
