@@ -84,7 +84,7 @@ export async function createTask(
     return { task: plan, replayed: false }
   }
   // All creations of a project wait for its rate counter and its audit chain, so they share commits. One that waits for a
-  // client has its own: the others of its commit would hold both meanwhile, and whoever has the client may need them.
+  // client has its own: the others of its commit would hold both meanwhile, and the holder of the client may need them.
   return inTx(ctx, create, plan.client_id === null ? `create:${scope.projectId}` : undefined)
 }
 
