@@ -216,7 +216,7 @@ describe.each([360, 1280])('layout shift at a width of %i pixels', (width) => {
     // Browsers ignore shifts within 500 ms after a key press.
     await portal.waitForTimeout(600)
     await approve(task_id)
-    await expect.poll(() => portal.getByRole('log').locator('.self-start').count()).toBe(2)
+    await expect.poll(() => portal.getByRole('log').locator('[data-direction="outbound"]').count()).toBe(2)
     await portal.locator('[data-ended="true"]').last().waitFor()
     await expectNoShift(portal, 'portal')
   })

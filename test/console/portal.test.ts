@@ -90,9 +90,13 @@ describe('client portal', () => {
     await page.keyboard.press('Enter')
     await page.getByRole('log').getByText('It is urgent.').waitFor()
     await page.locator('[data-ended="true"]').nth(1).waitFor()
-    await expect.poll(() => page.getByRole('log').locator('.self-start').count()).toBe(2)
+    await expect.poll(() => page.getByRole('log').locator('[data-direction="outbound"]').count()).toBe(2)
     // The result is below the answer, on its side.
-    await page.locator('[role=log] .self-start').last().getByRole('button', { name: 'Download quote.txt' }).waitFor()
+    await page
+      .locator('[role=log] [data-direction="outbound"]')
+      .last()
+      .getByRole('button', { name: 'Download quote.txt' })
+      .waitFor()
     const saved = page.waitForEvent('download')
     await page.getByRole('button', { name: 'Download quote.txt' }).last().click()
     expect((await saved).suggestedFilename()).toBe('quote.txt')

@@ -303,6 +303,8 @@ test('an approval shows that the message it is about is unverified', async () =>
 test('an approval shows the message that its task answers, whatever came later', async () => {
   const app = await openAskedApp('sqlite')
   const { task_id } = await app.deliver({ id: 'm2', text: 'Move it to Lee.', checks: FAILED })
+  // Tasks of one millisecond have no order.
+  await app.clock.advance(1)
   await app.deliver({ id: 'm3', text: 'Any news?', to: app.replyAddress })
   await app.deliver({ id: 'm4', text: 'no', to: app.replyAddress })
   await app.finished(app.asked.task_id)

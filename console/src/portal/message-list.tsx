@@ -38,7 +38,8 @@ export function MessageList({
           return (
             <div
               key={message.id}
-              className={`flex max-w-[85%] flex-col gap-1 ${isOwn ? 'items-end self-end' : 'self-start'}`}
+              data-direction={message.direction}
+              className={`flex flex-col gap-1 ${isOwn ? 'items-end pl-[15%]' : 'items-start pr-[15%]'}`}
             >
               <Bubble message={message} sender={message.author ?? brandName ?? text.team} />
               {shown && (

@@ -51,7 +51,7 @@ export function TaskProgressView({
   }
   return (
     <div
-      className={`flex flex-col gap-1.5 text-xs text-muted ${isOwn ? 'items-end text-right' : 'items-start'}`}
+      className={`flex w-full flex-col gap-1.5 text-xs text-muted ${isOwn ? 'items-end text-right' : 'items-start'}`}
       data-ended={progress?.isFinished}
     >
       <StatusLine progress={progress} hasReply={hasReply} />
