@@ -123,3 +123,22 @@ export const MAILS: Record<string, Shape> = {
       `--b\r\nContent-Type: message/delivery-status\r\n\r\nAction: failed\r\n--b\r\nContent-Type: text/rfc822-headers\r\n\r\nMessage-ID: ${fill('<a@b.example> ', bytes)}\r\n--b--`,
     ),
 }
+
+/** Every body, of whatever type. */
+export const BODIES: Shape[] = [
+  ...Object.values(JSON_BODIES),
+  ...Object.values(FORMS).map(({ body }) => body),
+  ...Object.values(MAILS),
+]
+
+const asMails = (contentType: string, shapes: Record<string, Shape>): [string, Shape][] =>
+  Object.entries(shapes).map(([name, shape]) => [
+    `${contentType} of ${name}`,
+    (bytes) => mail(contentType, shape(bytes)),
+  ])
+
+/** Raw mails, also with every text. */
+export const RAW_MAILS: Record<string, Shape> = {
+  ...MAILS,
+  ...Object.fromEntries([...asMails('text/plain', TEXTS), ...asMails('text/html', HTML)]),
+}
