@@ -24,6 +24,17 @@ export function requireBoundedJson(bytes: Uint8Array, maxValues: number): void {
   scan(bytes, maxValues)
 }
 
+/** Whether a text has at most this many values, and no more levels than a request may have. Each value has a character. */
+export function isBoundedJson(text: string, maxValues: number): boolean {
+  if (text.length <= maxValues) return true
+  try {
+    scan(Buffer.from(text), maxValues)
+    return true
+  } catch {
+    return false
+  }
+}
+
 /** The same checks for a value that is already parsed. */
 export function requireStrictJson(value: Json): Json {
   refuseUnstorable(value)

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { pickFields, tryParseJsonObject } from '../base/json-fields.ts'
+import { pickFields } from '../base/json-fields.ts'
 import type { JsonObject } from '../base/json.ts'
 import { Problem } from '../base/problem.ts'
 import type { Ctx } from '../ctx/ctx.ts'
@@ -7,7 +7,7 @@ import { estimateUsage } from './cost-ceiling.ts'
 import type { ModelRun } from './model-run.ts'
 import { attemptProviderCall, isProviderFailure, type ProviderRequest } from './provider-call.ts'
 import { toProviderRequest } from './provider-request.ts'
-import { readWholeResponse } from './read-response.ts'
+import { parseAnswer, readWholeResponse } from './read-response.ts'
 import { refuseFields } from './refuse-fields.ts'
 import { refuseOutsideContent } from './restrict-request.ts'
 
@@ -56,7 +56,7 @@ async function askProvider(ctx: Ctx, run: ModelRun, request: ProviderRequest): P
   // The task can go on without the count, so the failure is not noted as the error of the task.
   if (isProviderFailure(response)) throw new Problem(502, `${provider} ${response.message}${response.reason}`)
   const { content, breakReason } = await readWholeResponse(response)
-  const counted = tryParseJsonObject(content.toString())
+  const counted = parseAnswer(content)
   if (breakReason !== null || !counted)
     throw new Problem(502, `${provider} ${breakReason ?? 'did not answer with json'}`)
   return counted

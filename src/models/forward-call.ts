@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Writable } from 'node:stream'
-import { tryParseJsonObject } from '../base/json-fields.ts'
 import type { JsonObject } from '../base/json.ts'
 import type { Problem } from '../base/problem.ts'
 import type { ModelMessage, ReplyDetails, StreamedReply, TokenUsage } from '../contract/providers/provider-format.ts'
@@ -20,7 +19,7 @@ import { droppedFieldsHeader, toModelRequest } from './model-request.ts'
 import { chooseShownFiles, createFileText, readRequestFiles } from './shown-files.ts'
 import { noteModelFailure, type ModelRun } from './model-run.ts'
 import { refuseFields } from './refuse-fields.ts'
-import { createResponseReader, describeStreamProblem, readWholeResponse } from './read-response.ts'
+import { createResponseReader, describeStreamProblem, parseAnswer, readWholeResponse } from './read-response.ts'
 import { callProviderWithRetry, ModelUnavailable } from './retry.ts'
 import { switchModel } from './switch-model.ts'
 import type { ProviderResponse } from './provider-call.ts'
@@ -163,7 +162,7 @@ function endStream(out: Writable, { stop }: StreamedReply, heldBack: Buffer[]): 
 async function forwardWholeResponse(ctx: Ctx, call: ModelCall, response: ProviderResponse): Promise<HttpResponse> {
   const { run, api } = call
   const { content, breakReason } = await readWholeResponse(response)
-  const body = breakReason === null ? tryParseJsonObject(content.toString()) : null
+  const body = breakReason === null ? parseAnswer(content) : null
   const reply = body && PROVIDER_FORMATS[api].parseResponse(body)
   await chargeUsage(ctx, call, reply?.usage ?? estimateUsage(call.reserved.text, content.length), reply)
   if (run.over.isAborted) throw new RunEndedError()

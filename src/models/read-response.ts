@@ -1,5 +1,8 @@
 import { StringDecoder } from 'node:string_decoder'
 import { createEventStreamParser } from '../base/event-stream.ts'
+import type { JsonObject } from '../base/json.ts'
+import { tryParseJsonObject } from '../base/json-fields.ts'
+import { isBoundedJson } from '../base/strict-json.ts'
 import type { StreamedReply, StreamProblem } from '../contract/providers/provider-format.ts'
 import { type ModelApi, PROVIDER_FORMATS } from '../contract/providers/provider-formats.ts'
 import type { ProviderResponse } from './provider-call.ts'
@@ -10,11 +13,21 @@ export interface ResponseReader {
   read: (chunk: Buffer) => void
 }
 
+/** An answer of 6,000 tokens with 20 alternatives for each. To parse more holds the event loop for seconds. */
+const MAX_ANSWER_VALUES = 1_000_000
+
+/** A whole answer as an object; null if it is none, or has too many values. */
+export function parseAnswer(content: Buffer): JsonObject | null {
+  const text = content.toString()
+  return isBoundedJson(text, MAX_ANSWER_VALUES) ? tryParseJsonObject(text) : null
+}
+
 /** Reads an event stream that passes through the proxy: the sandbox is never asked what it used. */
 export function createResponseReader(api: ModelApi): ResponseReader {
   const decoder = new StringDecoder('utf8')
   const { reply, read } = PROVIDER_FORMATS[api].createStreamReader()
-  const parse = createEventStreamParser(read)
+  // An empty event is malformed.
+  const parse = createEventStreamParser((data) => read(isBoundedJson(data, MAX_ANSWER_VALUES) ? data : ''))
   return { reply, read: (chunk) => parse(decoder.write(chunk)) }
 }
 

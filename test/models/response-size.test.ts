@@ -47,3 +47,26 @@ describe('response of more than 64 MiB', () => {
     expect(provider.written()).toBeLessThan(maxChunks)
   })
 })
+
+describe('an answer with more than a million values', () => {
+  const values = `[${'{},'.repeat(1_000_000)}{}]`
+
+  const call = async (chunks: string[], type: string, request: object = helloRequest) => {
+    provider = await fakeProvider({ chunks, headers: { 'content-type': type } })
+    proxy = await openModelProxy({ OPENAI_API_KEY: 'k', OPENAI_BASE_URL: provider.url, SVC_MODEL: 'openai/gpt-4o' })
+    return proxy.call({ ...helloRequest, ...request })
+  }
+
+  test('that is not streamed is refused before it is parsed', async () => {
+    const message = { role: 'assistant', content: 'hi' }
+    const choices = JSON.stringify([{ index: 0, message, finish_reason: 'stop' }])
+    const answer = `{"choices":${choices},"a":${values}}`
+    const response = await call([answer], 'application/json', { stream: false })
+    expect(response).toMatchObject({ status: 502, body: { error: 'openai did not answer with json' } })
+  })
+
+  test('in an event of a stream is a malformed event', async () => {
+    await call([`data: {"a":${values}}\n\n`, STOP], 'text/event-stream')
+    expect(proxy.run.failure?.message).toBe('model failed: openai sent a malformed event')
+  })
+})
