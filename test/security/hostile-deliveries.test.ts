@@ -1,8 +1,6 @@
-import { once } from 'node:events'
-import { connect } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { eachStore } from '../app.ts'
-import { advanceUntilSettled, GATED_ENV } from '../approvals/gated-app.ts'
+import { GATED_ENV } from '../approvals/gated-app.ts'
 import { CHANNEL_SECRET, CONNECTION_SECRET } from '../channels/adapters/adapter-fixtures.ts'
 import { type HookApp, openHookApp } from '../channels/adapters/hook-app.ts'
 import { createAndGetId } from '../channels/channel-app.ts'
@@ -87,24 +85,4 @@ eachStore((store) => {
     expect(tasks).toHaveLength(1)
     expect((await service.call('GET', `/v1/tasks/${tasks[0].id}`)).body.files).toMatchObject([{ name: 'a.txt' }])
   })
-})
-
-test('senders that never finish their calls are disconnected, also while they go on sending', async () => {
-  const app = await openHookApp('sqlite', { adapter: 'telegram' })
-  const started = Array.from({ length: 20 }, () => {
-    const socket = connect(Number(new URL(app.url).port), '127.0.0.1')
-    onTestFinished(() => void socket.destroy())
-    const lines = [`POST ${app.path} HTTP/1.1`, 'host: a', `x-telegram-bot-api-secret-token: ${CHANNEL_SECRET}`]
-    socket.write([...lines, 'content-length: 1000000', '', '{'].join('\r\n'))
-    const response = once(socket.setEncoding('utf8'), 'data')
-    return { response, socket }
-  })
-  await Promise.all(started.map(({ socket }) => once(socket, 'connect')))
-  const sending = setInterval(() => {
-    for (const { socket } of started) socket.write(' ')
-  }, 5)
-  onTestFinished(() => clearInterval(sending))
-  const responses = Promise.all(started.map(({ response }) => response))
-  await advanceUntilSettled(app, responses)
-  for (const response of await responses) expect(String(response)).toMatch(/^HTTP\/1.1 408 /)
 })
