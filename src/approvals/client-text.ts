@@ -5,14 +5,27 @@ import { type ActionText, describeAction, nameToWords, parseTool } from './actio
 import { approvedPayload } from './view.ts'
 
 /** The request to a client: with the words of the connection for the action, or without any. */
-const REQUESTS: Record<Language, { named: (action: string) => string; unnamed: string }> = {
-  en: { named: (action) => `Please confirm: ${action}`, unnamed: 'Please confirm this step' },
+const REQUESTS: Record<Language, { named: (action: string) => string; reply: string; unnamed: string }> = {
+  en: {
+    named: (action) => `Please confirm: ${action}`,
+    reply: 'Please confirm this reply',
+    unnamed: 'Please confirm this step',
+  },
   de: {
     named: (action) => `Bitte bestätigen Sie: ${capitalize(action)}`,
+    reply: 'Bitte bestätigen Sie diese Antwort',
     unnamed: 'Bitte bestätigen Sie diesen Schritt',
   },
-  fr: { named: (action) => `Veuillez confirmer : ${action}`, unnamed: 'Veuillez confirmer cette étape' },
-  es: { named: (action) => `Por favor, confirme: ${action}`, unnamed: 'Por favor, confirme este paso' },
+  fr: {
+    named: (action) => `Veuillez confirmer : ${action}`,
+    reply: 'Veuillez confirmer cette réponse',
+    unnamed: 'Veuillez confirmer cette étape',
+  },
+  es: {
+    named: (action) => `Por favor, confirme: ${action}`,
+    reply: 'Por favor, confirme esta respuesta',
+    unnamed: 'Por favor, confirme este paso',
+  },
 }
 
 /** What a client reads about an action that it decides about: without the names of the action and of the team's connections. */
@@ -23,9 +36,13 @@ export function describeForClient(
   const tool = parseTool(row)
   const { amount: stated } = describeAction(tool, { connection: null }, approvedPayload(row))
   const amount = stated && toClientAmount(stated, language)
-  const { named, unnamed } = REQUESTS[language]
   const price = amount ? ` (${amount.text})` : ''
-  return { title: `${tool && !isIdentifier(row.action, tool.phrase) ? named(tool.phrase) : unnamed}${price}`, amount }
+  return { title: `${requestOf(row.action, tool?.phrase, REQUESTS[language])}${price}`, amount }
+}
+
+function requestOf(action: string, phrase: string | undefined, words: (typeof REQUESTS)[Language]): string {
+  if (/:reply$/i.test(action)) return words.reply
+  return phrase !== undefined && !isIdentifier(action, phrase) ? words.named(phrase) : words.unnamed
 }
 
 /** The words begin in lower case, which is wrong for a German noun, and wrong for no German sentence after a colon. */
