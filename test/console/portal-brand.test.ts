@@ -167,8 +167,8 @@ describe('portal with a brand', () => {
     await expect.poll(() => upstream.received).toHaveLength(1)
     const text: string = JSON.parse(upstream.received[0]?.body ?? '{}').TextBody
     const link = new URL(/http\S+/.exec(text)?.[0] ?? '')
+    // The page reloads itself, because only the fragment changes.
     await page.goto(console().url + link.pathname + link.search + link.hash)
-    await page.reload()
     await page.getByRole('button', { name: 'Continue' }).click()
     await page.getByRole('button', { name: 'Account' }).click()
     const notices = page.getByLabel('Send me a mail when there is a new answer')
