@@ -1,31 +1,7 @@
 import { lazyRouteComponent } from '@tanstack/react-router'
-import { type ComponentType, lazy } from 'react'
-import { isServiceReachable } from './api/http.ts'
-
-const RETRY_MS = 2_000
+import { loadWhenReachable } from './lazy-part.ts'
 
 /** A page whose script is loaded when it opens. */
 export function lazyPage<T extends Record<string, unknown>, K extends keyof T>(load: () => Promise<T>, name: K) {
   return lazyRouteComponent(() => loadWhenReachable(load), name)
-}
-
-/** A dialog whose script is loaded when it opens. It needs a `Suspense` around it. */
-export function lazyDialog<P>(load: () => Promise<ComponentType<P>>) {
-  return lazy(async () => ({ default: await loadWhenReachable(load) }))
-}
-
-/** While the service is away, the open page stays and the script is requested again. */
-async function loadWhenReachable<T>(load: () => Promise<T>): Promise<T> {
-  for (;;) {
-    try {
-      return await load()
-    } catch (error) {
-      if (await isServiceReachable()) {
-        // After an update of the service, the scripts of the old version are gone; a reload gets the new ones.
-        location.reload()
-        throw error
-      }
-      await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
-    }
-  }
 }

@@ -88,14 +88,6 @@ export function markDataFresh(): void {
 /** When the data on the screen was last up to date. */
 export const dataFreshAt = (): number => freshAtMs
 
-/** Whether the service responds and can use its store. */
-export async function isServiceReachable(signal?: AbortSignal): Promise<boolean> {
-  return fetch('/health', { cache: 'no-store', ...(signal && { signal }) }).then(
-    ({ ok }) => ok,
-    () => false,
-  )
-}
-
 /** How far the server's clock is ahead of the browser's. Countdowns use it, because the server decides when they end. */
 let clockOffsetMs = 0
 

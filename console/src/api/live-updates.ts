@@ -1,5 +1,6 @@
 import type { QueryClient } from '@tanstack/react-query'
-import { isServiceReachable, markDataFresh } from './http.ts'
+import { markDataFresh } from './http.ts'
+import { isServiceReachable } from './service-reachable.ts'
 import { sleep, readStream } from './event-stream.ts'
 
 /** A notice of the change stream: this item changed, so its queries are stale. */

@@ -1,10 +1,12 @@
-import { useState } from 'react'
+import { Suspense, useState } from 'react'
 import type { Json } from '../api/types.ts'
-import { QuestionForm } from '../ui/question-form.tsx'
+import { lazyPart } from '../lazy-part.ts'
 import { portalErrorMessage } from './error-message.ts'
 import { Alert } from './frame.tsx'
 import { usePortalText } from './language.tsx'
 import { answerQuestion, declineQuestion, PortalError, type PortalQuestion } from './portal-api.ts'
+
+const QuestionForm = lazyPart(() => import('../ui/question-form.tsx').then((loaded) => loaded.QuestionForm))
 
 /** One question to the client, with the form for the answer. `onDecided` loads the questions again. */
 export function QuestionCard({ question, onDecided }: { question: PortalQuestion; onDecided: () => void }) {
@@ -30,15 +32,17 @@ export function QuestionCard({ question, onDecided }: { question: PortalQuestion
       className="panel flex flex-col gap-3 border-accent p-4"
     >
       <h2 className="font-semibold break-words whitespace-pre-wrap">{question.question}</h2>
-      <QuestionForm
-        id={question.id}
-        question={question}
-        busy={busy}
-        problem={problem && <Alert>{problem}</Alert>}
-        text={text.answer}
-        onAnswer={(answer: Json) => void decide(answerQuestion(question.id, answer))}
-        onDecline={() => void decide(declineQuestion(question.id))}
-      />
+      <Suspense fallback={null}>
+        <QuestionForm
+          id={question.id}
+          question={question}
+          busy={busy}
+          problem={problem && <Alert>{problem}</Alert>}
+          text={text.answer}
+          onAnswer={(answer: Json) => void decide(answerQuestion(question.id, answer))}
+          onDecline={() => void decide(declineQuestion(question.id))}
+        />
+      </Suspense>
     </section>
   )
 }

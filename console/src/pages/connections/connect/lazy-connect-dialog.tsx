@@ -1,8 +1,8 @@
 import { Suspense } from 'react'
-import { lazyDialog } from '../../../lazy-page.ts'
+import { lazyPart } from '../../../lazy-part.ts'
 import type { ConnectStart } from './connect-dialog.tsx'
 
-const LoadedDialog = lazyDialog(() => import('./connect-dialog.tsx').then(({ ConnectDialog }) => ConnectDialog))
+const LoadedDialog = lazyPart(() => import('./connect-dialog.tsx').then(({ ConnectDialog }) => ConnectDialog))
 
 /** The connect dialog, whose script is loaded when it first opens. */
 export function ConnectDialog(props: { start: ConnectStart; onClose: () => void }) {
