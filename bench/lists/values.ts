@@ -77,6 +77,7 @@ const FILTER_VALUES: Record<string, readonly string[]> = {
   expired_since: ['2020-01-01T00:00:00Z', '2100-01-01T00:00:00Z'],
   handle: ['client0@example.com', 'nobody@example.com'],
   unanswered: ['true'],
+  held: ['me'],
   held_by: ['me'],
   unread: ['true'],
   q: ['parcel', 'no such words'],
