@@ -50,7 +50,7 @@ export function changeThread(ctx: Ctx, scope: ProjectScope, was: ThreadRow, chan
     if (!thread) throw notFound('thread')
     if (change.status !== undefined && thread.status !== change.status)
       throw conflict('client has another open thread on this channel')
-    for (const task of ended) await cancelForPerson(tx, scope, was.id, change, task)
+    for (const task of ended) await endWaitingTask(tx, scope, was.id, change, task)
     for (const action of actions) await appendAuditEntry(tx, scope.projectId, scope.actor, action, was.id)
     notifyProjectChange(tx, scope.projectId, { kind: 'thread', id: was.id, status: thread.status })
     return thread
@@ -59,7 +59,7 @@ export function changeThread(ctx: Ctx, scope: ProjectScope, was: ThreadRow, chan
 
 const needsChannel = ({ status, held_by }: ThreadChange): boolean => status !== undefined || held_by === 'me'
 
-/** Nobody waits for the tasks of a closed conversation. A person who takes it over may still want the draft of the agent. */
+/** A closed conversation needs no answers. A person who takes one over may still want the draft of the agent. */
 async function lockTasksToEnd(tx: Tx, thread_id: string, { status, held_by }: ThreadChange): Promise<WaitingTask[]> {
   if (status !== 'closed' && held_by !== 'me') return []
   const waiting = await lockWaitingTasksOfThread(tx.db, { thread_id })
@@ -99,8 +99,8 @@ async function dismissMessages(tx: Tx, id: string): Promise<boolean> {
   return marked !== undefined
 }
 
-/** The messages of a task have no answer yet, so they wait for the person who has taken the conversation over. */
-async function cancelForPerson(
+/** After a takeover the messages of the task have no answer yet, so they wait for the person. */
+async function endWaitingTask(
   tx: Tx,
   scope: ProjectScope,
   thread_id: string,

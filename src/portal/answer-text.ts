@@ -1,3 +1,4 @@
+import { nameToWords } from '../approvals/action-text.ts'
 import { isJsonObject, type Json } from '../base/json.ts'
 import type { Language } from '../brand/rows.ts'
 
@@ -22,6 +23,6 @@ export function describeAnswer(answer: Json, schema: Json | undefined, language:
 
 function labelOf(name: string, property: Json | undefined): string {
   if (isJsonObject(property) && typeof property.title === 'string') return property.title
-  const words = name.replaceAll(/[_-]+/g, ' ')
+  const words = nameToWords(name)
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
