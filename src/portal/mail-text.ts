@@ -11,10 +11,13 @@ interface MailWords {
   linkNote: string
   noticeSubject: string
   noticeIntro: string
+  questionSubject: string
+  questionIntro: string
   noticeButton: string
   noticeNote: string
-  /** For an address that the client only typed: the answer stays in the chat window. */
+  /** For an address that the client only typed: the text stays in the chat window. */
   chatIntro: string
+  chatQuestionIntro: string
   chatHint: string
   chatButton: string
   unsubscribe: string
@@ -29,9 +32,12 @@ const MAIL_WORDS: Record<Language, MailWords> = {
     linkNote: 'If you did not ask for this link, ignore this mail.',
     noticeSubject: 'New answer from {name}',
     noticeIntro: '{name} answered you:',
+    questionSubject: 'Question from {name}',
+    questionIntro: 'You have a question from {name}:',
     noticeButton: 'Read and reply',
     noticeNote: 'Do not reply to this mail: replies are not read.',
     chatIntro: 'You have a new answer from {name}.',
+    chatQuestionIntro: 'You have a question from {name}.',
     chatHint: 'To read it, open the chat on our website, in the browser in which you wrote to us.',
     chatButton: 'Open the website',
     unsubscribe: 'Stop these mails',
@@ -44,9 +50,12 @@ const MAIL_WORDS: Record<Language, MailWords> = {
     linkNote: 'Wenn Sie diesen Link nicht angefordert haben, ignorieren Sie diese E-Mail.',
     noticeSubject: 'Neue Antwort von {name}',
     noticeIntro: 'Sie haben eine Antwort von {name}:',
+    questionSubject: 'Frage von {name}',
+    questionIntro: 'Sie haben eine Frage von {name}:',
     noticeButton: 'Lesen und antworten',
     noticeNote: 'Bitte antworten Sie nicht auf diese E-Mail: Antworten werden nicht gelesen.',
     chatIntro: 'Sie haben eine neue Antwort von {name}.',
+    chatQuestionIntro: 'Sie haben eine Frage von {name}.',
     chatHint:
       'Um sie zu lesen, öffnen Sie den Chat auf unserer Website, in dem Browser, in dem Sie uns geschrieben haben.',
     chatButton: 'Website öffnen',
@@ -60,9 +69,12 @@ const MAIL_WORDS: Record<Language, MailWords> = {
     linkNote: "Si vous n'avez pas demandé ce lien, ignorez cet e-mail.",
     noticeSubject: 'Nouvelle réponse de {name}',
     noticeIntro: 'Vous avez une réponse de {name} :',
+    questionSubject: 'Question de {name}',
+    questionIntro: 'Vous avez une question de {name} :',
     noticeButton: 'Lire et répondre',
     noticeNote: 'Ne répondez pas à cet e-mail : les réponses ne sont pas lues.',
     chatIntro: 'Vous avez une nouvelle réponse de {name}.',
+    chatQuestionIntro: 'Vous avez une question de {name}.',
     chatHint: 'Pour la lire, ouvrez le chat sur notre site, dans le navigateur avec lequel vous nous avez écrit.',
     chatButton: 'Ouvrir le site',
     unsubscribe: 'Ne plus recevoir ces e-mails',
@@ -75,9 +87,12 @@ const MAIL_WORDS: Record<Language, MailWords> = {
     linkNote: 'Si no ha pedido este enlace, ignore este correo.',
     noticeSubject: 'Nueva respuesta de {name}',
     noticeIntro: 'Tiene una respuesta de {name}:',
+    questionSubject: 'Pregunta de {name}',
+    questionIntro: 'Tiene una pregunta de {name}:',
     noticeButton: 'Leer y responder',
     noticeNote: 'No responda a este correo: las respuestas no se leen.',
     chatIntro: 'Tiene una nueva respuesta de {name}.',
+    chatQuestionIntro: 'Tiene una pregunta de {name}.',
     chatHint: 'Para leerla, abra el chat en nuestro sitio web, en el navegador con el que nos escribió.',
     chatButton: 'Abrir el sitio web',
     unsubscribe: 'No recibir más estos correos',
@@ -113,40 +128,51 @@ interface NoticeUrls {
   unsubscribe: string
 }
 
-/** The mail about an answer in a conversation. `isAnswerable`: a reply to the mail continues the conversation. */
+/** A message that the client has not read. */
+export interface UnreadMessage {
+  text: string
+  /** Whether the agent waits for the client's answer to it. */
+  isQuestion: boolean
+}
+
+/** The mail about a message in a conversation. `isAnswerable`: a reply to the mail continues the conversation. */
 export function noticeMail(
   brand: MailBrand,
-  { answer, isAnswerable }: { answer: string; isAnswerable: boolean },
+  { text, isQuestion, isAnswerable }: UnreadMessage & { isAnswerable: boolean },
   urls: NoticeUrls,
 ): MailBody {
   const words = MAIL_WORDS[brand.language]
-  const intro = withName(words.noticeIntro, brand, words)
+  const intro = withName(isQuestion ? words.questionIntro : words.noticeIntro, brand, words)
   const notes = isAnswerable ? [] : [words.noticeNote]
   return {
-    subject: withName(words.noticeSubject, brand, words),
+    subject: noticeSubject(brand, isQuestion),
     text: [
       intro,
-      answer,
+      text,
       `${words.noticeButton}: ${urls.portal}`,
       ...notes,
       `${words.unsubscribe}: ${urls.unsubscribe}`,
     ].join('\n\n'),
     html: [
       paragraphHtml(intro),
-      quoteHtml(answer),
+      quoteHtml(text),
       buttonHtml(words.noticeButton, urls.portal, brand.color),
       noteHtml([...notes.map(escapeHtml), unsubscribeLink(words, urls)].join('<br>')),
     ].join('\n'),
   }
 }
 
-/** Like `noticeMail`, for an address that may belong to another person: it says neither what was asked nor what was answered. */
-export function chatNoticeMail(brand: MailBrand, urls: { page: string | null; unsubscribe: string }): MailBody {
+/** Like `noticeMail`, for an address that may belong to another person: it has no text of the conversation. */
+export function chatNoticeMail(
+  brand: MailBrand,
+  { isQuestion }: Pick<UnreadMessage, 'isQuestion'>,
+  urls: { page: string | null; unsubscribe: string },
+): MailBody {
   const words = MAIL_WORDS[brand.language]
-  const intro = withName(words.chatIntro, brand, words)
+  const intro = withName(isQuestion ? words.chatQuestionIntro : words.chatIntro, brand, words)
   const page = urls.page === null ? [] : [urls.page]
   return {
-    subject: withName(words.noticeSubject, brand, words),
+    subject: noticeSubject(brand, isQuestion),
     text: [intro, words.chatHint, ...page, `${words.unsubscribe}: ${urls.unsubscribe}`].join('\n\n'),
     html: [
       paragraphHtml(intro),
@@ -155,6 +181,11 @@ export function chatNoticeMail(brand: MailBrand, urls: { page: string | null; un
       noteHtml(unsubscribeLink(words, urls)),
     ].join('\n'),
   }
+}
+
+function noticeSubject(brand: MailBrand, isQuestion: boolean): string {
+  const words = MAIL_WORDS[brand.language]
+  return withName(isQuestion ? words.questionSubject : words.noticeSubject, brand, words)
 }
 
 /** The name in a subject must be one line. */

@@ -56,17 +56,23 @@ export const listUntoldThreads = prepareQuery<{ project_id: string; quiet_since:
       .limit(arg('limit')),
 )
 
+/** 1 if a task asks a question with this message, or for an approval, and waits for the client's decision. */
+const isOpenQuestion = sql<number>`case when exists (select 1 from approvals where approvals.task_id = messages.task_id
+  and approvals.client_id is not null and approvals.status = 'pending'
+  and approvals.created_at <= messages.created_at) then 1 else 0 end`
+
 /**
- * The newest answer after a message number that the client can only read in the portal or in the widget: it is no mail
- * of a task, and the channel has not delivered it. With `is_shown_only` the channel sends nothing.
+ * The newest message after a message number that the client can only read in the portal or in the widget: it is no mail
+ * of a task, and the channel has not delivered it. An open question comes before newer messages, because the task waits
+ * for its answer. With `is_shown_only` the channel sends nothing.
  */
-export const findUnreadAnswer = prepareQuery<
+export const findUnreadMessage = prepareQuery<
   { thread_id: string; after: number; to: number; since: string; is_shown_only: number },
-  Pick<MessageRow, 'body'>
+  Pick<MessageRow, 'body'> & { is_question: number }
 >((db, arg) =>
   db
     .selectFrom('messages')
-    .select('body')
+    .select(['body', isOpenQuestion.as('is_question')])
     .where('thread_id', '=', arg('thread_id'))
     .where('n', '>', arg('after'))
     .where('n', '<=', arg('to'))
@@ -82,6 +88,7 @@ export const findUnreadAnswer = prepareQuery<
       ]),
     )
     .where('created_at', '>=', arg('since'))
+    .orderBy('is_question', 'desc')
     .orderBy('n', 'desc')
     .limit(1),
 )

@@ -17,10 +17,10 @@ import { createLoop, type Loop } from '../ctx/loop.ts'
 import { isoNow, toIsoTime } from '../ctx/world.ts'
 import { StoreUnavailable } from '../store/errors.ts'
 import type { ChannelRow } from '../store/tables.ts'
-import { chatNoticeMail, noticeMail } from './mail-text.ts'
+import { chatNoticeMail, noticeMail, type UnreadMessage } from './mail-text.ts'
 import {
   findNoticeOptOut,
-  findUnreadAnswer,
+  findUnreadMessage,
   insertNoticeToken,
   listUntoldProjects,
   listUntoldThreads,
@@ -88,7 +88,7 @@ interface DueNotice {
   to: string
   /** False: the client typed the address, which may belong to another person. */
   isProven: boolean
-  answer: string
+  unread: UnreadMessage
   /** The channel of the conversation, unless it was deleted. */
   channel: ChannelRow | undefined
 }
@@ -101,11 +101,15 @@ async function findDueNotice(
 ): Promise<DueNotice | null> {
   const after = Math.max(thread.client_read_count, thread.client_told_count)
   const range = { thread_id: thread.id, after, to: thread.message_count, since: brand.notify_since ?? '' }
-  const [answer] = await findUnreadAnswer(ctx.db, { ...range, is_shown_only: channel && isShownOnly(channel) ? 1 : 0 })
-  if (!answer || (await findNoticeOptOut(ctx.db, { client_id: thread.client_id })).length > 0) return null
+  const [message] = await findUnreadMessage(ctx.db, {
+    ...range,
+    is_shown_only: channel && isShownOnly(channel) ? 1 : 0,
+  })
+  if (!message || (await findNoticeOptOut(ctx.db, { client_id: thread.client_id })).length > 0) return null
+  const unread = { text: shorten(message.body), isQuestion: message.is_question === 1 }
   for (const { shown, is_verified } of await listClientHandles(ctx.db, { client_id: thread.client_id })) {
     const to = parseMailAddress(shown)?.address
-    if (to !== undefined) return { to, isProven: is_verified === 1, answer: shorten(answer.body), channel }
+    if (to !== undefined) return { to, isProven: is_verified === 1, unread, channel }
   }
   return null
 }
@@ -134,21 +138,22 @@ async function mailNotice(ctx: Ctx, brand: Brand, thread: UntoldThread, notice: 
   })
 }
 
-/** Only a proven address gets the text of the answer, and can sign in to the portal. */
+/** Only a proven address gets the text of the message, and can sign in to the portal. */
 async function composeNotice(
   ctx: Ctx,
   brand: Brand,
   thread: UntoldThread,
-  { isProven, answer, channel }: DueNotice,
+  { isProven, unread, channel }: DueNotice,
   token: string,
 ): Promise<JsonObject> {
   const address = await projectAddress(ctx.db, brand.project_id)
   const unsubscribe = `${portalUrl(ctx.config, address)}&unsubscribe#${token}`
-  if (!isProven) return { ...chatNoticeMail(brand, { page: channel ? onlyWidgetPage(channel) : null, unsubscribe }) }
+  const chatUrls = { page: channel ? onlyWidgetPage(channel) : null, unsubscribe }
+  if (!isProven) return { ...chatNoticeMail(brand, unread, chatUrls) }
   const urls = { portal: portalUrl(ctx.config, address, { thread: thread.id }), unsubscribe }
   const replyTo = channel && replyAddressOf(channel, thread)
   return {
-    ...noticeMail(brand, { answer, isAnswerable: Boolean(replyTo) }, urls),
+    ...noticeMail(brand, { ...unread, isAnswerable: Boolean(replyTo) }, urls),
     ...(replyTo && { reply_to: formatMailAddress(replyTo) }),
   }
 }

@@ -30,6 +30,11 @@ const WEDGES = {
   },
   'reply/wedge.json': { wedge: 'reply', task_types: { triage: {} } },
   'reply/rehearsals/triage.json': [{ output: { reply: 'You wrote: {{input.body}}' } }],
+  'asking/wedge.json': { wedge: 'asking', task_types: { triage: {} } },
+  'asking/rehearsals/triage.json': [
+    { call: { tool: 'ask_person', input: { question: 'Which size?', to: 'client' } } },
+    { output: { reply: 'Thank you.' } },
+  ],
 }
 
 export type ChannelApp = TestApp & { connection: string; channel: string }

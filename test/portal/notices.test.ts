@@ -44,6 +44,47 @@ eachStore((store) => {
     expect(app.mails()).toHaveLength(1)
   })
 
+  test('a mail about an open question says so, also when a later answer is unread', async () => {
+    const app = await openPortalMailApp(store, { notify: true, language: 'de' })
+    const ada = await askInPortal(app, 'ada@example.com')
+    await app.call('POST', `/v1/threads/${ada.thread_id}/messages`, { body: 'We are looking into it.' })
+    await app.clock.advance(NOTICE_DELAY_MS)
+    await mailDueNotices(app)
+    await expect.poll(() => app.mails()).toHaveLength(1)
+    const [mail] = app.mails()
+    expect(mail?.Subject).toBe('Frage von Teapot Shop')
+    for (const body of [mail?.TextBody, mail?.HtmlBody]) {
+      expect(body).toContain('Sie haben eine Frage von Teapot Shop:')
+      expect(body).toContain('Which size?')
+      expect(body).not.toContain('We are looking into it.')
+    }
+  })
+
+  test('a question that the team has answered is no question any more', async () => {
+    const app = await openPortalMailApp(store, { notify: true })
+    const { task_id, thread_id, approval } = await askInPortal(app, 'ada@example.com')
+    await app.call('POST', `/v1/approvals/${approval}/approve`, { edited: { answer: 'large' } })
+    await app.finished(task_id)
+    await app.call('POST', `/v1/threads/${thread_id}/messages`, { body: 'We took the large one.' })
+    await app.clock.advance(NOTICE_DELAY_MS)
+    await mailDueNotices(app)
+    await expect.poll(() => app.mails().map(({ Subject }) => Subject)).toEqual(['New answer from Teapot Shop'])
+    expect(app.mails()[0]?.TextBody).toContain('We took the large one.')
+  })
+
+  test('an address that a visitor only typed learns that there is a question, without its text', async () => {
+    const app = await openPortalMailApp(store, { notify: true })
+    const visit = await openWidget(app, 'asking')
+    await visit({ body: 'I need a shirt.', email: 'kim@example.com' })
+    const [thread] = (await app.call('GET', '/v1/threads')).body.data
+    await waitForMessage(app, thread.id, 'Which size?')
+    await app.clock.advance(NOTICE_DELAY_MS)
+    await mailDueNotices(app)
+    await expect.poll(() => app.mails().map(({ Subject }) => Subject)).toEqual(['Question from Teapot Shop'])
+    expect(app.mails()[0]?.TextBody).toContain('You have a question from Teapot Shop.')
+    expect(app.mails()[0]?.TextBody).not.toContain('size')
+  })
+
   test('a client who reads the answer in the portal gets no mail', async () => {
     const app = await openPortalMailApp(store, { notify: true })
     const ada = await openPortal(app, 'ada@example.com')
@@ -166,9 +207,9 @@ eachStore((store) => {
 })
 
 /** A visitor's browser on the only page of a widget. */
-async function openWidget(app: PortalMailApp) {
+async function openWidget(app: PortalMailApp, wedge = 'desk') {
   const origin = 'https://shop.example'
-  const binding = { connection_id: app.connection, address: 'shop', wedge: 'desk', task_type: 'triage' }
+  const binding = { connection_id: app.connection, address: 'shop', wedge, task_type: 'triage' }
   const channel = await createAndGetId(app, '/v1/channels', {
     ...binding,
     adapter: 'widget',
@@ -179,6 +220,22 @@ async function openWidget(app: PortalMailApp) {
     const sent = await app.call('POST', `/v1/hooks/${channel}`, visit, { key: null, headers: { origin } })
     expect(sent.status).toBe(200)
   }
+}
+
+/** A client with a portal session whose message made an agent ask a question, which is not read. */
+async function askInPortal(app: PortalMailApp, handle: string) {
+  const binding = { connection_id: app.connection, address: 'ask@desk.example', wedge: 'asking', task_type: 'triage' }
+  const channel = await createAndGetId(app, '/v1/channels', binding)
+  const client = await openPortal({ ...app, channel }, handle)
+  await waitForMessage(app, client.thread_id, 'Which size?')
+  const [question] = (await app.call('GET', `/v1/approvals?task_id=${client.task_id}`)).body.data
+  return { ...client, approval: question.approval_id }
+}
+
+async function waitForMessage(app: PortalMailApp, thread: string, text: string): Promise<void> {
+  const bodies = async () =>
+    (await app.call('GET', `/v1/threads/${thread}`)).body.messages.map(({ body }: { body: string }) => body)
+  await expect.poll(bodies).toContain(text)
 }
 
 async function answerFirstThread(app: PortalMailApp, body: string): Promise<void> {
@@ -210,9 +267,12 @@ test.each(LANGUAGES)('the subject of each mail to a client is a sentence in %s w
   const urls = { portal: 'https://work.example/portal', unsubscribe: 'https://work.example/unsubscribe', page: null }
   for (const name of ['teapot shop', null]) {
     const brand = { name, color: null, language }
-    // A question to the client and the request for an approval are answers in the conversation.
-    const question = noticeMail(brand, { answer: 'which size?', isAnswerable: false }, urls)
-    const subjects = [question, chatNoticeMail(brand, urls), linkMail(brand, urls.portal)].map(({ subject }) => subject)
+    const mails = [true, false].flatMap((isQuestion) => [
+      noticeMail(brand, { text: 'which size?', isQuestion, isAnswerable: false }, urls),
+      chatNoticeMail(brand, { isQuestion }, urls),
+    ])
+    const subjects = [...mails, linkMail(brand, urls.portal)].map(({ subject }) => subject)
+    expect(new Set(subjects).size).toBe(3)
     for (const subject of subjects) expect(subject).toMatch(/^\p{Lu}[^{}]+ \p{L}+$/u)
   }
 })
