@@ -12,6 +12,28 @@ export const ADDRESS_SCHEMA = {
   properties: { city: { type: 'string' }, floor: { type: 'integer' }, lift: { type: 'boolean' } },
 }
 
+/** Lists and objects of every kind that a form asks for. */
+export const TABLE_SCHEMA = {
+  type: 'object',
+  required: ['guests'],
+  properties: {
+    guests: {
+      type: 'array',
+      minItems: 2,
+      maxItems: 3,
+      items: {
+        type: 'object',
+        title: 'Guest',
+        required: ['name', 'vegan'],
+        properties: { name: { type: 'string' }, age: { type: 'integer' }, vegan: { type: 'boolean' } },
+      },
+    },
+    tables: { type: 'array', title: 'Table numbers', items: { type: 'integer', title: 'Table' } },
+    extras: { type: 'array', maxItems: 2, items: { enum: ['music', 'flowers', 'cake'] } },
+    notes: { type: 'object' },
+  },
+}
+
 const ask = (input: object) => [{ call: { tool: 'ask_person', input } }, { output: { got: '{{last}}' } }]
 
 /** Each task type asks one question, of the team or of the client. The policy would approve every action. */
@@ -19,7 +41,7 @@ export const QUESTION_WEDGE = {
   'ask/wedge.json': {
     wedge: 'ask',
     title: 'Questions',
-    task_types: { text: {}, choice: {}, form: {}, client: {}, client_form: {} },
+    task_types: { text: {}, choice: {}, form: {}, client: {}, client_form: {}, client_table: {} },
     approvals: [{ action: 'ask_person', risk: 'high', required: true }],
     policy: { auto_approve: [{ action: 'ask_person' }] },
   },
@@ -28,6 +50,7 @@ export const QUESTION_WEDGE = {
   'ask/rehearsals/form.json': ask({ question: 'Where to?', schema: ADDRESS_SCHEMA, to: 'team' }),
   'ask/rehearsals/client.json': ask({ question: 'Which size do you need?', options: SIZES, to: 'client' }),
   'ask/rehearsals/client_form.json': ask({ question: 'Where shall we send it?', schema: ADDRESS_SCHEMA, to: 'client' }),
+  'ask/rehearsals/client_table.json': ask({ question: 'Who comes?', schema: TABLE_SCHEMA, to: 'client' }),
 }
 
 export type QuestionApp = TestApp & { channel: string }

@@ -126,6 +126,23 @@ eachStore((store) => {
       await app().finished(id)
     })
 
+    test('an answer with lists of objects is a message in words', async () => {
+      const channel = await openChannel(app(), 'client_table')
+      const client = await openPortal({ ...app(), channel }, 'ida@example.com')
+      const { approval_id } = await pendingQuestion(app(), client.task_id)
+      const guests = [
+        { name: 'Ada', age: 36, vegan: true },
+        { name: 'Bob', vegan: false },
+      ]
+      const answer = { guests, tables: [4, 7], extras: [], notes: { Parking: 'yes' } }
+      expect(await client.portal('POST', `questions/${approval_id}/answer`, { answer })).toMatchObject({ status: 200 })
+      expect(await app().finished(client.task_id)).toMatchObject({ output: { got: { answer } } })
+      const { messages } = (await client.portal('GET', `threads/${client.thread_id}`)).body
+      const guestLines = 'Guest 1:\n  Name: Ada\n  Age: 36\n  Vegan: Yes\nGuest 2:\n  Name: Bob\n  Vegan: No'
+      const lines = [guestLines, 'Table numbers: 4, 7', 'Extras: –', 'Notes:', '  Parking: yes']
+      expect(messages.map(({ body }: { body: string }) => body)).toContain(lines.join('\n'))
+    })
+
     test('for another client it is 404', async () => {
       const { id, approval, portal } = await askClient(app(), 'fay@example.com')
       const other = await askClient(app(), 'gil@example.com')
