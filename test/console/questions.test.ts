@@ -110,6 +110,78 @@ describe('questions', () => {
     expect(await accessibilityViolations(other.page)).toEqual([])
   })
 
+  test('portal: lists of objects, numbers, choices and names are fields, also by keyboard', async () => {
+    const { page, task } = await openPortalWith('client_table', 'dan@example.com')
+    const question = page.getByRole('region', { name: 'Question for you' })
+    // A list starts with as many rows as it must have.
+    await question.getByLabel('Guest 2: Name').waitFor()
+    expect(await question.getByRole('textbox', { name: /Guest/ }).count()).toBe(2)
+    expect(await question.getByRole('button', { name: /^Remove/ }).count()).toBe(0)
+    await question.getByText('How many: 2 to 3.').waitFor()
+    await question.getByLabel('Guest 1: Name').fill('Ada')
+    await question.getByLabel('Guest 1: Age').fill('36')
+    await question.getByLabel('Guest 1: Vegan').check()
+    const addGuest = question.getByRole('button', { name: 'Add: Guest' })
+    await addGuest.press('Enter')
+    expect(await focusedLabel(page)).toBe('Guest 3: Name')
+    await page.keyboard.type('Cleo')
+    expect(await addGuest.isDisabled()).toBe(true)
+    // The other rows keep their values, and the focus is not lost.
+    await question.getByRole('button', { name: 'Remove: Guest 2' }).press('Enter')
+    expect(await page.locator(':focus').getAttribute('aria-label')).toBe('Add: Guest')
+    expect(await question.getByLabel('Guest 2: Name').inputValue()).toBe('Cleo')
+    for (const number of ['4', '7']) {
+      await question.getByRole('button', { name: 'Add: Table' }).press('Enter')
+      await page.keyboard.type(number)
+    }
+    expect(await focusedLabel(page)).toBe('Table 2')
+    await question.getByLabel('music').check()
+    await question.getByLabel('cake').check()
+    expect(await question.getByLabel('flowers').isDisabled()).toBe(true)
+    for (const name of ['Parking', 'Parking']) {
+      await question.getByRole('button', { name: 'Add: Notes' }).press('Enter')
+      await page.keyboard.type(name)
+      await page.keyboard.press('Tab')
+      await page.keyboard.type('yes')
+    }
+    expect(await page.evaluate(HAS_HORIZONTAL_SCROLL)).toBe(false)
+    expect(await accessibilityViolations(page)).toEqual([])
+    await question.getByRole('button', { name: 'Send answer' }).click()
+    expect(await focusedLabel(page)).toBe('Notes 2: Name')
+    await question.getByLabel('Notes 2: Name').fill('Music')
+    await question.getByRole('button', { name: 'Send answer' }).click()
+    await question.waitFor({ state: 'detached' })
+    await waitForStatus(console(), task, 'succeeded')
+    const guests = [
+      { name: 'Ada', age: 36, vegan: true },
+      { name: 'Cleo', vegan: false },
+    ]
+    const answer = { guests, tables: [4, 7], extras: ['music', 'cake'], notes: { Parking: 'yes', Music: 'yes' } }
+    expect(await outputOf(task)).toMatchObject({ got: { answer } })
+  })
+
+  test('console: the team fills in a list of objects too, and the tab keeps it', async () => {
+    const { task } = await openPortalWith('client_table', 'ed@example.com')
+    const page = await console().open(`/tasks/${task}`)
+    await page.getByLabel('Guest 1: Name').fill('Ada')
+    await page.getByLabel('Guest 2: Name').fill('Bob')
+    await page.getByRole('link', { name: 'Tasks' }).first().click()
+    await page.goBack()
+    expect(await page.getByLabel('Guest 2: Name').inputValue()).toBe('Bob')
+    expect(await accessibilityViolations(page)).toEqual([])
+    await page.getByRole('button', { name: 'Send answer' }).click()
+    await waitForStatus(console(), task, 'succeeded')
+    const guests = [
+      { name: 'Ada', vegan: false },
+      { name: 'Bob', vegan: false },
+    ]
+    expect(await outputOf(task)).toMatchObject({ got: { answer: { guests } } })
+  })
+
+  /** The label of the field that has the focus. */
+  const focusedLabel = (page: Page): Promise<string> =>
+    page.evaluate("document.activeElement?.labels?.[0]?.textContent ?? ''")
+
   /** The portal of a client whose message made the agent ask back. */
   const openPortalWith = async (task_type: string, handle: string): Promise<{ page: Page; task: string }> => {
     const { body: connection } = await console().call('POST', '/v1/connections', {

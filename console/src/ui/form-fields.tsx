@@ -24,19 +24,34 @@ export function Field({
   )
 }
 
+/** The ref of an input that cannot be submitted while there is a problem with its value. */
+const refuseValue = (problem: string | null) => (element: HTMLInputElement | HTMLTextAreaElement | null) =>
+  element?.setCustomValidity(problem ?? '')
+
 export function TextField({
   label,
   hint,
+  problem = null,
   onChange,
   ...rest
 }: Omit<InputHTMLAttributes<HTMLInputElement>, 'onChange'> & {
   label: ReactNode
   hint?: ReactNode
+  /** What is wrong with the value. It is shown when the form is submitted. */
+  problem?: string | null
   onChange?: (value: string) => void
 }) {
   return (
     <Field label={label} hint={hint} required={rest.required}>
-      {(id) => <input id={id} className="field h-8" onChange={(event) => onChange?.(event.target.value)} {...rest} />}
+      {(id) => (
+        <input
+          id={id}
+          ref={refuseValue(problem)}
+          className="field h-8"
+          onChange={(event) => onChange?.(event.target.value)}
+          {...rest}
+        />
+      )}
     </Field>
   )
 }
@@ -49,10 +64,12 @@ export function TextArea({
   rows = 3,
   mono = false,
   required = false,
+  problem = null,
   maxLength,
 }: {
   label: ReactNode
   hint?: ReactNode
+  problem?: string | null
   value: string
   onChange: (value: string) => void
   maxLength?: number
@@ -65,6 +82,7 @@ export function TextArea({
       {(id) => (
         <textarea
           id={id}
+          ref={refuseValue(problem)}
           required={required}
           maxLength={maxLength}
           rows={rows}
@@ -118,17 +136,23 @@ export function Select({
 export function Checkbox({
   label,
   checked,
+  required = false,
+  disabled = false,
   onChange,
 }: {
   label: ReactNode
   checked: boolean
+  required?: boolean
+  disabled?: boolean
   onChange: (checked: boolean) => void
 }) {
   return (
     <label className="flex items-center gap-2">
       <input
         type="checkbox"
-        className="size-4 accent-(--accent)"
+        className="size-4 shrink-0 accent-(--accent)"
+        required={required}
+        disabled={disabled}
         checked={checked}
         onChange={(event) => onChange(event.target.checked)}
       />

@@ -1,8 +1,11 @@
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { toObject, toText } from '../api/json.ts'
 import type { Json, JsonObject } from '../api/types.ts'
+import { CheckboxList } from './checkbox-list.tsx'
 import { Checkbox, Select, TextArea, TextField } from './form-fields.tsx'
 import { JsonEditor } from './json-editor.tsx'
+import { EntriesField, ListField } from './list-fields.tsx'
+import { limitsHint } from './list-frame.tsx'
 import type { FieldText, InputField } from './schema-fields.ts'
 import { uiText } from './text.ts'
 
@@ -11,6 +14,7 @@ export function InputFields({
   fields,
   input,
   hints = {},
+  group = null,
   text = uiText.question.fields,
   onChange,
 }: {
@@ -18,6 +22,8 @@ export function InputFields({
   input: JsonObject
   /** Replace the hints of some fields, by name. */
   hints?: Record<string, string>
+  /** The list item that the fields belong to, such as "Guest 2". It is part of their accessible names. */
+  group?: string | null
   text?: FieldText
   onChange: (input: JsonObject) => void
 }) {
@@ -26,6 +32,7 @@ export function InputFields({
       key={field.name}
       field={{ ...field, hint: hints[field.name] ?? field.hint }}
       value={input[field.name]}
+      group={group}
       text={text}
       onChange={(value) => onChange(withValue(input, field.name, value))}
     />
@@ -54,28 +61,44 @@ function withValue(input: JsonObject, name: string, value: Json | undefined): Js
 interface ControlProps {
   field: InputField
   value: Json | undefined
+  group: string | null
   text: FieldText
   onChange: (value: Json | undefined) => void
 }
 
 function InputFieldControl(props: ControlProps) {
   const { field, value, onChange } = props
-  const { label, type, choices } = field
+  const { label, type, choices, item } = field
   if (choices) return <ChoiceField {...props} />
-  if (type === 'boolean') return <Checkbox label={label} checked={value === true} onChange={onChange} />
+  if (type === 'boolean') return <Checkbox label={labelOf(props)} checked={value === true} onChange={onChange} />
   if (type === 'lines') return <LinesField {...props} />
   if (type === 'object') return <ObjectFields {...props} />
   if (type === 'json') return <JsonEditor label={label} value={value ?? null} onChange={onChange} rows={5} />
-  return <TypedField {...props} />
+  if (!item) return <TypedField {...props} />
+  if (item.choices) return <CheckboxList {...props} choices={item.choices} label={labelOf(props)} />
+  const list = { ...props, item, label: labelOf(props), Fields: InputFields }
+  return type === 'entries' ? <EntriesField {...list} /> : <ListField {...list} />
+}
+
+function labelOf({ field: { label }, group }: ControlProps): ReactNode {
+  if (group === null) return label
+  return (
+    <span>
+      <span className="sr-only">{group}: </span>
+      {label}
+    </span>
+  )
 }
 
 /** The index is the value of an option, because a choice need not be a text. */
-function ChoiceField({ field: { label, required, hint, choices, default: preset }, value, onChange }: ControlProps) {
+function ChoiceField(props: ControlProps) {
+  const { field, value, onChange } = props
+  const { required, hint, choices, default: preset } = field
   const all = choices ?? []
   const chosen = all.findIndex((choice) => choice.value === (value ?? preset))
   return (
     <Select
-      label={label}
+      label={labelOf(props)}
       hint={hint}
       required={required}
       value={chosen < 0 ? '' : String(chosen)}
@@ -89,15 +112,18 @@ function ChoiceField({ field: { label, required, hint, choices, default: preset 
 }
 
 /** The fields of an object. Those of an optional one are required as soon as one of them is filled in. */
-function ObjectFields({ field: { label, required, hint, fields }, value, text, onChange }: ControlProps) {
+function ObjectFields(props: ControlProps) {
+  const { field, value, group, text, onChange } = props
+  const { required, hint, fields } = field
   const isRequired = required || value !== undefined
   return (
     <fieldset className="flex min-w-0 flex-col gap-3 border-l border-line pl-3">
-      <legend className="mb-1 font-medium">{label}</legend>
+      <legend className="mb-1 font-medium">{labelOf(props)}</legend>
       {hint !== null && <p className="text-xs text-muted">{hint}</p>}
       <InputFields
         fields={fields.map((field) => ({ ...field, required: field.required && isRequired }))}
         input={toObject(value)}
+        group={group}
         text={text}
         onChange={(to) => onChange(required || Object.keys(to).length > 0 ? to : undefined)}
       />
@@ -106,22 +132,41 @@ function ObjectFields({ field: { label, required, hint, fields }, value, text, o
 }
 
 /** A list of texts. The typed text is kept, so that an empty line at the end does not vanish while it is typed. */
-function LinesField({ field: { label, required, hint }, value, text: { onePerLine }, onChange }: ControlProps) {
-  const [text, setText] = useState(() => (Array.isArray(value) ? value.map(toText).join('\n') : ''))
-  const change = (typed: string) => {
-    setText(typed)
-    const lines = typed.split('\n').map((line) => line.trim())
-    const filled = lines.filter((line) => line !== '')
+function LinesField(props: ControlProps) {
+  const { field, value, text, onChange } = props
+  const { required, hint, minItems, maxItems } = field
+  const [typed, setTyped] = useState(() => (Array.isArray(value) ? value.map(toText).join('\n') : ''))
+  const change = (to: string) => {
+    setTyped(to)
+    const filled = filledLines(to)
     onChange(filled.length > 0 ? filled : undefined)
   }
-  return <TextArea label={label} hint={hint ?? onePerLine} required={required} value={text} onChange={change} />
+  const count = filledLines(typed).length
+  const isOutside = count > 0 && (count < minItems || count > (maxItems ?? count))
+  return (
+    <TextArea
+      label={labelOf(props)}
+      hint={[hint ?? text.onePerLine, limitsHint(field, text)].filter(Boolean).join(' ')}
+      required={required}
+      problem={isOutside ? text.limits(minItems, maxItems) : null}
+      value={typed}
+      onChange={change}
+    />
+  )
+}
+
+function filledLines(text: string): string[] {
+  const lines = text.split('\n').map((line) => line.trim())
+  return lines.filter((line) => line !== '')
 }
 
 const LONG_TEXT_NAME = /body|text|message|reason|description|content|note/
 const MAX_ONE_LINE_CHARS = 60
 
-function TypedField({ field, value, onChange }: ControlProps) {
-  const { name, label, type, required, isInteger, hint, isMultiline, default: preset } = field
+function TypedField(props: ControlProps) {
+  const { field, value, onChange } = props
+  const { name, type, required, isInteger, hint, isMultiline, problem, default: preset } = field
+  const label = labelOf(props)
   const shown = typeof value === 'string' || typeof value === 'number' ? String(value) : ''
   const change = (typed: string) => onChange(typed === '' ? undefined : type === 'number' ? Number(typed) : typed)
   // Decided once, because the other element would lose the focus while a person types.
@@ -137,6 +182,7 @@ function TypedField({ field, value, onChange }: ControlProps) {
     <TextField
       label={label}
       hint={hint}
+      problem={problem ?? null}
       required={required}
       type={type === 'number' ? 'number' : 'text'}
       step={isInteger ? 1 : 'any'}

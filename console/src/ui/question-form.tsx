@@ -3,9 +3,10 @@ import { type MouseEvent, type ReactNode, useId, useState } from 'react'
 import { toObject } from '../api/json.ts'
 import type { Json, JsonObject } from '../api/types.ts'
 import { Button } from './button.tsx'
+import { completeInput } from './complete-input.ts'
 import { TextArea } from './form-fields.tsx'
 import { InputFields } from './input-fields.tsx'
-import { type FieldText, fieldsOfSchema, type InputField } from './schema-fields.ts'
+import { fieldsOfSchema } from './schema-fields.ts'
 import { uiText } from './text.ts'
 import { useUnsent } from './unsent-text.ts'
 
@@ -41,7 +42,7 @@ export function QuestionForm({
   onDecline: () => void
 }) {
   const { value, change } = useUnsent(`answer ${id}`)
-  const answer = value ?? initialAnswer(question)
+  const answer = completeAnswer(question, value)
   const [declining, setDeclining] = useState(false)
   const pressDecline = ({ detail: clicks }: MouseEvent) => {
     // The second click of a double click is no second decision.
@@ -59,7 +60,7 @@ export function QuestionForm({
     >
       <AnswerFields
         question={question}
-        answer={answer}
+        answer={value}
         text={text}
         onChange={(to) => (change(to), setDeclining(false))}
       />
@@ -101,7 +102,7 @@ function AnswerFields({
   const input = answer === undefined ? {} : { answer }
   return (
     <InputFields
-      fields={singleField(schema, text.fields)}
+      fields={singleField(schema, text)}
       input={input}
       text={text.fields}
       onChange={(to) => onChange(to['answer'])}
@@ -110,24 +111,19 @@ function AnswerFields({
 }
 
 /** The field of a schema without properties. */
-const singleField = (schema: JsonObject, text?: FieldText) =>
-  fieldsOfSchema({ properties: { answer: schema }, required: ['answer'] }, {}, text)
+const singleField = (schema: JsonObject, { answer: title, fields }: QuestionText) =>
+  fieldsOfSchema({ properties: { answer: { title, ...schema } }, required: ['answer'] }, {}, fields)
 
-function initialAnswer({ schema, options }: AskedQuestion): Json | undefined {
-  if (!schema || options) return undefined
+/** The answer that is sent; undefined if there is none yet. */
+function completeAnswer({ schema, options }: AskedQuestion, value: Json | undefined): Json | undefined {
+  if (!schema || options) return value
   const fields = fieldsOfSchema(schema)
-  if (fields.length === 0) return singleField(schema)[0]?.type === 'boolean' ? false : undefined
-  const input = initialInput(fields)
-  return Object.keys(input).length > 0 ? input : undefined
-}
-
-/** A checkbox that is not checked means no, so a required one has a value from the start, also in a required object. */
-function initialInput(fields: readonly InputField[]): JsonObject {
-  const values = fields.flatMap(({ name, type, required, fields: inner }): [string, Json][] => {
-    if (!required || (type !== 'boolean' && type !== 'object')) return []
-    return [[name, type === 'boolean' ? false : initialInput(inner)]]
-  })
-  return Object.fromEntries(values)
+  if (fields.length === 0) {
+    const input = value === undefined ? {} : { answer: value }
+    return completeInput(singleField(schema, uiText.question), input)['answer']
+  }
+  const answer = completeInput(fields, toObject(value))
+  return Object.keys(answer).length > 0 ? answer : undefined
 }
 
 function OptionFields({

@@ -11,8 +11,11 @@ export interface InputField {
   name: string
   /** The schema's `title`, or else the name in words. */
   label: string
-  /** `lines` is a list of texts, one in each line; `object` has `fields`. */
-  type: 'string' | 'number' | 'boolean' | 'lines' | 'object' | 'json'
+  /**
+   * `lines` is a list of texts, one in each line; `list` has an `item`; `object` has `fields`; `entries` is an object whose
+   * names a person enters too, and has an `item` with a name and a value.
+   */
+  type: 'string' | 'number' | 'boolean' | 'lines' | 'list' | 'object' | 'entries' | 'json'
   required: boolean
   isInteger: boolean
   hint: string | null
@@ -22,6 +25,13 @@ export interface InputField {
   choices: FieldChoice[] | null
   /** The fields of an object. */
   fields: InputField[]
+  /** The field of each item of a list, with the title of the items or else of the list; null if it is no list. */
+  item: InputField | null
+  /** How many items a list has; `maxItems` is null if there is no limit. */
+  minItems: number
+  maxItems: number | null
+  /** What is wrong with the value of a text or number. */
+  problem?: string | null
   /** `x-multiline` of the schema, for texts such as a certificate. */
   isMultiline: boolean
   /** `x-advanced` of the schema: most people leave it empty. */
@@ -55,10 +65,11 @@ export function toInputField(
 ): InputField {
   const choices = fieldChoices(property)
   const type = fieldType(property, sample)
-  const { title } = property
+  const { title, minItems, maxItems } = property
+  const label = typeof title === 'string' ? title : humanize(name)
   return {
     name,
-    label: typeof title === 'string' ? title : humanize(name),
+    label,
     type,
     required,
     isInteger: declaredType(property) === 'integer',
@@ -66,9 +77,23 @@ export function toInputField(
     default: property['default'] ?? null,
     choices,
     fields: type === 'object' ? fieldsOfSchema(property, {}, text) : [],
+    item:
+      type === 'list' || type === 'entries'
+        ? toInputField(name, itemSchema(property, label, text), true, undefined, text)
+        : null,
+    minItems: typeof minItems === 'number' ? minItems : 0,
+    maxItems: typeof maxItems === 'number' ? maxItems : null,
     isMultiline: property['x-multiline'] === true,
     isAdvanced: property['x-advanced'] === true,
   }
+}
+
+/** An object without properties is a list of objects with a name and a value. */
+function itemSchema(property: JsonObject, label: string, { name, value }: FieldText): JsonObject {
+  if (declaredType(property) === 'array') return { title: label, ...toObject(property['items']) }
+  const values = { type: 'string', title: value, ...toObject(property['additionalProperties']) }
+  const properties = { name: { type: 'string', title: name }, value: values }
+  return { type: 'object', title: label, required: ['name', 'value'], properties }
 }
 
 /** The texts of `enum`, or the values of `oneOf` with their titles. */
@@ -92,14 +117,23 @@ function fieldType(property: JsonObject, sample: Json | undefined): InputField['
   if (typeof sample === 'object' && sample !== null) return 'json'
   if (declared === 'number' || declared === 'integer') return 'number'
   if (declared === 'boolean') return 'boolean'
-  if (declared === 'array' && declaredType(toObject(property['items'] ?? null)) === 'string') return 'lines'
-  if (declared === 'object') return Object.keys(toObject(property['properties'])).length > 0 ? 'object' : 'json'
-  if (declared === 'array') return 'json'
+  if (declared === 'array') return isTextList(property) ? 'lines' : 'list'
+  if (declared === 'object') return hasOpenNames(property) ? 'entries' : 'object'
   if (declared === undefined) {
     return typeof sample === 'number' ? 'number' : typeof sample === 'boolean' ? 'boolean' : 'string'
   }
   return 'string'
 }
+
+/** Items of any type are texts. */
+function isTextList({ items }: JsonObject): boolean {
+  const item = toObject(items)
+  const type = declaredType(item)
+  return (type === 'string' || type === undefined) && fieldChoices(item) === null
+}
+
+const hasOpenNames = ({ properties, additionalProperties }: JsonObject) =>
+  Object.keys(toObject(properties)).length === 0 && additionalProperties !== false
 
 function fieldHint(
   { description, enum: allowed }: JsonObject,

@@ -130,6 +130,20 @@ export const de: PortalText = {
     send: 'Antwort senden',
     decline: 'Ablehnen',
     confirmDecline: 'Ablehnen: noch einmal drücken, um ohne Antwort fortzufahren',
-    fields: { advanced: 'Weitere Angaben', onePerLine: 'Ein Eintrag pro Zeile.', oneOf: 'Möglich sind:' },
+    fields: {
+      advanced: 'Weitere Angaben',
+      onePerLine: 'Ein Eintrag pro Zeile.',
+      oneOf: 'Möglich sind:',
+      add: 'Hinzufügen',
+      remove: 'Entfernen',
+      name: 'Bezeichnung',
+      value: 'Wert',
+      nameTwice: 'Jede Bezeichnung ist nur einmal möglich.',
+      limits: (min, max) => {
+        if (max === null) return `Anzahl: mindestens ${min}.`
+        if (min === 0) return `Anzahl: höchstens ${max}.`
+        return min === max ? `Anzahl: ${min}.` : `Anzahl: ${min} bis ${max}.`
+      },
+    },
   },
 }

@@ -129,7 +129,22 @@ export const en = {
     send: 'Send answer',
     decline: 'Decline',
     confirmDecline: 'Decline: press again to continue without an answer',
-    fields: { advanced: 'Advanced', onePerLine: 'One per line.', oneOf: 'One of:' },
+    fields: {
+      advanced: 'Advanced',
+      onePerLine: 'One per line.',
+      oneOf: 'One of:',
+      add: 'Add',
+      remove: 'Remove',
+      name: 'Name',
+      value: 'Value',
+      nameTwice: 'Each name can be there once.',
+      /** How many items a list may have. */
+      limits: (min: number, max: number | null) => {
+        if (max === null) return `How many: at least ${min}.`
+        if (min === 0) return `How many: at most ${max}.`
+        return min === max ? `How many: ${min}.` : `How many: ${min} to ${max}.`
+      },
+    },
   },
 }
 

@@ -129,6 +129,20 @@ export const es: PortalText = {
     send: 'Enviar respuesta',
     decline: 'Rechazar',
     confirmDecline: 'Rechazar: presione otra vez para continuar sin respuesta',
-    fields: { advanced: 'Más datos', onePerLine: 'Uno por línea.', oneOf: 'Valores posibles:' },
+    fields: {
+      advanced: 'Más datos',
+      onePerLine: 'Uno por línea.',
+      oneOf: 'Valores posibles:',
+      add: 'Añadir',
+      remove: 'Quitar',
+      name: 'Nombre',
+      value: 'Valor',
+      nameTwice: 'Cada nombre solo puede figurar una vez.',
+      limits: (min, max) => {
+        if (max === null) return `Cantidad: al menos ${min}.`
+        if (min === 0) return `Cantidad: como máximo ${max}.`
+        return min === max ? `Cantidad: ${min}.` : `Cantidad: de ${min} a ${max}.`
+      },
+    },
   },
 }

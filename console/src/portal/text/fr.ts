@@ -130,6 +130,20 @@ export const fr: PortalText = {
     send: 'Envoyer la réponse',
     decline: 'Refuser',
     confirmDecline: 'Refuser : appuyez de nouveau pour continuer sans réponse',
-    fields: { advanced: 'Autres informations', onePerLine: 'Un élément par ligne.', oneOf: 'Valeurs possibles :' },
+    fields: {
+      advanced: 'Autres informations',
+      onePerLine: 'Un élément par ligne.',
+      oneOf: 'Valeurs possibles :',
+      add: 'Ajouter',
+      remove: 'Supprimer',
+      name: 'Nom',
+      value: 'Valeur',
+      nameTwice: 'Chaque nom ne peut figurer qu’une fois.',
+      limits: (min, max) => {
+        if (max === null) return `Nombre : au moins ${min}.`
+        if (min === 0) return `Nombre : au plus ${max}.`
+        return min === max ? `Nombre : ${min}.` : `Nombre : de ${min} à ${max}.`
+      },
+    },
   },
 }

@@ -1,0 +1,49 @@
+import type { ReactNode } from 'react'
+import type { Json } from '../api/types.ts'
+import { Checkbox } from './form-fields.tsx'
+import { limitsHint, ListFrame } from './list-frame.tsx'
+import type { FieldChoice, FieldText, InputField } from './schema-fields.ts'
+
+/** A list of some of the possible values: one checkbox for each. */
+export function CheckboxList({
+  field,
+  choices,
+  label,
+  value,
+  text,
+  onChange,
+}: {
+  field: InputField
+  choices: FieldChoice[]
+  label: ReactNode
+  value: Json | undefined
+  text: FieldText
+  onChange: (value: Json | undefined) => void
+}) {
+  const { required, hint, minItems, maxItems } = field
+  const chosen = Array.isArray(value) ? value : []
+  const isMissing = (required || chosen.length > 0) && chosen.length < minItems
+  const change = (changed: FieldChoice, isChosen: boolean) => {
+    const all = choices.flatMap(({ value: one }) =>
+      (one === changed.value ? isChosen : chosen.includes(one)) ? [one] : [],
+    )
+    onChange(all.length > 0 ? all : undefined)
+  }
+  return (
+    <ListFrame label={label} hint={[hint, limitsHint(field, text)]}>
+      {choices.map((choice) => {
+        const checked = chosen.includes(choice.value)
+        return (
+          <Checkbox
+            key={String(choice.value)}
+            label={choice.label}
+            checked={checked}
+            required={isMissing && !checked}
+            disabled={!checked && maxItems !== null && chosen.length >= maxItems}
+            onChange={(to) => change(choice, to)}
+          />
+        )
+      })}
+    </ListFrame>
+  )
+}
