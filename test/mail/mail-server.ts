@@ -142,7 +142,8 @@ function writeServerFiles(folder: string, ports: { submission: number; smtp: num
   writeFileSync(join(folder, 'etc/master.cf'), fill(MASTER_CF))
 }
 
-function createCertificate(folder: string): void {
+/** Writes `key.pem` and `cert.pem` for localhost, which the certificate itself signs. */
+export function createCertificate(folder: string): void {
   const files = ['-keyout', join(folder, 'key.pem'), '-out', join(folder, 'cert.pem')]
   const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1']
   execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', ...files, ...names], {

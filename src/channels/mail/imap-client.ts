@@ -35,7 +35,6 @@ export interface ImapMailbox {
   onNextMail(call: () => void): () => void
   /** Throws if the connection has ended. */
   requireOpen(): void
-  close(): void
 }
 
 /** Without its size: to tell it, a server reads the mail, and a mail that it cannot read would hide all others. */
@@ -61,7 +60,8 @@ const SEARCH_MARGIN_MS = 24 * 3_600_000
 /** Servers end an IDLE after half an hour, and network devices forget a quiet connection earlier. */
 const MAX_IDLE_MS = 4 * 60_000
 
-export async function openMailbox(login: ImapLogin): Promise<ImapMailbox> {
+/** The connection is closed when the signal is aborted. */
+export async function openMailbox(login: ImapLogin, signal: AbortSignal): Promise<ImapMailbox> {
   const client = new ImapFlow({
     host: login.address,
     port: login.port,
@@ -80,11 +80,15 @@ export async function openMailbox(login: ImapLogin): Promise<ImapMailbox> {
   })
   // An error without a listener would end the process. The next command or `requireOpen` reports it.
   client.on('error', () => {})
+  const close = () => client.close()
+  signal.addEventListener('abort', close, { once: true })
   try {
+    signal.throwIfAborted()
     await client.connect()
     const { uidValidity } = await client.mailboxOpen(login.mailbox, { readOnly: true })
     return createMailbox(client, String(uidValidity))
   } catch (error) {
+    signal.removeEventListener('abort', close)
     client.close()
     throw error
   }
@@ -122,7 +126,6 @@ function createMailbox(client: ImapFlow, uidValidity: string): ImapMailbox {
       }
     },
     requireOpen: () => requireOpen(client),
-    close: () => client.close(),
   }
 }
 

@@ -6,6 +6,7 @@ import { EgressError } from '../../egress/http-client.ts'
 import { resolveAllowedAddress } from '../../egress/tcp-connection.ts'
 import type { PollCall } from '../adapters/adapter.ts'
 import type { ImapMailbox } from './imap-client.ts'
+import { limitServerWork, MailServerTooSlow, type ServerWork } from './mail-server-limit.ts'
 import { StoreUnavailable } from '../../store/errors.ts'
 import { readMail, receiveMail, REPEATED_FAILURE, reportUnreadMail } from './receive-mail.ts'
 
@@ -29,10 +30,13 @@ const POLL_INTERVAL_MS = 60_000
 
 /** Receives the mails of a mailbox until the signal is aborted. Throws a `Problem` if the mailbox cannot be read. */
 export async function pollMailbox(ctx: Ctx, call: MailboxCall, signal: AbortSignal): Promise<void> {
-  const mailbox = await openChannelMailbox(ctx, call).catch(explainFailure)
-  const close = () => mailbox.close()
+  // Aborted when the poll ends, or when the server is too slow. Every call of the server ends with it.
+  const connection = new AbortController()
+  const close = () => connection.abort()
   signal.addEventListener('abort', close, { once: true })
   try {
+    if (signal.aborted) return
+    const mailbox = await openChannelMailbox(ctx, call, connection)
     let progress = readProgress(call, mailbox)
     while (!signal.aborted) {
       progress = await receiveNewMails(ctx, call, mailbox, progress, signal)
@@ -43,19 +47,41 @@ export async function pollMailbox(ctx: Ctx, call: MailboxCall, signal: AbortSign
     if (!signal.aborted) explainFailure(error)
   } finally {
     signal.removeEventListener('abort', close)
-    mailbox.close()
+    close()
   }
 }
 
 /** A poll with the parsed config of its channel. */
 export type MailboxCall = PollCall & { config: MailboxConfig }
 
-async function openChannelMailbox(ctx: Ctx, { config, secret }: MailboxCall): Promise<ImapMailbox> {
+const OPENING = { description: 'open the mailbox', maxMinutes: 2 }
+/** Longer than most searches in a full mailbox take. */
+const LISTING = { description: 'list the new mails', maxMinutes: 10 }
+/** Enough for the largest mail at 50 KiB/s. */
+const READING = { description: 'send a mail', maxMinutes: 10 }
+
+/** A mailbox whose server has a limited time for each piece of work. */
+async function openChannelMailbox(
+  ctx: Ctx,
+  { config, secret }: MailboxCall,
+  connection: AbortController,
+): Promise<ImapMailbox> {
   if (secret === null) throw badRequest('the channel has no secret yet')
   const { host, secure = true, port = secure ? 993 : 143, username, mailbox = 'INBOX', ca = null } = config
-  const address = await resolveAllowedAddress(ctx, host, port)
-  const { openMailbox } = await import('./imap-client.ts')
-  return openMailbox({ address, host, port, secure, ca, username, password: secret, mailbox })
+  const limit = <Result>(work: ServerWork, start: () => Promise<Result>): Promise<Result> =>
+    limitServerWork(ctx.world.clock, connection, work, start)
+  const opened = await limit(OPENING, async () => {
+    const address = await resolveAllowedAddress(ctx, host, port)
+    const { openMailbox } = await import('./imap-client.ts')
+    const login = { address, host, port, secure, ca, username, password: secret, mailbox }
+    return openMailbox(login, connection.signal)
+  })
+  return {
+    ...opened,
+    listAfter: (uid) => limit(LISTING, () => opened.listAfter(uid)),
+    listSince: (date) => limit(LISTING, () => opened.listSince(date)),
+    readMail: (uid, limitOf) => limit(READING, () => opened.readMail(uid, limitOf)),
+  }
 }
 
 /** The earlier attempts to receive a mail that did not succeed. */
@@ -169,6 +195,7 @@ function waitForMail(ctx: Ctx, mailbox: ImapMailbox, signal: AbortSignal): Promi
 /** A sentence for the person who set up the channel. Texts of the server are left out: they may repeat the password. */
 function explainFailure(error: unknown): never {
   if (error instanceof Problem) throw error
+  if (error instanceof MailServerTooSlow) throw new Problem(502, error.message)
   if (error instanceof EgressError) throw new Problem(502, `the mail server cannot be used: ${error.message}`)
   const [isLogin, isTls, isMissing, code] = ['authenticationFailed', 'tlsFailed', 'mailboxMissing', 'code'].map(
     (field): unknown => (error instanceof Error ? Reflect.get(error, field) : null),
