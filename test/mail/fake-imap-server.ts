@@ -35,9 +35,9 @@ export async function openFakeImapServer(slow?: { command: string; reaction: Slo
     socket.on('error', () => {}).on('close', () => open.delete(socket))
     onCommand(socket, (tag, command) => {
       if (stuck.has(socket)) return
-      if (slow === undefined || !command.startsWith(slow.command)) return void socket.write(replyTo(tag, command))
-      stuck.add(socket)
-      if (slow.reaction === 'sends byte after byte') sendByteAfterByte(socket)
+      if (slow !== undefined && command.startsWith(slow.command)) stuck.add(socket)
+      if (!stuck.has(socket)) socket.write(replyTo(tag, command))
+      else if (slow?.reaction === 'sends byte after byte') sendByteAfterByte(socket)
     })
     socket.write('* OK ready\r\n')
   }).listen(0, '127.0.0.1')

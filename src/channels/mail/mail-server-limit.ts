@@ -21,11 +21,10 @@ export async function limitServerWork<Result>(
 ): Promise<Result> {
   const { signal } = connection
   signal.throwIfAborted()
-  let rejectAborted = () => {}
+  const listening = new AbortController()
   const aborted = new Promise<never>((_, reject) => {
-    rejectAborted = () => reject(signal.reason)
+    signal.addEventListener('abort', () => reject(signal.reason), { signal: listening.signal })
   })
-  signal.addEventListener('abort', rejectAborted, { once: true })
   const cancelTimer = clock.after(maxMinutes * 60_000, () =>
     connection.abort(new MailServerTooSlow(`the mail server took more than ${maxMinutes} minutes to ${description}`)),
   )
@@ -36,6 +35,6 @@ export async function limitServerWork<Result>(
     throw signal.aborted ? signal.reason : error
   } finally {
     cancelTimer()
-    signal.removeEventListener('abort', rejectAborted)
+    listening.abort()
   }
 }
