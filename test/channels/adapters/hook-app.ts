@@ -19,6 +19,8 @@ export interface HookApp extends TestApp {
 export interface HookAppOptions {
   adapter: string
   config?: object
+  /** Of the connection; `custom` unless set. */
+  kind?: string
   /** Besides `base_url`, which is the recorder. */
   connection?: object
   respond?: FakeUpstream['respond']
@@ -39,8 +41,9 @@ export async function openHookApp(store: StoreKind, options: HookAppOptions): Pr
     },
     env: { SVC_PUBLIC_URL: PUBLIC_URL, SVC_EGRESS_ALLOW: '127.0.0.1', ...options.env },
   })
+  const { kind = 'custom' } = options
   const config = { base_url: provider.url, ...options.connection }
-  const connection = await createAndGetId(app, '/v1/connections', { kind: 'custom', name: 'provider', config })
+  const connection = await createAndGetId(app, '/v1/connections', { kind, name: 'provider', config })
   await app.call('POST', `/v1/connections/${connection}/secret`, { value: CONNECTION_SECRET })
   const channel = await createAndGetId(app, '/v1/channels', {
     connection_id: connection,

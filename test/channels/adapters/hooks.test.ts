@@ -1,15 +1,21 @@
 import { expect, test } from 'vitest'
 import { eachStore } from '../../app.ts'
-import { type Delivery, slackDelivery, smsDelivery, telegramDelivery } from './deliveries.ts'
+import {
+  type Delivery,
+  postmarkDelivery,
+  resendDelivery,
+  slackDelivery,
+  smsDelivery,
+  telegramDelivery,
+} from './deliveries.ts'
 import { type HookApp, openHookApp } from './hook-app.ts'
 
-const DELIVERIES = [slackDelivery, telegramDelivery, smsDelivery].map((delivery): [string, Delivery] => [
-  delivery.adapter,
-  delivery,
-])
+const DELIVERIES = [slackDelivery, telegramDelivery, smsDelivery, postmarkDelivery, resendDelivery].map(
+  (delivery): [string, Delivery] => [delivery.adapter, delivery],
+)
 
-const openFor = (store: Parameters<typeof openHookApp>[0], { adapter }: Delivery) =>
-  openHookApp(store, { adapter, connection: adapter === 'twilio' ? { account_sid: 'AC1' } : {} })
+const openFor = (store: Parameters<typeof openHookApp>[0], { adapter, app }: Delivery) =>
+  openHookApp(store, { adapter, ...app })
 
 const messagesOf = async (app: HookApp): Promise<{ body: string; direction: string }[]> => {
   const threads = (await app.call('GET', '/v1/threads')).body.data
@@ -40,7 +46,7 @@ eachStore((store) => {
       expect((await app.deliver(body, {})).status).toBe(401)
       expect((await app.call('GET', '/v1/threads')).body.data).toEqual([])
       const { last_error } = (await app.call('GET', `/v1/channels/${app.channel}`)).body
-      expect(last_error).toMatch(/signature|five minutes/)
+      expect(last_error).toMatch(/signature|five minutes|password/)
       expect((await app.deliver(body, delivery.headers(app, body))).status).toBe(200)
     },
   )
