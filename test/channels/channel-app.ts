@@ -66,7 +66,7 @@ export interface InboundResult {
 }
 
 export async function sendInbound(
-  app: Omit<ChannelApp, 'connection'>,
+  app: Pick<ChannelApp, 'call' | 'channel'>,
   handle: string,
   more: object = {},
 ): Promise<InboundResult> {
@@ -83,7 +83,7 @@ export const inboundMail = (handle: string, more: object = {}) => ({
 })
 
 /** A client that has sent one message and has a portal session. */
-export async function openPortal(app: Omit<ChannelApp, 'connection'>, handle: string, more: object = {}) {
+export async function openPortal(app: Pick<ChannelApp, 'call' | 'channel'>, handle: string, more: object = {}) {
   const written = await sendInbound(app, handle, more)
   const link = await app.call('POST', `/v1/clients/${written.client_id}/portal-link`)
   const session = await app.call('POST', '/v1/portal/session', { token: link.body.token }, { key: null })

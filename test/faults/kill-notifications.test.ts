@@ -1,16 +1,15 @@
 import type { ServerResponse } from 'node:http'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Db } from '../../src/store/store.ts'
-import { PASSWORD } from '../accounts/members.ts'
 import { addConnections, GATED_ENV, gatedWedgeFiles } from '../approvals/gated-app.ts'
 import { openFakeUpstream, respondJson } from '../fake-upstream.ts'
 import { callApi } from '../http.ts'
-import { BOT_TOKEN, HOOK_SECRET } from '../notifications/chat-app.ts'
-import { directMessage, readSlackMessage, signSlack } from '../notifications/slack-app.ts'
+import { readSlackMessage } from '../notifications/slack-app.ts'
 import type { StoreKind } from '../stores.ts'
 import { FAULT_TIMEOUT_MS } from './rounds.ts'
 import { waitForEvent } from './scripted-deployment.ts'
-import { createDeployment, type ServiceProcess } from './service-process.ts'
+import { createDeployment } from './service-process.ts'
+import { linkOwner } from './slack-owner.ts'
 
 /** Slack, whose answer to the next call of a method can be held back. */
 async function openSlackRecorder() {
@@ -33,24 +32,6 @@ async function openSlackRecorder() {
   }
 }
 
-/** Signs up the owner, who gets messages in Slack. */
-async function linkOwner(service: ServiceProcess, base_url: string): Promise<string> {
-  const account = { email: 'owner@example.com', password: PASSWORD }
-  const { session_token } = (await service.call('POST', '/v1/auth/signup', account)).body
-  const connection = { kind: 'custom', name: 'slack', config: { base_url } }
-  const { id } = (await service.call('POST', '/v1/connections', connection)).body
-  await service.call('POST', `/v1/connections/${id}/secret`, { value: BOT_TOKEN })
-  await service.call('PUT', '/v1/notifiers/slack', { connection: 'slack' })
-  const { hook_url } = (await service.call('POST', '/v1/notifiers/slack/secret', { value: HOOK_SECRET })).body
-  const links = '/v1/me/notifications/links'
-  const { code } = (await callApi(service.url, session_token, 'POST', links, { kind: 'slack' })).body
-  const raw = directMessage('U1', code)
-  const headers = signSlack(raw, Math.floor(Date.now() / 1000))
-  const path = new URL(hook_url).pathname
-  expect((await callApi(service.url, '', 'POST', path, undefined, { raw, headers })).status).toBe(200)
-  return session_token
-}
-
 const readMessage = (db: Db, approval: string) =>
   db.selectFrom('notification_messages').selectAll().where('approval_id', '=', approval).executeTakeFirstOrThrow()
 
@@ -67,7 +48,7 @@ async function killWhileMessagesAreSent(store: StoreKind): Promise<void> {
   let service = await deployment.start()
   const db = await deployment.openRows()
   await addConnections(service, slack.url)
-  const session = await linkOwner(service, slack.url)
+  const { session } = await linkOwner(service, slack.url)
 
   const posting = slack.holdNext('/chat.postMessage')
   const input = { connection: 'crm', action: 'send_note', payload: { text: 'hello' } }

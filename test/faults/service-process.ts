@@ -9,7 +9,7 @@ import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import type { Db } from '../../src/store/store.ts'
 import { FOUNDER_KEY, writeFiles } from '../app.ts'
-import { type ApiResponse, callApi, type StreamedEvent, readEventStream } from '../http.ts'
+import { type ApiResponse, callApi, type CallOptions, type StreamedEvent, readEventStream } from '../http.ts'
 import { createDatabase, dropDatabase } from '../postgres.ts'
 import type { StoreKind } from '../stores.ts'
 import { NO_RATE_LIMIT, DESK_WEDGES } from '../tasks/scripted-agent.ts'
@@ -90,8 +90,8 @@ export class ServiceProcess {
     return new ServiceProcess(child, await readAddress(child), exited)
   }
 
-  call(method: string, path: string, body?: unknown): Promise<ApiResponse> {
-    return callApi(this.url, FOUNDER_KEY, method, path, body)
+  call(method: string, path: string, body?: unknown, options: CallOptions = {}): Promise<ApiResponse> {
+    return callApi(this.url, FOUNDER_KEY, method, path, body, options)
   }
 
   /** The log of a task, read until its stream ends. */

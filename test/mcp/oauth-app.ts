@@ -3,6 +3,8 @@ import * as o from 'oauth4webapi'
 import { expect } from 'vitest'
 import type { TestApp } from '../app.ts'
 
+type CalledApp = Pick<TestApp, 'url' | 'call'>
+
 /** The address of the service as apps see it. */
 export const PUBLIC_URL = 'https://work.example'
 export const REDIRECT_URI = 'https://assistant.example/callback'
@@ -18,7 +20,7 @@ export const publicFetch =
 
 /** What the consent page does when the member accepts. Returns the URL to which the browser is sent. */
 export async function consent(
-  app: TestApp,
+  app: CalledApp,
   session: string,
   authorisationUrl: URL,
   { role = 'operator', project }: { role?: string; project?: string } = {},
@@ -32,7 +34,17 @@ export async function consent(
 }
 
 /** An app that is judged by oauth4webapi: it discovers the service, registers itself and gets tokens. */
-export async function connectApp(app: TestApp, session: string, options: { role?: string; project?: string } = {}) {
+export async function connectApp(app: CalledApp, session: string, options: { role?: string; project?: string } = {}) {
+  const access = await requestAccess(app, session, options)
+  return { ...access, tokens: await access.exchange() }
+}
+
+/** The same app before it exchanges its code. */
+export async function requestAccess(
+  app: CalledApp,
+  session: string,
+  options: { role?: string; project?: string } = {},
+) {
   const server = await discover(app)
   const { client } = await register(app, server)
   const verifier = o.generateRandomCodeVerifier()
@@ -63,10 +75,10 @@ export async function connectApp(app: TestApp, session: string, options: { role?
     })
     return o.processRefreshTokenResponse(server, client, sent)
   }
-  return { server, client, code: code.get('code') ?? '', verifier, exchange, refresh, tokens: await exchange() }
+  return { server, client, code: code.get('code') ?? '', verifier, exchange, refresh }
 }
 
-export async function discover(app: TestApp): Promise<o.AuthorizationServer> {
+export async function discover(app: CalledApp): Promise<o.AuthorizationServer> {
   const options = { [o.customFetch]: publicFetch(app) }
   const resource = new URL(`${PUBLIC_URL}/mcp`)
   const described = await o.processResourceDiscoveryResponse(
@@ -78,7 +90,7 @@ export async function discover(app: TestApp): Promise<o.AuthorizationServer> {
   return o.processDiscoveryResponse(issuer, found)
 }
 
-async function register(app: TestApp, server: o.AuthorizationServer) {
+async function register(app: CalledApp, server: o.AuthorizationServer) {
   const metadata = { client_name: 'Assistant', redirect_uris: [REDIRECT_URI] }
   const sent = await o.dynamicClientRegistrationRequest(server, metadata, { [o.customFetch]: publicFetch(app) })
   const client = (await o.processDynamicClientRegistrationResponse(sent)) as o.Client

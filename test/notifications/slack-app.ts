@@ -91,7 +91,12 @@ export function readSlackMessage({ body }: ReceivedRequest): SlackMessage {
 }
 
 /** What Slack sends when a person clicks on a button of a message. */
-export function clickOf(app: ChatApp, user: string, { channel, blocks }: SlackMessage, button: string): string {
+export function clickOf(
+  app: Pick<ChatApp, 'provider'>,
+  user: string,
+  { channel, blocks }: SlackMessage,
+  button: string,
+): string {
   const actions = blocks.flatMap(({ elements = [] }) => elements).filter(({ action_id }) => action_id === button)
   if (!actions[0]) throw new Error(`the message has no button '${button}'`)
   return formOf({

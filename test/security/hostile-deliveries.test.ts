@@ -11,7 +11,7 @@ import { callApi } from '../http.ts'
 // What becomes of calls depends on the store, so these tests run on both. The shapes of `hostile-input.test.ts` need one only:
 // they are refused or parsed before anything is stored. Repeated and reordered calls of the other adapters are in
 // `channels/adapters/hooks.test.ts` and `mail/mail-hook-conversation.test.ts`, a mailbox whose reader is killed in
-// `faults/kill-mail.test.ts`.
+// `faults/kill-mail.test.ts`, and calls of clients, apps and members in `killed-calls.test.ts`.
 
 const ORIGIN = 'https://shop.example'
 const VISITOR = 'v'.repeat(20)

@@ -1,0 +1,38 @@
+import { expect } from 'vitest'
+import { PASSWORD } from '../accounts/members.ts'
+import { callApi } from '../http.ts'
+import { BOT_TOKEN, HOOK_SECRET } from '../notifications/chat-app.ts'
+import { directMessage, signSlack } from '../notifications/slack-app.ts'
+import type { ServiceProcess } from './service-process.ts'
+
+type CalledService = Pick<ServiceProcess, 'url' | 'call'>
+
+/** Signs up the owner, and returns the session. */
+export async function signUpOwner(service: CalledService): Promise<string> {
+  const account = { email: 'owner@example.com', password: PASSWORD }
+  return (await service.call('POST', '/v1/auth/signup', account)).body.session_token
+}
+
+/** Signs up the owner, who gets messages in Slack. `hookPath` is where Slack calls. */
+export async function linkOwner(
+  service: CalledService,
+  base_url: string,
+): Promise<{ session: string; hookPath: string }> {
+  const session = await signUpOwner(service)
+  const connection = { kind: 'custom', name: 'slack', config: { base_url } }
+  const { id } = (await service.call('POST', '/v1/connections', connection)).body
+  await service.call('POST', `/v1/connections/${id}/secret`, { value: BOT_TOKEN })
+  await service.call('PUT', '/v1/notifiers/slack', { connection: 'slack' })
+  const { hook_url } = (await service.call('POST', '/v1/notifiers/slack/secret', { value: HOOK_SECRET })).body
+  const hookPath = new URL(hook_url).pathname
+  const links = '/v1/me/notifications/links'
+  const { code } = (await callApi(service.url, session, 'POST', links, { kind: 'slack' })).body
+  expect((await callSlackHook(service, hookPath, directMessage('U1', code))).status).toBe(200)
+  return { session, hookPath }
+}
+
+/** A call of Slack, signed now. */
+export function callSlackHook({ url }: Pick<ServiceProcess, 'url'>, hookPath: string, raw: string) {
+  const headers = signSlack(raw, Math.floor(Date.now() / 1000))
+  return callApi(url, '', 'POST', hookPath, undefined, { raw, headers })
+}
