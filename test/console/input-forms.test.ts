@@ -15,9 +15,10 @@ const ORDERS = {
             order: { type: 'string', description: 'The number of the order.' },
             limit: { type: 'number', enum: [5, 7] },
             urgent: { type: 'boolean' },
+            customer: { type: 'object' },
           },
         },
-        example: { order: 'A-1', limit: 5 },
+        example: { order: 'A-1', limit: 5, customer: { ok: true } },
       },
       answer: {
         input_schema: {
@@ -50,12 +51,14 @@ describe('forms from the input schema of a task type', () => {
     await expect.poll(() => order.inputValue()).toBe('A-1')
     await page.getByText('The number of the order.').waitFor()
     await order.fill('A-2')
-    await page.getByLabel('Limit').fill('101')
+    expect(await page.getByLabel('Customer').inputValue()).toBe('{\n  "ok": true\n}')
+    await page.getByLabel('Limit').selectOption('7')
     await page.getByLabel('Urgent').check()
     expect(await accessibilityViolations(page)).toEqual([])
+    await page.getByRole('button', { name: 'JSON' }).click()
+    await page.getByLabel('Input (JSON)').fill('{"order":"A-2","limit":101}')
     await page.getByRole('button', { name: 'Create schedule' }).click()
     await page.getByText('input.limit must be one of').waitFor()
-    await page.getByRole('button', { name: 'JSON' }).click()
     await page.getByLabel('Input (JSON)').fill('{"order":"A-3"')
     await page.getByRole('button', { name: 'Create schedule' }).click()
     expect((await console().call('GET', '/v1/schedules')).body.data).toEqual([])

@@ -1,13 +1,20 @@
 import { expect, test } from 'vitest'
 import { completeInput } from '../../console/src/ui/complete-input.ts'
+import { inferInputFields } from '../../console/src/pages/run/infer-input-fields.ts'
 import { fieldsOfSchema } from '../../console/src/ui/schema-fields.ts'
+import { uiText } from '../../console/src/ui/text.ts'
 
 const text = (more: object = {}) => ({ type: 'string', ...more })
 
-const typesOf = (properties: object) =>
-  fieldsOfSchema({ type: 'object', properties: { ...properties } }).map(({ name, type }) => [name, type])
+const QUESTION_FORM = { text: uiText.question.fields, asksForJson: false }
 
-test('no property of a schema is asked for as JSON', () => {
+/** The fields of the form of a question. */
+const questionFields = (properties: object, required: string[] = []) =>
+  fieldsOfSchema({ type: 'object', required, properties: { ...properties } }, {}, QUESTION_FORM)
+
+const typesOf = (properties: object) => questionFields(properties).map(({ name, type }) => [name, type])
+
+test('no property of a question is asked for as JSON', () => {
   const person = { type: 'object', properties: { name: text() } }
   const properties = {
     names: { type: 'array', items: text() },
@@ -33,6 +40,59 @@ test('no property of a schema is asked for as JSON', () => {
   ])
 })
 
+test('a schema without a type has the type of its other keywords, also in a list', () => {
+  const person = { required: ['name'], properties: { name: text() } }
+  const properties = {
+    host: person,
+    guests: { items: person },
+    rows: { type: 'array', items: { items: { type: 'number' } } },
+    size: { enum: [1, 2] },
+    sizes: { type: 'array', items: { enum: [1, 2, 3] } },
+    agreed: { enum: [true, false] },
+    people: { type: 'object', additionalProperties: person },
+    none: { enum: [] },
+  }
+  expect(typesOf(properties)).toEqual([
+    ['host', 'object'],
+    ['guests', 'list'],
+    ['rows', 'list'],
+    ['size', 'number'],
+    ['sizes', 'list'],
+    ['agreed', 'boolean'],
+    ['people', 'entries'],
+    ['none', 'string'],
+  ])
+  const [host, guests, rows, size, sizes, , people] = questionFields(properties)
+  expect(host?.fields.map(({ name, required }) => [name, required])).toEqual([['name', true]])
+  expect(guests?.item?.type).toBe('object')
+  expect(rows?.item?.item?.type).toBe('number')
+  expect(size?.choices?.map(({ value }) => value)).toEqual([1, 2])
+  expect(sizes?.item?.choices?.map(({ value }) => value)).toEqual([1, 2, 3])
+  expect(people?.item?.fields.map(({ type }) => type)).toEqual(['string', 'object'])
+})
+
+test('the input of a task has JSON for objects and lists whose values can be anything', () => {
+  const input_schema = {
+    type: 'object',
+    properties: {
+      customer: { type: 'object' },
+      parts: { type: 'array' },
+      host: { type: 'object', properties: { city: text(), more: { type: 'object' } } },
+      names: { type: 'array', items: text() },
+    },
+  }
+  const manifest = { wedge: 'orders', title: 'Orders', task_types: { check: { input_schema } } }
+  const sample = { customer: { n: 3, ok: true, address: { city: 'Bern' } } }
+  const fields = inferInputFields(manifest, 'check', sample)
+  expect(fields.map(({ name, type }) => [name, type])).toEqual([
+    ['customer', 'json'],
+    ['parts', 'json'],
+    ['host', 'object'],
+    ['names', 'lines'],
+  ])
+  expect(fields[2]?.fields.map(({ type }) => type)).toEqual(['string', 'json'])
+})
+
 test('a list has the field of its items, named by their title, and its limits', () => {
   const guest = { type: 'object', title: 'Guest', required: ['name'], properties: { name: text(), age: {} } }
   const [guests, ages] = fieldsOfSchema({
@@ -52,8 +112,8 @@ test('a list has the field of its items, named by their title, and its limits', 
 })
 
 test('an object without properties is a list of names and values', () => {
-  const [prices] = fieldsOfSchema({
-    properties: { prices: { type: 'object', additionalProperties: { type: 'number', title: 'Price' } } },
+  const [prices] = questionFields({
+    prices: { type: 'object', additionalProperties: { type: 'number', title: 'Price' } },
   })
   expect(prices?.item?.fields.map(({ label, type, required }) => [label, type, required])).toEqual([
     ['Name', 'string', true],
@@ -65,10 +125,10 @@ test('an answer gets an unchecked required box as false, and a required list tha
   const box = { type: 'boolean' }
   const guest = { type: 'object', required: ['vegan'], properties: { name: text(), vegan: box } }
   const list = { type: 'array', items: guest }
-  const fields = fieldsOfSchema({
-    required: ['agreed', 'guests', 'labels', 'host'],
-    properties: { agreed: box, guests: list, others: list, labels: { type: 'object' }, host: guest, pet: guest },
-  })
+  const fields = questionFields(
+    { agreed: box, guests: list, others: list, labels: { type: 'object' }, host: guest, pet: guest },
+    ['agreed', 'guests', 'labels', 'host'],
+  )
   expect(completeInput(fields, {})).toEqual({ agreed: false, guests: [], labels: {}, host: { vegan: false } })
   const input = { agreed: true, guests: [{ name: 'Ada' }], labels: { a: 'b' }, pet: { name: 'Rex' } }
   expect(completeInput(fields, input)).toEqual({
@@ -78,4 +138,12 @@ test('an answer gets an unchecked required box as false, and a required list tha
     host: { vegan: false },
     pet: { name: 'Rex', vegan: false },
   })
+})
+
+test('a limit of a list that is negative or no integer is no limit', () => {
+  const limits = (schema: object) =>
+    questionFields({ list: { type: 'array', ...schema } }).map(({ minItems, maxItems }) => [minItems, maxItems])
+  expect(limits({ minItems: -2, maxItems: -1 })).toEqual([[0, null]])
+  expect(limits({ minItems: 1.5, maxItems: Number.POSITIVE_INFINITY })).toEqual([[0, null]])
+  expect(limits({ minItems: '2', maxItems: 0 })).toEqual([[0, 0]])
 })

@@ -6,7 +6,7 @@ import { Button } from './button.tsx'
 import { completeInput } from './complete-input.ts'
 import { TextArea } from './form-fields.tsx'
 import { InputFields } from './input-fields.tsx'
-import { fieldsOfSchema } from './schema-fields.ts'
+import { type FieldText, fieldsOfSchema } from './schema-fields.ts'
 import { uiText } from './text.ts'
 import { useUnsent } from './unsent-text.ts'
 
@@ -96,7 +96,7 @@ function AnswerFields({
   if (options) return <OptionFields options={options} chosen={answer} label={text.answer} onChange={onChange} />
   if (!schema)
     return <TextArea label={text.answer} value={typeof answer === 'string' ? answer : ''} onChange={onChange} />
-  const fields = fieldsOfSchema(schema, {}, text.fields)
+  const fields = questionFields(schema, text.fields)
   if (fields.length > 0)
     return <InputFields fields={fields} input={toObject(answer)} text={text.fields} onChange={onChange} />
   const input = answer === undefined ? {} : { answer }
@@ -110,14 +110,16 @@ function AnswerFields({
   )
 }
 
+const questionFields = (schema: JsonObject, text: FieldText) => fieldsOfSchema(schema, {}, { text, asksForJson: false })
+
 /** The field of a schema without properties. */
 const singleField = (schema: JsonObject, { answer: title, fields }: QuestionText) =>
-  fieldsOfSchema({ properties: { answer: { title, ...schema } }, required: ['answer'] }, {}, fields)
+  questionFields({ properties: { answer: { title, ...schema } }, required: ['answer'] }, fields)
 
 /** The answer that is sent; undefined if there is none yet. */
 function completeAnswer({ schema, options }: AskedQuestion, value: Json | undefined): Json | undefined {
   if (!schema || options) return value
-  const fields = fieldsOfSchema(schema)
+  const fields = questionFields(schema, uiText.question.fields)
   if (fields.length === 0) {
     const input = value === undefined ? {} : { answer: value }
     return completeInput(singleField(schema, uiText.question), input)['answer']

@@ -30,7 +30,7 @@ export interface InputField {
   /** How many items a list has; `maxItems` is null if there is no limit. */
   minItems: number
   maxItems: number | null
-  /** What is wrong with the value of a text or number. */
+  /** What is wrong with the value. The first control of the field shows it when the form is submitted. */
   problem?: string | null
   /** `x-multiline` of the schema, for texts such as a certificate. */
   isMultiline: boolean
@@ -39,19 +39,23 @@ export interface InputField {
 }
 
 export interface FieldChoice {
-  value: string | boolean
+  value: string | number | boolean
   label: string
 }
 
+export interface FormOptions {
+  text: FieldText
+  /** Whether an object without properties and a list of any items are edited as JSON. */
+  asksForJson: boolean
+}
+
+const TEAM_FORM: FormOptions = { text: uiText.question.fields, asksForJson: true }
+
 /** Samples tell the types that the schema leaves open. */
-export function fieldsOfSchema(
-  schema: JsonObject,
-  samples: JsonObject = {},
-  text: FieldText = uiText.question.fields,
-): InputField[] {
+export function fieldsOfSchema(schema: JsonObject, samples: JsonObject = {}, form = TEAM_FORM): InputField[] {
   const required = Array.isArray(schema['required']) ? schema['required'] : []
   return Object.entries(toObject(schema['properties'] ?? null)).map(([name, property]) =>
-    toInputField(name, toObject(property), required.includes(name), samples[name], text),
+    toInputField(name, toObject(property), required.includes(name), samples[name], form),
   )
 }
 
@@ -61,10 +65,10 @@ export function toInputField(
   property: JsonObject,
   required: boolean,
   sample?: Json,
-  text: FieldText = uiText.question.fields,
+  form = TEAM_FORM,
 ): InputField {
   const choices = fieldChoices(property)
-  const type = fieldType(property, sample)
+  const type = fieldType(property, sample, form)
   const { title, minItems, maxItems } = property
   const label = typeof title === 'string' ? title : humanize(name)
   return {
@@ -73,30 +77,33 @@ export function toInputField(
     type,
     required,
     isInteger: declaredType(property) === 'integer',
-    hint: fieldHint(property, choices, text),
+    hint: fieldHint(property, choices, form.text),
     default: property['default'] ?? null,
     choices,
-    fields: type === 'object' ? fieldsOfSchema(property, {}, text) : [],
+    fields: type === 'object' ? fieldsOfSchema(property, {}, form) : [],
     item:
       type === 'list' || type === 'entries'
-        ? toInputField(name, itemSchema(property, label, text), true, undefined, text)
+        ? toInputField(name, itemSchema(property, label, form.text), true, undefined, form)
         : null,
-    minItems: typeof minItems === 'number' ? minItems : 0,
-    maxItems: typeof maxItems === 'number' ? maxItems : null,
+    minItems: listLimit(minItems) ?? 0,
+    maxItems: listLimit(maxItems),
     isMultiline: property['x-multiline'] === true,
     isAdvanced: property['x-advanced'] === true,
   }
 }
 
+const listLimit = (limit: Json | undefined): number | null =>
+  typeof limit === 'number' && Number.isInteger(limit) && limit >= 0 ? limit : null
+
 /** An object without properties is a list of objects with a name and a value. */
 function itemSchema(property: JsonObject, label: string, { name, value }: FieldText): JsonObject {
   if (declaredType(property) === 'array') return { title: label, ...toObject(property['items']) }
-  const values = { type: 'string', title: value, ...toObject(property['additionalProperties']) }
+  const values = { title: value, ...toObject(property['additionalProperties']) }
   const properties = { name: { type: 'string', title: name }, value: values }
   return { type: 'object', title: label, required: ['name', 'value'], properties }
 }
 
-/** The texts of `enum`, or the values of `oneOf` with their titles. */
+/** The texts and numbers of `enum`, or the values of `oneOf` with their titles. */
 function fieldChoices({ enum: allowed, oneOf }: JsonObject): FieldChoice[] | null {
   const all = Array.isArray(oneOf)
     ? oneOf.map(toObject).map(({ const: value, title }) => ({ value, label: toText(title) }))
@@ -104,32 +111,42 @@ function fieldChoices({ enum: allowed, oneOf }: JsonObject): FieldChoice[] | nul
       ? allowed.map((value) => ({ value, label: toText(value) }))
       : []
   const choices = all.flatMap(({ value, label }): FieldChoice[] =>
-    typeof value === 'string' || (Array.isArray(oneOf) && typeof value === 'boolean') ? [{ value, label }] : [],
+    typeof value === 'string' || typeof value === 'number' || (Array.isArray(oneOf) && typeof value === 'boolean')
+      ? [{ value, label }]
+      : [],
   )
   return choices.length === all.length && choices.length > 0 ? choices : null
 }
 
-const declaredType = ({ type }: JsonObject) => (Array.isArray(type) ? type[0] : type)
+/** The first `type` of a schema, or else the one that its other keywords are for. */
+function declaredType({ type, properties, items, enum: allowed }: JsonObject): Json | undefined {
+  if (type !== undefined) return Array.isArray(type) ? type[0] : type
+  if (properties !== undefined) return 'object'
+  if (items !== undefined) return 'array'
+  if (!Array.isArray(allowed) || allowed.length === 0) return undefined
+  return ['number', 'boolean'].find((kind) => allowed.every((value) => typeof value === kind))
+}
 
-function fieldType(property: JsonObject, sample: Json | undefined): InputField['type'] {
+function fieldType(property: JsonObject, sample: Json | undefined, { asksForJson }: FormOptions): InputField['type'] {
   const declared = declaredType(property)
   // A schema may allow one value or a list of them.
   if (typeof sample === 'object' && sample !== null) return 'json'
   if (declared === 'number' || declared === 'integer') return 'number'
   if (declared === 'boolean') return 'boolean'
-  if (declared === 'array') return isTextList(property) ? 'lines' : 'list'
-  if (declared === 'object') return hasOpenNames(property) ? 'entries' : 'object'
+  if (declared === 'array') return listType(toObject(property['items']), asksForJson)
+  if (declared === 'object') return !hasOpenNames(property) ? 'object' : asksForJson ? 'json' : 'entries'
   if (declared === undefined) {
     return typeof sample === 'number' ? 'number' : typeof sample === 'boolean' ? 'boolean' : 'string'
   }
   return 'string'
 }
 
-/** Items of any type are texts. */
-function isTextList({ items }: JsonObject): boolean {
-  const item = toObject(items)
+/** Items of any type are texts if they are not JSON. */
+function listType(item: JsonObject, asksForJson: boolean): InputField['type'] {
   const type = declaredType(item)
-  return (type === 'string' || type === undefined) && fieldChoices(item) === null
+  if (fieldChoices(item) !== null) return 'list'
+  if (type === undefined) return asksForJson ? 'json' : 'lines'
+  return type === 'string' ? 'lines' : 'list'
 }
 
 const hasOpenNames = ({ properties, additionalProperties }: JsonObject) =>
