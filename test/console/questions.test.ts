@@ -117,7 +117,7 @@ describe('questions', () => {
     await question.getByLabel('Guest 2: Name').waitFor()
     expect(await question.getByRole('textbox', { name: /Guest/ }).count()).toBe(2)
     expect(await question.getByRole('button', { name: /^Remove/ }).count()).toBe(0)
-    await question.getByText('How many: 2 to 3.').waitFor()
+    await question.getByText('2 to 3 entries.').waitFor()
     await question.getByLabel('Guest 1: Name').fill('Ada')
     await question.getByLabel('Guest 1: Age').fill('36')
     await question.getByLabel('Guest 1: Vegan').check()

@@ -1,4 +1,5 @@
 import type { Role } from '../api/types.ts'
+import { plural } from './plural.ts'
 
 /** The texts of the shared components. */
 export const uiText = {
@@ -37,12 +38,13 @@ export const uiText = {
       remove: 'Remove',
       name: 'Name',
       value: 'Value',
-      nameTwice: 'Each name can be there once.',
+      nameTwice: 'Use each name only once.',
       /** How many items a list may have. */
       limits: (min: number, max: number | null) => {
-        if (max === null) return `How many: at least ${min}.`
-        if (min === 0) return `How many: at most ${max}.`
-        return min === max ? `How many: ${min}.` : `How many: ${min} to ${max}.`
+        const count = plural(max ?? min, 'entry', 'entries')
+        if (max === null) return `At least ${count}.`
+        if (min === 0) return `At most ${count}.`
+        return min === max ? `Exactly ${count}.` : `${min} to ${count}.`
       },
     },
   },

@@ -140,9 +140,10 @@ export const de: PortalText = {
       value: 'Wert',
       nameTwice: 'Jede Bezeichnung ist nur einmal möglich.',
       limits: (min, max) => {
-        if (max === null) return `Anzahl: mindestens ${min}.`
-        if (min === 0) return `Anzahl: höchstens ${max}.`
-        return min === max ? `Anzahl: ${min}.` : `Anzahl: ${min} bis ${max}.`
+        const count = `${max ?? min} ${(max ?? min) === 1 ? 'Eintrag' : 'Einträge'}`
+        if (max === null) return `Mindestens ${count}.`
+        if (min === 0) return `Höchstens ${count}.`
+        return min === max ? `Genau ${count}.` : `${min} bis ${count}.`
       },
     },
   },

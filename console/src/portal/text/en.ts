@@ -1,3 +1,5 @@
+import { uiText } from '../../ui/text.ts'
+
 /** The texts of the portal. The other languages have the same keys. */
 export const en = {
   portal: 'Client portal',
@@ -123,29 +125,7 @@ export const en = {
     expired: 'There was no decision in time, so nothing was done.',
     changed: 'This has changed or was decided already. Please read it again.',
   },
-  answer: {
-    label: 'Answer form',
-    answer: 'Your answer',
-    send: 'Send answer',
-    decline: 'Decline',
-    confirmDecline: 'Decline: press again to continue without an answer',
-    fields: {
-      advanced: 'Advanced',
-      onePerLine: 'One per line.',
-      oneOf: 'One of:',
-      add: 'Add',
-      remove: 'Remove',
-      name: 'Name',
-      value: 'Value',
-      nameTwice: 'Each name can be there once.',
-      /** How many items a list may have. */
-      limits: (min: number, max: number | null) => {
-        if (max === null) return `How many: at least ${min}.`
-        if (min === 0) return `How many: at most ${max}.`
-        return min === max ? `How many: ${min}.` : `How many: ${min} to ${max}.`
-      },
-    },
-  },
+  answer: uiText.question,
 }
 
 export type PortalText = typeof en

@@ -139,9 +139,10 @@ export const es: PortalText = {
       value: 'Valor',
       nameTwice: 'Cada nombre solo puede figurar una vez.',
       limits: (min, max) => {
-        if (max === null) return `Cantidad: al menos ${min}.`
-        if (min === 0) return `Cantidad: como máximo ${max}.`
-        return min === max ? `Cantidad: ${min}.` : `Cantidad: de ${min} a ${max}.`
+        const count = `${max ?? min} ${(max ?? min) === 1 ? 'elemento' : 'elementos'}`
+        if (max === null) return `Al menos ${count}.`
+        if (min === 0) return `Como máximo ${count}.`
+        return min === max ? `Exactamente ${count}.` : `De ${min} a ${count}.`
       },
     },
   },

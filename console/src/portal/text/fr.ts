@@ -140,9 +140,10 @@ export const fr: PortalText = {
       value: 'Valeur',
       nameTwice: 'Chaque nom ne peut figurer qu’une fois.',
       limits: (min, max) => {
-        if (max === null) return `Nombre : au moins ${min}.`
-        if (min === 0) return `Nombre : au plus ${max}.`
-        return min === max ? `Nombre : ${min}.` : `Nombre : de ${min} à ${max}.`
+        const count = `${max ?? min} ${(max ?? min) < 2 ? 'élément' : 'éléments'}`
+        if (max === null) return `Au moins ${count}.`
+        if (min === 0) return `Au plus ${count}.`
+        return min === max ? `Exactement ${count}.` : `De ${min} à ${count}.`
       },
     },
   },
