@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { completeInput } from '../../console/src/ui/complete-input.ts'
 import { inferInputFields } from '../../console/src/pages/run/infer-input-fields.ts'
-import { fieldsOfSchema } from '../../console/src/ui/schema-fields.ts'
+import { filledRows, firstRows, hasTooFewItems } from '../../console/src/ui/list-rows.ts'
+import { fieldsOfSchema, type InputField } from '../../console/src/ui/schema-fields.ts'
 import { uiText } from '../../console/src/ui/text.ts'
 
 const text = (more: object = {}) => ({ type: 'string', ...more })
@@ -146,4 +147,39 @@ test('a limit of a list that is negative or no integer is no limit', () => {
   expect(limits({ minItems: -2, maxItems: -1 })).toEqual([[0, null]])
   expect(limits({ minItems: 1.5, maxItems: Number.POSITIVE_INFINITY })).toEqual([[0, null]])
   expect(limits({ minItems: '2', maxItems: 0 })).toEqual([[0, 0]])
+})
+
+/** A required list, the rows that it starts with, and what it sends if a person changes nothing. */
+function requiredList(schema: object) {
+  const fields = questionFields({ list: { type: 'array', ...schema } }, ['list'])
+  const [list] = fields
+  if (!list?.item) throw new Error('no list')
+  return { list, rows: firstRows(list, list.item), sent: completeInput(fields, {})['list'] }
+}
+
+test('a list starts with at most ten rows, whatever its schema asks for, and lists in lists share them', () => {
+  const numbers = { type: 'array', minItems: 1e10, items: { type: 'integer' } }
+  expect(requiredList(numbers).rows).toHaveLength(10)
+  const nested = { ...numbers, items: numbers }
+  expect(requiredList(nested).rows).toHaveLength(1)
+  expect(
+    requiredList({ minItems: 4, items: { type: 'object', properties: { nested, small: numbers } } }).rows,
+  ).toHaveLength(1)
+  expect(requiredList({ minItems: 4, items: { ...numbers, minItems: 2 } }).rows).toHaveLength(4)
+})
+
+test('the rows of boxes that a list must have are no, and other rows without a value are too few', () => {
+  const box = { type: 'boolean' }
+  expect(requiredList({ minItems: 2, items: box }).sent).toEqual([false, false])
+  expect(requiredList({ items: box })).toMatchObject({ rows: [], sent: [] })
+  const onlyBoxes = { properties: { vegan: box, late: box } }
+  const no = { vegan: false, late: false }
+  expect(requiredList({ minItems: 2, items: onlyBoxes }).sent).toEqual([no, no])
+  const { list, rows } = requiredList({ minItems: 2, items: { properties: { name: text(), vegan: box } } })
+  const isTooShort = (field: InputField, values: typeof rows) => hasTooFewItems(field, filledRows(values).length)
+  expect(rows).toEqual([undefined, undefined])
+  expect(isTooShort(list, rows)).toBe(true)
+  expect(isTooShort(list, [{ name: 'Ada' }, {}])).toBe(true)
+  expect(isTooShort(list, [{ name: 'Ada' }, { vegan: false }])).toBe(false)
+  expect(isTooShort({ ...list, required: false }, rows)).toBe(false)
 })

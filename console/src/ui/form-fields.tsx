@@ -25,8 +25,9 @@ export function Field({
 }
 
 /** The ref of an input that cannot be submitted while there is a problem with its value. */
-const refuseValue = (problem: string | null) => (element: HTMLInputElement | HTMLTextAreaElement | null) =>
-  element?.setCustomValidity(problem ?? '')
+const refuseValue =
+  (problem: string | null) => (element: HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement | null) =>
+    element?.setCustomValidity(problem ?? '')
 
 export function TextField({
   label,
@@ -101,6 +102,7 @@ export function Select({
   label,
   hint,
   required = false,
+  problem = null,
   value,
   options,
   onChange,
@@ -108,6 +110,7 @@ export function Select({
   label: ReactNode
   hint?: ReactNode
   required?: boolean
+  problem?: string | null
   value: string
   options: [string, string][]
   onChange: (value: string) => void
@@ -117,6 +120,7 @@ export function Select({
       {(id) => (
         <select
           id={id}
+          ref={refuseValue(problem)}
           required={required}
           className="field h-8"
           value={value}
@@ -137,12 +141,14 @@ export function Checkbox({
   label,
   checked,
   required = false,
+  problem = null,
   disabled = false,
   onChange,
 }: {
   label: ReactNode
   checked: boolean
   required?: boolean
+  problem?: string | null
   disabled?: boolean
   onChange: (checked: boolean) => void
 }) {
@@ -151,6 +157,7 @@ export function Checkbox({
       <input
         type="checkbox"
         className="size-4 shrink-0 accent-(--accent)"
+        ref={refuseValue(problem)}
         required={required}
         disabled={disabled}
         checked={checked}

@@ -68,9 +68,10 @@ interface ControlProps {
 
 function InputFieldControl(props: ControlProps) {
   const { field, value, onChange } = props
-  const { label, type, choices, item } = field
+  const { label, type, choices, item, problem = null } = field
   if (choices) return <ChoiceField {...props} />
-  if (type === 'boolean') return <Checkbox label={labelOf(props)} checked={value === true} onChange={onChange} />
+  if (type === 'boolean')
+    return <Checkbox label={labelOf(props)} problem={problem} checked={value === true} onChange={onChange} />
   if (type === 'lines') return <LinesField {...props} />
   if (type === 'object') return <ObjectFields {...props} />
   if (type === 'json') return <JsonEditor label={label} value={value ?? null} onChange={onChange} rows={5} />
@@ -93,7 +94,7 @@ function labelOf({ field: { label }, group }: ControlProps): ReactNode {
 /** The index is the value of an option, because a choice need not be a text. */
 function ChoiceField(props: ControlProps) {
   const { field, value, onChange } = props
-  const { required, hint, choices, default: preset } = field
+  const { required, hint, choices, problem = null, default: preset } = field
   const all = choices ?? []
   const chosen = all.findIndex((choice) => choice.value === (value ?? preset))
   return (
@@ -101,6 +102,7 @@ function ChoiceField(props: ControlProps) {
       label={labelOf(props)}
       hint={hint}
       required={required}
+      problem={problem}
       value={chosen < 0 ? '' : String(chosen)}
       options={[
         ...(preset === null ? [['', ''] satisfies [string, string]] : []),
@@ -114,14 +116,18 @@ function ChoiceField(props: ControlProps) {
 /** The fields of an object. Those of an optional one are required as soon as one of them is filled in. */
 function ObjectFields(props: ControlProps) {
   const { field, value, group, text, onChange } = props
-  const { required, hint, fields } = field
+  const { required, hint, fields, problem = null } = field
   const isRequired = required || value !== undefined
   return (
     <fieldset className="flex min-w-0 flex-col gap-3 border-l border-line pl-3">
       <legend className="mb-1 font-medium">{labelOf(props)}</legend>
       {hint !== null && <p className="text-xs text-muted">{hint}</p>}
       <InputFields
-        fields={fields.map((field) => ({ ...field, required: field.required && isRequired }))}
+        fields={fields.map((one, n) => ({
+          ...one,
+          required: one.required && isRequired,
+          problem: n === 0 ? problem : null,
+        }))}
         input={toObject(value)}
         group={group}
         text={text}
@@ -148,7 +154,7 @@ function LinesField(props: ControlProps) {
       label={labelOf(props)}
       hint={[hint ?? text.onePerLine, limitsHint(field, text)].filter(Boolean).join(' ')}
       required={required}
-      problem={isOutside ? text.limits(minItems, maxItems) : null}
+      problem={isOutside ? text.limits(minItems, maxItems) : (field.problem ?? null)}
       value={typed}
       onChange={change}
     />
@@ -165,7 +171,7 @@ const MAX_ONE_LINE_CHARS = 60
 
 function TypedField(props: ControlProps) {
   const { field, value, onChange } = props
-  const { name, type, required, isInteger, hint, isMultiline, problem, default: preset } = field
+  const { name, type, required, isInteger, hint, isMultiline, problem = null, default: preset } = field
   const label = labelOf(props)
   const shown = typeof value === 'string' || typeof value === 'number' ? String(value) : ''
   const change = (typed: string) => onChange(typed === '' ? undefined : type === 'number' ? Number(typed) : typed)
@@ -174,22 +180,16 @@ function TypedField(props: ControlProps) {
     () => type === 'string' && (LONG_TEXT_NAME.test(name) || shown.length > MAX_ONE_LINE_CHARS || shown.includes('\n')),
   )
   const rows = Math.max(2, Math.min(12, shown.split('\n').length + Math.floor(shown.length / 90)))
-  if (isMultiline)
-    return <TextArea mono label={label} hint={hint} rows={5} required={required} value={shown} onChange={change} />
-  if (isLong)
-    return <TextArea label={label} hint={hint} rows={rows} required={required} value={shown} onChange={change} />
+  const common = { label, hint, problem, required, value: shown, onChange: change }
+  if (isMultiline) return <TextArea mono rows={5} {...common} />
+  if (isLong) return <TextArea rows={rows} {...common} />
   return (
     <TextField
-      label={label}
-      hint={hint}
-      problem={problem ?? null}
-      required={required}
+      {...common}
       type={type === 'number' ? 'number' : 'text'}
       step={isInteger ? 1 : 'any'}
       className={`field h-8 ${type === 'number' ? 'max-w-48' : ''}`}
       placeholder={preset === null ? undefined : toText(preset)}
-      value={shown}
-      onChange={change}
     />
   )
 }

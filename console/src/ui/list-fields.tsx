@@ -4,8 +4,10 @@ import { flushSync } from 'react-dom'
 import { toObject } from '../api/json.ts'
 import type { Json } from '../api/types.ts'
 import { Button } from './button.tsx'
+import { completeInput } from './complete-input.ts'
 import { limitsHint, ListFrame } from './list-frame.tsx'
 import { ListRow, type RowProps } from './list-row.tsx'
+import { emptyRow, filledRows, firstRows, hasTooFewItems, isBlank } from './list-rows.ts'
 import type { InputField } from './schema-fields.ts'
 
 interface ListProps extends RowProps {
@@ -19,10 +21,7 @@ interface Row {
   value: Json | undefined
 }
 
-/**
- * A list of values or of groups of fields. A required list starts with one row, and with as many as `minItems` says. Rows
- * without a value are no part of the list.
- */
+/** A list of values or of groups of fields. Rows without a value are no part of the list. */
 export function ListField({
   problemOf = () => null,
   ...props
@@ -32,14 +31,17 @@ export function ListField({
 }) {
   const { field, item, label, value, group, text, onChange } = props
   const { required, hint, minItems, maxItems } = field
-  const [rows, setRows] = useState(() => firstRows(Array.isArray(value) ? value : [], item, startCount(field)))
+  const [rows, setRows] = useState(() => toRows(firstRows(field, item, Array.isArray(value) ? value : [])))
   const list = useRef<HTMLUListElement>(null)
   const addButton = useRef<HTMLSpanElement>(null)
   const values = rows.map((row) => row.value)
   const isRequired = required || !values.every(isBlank)
+  const isTooShort = hasTooFewItems(field, filledRows(values).length)
+  const refusedRow = Math.max(0, values.findIndex(isBlank))
+  const limitsProblem = isTooShort ? text.limits(minItems, maxItems) : (field.problem ?? null)
   const change = (to: Row[]) => {
     setRows(to)
-    const filled = to.flatMap(({ value: one }) => (one === undefined || isBlank(one) ? [] : [one]))
+    const filled = filledRows(to.map((row) => row.value))
     onChange(filled.length > 0 ? filled : undefined)
   }
   // The focus would be lost with the removed button.
@@ -49,7 +51,7 @@ export function ListField({
   }
   const add = () => {
     const key = Math.max(-1, ...rows.map((row) => row.key)) + 1
-    flushSync(() => change([...rows, { key, value: emptyValue(item) }]))
+    flushSync(() => change([...rows, { key, value: emptyRow(item) }]))
     list.current?.lastElementChild?.querySelector<HTMLElement>('input, select, textarea')?.focus()
   }
   return (
@@ -62,7 +64,7 @@ export function ListField({
             value={row.value}
             name={`${item.label} ${n + 1}`}
             isRequired={isRequired}
-            problem={problemOf(values, n)}
+            problem={problemOf(values, n) ?? (n === refusedRow ? limitsProblem : null)}
             onChange={(to) => change(rows.map((one) => (one.key === row.key ? { ...one, value: to } : one)))}
             onRemove={rows.length > minItems ? () => remove(row.key) : null}
           />
@@ -85,11 +87,12 @@ export function ListField({
 
 /** An object whose names a person enters too, as a list of names and values. */
 export function EntriesField(props: ListProps) {
-  const { value, text, onChange } = props
+  const { item, value, text, onChange } = props
   const toEntries = (list: Json | undefined) => {
     const entries = (Array.isArray(list) ? list.map(toObject) : []).flatMap((one): [string, Json][] => {
       const name = entryName(one)
-      return name === '' || one['value'] === undefined ? [] : [[name, one['value']]]
+      const { value: entered } = completeInput(item.fields, one)
+      return name === '' || entered === undefined ? [] : [[name, entered]]
     })
     onChange(entries.length > 0 ? Object.fromEntries(entries) : undefined)
   }
@@ -111,15 +114,4 @@ function entryName(entry: Json | undefined): string {
   return typeof name === 'string' ? name.trim() : ''
 }
 
-const startCount = ({ required, minItems }: InputField) => Math.max(minItems, required ? 1 : 0)
-
-function firstRows(values: readonly Json[], item: InputField, count: number): Row[] {
-  const missing = Array.from({ length: Math.max(0, count - values.length) }, () => emptyValue(item))
-  return [...values, ...missing].map((value, key) => ({ key, value }))
-}
-
-/** A box that is not checked means no. */
-const emptyValue = ({ type }: InputField) => (type === 'boolean' ? false : undefined)
-
-const isBlank = (value: Json | undefined) =>
-  value === undefined || (typeof value === 'object' && value !== null && Object.keys(value).length === 0)
+const toRows = (values: readonly (Json | undefined)[]): Row[] => values.map((value, key) => ({ key, value }))

@@ -33,7 +33,7 @@ export function ListRow({
   /** Such as "Guest 2". */
   name: string
   isRequired: boolean
-  /** What is wrong with the first field of an object. */
+  /** What is wrong. The first field shows it. */
   problem: string | null
   /** Null: the list would be too short. */
   onRemove: (() => void) | null
@@ -55,7 +55,7 @@ export function ListRow({
     return (
       <li className="flex items-end gap-2">
         <div className="flex min-w-0 flex-1 flex-col gap-3">
-          <OnlyField {...props} isRequired={isRequired} />
+          <OnlyField {...props} isRequired={isRequired} problem={problem} />
         </div>
         {removeButton}
       </li>
@@ -83,12 +83,13 @@ function OnlyField({
   name,
   text,
   isRequired,
+  problem,
   Fields,
   onChange,
-}: RowProps & { name: string; isRequired: boolean }) {
+}: RowProps & { name: string; isRequired: boolean; problem: string | null }) {
   return (
     <Fields
-      fields={[{ ...item, label: name, hint: null, required: isRequired }]}
+      fields={[{ ...item, label: name, hint: null, required: isRequired, problem }]}
       input={value === undefined ? {} : { [item.name]: value }}
       group={group}
       text={text}
