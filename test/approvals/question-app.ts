@@ -34,6 +34,19 @@ export const TABLE_SCHEMA = {
   },
 }
 
+/** Lists that are refused when they are too short, some without a `type`; one asks for more rows than a page can show. */
+const LIMITS_SCHEMA = {
+  type: 'object',
+  required: ['pets', 'sizes', 'seats'],
+  properties: {
+    pets: { type: 'array', minItems: 2, items: { title: 'Pet', properties: { name: { type: 'string' }, age: {} } } },
+    sizes: { type: 'array', minItems: 2, items: { enum: [36, 38, 40] } },
+    seats: { type: 'array', minItems: 2, items: { type: 'boolean', title: 'Seat' } },
+    included: { type: 'object', additionalProperties: { type: 'boolean' } },
+    many: { type: 'array', minItems: 1e10, items: { type: 'integer' } },
+  },
+}
+
 const ask = (input: object) => [{ call: { tool: 'ask_person', input } }, { output: { got: '{{last}}' } }]
 
 /** Each task type asks one question, of the team or of the client. The policy would approve every action. */
@@ -41,7 +54,7 @@ export const QUESTION_WEDGE = {
   'ask/wedge.json': {
     wedge: 'ask',
     title: 'Questions',
-    task_types: { text: {}, choice: {}, form: {}, client: {}, client_form: {}, client_table: {} },
+    task_types: { text: {}, choice: {}, form: {}, client: {}, client_form: {}, client_table: {}, client_limits: {} },
     approvals: [{ action: 'ask_person', risk: 'high', required: true }],
     policy: { auto_approve: [{ action: 'ask_person' }] },
   },
@@ -51,6 +64,7 @@ export const QUESTION_WEDGE = {
   'ask/rehearsals/client.json': ask({ question: 'Which size do you need?', options: SIZES, to: 'client' }),
   'ask/rehearsals/client_form.json': ask({ question: 'Where shall we send it?', schema: ADDRESS_SCHEMA, to: 'client' }),
   'ask/rehearsals/client_table.json': ask({ question: 'Who comes?', schema: TABLE_SCHEMA, to: 'client' }),
+  'ask/rehearsals/client_limits.json': ask({ question: 'What comes along?', schema: LIMITS_SCHEMA, to: 'client' }),
 }
 
 export type QuestionApp = TestApp & { channel: string }

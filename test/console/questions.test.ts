@@ -160,6 +160,36 @@ describe('questions', () => {
     expect(await outputOf(task)).toMatchObject({ got: { answer } })
   })
 
+  test('portal: a list that is too short is refused at its first blank row or first box', async () => {
+    const { page, task } = await openPortalWith('client_limits', 'fay@example.com')
+    const question = page.getByRole('region', { name: 'Question for you' })
+    const send = () => question.getByRole('button', { name: 'Send answer' }).click()
+    await question.getByLabel('Pet 1: Name').fill('Rex')
+    expect(await question.getByLabel(/^Many/).count()).toBe(10)
+    await send()
+    expect([await focusedLabel(page), await focusedProblem(page)]).toEqual(['Pet 2: Name', 'At least 2 entries.'])
+    await question.getByLabel('Pet 2: Name').fill('Tom')
+    await question.getByLabel('38').check()
+    await send()
+    expect([await focusedLabel(page), await focusedProblem(page)]).toEqual(['36', 'At least 2 entries.'])
+    expect(await question.locator('input[type=checkbox]:required').count()).toBe(0)
+    await question.getByLabel('40').check()
+    await question.getByLabel('Seat 2').check()
+    await question.getByRole('button', { name: 'Add: Included' }).click()
+    await question.getByLabel('Included 1: Name').fill('Parking')
+    expect(await accessibilityViolations(page)).toEqual([])
+    await send()
+    await question.waitFor({ state: 'detached' })
+    await waitForStatus(console(), task, 'succeeded')
+    const answer = {
+      pets: [{ name: 'Rex' }, { name: 'Tom' }],
+      sizes: [38, 40],
+      seats: [false, true],
+      included: { Parking: false },
+    }
+    expect((await outputOf(task)).got.answer).toEqual(answer)
+  })
+
   test('console: the team fills in a list of objects too, and the tab keeps it', async () => {
     const { task } = await openPortalWith('client_table', 'ed@example.com')
     const page = await console().open(`/tasks/${task}`)
@@ -181,6 +211,9 @@ describe('questions', () => {
   /** The label of the field that has the focus. */
   const focusedLabel = (page: Page): Promise<string> =>
     page.evaluate("document.activeElement?.labels?.[0]?.textContent ?? ''")
+
+  /** Why the field that has the focus refuses its value. */
+  const focusedProblem = (page: Page): Promise<string> => page.evaluate('document.activeElement.validationMessage')
 
   /** The portal of a client whose message made the agent ask back. */
   const openPortalWith = async (task_type: string, handle: string): Promise<{ page: Page; task: string }> => {

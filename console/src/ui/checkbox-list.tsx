@@ -2,6 +2,7 @@ import type { ReactNode } from 'react'
 import type { Json } from '../api/types.ts'
 import { Checkbox } from './form-fields.tsx'
 import { limitsHint, ListFrame } from './list-frame.tsx'
+import { hasTooFewItems } from './list-rows.ts'
 import type { FieldChoice, FieldText, InputField } from './schema-fields.ts'
 
 /** A list of some of the possible values: one checkbox for each. */
@@ -22,7 +23,8 @@ export function CheckboxList({
 }) {
   const { required, hint, minItems, maxItems } = field
   const chosen = Array.isArray(value) ? value : []
-  const isMissing = (required || chosen.length > 0) && chosen.length < minItems
+  const isTooShort = hasTooFewItems(field, chosen.length)
+  const problem = isTooShort ? text.limits(minItems, maxItems) : (field.problem ?? null)
   const change = (changed: FieldChoice, isChosen: boolean) => {
     const all = choices.flatMap(({ value: one }) =>
       (one === changed.value ? isChosen : chosen.includes(one)) ? [one] : [],
@@ -30,15 +32,15 @@ export function CheckboxList({
     onChange(all.length > 0 ? all : undefined)
   }
   return (
-    <ListFrame label={label} hint={[hint, limitsHint(field, text)]}>
-      {choices.map((choice) => {
+    <ListFrame label={label} required={required} hint={[hint, limitsHint(field, text)]}>
+      {choices.map((choice, n) => {
         const checked = chosen.includes(choice.value)
         return (
           <Checkbox
             key={String(choice.value)}
             label={choice.label}
             checked={checked}
-            required={isMissing && !checked}
+            problem={n === 0 ? problem : null}
             disabled={!checked && maxItems !== null && chosen.length >= maxItems}
             onChange={(to) => change(choice, to)}
           />

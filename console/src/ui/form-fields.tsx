@@ -1,5 +1,8 @@
 import { type InputHTMLAttributes, type ReactNode, useId } from 'react'
 
+/** The classes that put a star behind a label. */
+export const REQUIRED_MARK = "after:text-bad after:content-['_*']"
+
 export function Field({
   label,
   hint,
@@ -15,7 +18,7 @@ export function Field({
   const id = useId()
   return (
     <div className="flex flex-col gap-1">
-      <label htmlFor={id} className={`font-medium ${required ? "after:text-bad after:content-['_*']" : ''}`}>
+      <label htmlFor={id} className={`font-medium ${required ? REQUIRED_MARK : ''}`}>
         {label}
       </label>
       {children(id)}
@@ -140,14 +143,12 @@ export function Select({
 export function Checkbox({
   label,
   checked,
-  required = false,
   problem = null,
   disabled = false,
   onChange,
 }: {
   label: ReactNode
   checked: boolean
-  required?: boolean
   problem?: string | null
   disabled?: boolean
   onChange: (checked: boolean) => void
@@ -158,7 +159,6 @@ export function Checkbox({
         type="checkbox"
         className="size-4 shrink-0 accent-(--accent)"
         ref={refuseValue(problem)}
-        required={required}
         disabled={disabled}
         checked={checked}
         onChange={(event) => onChange(event.target.checked)}

@@ -55,7 +55,7 @@ export function ListField({
     list.current?.lastElementChild?.querySelector<HTMLElement>('input, select, textarea')?.focus()
   }
   return (
-    <ListFrame label={label} hint={[hint ?? item.hint, limitsHint(field, text)]}>
+    <ListFrame label={label} required={required} hint={[hint ?? item.hint, limitsHint(field, text)]}>
       <ul ref={list} className="flex flex-col gap-3 empty:hidden">
         {rows.map((row, n) => (
           <ListRow
