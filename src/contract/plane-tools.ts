@@ -163,7 +163,7 @@ export const PLANE_TOOLS = {
       schema: {
         type: 'object',
         description:
-          'JSON Schema of the answer (type, properties, required, items, enum), for a form. Not with options.',
+          'JSON Schema of the answer (type, properties, required, items, enum, title, minItems, maxItems), for a form. title is the label, in the language of the reader; minItems and maxItems limit a list. Not with options.',
       },
       to: { type: 'string', enum: ['team', 'client'], description: 'The client only if the task is for a client.' },
     },
