@@ -112,7 +112,8 @@ describe('client portal on a phone, in German', () => {
     const { thread_id } = (await console().call('GET', `/v1/tasks/${task}`)).body
     const { messages } = (await console().call('GET', `/v1/threads/${thread_id}`)).body
     const answer = messages.map(({ body }: { body: string }) => body).find((body: string) => body.includes('Bern'))
-    expect(answer.split('\n').toSorted()).toEqual(['Aufzug vorhanden: Ja', 'Kontakt: Telefon: 0711 1', 'Ort: Bern'])
+    expect(answer).toContain('Kontakt:\n  Telefon: 0711 1')
+    for (const line of ['Aufzug vorhanden: Ja', 'Ort: Bern']) expect(answer.split('\n')).toContain(line)
   })
 
   test('portal: long options and their buttons fit', async () => {
