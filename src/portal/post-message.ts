@@ -11,6 +11,7 @@ import { isoNow } from '../ctx/world.ts'
 import { requireUsableFiles } from '../files/usable-files.ts'
 import type { ChannelRow, MessageRow, QueuedTask, ThreadRow } from '../store/tables.ts'
 import { enforceRateLimit } from '../tasks/rate-limit.ts'
+import { findEarlierMessage, type PostedMessage, portalExternalId } from './repeated-message.ts'
 import { requireOwnClient } from './session.ts'
 
 const MAX_MESSAGE_CHARACTERS = 10_000
@@ -19,6 +20,8 @@ const MAX_MESSAGES_PER_MINUTE = 30
 export interface PortalMessageInput {
   body: string
   files?: readonly string[] | undefined
+  /** A repeated request with the same key gets the message of the first one. */
+  idempotencyKey: string | null
 }
 
 /** Posts a client's message to one of its threads and creates the task that the message starts. */
@@ -26,35 +29,57 @@ export async function postPortalMessage(
   ctx: Ctx,
   scope: ClientScope,
   thread: ThreadRow,
-  input: PortalMessageInput,
-): Promise<MessageRow> {
+  { idempotencyKey, ...input }: PortalMessageInput,
+): Promise<PostedMessage> {
   checkMessage(input)
+  const sent = { ...input, subject: null, externalId: portalExternalId(scope.clientId, thread.id, idempotencyKey) }
+  // Checked before the channel, so that a repeated request gets its message even if the channel was removed since.
+  const earlier = await findEarlierMessage(ctx, thread.channel_id, sent)
+  if (earlier) return earlier
   const channel = await findChannel(ctx.db, [thread.project_id], thread.channel_id)
   if (!channel) throw threadClosedToMessages()
   const plan = await planMessageTask(ctx, channel)
-  return inTx(ctx, async (tx) => {
-    await lockForMessage(tx, scope, channel)
-    return appendMessage(tx, scope, { channel, threadId: thread.id, plan }, input, null)
-  })
+  return postOnce(ctx, scope, channel, sent, (tx) =>
+    appendMessage(tx, scope, { channel, threadId: thread.id, plan }, sent),
+  )
 }
 
 /** Begins another conversation on the channel that the brand names. */
 export async function startConversation(
   ctx: Ctx,
   scope: ClientScope,
-  { subject, ...input }: PortalMessageInput & { subject?: string | null | undefined },
-): Promise<MessageRow> {
+  { subject, idempotencyKey, ...input }: PortalMessageInput & { subject?: string | null | undefined },
+): Promise<PostedMessage> {
   checkMessage(input)
   const channel = await findPortalChannel(ctx, await findBrand(ctx.db, scope.projectId))
   if (!channel) throw conflict('new conversations are not possible here')
-  const plan = await planMessageTask(ctx, channel)
   const title = subject || titleOf(input.body)
-  return inTx(ctx, async (tx) => {
-    await lockForMessage(tx, scope, channel)
+  const sent = { ...input, subject: title, externalId: portalExternalId(scope.clientId, 'new', idempotencyKey) }
+  const earlier = await findEarlierMessage(ctx, channel.id, sent)
+  if (earlier) return earlier
+  const plan = await planMessageTask(ctx, channel)
+  return postOnce(ctx, scope, channel, sent, async (tx) => {
     // A key that no other conversation has, so that the client may have several open ones.
     const hints = { conversationKey: `portal-${plan.id}`, subject: title }
     const { threadId } = await findOrOpenThread(tx, channel, scope.clientId, hints)
-    return appendMessage(tx, scope, { channel, threadId, plan }, input, title)
+    return appendMessage(tx, scope, { channel, threadId, plan }, sent)
+  })
+}
+
+type SentMessage = Omit<PortalMessageInput, 'idempotencyKey'> & { subject: string | null; externalId: string | null }
+
+/** Locks the channel, so that of concurrent requests with one idempotency key the first one posts the message. */
+function postOnce(
+  ctx: Ctx,
+  scope: ClientScope,
+  channel: ChannelRow,
+  sent: SentMessage,
+  post: (tx: Tx) => Promise<MessageRow>,
+): Promise<PostedMessage> {
+  return inTx(ctx, async (tx) => {
+    await lockForMessage(tx, scope, channel)
+    const concurrent = await findEarlierMessage(tx, channel.id, sent)
+    return concurrent ?? { message: await post(tx), replayed: false }
   })
 }
 
@@ -74,13 +99,12 @@ async function appendMessage(
   tx: Tx,
   scope: ClientScope,
   { channel, threadId, plan }: { channel: ChannelRow; threadId: string; plan: QueuedTask },
-  { body, files = [] }: PortalMessageInput,
-  subject: string | null,
+  { body, files = [], subject, externalId: external_id }: SentMessage,
 ): Promise<MessageRow> {
   const client = await requireOwnClient(tx, scope)
   await requireOwnFiles(tx, scope, files)
   const from = { handle: client.handles[0] ?? null, name: client.display_name }
-  const received = { from, body, subject, external_id: null, fileIds: files }
+  const received = { from, body, subject, external_id, fileIds: files }
   const message = await receiveMessage(tx, scope.actor, { channel, threadId }, plan, received)
   if (!message) throw conflict('thread is closed')
   const { id, task_id } = message
@@ -96,7 +120,7 @@ async function requireOwnFiles(tx: Tx, scope: ClientScope, ids: readonly string[
 }
 
 /** Counts Unicode characters, not UTF-16 units. */
-function checkMessage({ body, files = [] }: PortalMessageInput): void {
+function checkMessage({ body, files = [] }: Pick<PortalMessageInput, 'body' | 'files'>): void {
   if (body.trim() === '' && files.length === 0) throw badRequest("field 'body' must not be empty")
   if (body.length > MAX_MESSAGE_CHARACTERS && Array.from(body).length > MAX_MESSAGE_CHARACTERS) {
     throw tooLarge('message is longer than 10,000 characters')

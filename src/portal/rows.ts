@@ -144,6 +144,15 @@ export function listClientQuestions(
   return listNewestPage(db, pending, page, matchColumns({ 'approvals.project_id': projectId }), ['approvals.id'])
 }
 
+export const findMessageByExternalId = prepareQuery<{ channel_id: string; external_id: string }, MessageRow>(
+  (db, arg) =>
+    db
+      .selectFrom('messages')
+      .selectAll()
+      .where('channel_id', '=', arg('channel_id'))
+      .where('external_id', '=', arg('external_id')),
+)
+
 /** The messages in the threads of a client that have a file. */
 export const listClientMessagesWithFile = prepareQuery<
   { client_id: string; file_id: string },

@@ -12,6 +12,7 @@ import { fileIds } from '../files/usable-files.ts'
 import { pageQueryById, pageSchema, toPage } from '../http/page.ts'
 import { createdResponse, type FindInput, portalRoute } from '../http/route.ts'
 import type { MessageRow, ThreadRow } from '../store/tables.ts'
+import { IDEMPOTENCY_KEY_BOUNDS, readIdempotencyKey } from '../tasks/idempotency.ts'
 import { updateThreadReadByClient } from './notice-rows.ts'
 import { postPortalMessage, startConversation } from './post-message.ts'
 import { listClientThreadDetails } from './rows.ts'
@@ -32,6 +33,19 @@ async function requireOwnThread({ ctx, scope, params }: FindInput<ClientScope>) 
 }
 
 const MessageInput = z.object({ body: z.string(), files: fileIds.optional() })
+
+const IDEMPOTENCY_HEADERS = {
+  read: {
+    'Idempotency-Key': {
+      description: 'the same key with the same text sends the message once; with another text it is 409',
+      ...IDEMPOTENCY_KEY_BOUNDS,
+    },
+  },
+  sent: { 'idempotency-replayed': '`true` if an earlier request with this key sent the message' },
+}
+
+const replayedHeader = (replayed: boolean): Record<string, string> =>
+  replayed ? { 'idempotency-replayed': 'true' } : {}
 
 /** The client's conversations. */
 export const portalThreadRoutes = {
@@ -60,13 +74,17 @@ export const portalThreadRoutes = {
   createPortalThread: portalRoute('POST', '/v1/portal/threads', {
     summary: 'Start a conversation',
     description: 'The message starts a task of the channel that the brand names. 409 if it names none.',
+    headers: IDEMPOTENCY_HEADERS,
     body: MessageInput.extend({ subject: z.string().trim().max(200).nullish() }),
     responses: { 201: PortalThreadView },
-    async handle({ ctx, scope, body }) {
-      const { thread_id } = await startConversation(ctx, scope, body)
+    async handle({ ctx, scope, body, request }) {
+      const idempotencyKey = readIdempotencyKey(request)?.key ?? null
+      const { message, replayed } = await startConversation(ctx, scope, { ...body, idempotencyKey })
+      const { thread_id } = message
       const thread = await findThread(ctx.db, [scope.projectId], thread_id)
       if (!thread) throw notFound('thread')
-      return createdResponse(`/v1/portal/threads/${thread_id}`, await toWholeThread(ctx, scope, thread))
+      const whole = await toWholeThread(ctx, scope, thread)
+      return createdResponse(`/v1/portal/threads/${thread_id}`, whole, replayedHeader(replayed))
     },
   }),
 
@@ -82,13 +100,15 @@ export const portalThreadRoutes = {
   createPortalMessage: portalRoute('POST', '/v1/portal/threads/:id/messages', {
     summary: 'Send a message in a thread',
     description: 'The message starts a task. With files the text may be empty.',
+    headers: IDEMPOTENCY_HEADERS,
     body: MessageInput,
     responses: { 201: PortalMessageView },
     find: requireOwnThread,
-    async handle({ ctx, scope, subject, body }) {
-      const message = await postPortalMessage(ctx, scope, subject, body)
+    async handle({ ctx, scope, subject, body, request }) {
+      const idempotencyKey = readIdempotencyKey(request)?.key ?? null
+      const { message, replayed } = await postPortalMessage(ctx, scope, subject, { ...body, idempotencyKey })
       const [shown] = await toMessageViews(ctx, [message])
-      return createdResponse(`/v1/portal/threads/${subject.id}`, shown)
+      return createdResponse(`/v1/portal/threads/${subject.id}`, shown, replayedHeader(replayed))
     },
   }),
 

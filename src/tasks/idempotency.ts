@@ -59,4 +59,4 @@ export async function taskIdOfIdempotencyKey(ctx: Ctx, projectId: string, { key,
   return bound?.task_id ?? null
 }
 
-const keyUsedWithOtherBody = () => conflict('idempotency key was used with another body')
+export const keyUsedWithOtherBody = () => conflict('idempotency key was used with another body')

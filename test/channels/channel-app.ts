@@ -88,7 +88,8 @@ export async function openPortal(app: Pick<ChannelApp, 'call' | 'channel'>, hand
   const link = await app.call('POST', `/v1/clients/${written.client_id}/portal-link`)
   const session = await app.call('POST', '/v1/portal/session', { token: link.body.token }, { key: null })
   const key: string = session.body.session_token
-  const portal = (method: string, path: string, body?: unknown) => app.call(method, `/v1/portal/${path}`, body, { key })
+  const portal = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
+    app.call(method, `/v1/portal/${path}`, body, { key, headers })
   return { ...written, key, portal }
 }
 

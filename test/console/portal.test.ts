@@ -106,6 +106,40 @@ describe('client portal', () => {
     await page.getByRole('log').getByText('It is urgent.').waitFor()
   })
 
+  test('portal: a message whose answer was lost is sent again as the same message', async () => {
+    const connection = await console().call('POST', '/v1/connections', { kind: 'email', name: 'lost', config: {} })
+    const { client_id, thread_id } = await receiveMessage(connection.body.id, 'lost@example.com', WORK, {
+      from: { handle: 'mary@example.com', name: 'Mary' },
+      subject: 'A chair',
+      body: 'Is it there?',
+    })
+    const { body: link } = await console().call('POST', `/v1/clients/${client_id}/portal-link`)
+    const expected = /ERR_FAILED/
+    const page = await console().open(`/portal?thread=${thread_id}#${link.token}`, { signedIn: false, expected })
+    await page.getByRole('button', { name: 'Continue' }).click()
+    const field = page.getByLabel('Your message')
+    const send = () => page.getByRole('button', { name: 'Send', exact: true }).click()
+    const loseAnswer = async (route: Route) => {
+      await route.fetch()
+      await route.abort()
+    }
+    await page.route('**/messages', loseAnswer, { times: 1 })
+    await field.fill('Any news?')
+    await send()
+    await page.getByText('You seem to be offline. Try again.').waitFor()
+    expect(await field.inputValue()).toBe('Any news?')
+    await send()
+    await expect.poll(() => field.inputValue()).toBe('')
+    // The same words are another message after the first was sent.
+    await field.fill('Any news?')
+    await send()
+    await expect.poll(() => field.inputValue()).toBe('')
+    const { messages } = (await console().call('GET', `/v1/threads/${thread_id}`)).body
+    const inbound = messages.filter(({ direction }: { direction: string }) => direction === 'inbound')
+    expect(inbound.map(({ body }: { body: string }) => body)).toEqual(['Is it there?', 'Any news?', 'Any news?'])
+    expect(new Set(inbound.map(({ task_id }: { task_id: string }) => task_id)).size).toBe(3)
+  })
+
   test('portal: on a phone, long titles, words and file names fit the screen, and Send is on it', async () => {
     const connection = (await console().call('GET', '/v1/connections')).body.data[0].id
     const word = 'Donaudampfschifffahrtsgesellschaftskapitänsmützenabzeichen'.repeat(3)

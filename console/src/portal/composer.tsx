@@ -1,5 +1,6 @@
 import { Paperclip, X } from 'lucide-react'
 import { type KeyboardEvent, useRef, useState } from 'react'
+import { newIdempotencyKey } from '../api/idempotency-key.ts'
 import { Button } from '../ui/button.tsx'
 import { withoutSent } from '../ui/unsent-text.ts'
 import { useDraft } from './drafts.ts'
@@ -60,7 +61,7 @@ export function Composer({ rows = 2, ...props }: ComposerProps) {
 
 /** A message that is being written. After it is sent, what was typed meanwhile stays. */
 function useMessage({ draft: key, maxFileBytes, onSend }: Omit<ComposerProps, 'rows'>) {
-  const [{ body }, change] = useDraft(key)
+  const [{ body, idempotencyKey }, change] = useDraft(key)
   const [busy, setBusy] = useState(false)
   const [problem, setProblem] = useState<string | null>(null)
   const uploads = useUploads(key, maxFileBytes, setProblem)
@@ -69,10 +70,11 @@ function useMessage({ draft: key, maxFileBytes, onSend }: Omit<ComposerProps, 'r
     if (!canSend) return
     setBusy(true)
     const files = uploads.files.map(({ id }) => id)
-    const failed = await onSend({ body, files })
+    const failed = await onSend({ body, files, idempotencyKey })
     setProblem(failed)
     if (failed === null) {
-      change((draft) => ({ ...draft, body: withoutSent(draft.body, body.trim()) }))
+      const next = { idempotencyKey: newIdempotencyKey() }
+      change((draft) => ({ ...draft, ...next, body: withoutSent(draft.body, body.trim()) }))
       uploads.remove(files)
     }
     setBusy(false)

@@ -1,3 +1,4 @@
+import { idempotencyKeyOf } from '../api/idempotency-key.ts'
 import type { Json, Schemas } from '../api/types.ts'
 import type { AskedQuestion } from '../ui/question-form.tsx'
 import { threadInUrl } from './portal-path.ts'
@@ -116,13 +117,17 @@ export const markRead = (id: string): Promise<unknown> => callPortal(`/threads/$
 export interface NewMessage {
   body: string
   files: string[]
+  idempotencyKey: string
 }
 
 export const sendMessage = (id: string, message: NewMessage): Promise<PortalMessage> =>
-  callPortal(`/threads/${encodeURIComponent(id)}/messages`, message)
+  postMessage(`/threads/${encodeURIComponent(id)}/messages`, message)
 
 export const startConversation = (message: NewMessage & { subject: string }): Promise<WholeThread> =>
-  callPortal('/threads', message)
+  postMessage('/threads', message)
+
+const postMessage = <T>(path: string, { idempotencyKey, ...body }: NewMessage): Promise<T> =>
+  callPortal(path, body, { 'idempotency-key': idempotencyKeyOf(idempotencyKey, body) })
 
 export async function uploadFile(file: File): Promise<PortalFile> {
   const headers = { 'content-type': file.type || 'application/octet-stream' }
@@ -132,11 +137,10 @@ export async function uploadFile(file: File): Promise<PortalFile> {
 
 export const fetchFile = (id: string): Promise<Response> => fetchPortal(`/files/${encodeURIComponent(id)}`)
 
-async function callPortal<T>(path: string, body?: object): Promise<T> {
+async function callPortal<T>(path: string, body?: object, headers: Record<string, string> = {}): Promise<T> {
+  const sent = { 'content-type': 'application/json', ...headers }
   return readJson(
-    await fetchPortal(path, {
-      ...(body && { method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
-    }),
+    await fetchPortal(path, { ...(body && { method: 'POST', body: JSON.stringify(body), headers: sent }) }),
   )
 }
 

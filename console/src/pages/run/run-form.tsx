@@ -3,6 +3,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { History, Play } from 'lucide-react'
 import { useState } from 'react'
 import { toCurl, callApi, errorMessage } from '../../api/http.ts'
+import { idempotencyKeyOf, newIdempotencyKey } from '../../api/idempotency-key.ts'
 import type { Json, JsonObject, Task } from '../../api/types.ts'
 import { Button } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
@@ -90,19 +91,10 @@ function TaskFiles({ attachments }: { attachments: Attachments }) {
 function useCreateTask() {
   const navigate = useNavigate()
   // The idempotency key makes one task of one press, even if the request is repeated after a lost response.
-  const [key] = useState(() => Array.from(crypto.getRandomValues(new Uint8Array(16)), hex).join(''))
+  const [key] = useState(newIdempotencyKey)
   return useMutation({
     mutationFn: (body: object) =>
-      callApi<Task>('/v1/tasks', { method: 'POST', body, headers: { 'idempotency-key': `${key}-${hash(body)}` } }),
+      callApi<Task>('/v1/tasks', { method: 'POST', body, headers: { 'idempotency-key': idempotencyKeyOf(key, body) } }),
     onSuccess: ({ id }) => navigate({ to: '/tasks/$taskId', params: { taskId: id } }),
   })
-}
-
-const hex = (byte: number) => byte.toString(16).padStart(2, '0')
-
-/** Distinguishes request bodies within one form; it is not a security feature. */
-function hash(body: object): string {
-  let sum = 0
-  for (const char of JSON.stringify(body)) sum = (sum * 31 + (char.codePointAt(0) ?? 0)) % 4_294_967_291
-  return sum.toString(36)
 }
