@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { isTitleOf } from '../../console/src/api/repeated-text.ts'
 import { summarizeInput } from '../../console/src/api/summarize-input.ts'
 import { formatCountdown, formatDuration, formatTimeLeft } from '../../console/src/ui/format.ts'
 
@@ -32,10 +33,28 @@ test.each([
     'Guten Tag, wo ist meine Lieferung?',
   ],
   [{ subject: 'Guten Tag', body: ' Guten Tag\n' }, 'Guten Tag'],
+  [
+    { subject: 'Guten Tag, wo ist meine Lieferung?', body: 'Guten Tag,\nwo ist meine Lieferung?' },
+    'Guten Tag, wo ist meine Lieferung?',
+  ],
+  [{ subject: 'My\u00a0order  7', body: 'My order 7' }, 'My\u00a0order  7'],
+  [{ subject: 'MY ORDER', body: 'My order is late' }, 'My order is late'],
+  [{ subject: 'Re: Fwd: AW: My order', body: 'My order' }, 'Re: Fwd: AW: My order'],
+  [{ subject: 'My order is...', body: 'My order is late' }, 'My order is late'],
+  [{ subject: 'My order', body: 'Where is my order?' }, 'My order · Where is my order?'],
   [{ order_id: 'A-1', reason: 'broken', amount_usd: 5 }, 'A-1 · broken · 5'],
   [{ client: 'clt_01k8zq4m5x6y7z8a9b0c1d2e3f', text: 'Hello' }, 'Hello'],
 ])('the input %j of a task is shown as %s', (input, shown) => {
   expect(summarizeInput(input)).toBe(shown)
+})
+
+test.each([
+  ['Where is it?', 'Where  is\nit?', true],
+  ['Re: Where is…', 'Where is it?', true],
+  ['My order', 'Where is my order?', false],
+  ['', 'Where is my order?', false],
+])('whether the title %j is repeated by the message %j: %s', (title, message, repeated) => {
+  expect(isTitleOf(title, message)).toBe(repeated)
 })
 
 test('an input of a megabyte is summarized as fast as a short one', () => {

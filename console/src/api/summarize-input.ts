@@ -1,3 +1,4 @@
+import { isBeginningOf, toComparable } from './repeated-text.ts'
 import type { Json } from './types.ts'
 
 /** Ids of the service, which mean nothing to a reader. */
@@ -11,19 +12,22 @@ export function summarizeInput(input: Json): string {
   if (typeof input !== 'object' || input === null) return ''
   const plain = Object.values(input).filter((value) => typeof value === 'string' || typeof value === 'number')
   const texts = plain.slice(0, MAX_VALUES).map((value) => String(value).trim())
-  const telling = texts.filter((value) => !ID.test(value))
+  const telling = texts
+    .filter((value) => !ID.test(value))
+    .map((text, place) => ({ text, place, compared: toComparable(text) }))
   return telling
-    .filter((value, n) => !telling.some((other, m) => m !== n && isRepeatedBy(value, other, m < n)))
+    .filter((value) => !telling.some((other) => other !== value && isRepeatedBy(value, other)))
     .slice(0, 3)
+    .map(({ text }) => text)
     .join(' · ')
     .slice(0, 120)
 }
 
-/** Without a subject, the title of a conversation is the beginning of its message. Of two equal texts the first one stays. */
-function isRepeatedBy(value: string, other: string, isOtherFirst: boolean): boolean {
-  const [text, longer] = [withoutEllipsis(value), withoutEllipsis(other)]
-  return text === longer ? isOtherFirst : text.length > 1 && longer.startsWith(text) && /\D/.test(text)
+interface ComparedText {
+  place: number
+  compared: string
 }
 
-/** A long title was cut. */
-const withoutEllipsis = (text: string) => (text.endsWith('…') ? text.slice(0, -1).trimEnd() : text)
+/** Without a subject, the title of a conversation is the beginning of its message. Of two equal texts the first one stays. */
+const isRepeatedBy = ({ place, compared }: ComparedText, other: ComparedText): boolean =>
+  compared === other.compared ? other.place < place : isBeginningOf(compared, other.compared)

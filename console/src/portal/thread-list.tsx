@@ -1,3 +1,4 @@
+import { isTitleOf } from '../api/repeated-text.ts'
 import { humanize } from '../ui/humanize.ts'
 import { usePortalText, useTimeFormat } from './language.tsx'
 import type { PortalCase, PortalThread } from './portal-api.ts'
@@ -34,14 +35,15 @@ export function ThreadList({
   )
 }
 
-function ThreadTitle({ thread: { subject, unread, updated_at } }: { thread: PortalThread }) {
+function ThreadTitle({ thread }: { thread: PortalThread }) {
+  const { subject, unread, updated_at } = thread
   const text = usePortalText()
   const times = useTimeFormat()
   return (
     <span className="flex items-center gap-2">
       {unread && <span role="img" aria-label={text.unread} className="size-2 shrink-0 rounded-full bg-accent" />}
       <span className={`min-w-0 flex-1 truncate ${unread ? 'font-semibold' : 'font-medium'}`}>
-        {subject || text.conversation}
+        {(isTitleRepeated(thread) ? thread.last_message?.body : subject) || text.conversation}
       </span>
       <time dateTime={updated_at} title={times.long(updated_at)} className="text-xs whitespace-nowrap text-muted">
         {times.short(updated_at)}
@@ -50,12 +52,19 @@ function ThreadTitle({ thread: { subject, unread, updated_at } }: { thread: Port
   )
 }
 
-function ThreadPreview({ thread: { last_message, status } }: { thread: PortalThread }) {
+/** Then the message is the title, and is not shown again. */
+const isTitleRepeated = ({ subject, last_message }: PortalThread): boolean =>
+  last_message?.direction === 'inbound' && isTitleOf(subject ?? '', last_message.body)
+
+function ThreadPreview({ thread }: { thread: PortalThread }) {
+  const { last_message, status } = thread
   const text = usePortalText()
   const lead = last_message?.direction === 'inbound' ? `${text.you}: ` : ''
   return (
     <span className="flex items-center gap-2 text-sm text-muted">
-      <span className="min-w-0 flex-1 truncate">{last_message ? lead + last_message.body : ' '}</span>
+      <span className="min-w-0 flex-1 truncate">
+        {last_message && !isTitleRepeated(thread) ? lead + last_message.body : ' '}
+      </span>
       {status === 'closed' && <span className="rounded bg-off-soft px-1.5 text-xs">{text.status['closed']}</span>}
     </span>
   )

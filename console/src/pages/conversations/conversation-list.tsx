@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import type { ThreadSummary } from '../../api/conversation-queries.ts'
+import { isTitleOf } from '../../api/repeated-text.ts'
 import { AnimatedList } from '../../ui/animated-list.tsx'
 import { clientName } from '../../ui/client-name.ts'
 import { humanize } from '../../ui/humanize.ts'
@@ -21,7 +22,9 @@ export function ConversationList({ threads, openId }: { threads: ThreadSummary[]
 }
 
 function ConversationRow({ thread, isOpen }: { thread: ThreadSummary; isOpen: boolean }) {
-  const { id, client_name, subject, unread, last_message, updated_at } = thread
+  const { id, client_name, unread, last_message, updated_at } = thread
+  const isRepeated = last_message?.direction === 'inbound' && isTitleOf(thread.subject ?? '', last_message.body)
+  const subject = isRepeated ? null : thread.subject
   return (
     <Link
       to="/conversations/$threadId"
