@@ -56,10 +56,13 @@ export const listUntoldThreads = prepareQuery<{ project_id: string; quiet_since:
       .limit(arg('limit')),
 )
 
-/** 1 if a task asks a question with this message, or for an approval, and waits for the client's decision. */
-const isOpenQuestion = sql<number>`case when exists (select 1 from approvals where approvals.task_id = messages.task_id
-  and approvals.client_id is not null and approvals.status = 'pending'
-  and approvals.created_at <= messages.created_at) then 1 else 0 end`
+/**
+ * 1 if a task asks a question with this message, or for an approval, and waits for the client's decision. The message is
+ * stored right after its approval, so later messages of the task belong to later requests.
+ */
+const openQuestionFlag = sql<number>`case when (select status from approvals where approvals.task_id = messages.task_id
+  and approvals.client_id is not null and approvals.created_at <= messages.created_at
+  order by approvals.created_at desc, approvals.id desc limit 1) = 'pending' then 1 else 0 end`
 
 /**
  * The newest message after a message number that the client can only read in the portal or in the widget: it is no mail
@@ -72,7 +75,7 @@ export const findUnreadMessage = prepareQuery<
 >((db, arg) =>
   db
     .selectFrom('messages')
-    .select(['body', isOpenQuestion.as('is_question')])
+    .select(['body', openQuestionFlag.as('is_question')])
     .where('thread_id', '=', arg('thread_id'))
     .where('n', '>', arg('after'))
     .where('n', '<=', arg('to'))

@@ -35,6 +35,17 @@ const WEDGES = {
     { call: { tool: 'ask_person', input: { question: 'Which size?', to: 'client' } } },
     { output: { reply: 'Thank you.' } },
   ],
+  'shipping/wedge.json': {
+    wedge: 'shipping',
+    workflows: [{ name: 'ship_it' }],
+    approvals: [{ action: 'ship_it', approvers: 'client', required: true }],
+    task_types: { triage: {} },
+  },
+  'shipping/workflows/ship_it.mjs': 'export default () => ({ shipped: true })',
+  'shipping/rehearsals/triage.json': [
+    { call: { tool: 'workflow', input: { name: 'ship_it', args: {} } } },
+    { output: {} },
+  ],
 }
 
 export type ChannelApp = TestApp & { connection: string; channel: string }

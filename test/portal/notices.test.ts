@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
+import { inTx } from '../../src/ctx/ctx.ts'
 import { LANGUAGES } from '../../src/brand/rows.ts'
 import { chatNoticeMail, linkMail, noticeMail } from '../../src/portal/mail-text.ts'
 import { startDueNotices } from '../../src/portal/notices.ts'
@@ -58,6 +59,29 @@ eachStore((store) => {
       expect(body).toContain('Which size?')
       expect(body).not.toContain('We are looking into it.')
     }
+  })
+
+  test('a mail about an action that the client must approve says that it is a question', async () => {
+    const app = await openPortalMailApp(store, { notify: true })
+    const { asked } = await askInPortal(app, 'ada@example.com', 'shipping', CONSENT_HINT)
+    expect(asked).toMatchObject({ path: 'tool', status: 'pending' })
+    await app.clock.advance(NOTICE_DELAY_MS)
+    await mailDueNotices(app)
+    await expect.poll(() => app.mails().map(({ Subject }) => Subject)).toEqual(['Question from Teapot Shop'])
+    expect(app.mails()[0]?.TextBody).toContain('You have a question from Teapot Shop:')
+    expect(app.mails()[0]?.TextBody).toContain(CONSENT_HINT)
+  })
+
+  test('of two questions of a task, the mail has the one that the team has not answered', async () => {
+    const app = await openPortalMailApp(store, { notify: true })
+    const { task_id, thread_id } = await askInPortal(app, 'ada@example.com')
+    await app.clock.advance(1)
+    await addAnsweredQuestion(app, { task_id, thread_id }, 'Which colour?')
+    await app.clock.advance(NOTICE_DELAY_MS)
+    await mailDueNotices(app)
+    await expect.poll(() => app.mails().map(({ Subject }) => Subject)).toEqual(['Question from Teapot Shop'])
+    expect(app.mails()[0]?.TextBody).toContain('Which size?')
+    expect(app.mails()[0]?.TextBody).not.toContain('colour')
   })
 
   test('a question that the team has answered is no question any more', async () => {
@@ -222,20 +246,42 @@ async function openWidget(app: PortalMailApp, wedge = 'desk') {
   }
 }
 
-/** A client with a portal session whose message made an agent ask a question, which is not read. */
-async function askInPortal(app: PortalMailApp, handle: string) {
-  const binding = { connection_id: app.connection, address: 'ask@desk.example', wedge: 'asking', task_type: 'triage' }
+const CONSENT_HINT = 'You can approve or decline it in the portal.'
+
+/** A client with a portal session whose message made an agent ask a question or for an approval, which is not read. */
+async function askInPortal(app: PortalMailApp, handle: string, wedge = 'asking', text = 'Which size?') {
+  const binding = { connection_id: app.connection, address: 'ask@desk.example', wedge, task_type: 'triage' }
   const channel = await createAndGetId(app, '/v1/channels', binding)
   const client = await openPortal({ ...app, channel }, handle)
-  await waitForMessage(app, client.thread_id, 'Which size?')
+  await waitForMessage(app, client.thread_id, text)
   const [question] = (await app.call('GET', `/v1/approvals?task_id=${client.task_id}`)).body.data
-  return { ...client, approval: question.approval_id }
+  return { ...client, approval: question.approval_id, asked: question }
+}
+
+/** As if the task had asked two questions at the same time, and the team had answered the second one. */
+async function addAnsweredQuestion(
+  { ctx }: PortalMailApp,
+  { task_id, thread_id }: { task_id: string; thread_id: string },
+  question: string,
+): Promise<void> {
+  const created_at = new Date(ctx.world.clock.now()).toISOString()
+  const asking = ctx.db.selectFrom('approvals').selectAll().where('task_id', '=', task_id)
+  const approval = await asking.executeTakeFirstOrThrow()
+  const sent = ctx.db.selectFrom('messages').selectAll().where('thread_id', '=', thread_id)
+  const asked = await sent.where('direction', '=', 'outbound').executeTakeFirstOrThrow()
+  await inTx(ctx, async ({ db, world }) => {
+    const answered = { ...approval, id: world.newId('apr'), status: 'approved', created_at }
+    await db.insertInto('approvals').values(answered).execute()
+    const message = { ...asked, id: world.newId('msg'), n: asked.n + 1, body: question, created_at }
+    await db.insertInto('messages').values(message).execute()
+    await db.updateTable('threads').set({ message_count: message.n }).where('id', '=', thread_id).execute()
+  })
 }
 
 async function waitForMessage(app: PortalMailApp, thread: string, text: string): Promise<void> {
   const bodies = async () =>
     (await app.call('GET', `/v1/threads/${thread}`)).body.messages.map(({ body }: { body: string }) => body)
-  await expect.poll(bodies).toContain(text)
+  await expect.poll(bodies).toContainEqual(expect.stringContaining(text))
 }
 
 async function answerFirstThread(app: PortalMailApp, body: string): Promise<void> {
