@@ -169,7 +169,7 @@ async function receiveOnce(
 }
 
 const MAX_CRASHES = 2
-/** About half an hour, with the pauses between the attempts. */
+/** About half an hour with the pauses between the attempts; two hours if each attempt ends at the limit of 10 minutes. */
 const MAX_FAILURES = 10
 
 /** Not caused by the mail, such as a wrong setting of the channel or an unavailable database. */
