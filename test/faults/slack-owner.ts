@@ -19,16 +19,26 @@ export async function linkOwner(
   base_url: string,
 ): Promise<{ session: string; hookPath: string }> {
   const session = await signUpOwner(service)
-  const connection = { kind: 'custom', name: 'slack', config: { base_url } }
-  const { id } = (await service.call('POST', '/v1/connections', connection)).body
-  await service.call('POST', `/v1/connections/${id}/secret`, { value: BOT_TOKEN })
-  await service.call('PUT', '/v1/notifiers/slack', { connection: 'slack' })
-  const { hook_url } = (await service.call('POST', '/v1/notifiers/slack/secret', { value: HOOK_SECRET })).body
-  const hookPath = new URL(hook_url).pathname
-  const links = '/v1/me/notifications/links'
-  const { code } = (await callApi(service.url, session, 'POST', links, { kind: 'slack' })).body
+  const hookPath = await addNotifier(service, 'slack', base_url)
+  const { code } = await startOwnerLink(service, session, 'slack')
   expect((await callSlackHook(service, hookPath, directMessage('U1', code))).status).toBe(200)
   return { session, hookPath }
+}
+
+/** Sets up Slack or Telegram, and returns the path that it calls. */
+export async function addNotifier(service: CalledService, kind: string, base_url: string): Promise<string> {
+  const connection = { kind: 'custom', name: kind, config: { base_url } }
+  const { id } = (await service.call('POST', '/v1/connections', connection)).body
+  await service.call('POST', `/v1/connections/${id}/secret`, { value: BOT_TOKEN })
+  await service.call('PUT', `/v1/notifiers/${kind}`, { connection: kind })
+  const { hook_url } = (await service.call('POST', `/v1/notifiers/${kind}/secret`, { value: HOOK_SECRET })).body
+  return new URL(hook_url).pathname
+}
+
+export async function startOwnerLink({ url }: Pick<ServiceProcess, 'url'>, session: string, kind: string) {
+  const { body } = await callApi(url, session, 'POST', '/v1/me/notifications/links', { kind })
+  const started: { code: string; url?: string } = body
+  return started
 }
 
 /** A call of Slack, signed now. */
