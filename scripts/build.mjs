@@ -37,9 +37,9 @@ const englishOnly = {
 
 /** Files with a large library that few deployments use. The service loads their bundles at first use, so they cost no start. */
 const loadedAtFirstUse = [
-  'src/channels/mail/imap-client.ts',
-  'src/channels/parsers/parser-table.ts',
-  'src/base/parse-yaml.ts',
+  'src/customers/channels/mail/imap-client.ts',
+  'src/customers/channels/parsers/parser-table.ts',
+  'src/platform/base/parse-yaml.ts',
   'src/connections/mail/smtp-client.ts',
   'src/connections/mcp/mcp-client.ts',
 ]
@@ -83,11 +83,15 @@ const bundles = [
     },
   },
   // CommonJS starts a few milliseconds faster, and these two programs are started often.
-  { entry: 'src/harness/main.ts', out: 'harness.cjs', options: { minify: true, format: 'cjs' } },
-  { entry: 'src/workflow-cell/main.ts', out: 'workflow-cell.cjs', options: { minify: true, format: 'cjs' } },
-  { entry: 'src/workflow-cell/program-setup.ts', out: 'program-setup.cjs', options: { minify: true, format: 'cjs' } },
+  { entry: 'src/programs/harness/main.ts', out: 'harness.cjs', options: { minify: true, format: 'cjs' } },
+  { entry: 'src/programs/workflow-cell/main.ts', out: 'workflow-cell.cjs', options: { minify: true, format: 'cjs' } },
   {
-    entry: 'src/channels/parsers/parser-thread.ts',
+    entry: 'src/programs/workflow-cell/program-setup.ts',
+    out: 'program-setup.cjs',
+    options: { minify: true, format: 'cjs' },
+  },
+  {
+    entry: 'src/customers/channels/parsers/parser-thread.ts',
     out: 'parser-thread.cjs',
     options: { ...firstUseOptions, plugins: [firstUseBundles], supported: { 'dynamic-import': false } },
   },

@@ -1,12 +1,12 @@
 // Turns the OpenAPI document into the types of the official clients, in the folder clients/.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { Json } from '../src/base/json.ts'
-import { toPythonDeclarations } from '../src/cli/wedge/python-types.ts'
-import { toSchemaShape } from '../src/cli/wedge/schema-shape.ts'
-import { toTypeScript } from '../src/cli/wedge/typescript-types.ts'
-import type { OpenApiDocument, OpenApiOperation, OpenApiParameter } from '../src/http/openapi.ts'
-import type { NamedSchemas, OpenApiSchema } from '../src/http/openapi-schemas.ts'
+import type { Json } from '../src/platform/base/json.ts'
+import { toPythonDeclarations } from '../src/programs/cli/wedge/python-types.ts'
+import { toSchemaShape } from '../src/programs/cli/wedge/schema-shape.ts'
+import { toTypeScript } from '../src/programs/cli/wedge/typescript-types.ts'
+import type { OpenApiDocument, OpenApiOperation, OpenApiParameter } from '../src/platform/http/openapi.ts'
+import type { NamedSchemas, OpenApiSchema } from '../src/platform/http/openapi-schemas.ts'
 
 const clientFile = (path: string) => fileURLToPath(new URL(`../clients/${path}`, import.meta.url))
 

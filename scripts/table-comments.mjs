@@ -1,11 +1,13 @@
-// Turns the comments and types of src/store/tables.ts into the descriptions of the tables.
-//   npm run table-comments     writes src/store/schema/table-descriptions.json and the list of views in docs/sql.md
+// Turns the comments and types of src/platform/store/tables.ts into the descriptions of the tables.
+//   npm run table-comments     writes src/platform/store/schema/table-descriptions.json and the list of views in docs/sql.md
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 
-const TABLES_FILE = fileURLToPath(new URL('../src/store/tables.ts', import.meta.url))
-export const DESCRIPTIONS_FILE = fileURLToPath(new URL('../src/store/schema/table-descriptions.json', import.meta.url))
+const TABLES_FILE = fileURLToPath(new URL('../src/platform/store/tables.ts', import.meta.url))
+export const DESCRIPTIONS_FILE = fileURLToPath(
+  new URL('../src/platform/store/schema/table-descriptions.json', import.meta.url),
+)
 
 export const VIEWS_PAGE = fileURLToPath(new URL('../docs/sql.md', import.meta.url))
 const VIEW_LIST = /(?<=^<!-- views -->\n)[\s\S]*?(?=^<!-- end of views -->$)/m
@@ -72,6 +74,6 @@ export function listViews(page, descriptions, withoutView) {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   writeFileSync(DESCRIPTIONS_FILE, describeTables())
-  const { TABLE_DESCRIPTIONS, TABLES_WITHOUT_VIEW } = await import('../src/store/postgres/readable-views.ts')
+  const { TABLE_DESCRIPTIONS, TABLES_WITHOUT_VIEW } = await import('../src/platform/store/postgres/readable-views.ts')
   writeFileSync(VIEWS_PAGE, listViews(readFileSync(VIEWS_PAGE, 'utf8'), TABLE_DESCRIPTIONS, TABLES_WITHOUT_VIEW))
 }

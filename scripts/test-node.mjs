@@ -1,9 +1,9 @@
 // Builds, and runs tests on the newest version that the npm registry has of some major versions of Node, whatever version
 // the machine has. `npm test` runs all tests on the machine's own version.
 //   npm run test:node24                          the files below, on Node 24, the version of the image
-//   npm run test:node24 -- test/tasks            these files
+//   npm run test:node24 -- test/work/tasks            these files
 //   npm run test:frameworks                      the guides of all frameworks, on Node 20, 24 and 26: before a release
-//   node scripts/test-node.mjs 20,26 test/tasks  other versions and files; a name that ends in .mjs is a script
+//   node scripts/test-node.mjs 20,26 test/work/tasks  other versions and files; a name that ends in .mjs is a script
 import { spawnSync } from 'node:child_process'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -11,7 +11,14 @@ import { fetchNewestNode } from './fetch-node.mjs'
 import { installTools } from './machine.mjs'
 
 /** The contract, tasks and their events over HTTP, the sandbox, and a service that is killed. */
-const FILES = ['test/contract', 'test/tasks', 'test/events', 'test/sandbox', 'test/http', 'test/faults/kill.test.ts']
+const FILES = [
+  'test/platform/contract',
+  'test/work/tasks',
+  'test/work/events',
+  'test/execution/sandbox',
+  'test/platform/http',
+  'test/faults/kill.test.ts',
+]
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const [majors = '24', ...files] = process.argv.slice(2)

@@ -1,23 +1,26 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { errorMessage } from './base/error-message.ts'
-import { runCommandLine } from './cli/cli.ts'
-import type { SandboxChoice, SandboxTrial } from './cli/shell/command.ts'
-import { EXIT_CODE, commandFailed } from './cli/shell/failure.ts'
-import { describeUnknownSettings } from './cli/doctor/unknown-settings.ts'
-import { describeAccessSettings, readEnvFile } from './cli/shell/env-file.ts'
-import { formatStartBox } from './cli/shell/start-box.ts'
-import { type Config, loadConfig } from './config/config.ts'
-import { resolveDataDir } from './contract/settings.ts'
-import type { Ctx } from './ctx/ctx.ts'
-import type { SandboxLog } from './sandbox/driver.ts'
+import { errorMessage } from './platform/base/error-message.ts'
+import { runCommandLine } from './programs/cli/cli.ts'
+import type { SandboxChoice, SandboxTrial } from './programs/cli/shell/command.ts'
+import { EXIT_CODE, commandFailed } from './programs/cli/shell/failure.ts'
+import { describeUnknownSettings } from './programs/cli/doctor/unknown-settings.ts'
+import { describeAccessSettings, readEnvFile } from './programs/cli/shell/env-file.ts'
+import { formatStartBox } from './programs/cli/shell/start-box.ts'
+import { type Config, loadConfig } from './platform/config/config.ts'
+import { resolveDataDir } from './platform/contract/settings.ts'
+import type { Ctx } from './platform/ctx/ctx.ts'
+import type { SandboxLog } from './execution/sandbox/driver.ts'
 
 // The server's code is imported only by the commands that need it, so that the others start fast.
 
 /** Runs one replica until the process gets a signal to stop. */
 async function serve(svc: string): Promise<void> {
-  const [{ startApp }, { createSystemWorld }] = await Promise.all([import('./app.ts'), import('./ctx/system-world.ts')])
+  const [{ startApp }, { createSystemWorld }] = await Promise.all([
+    import('./server/app.ts'),
+    import('./platform/ctx/system-world.ts'),
+  ])
   const fromFile = describeAccessSettings(envFile)
   // Not by the log, because the file may set its level.
   if (fromFile !== null) warn(fromFile)
@@ -111,14 +114,14 @@ function addAdvice({ host, port, dataDir, databaseUrl }: Config, error: unknown)
 }
 
 async function lockDataFolder(config: Config): Promise<() => void> {
-  const store = await import('./store/sqlite/sqlite-store.ts')
+  const store = await import('./platform/store/sqlite/sqlite-store.ts')
   return withAdvice(config, () => store.lockDataFolder(config.dataDir))
 }
 
 async function rotateVault(oldKey: string) {
   const [{ rotateSecretKey }, { isReplicaRunning }] = await Promise.all([
-    import('./vault/rotate-key.ts'),
-    import('./runs/replica-lease.ts'),
+    import('./identity/vault/rotate-key.ts'),
+    import('./execution/runs/replicas/replica-lease.ts'),
   ])
   return withStore(async (ctx) => {
     // A running replica would keep the old key: it could not open the secrets, and it would seal new ones with that key.
@@ -135,10 +138,10 @@ async function adoptChains() {
 /** Runs the work with an open store, without servers and without wedges. */
 async function withStore<T>(work: (ctx: Ctx) => Promise<T>): Promise<T> {
   const [{ openVault }, { openStore }, { createSystemWorld }, { createMemoryState }] = await Promise.all([
-    import('./vault/vault.ts'),
-    import('./store/open-store.ts'),
-    import('./ctx/system-world.ts'),
-    import('./ctx/memory.ts'),
+    import('./identity/vault/vault.ts'),
+    import('./platform/store/open-store.ts'),
+    import('./platform/ctx/system-world.ts'),
+    import('./platform/ctx/memory.ts'),
   ])
   const config = loadConfig(process.env)
   const world = createSystemWorld(config.logLevel)
@@ -162,7 +165,7 @@ async function withStore<T>(work: (ctx: Ctx) => Promise<T>): Promise<T> {
 }
 
 async function backupSqlite(file: string): Promise<void> {
-  const { copySqliteStore } = await import('./store/sqlite/sqlite-store.ts')
+  const { copySqliteStore } = await import('./platform/store/sqlite/sqlite-store.ts')
   copySqliteStore(loadConfig(process.env).dataDir, file)
 }
 
@@ -170,7 +173,7 @@ async function vacuumSqlite() {
   const config = loadConfig(process.env)
   const release = await lockDataFolder(config)
   try {
-    const { vacuumSqliteStore } = await import('./store/sqlite/sqlite-store.ts')
+    const { vacuumSqliteStore } = await import('./platform/store/sqlite/sqlite-store.ts')
     return vacuumSqliteStore(config.dataDir)
   } finally {
     release()
@@ -179,9 +182,9 @@ async function vacuumSqlite() {
 
 async function trySandbox(choice: SandboxChoice): Promise<SandboxTrial> {
   const [{ pickSandboxDriver }, { tryFetch }, { createSystemWorld }] = await Promise.all([
-    import('./sandbox/pick-driver.ts'),
-    import('./runs/fetch-trial.ts'),
-    import('./ctx/system-world.ts'),
+    import('./execution/sandbox/pick-driver.ts'),
+    import('./execution/runs/cells/fetch-trial.ts'),
+    import('./platform/ctx/system-world.ts'),
   ])
   const dataDir = resolveDataDir({ SVC_DATA_DIR: process.env['SVC_DATA_DIR'] })
   const warnings: string[] = []

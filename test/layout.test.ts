@@ -4,7 +4,11 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { bannedWords } from './banned-words.ts'
 import {
+  AREAS,
+  areasOfTree,
+  crowdedFolders,
   fileProblems,
+  foldersOf,
   fragmentFiles,
   importCycles,
   misplacedRoutes,
@@ -23,6 +27,7 @@ describe('the source code', () => {
   test.each([
     ['a folder imports only folders before it', wrongImports],
     ['files do not import each other in a cycle', importCycles],
+    ['no folder is crowded', crowdedFolders],
     ['files are short, and have no `any`, no TODO and no barrel', fileProblems],
     ['most files are small', sizeProblems],
     ['a file of fewer than 15 lines has more than one importer', fragmentFiles],
@@ -31,6 +36,20 @@ describe('the source code', () => {
     ['routes are in routes.ts or *-routes.ts, and response schemas in view.ts or *-view.ts', misplacedRoutes],
   ])('%s', (_, problemsOf) => {
     expect(problemsOf(sources)).toEqual([])
+  })
+
+  test('the areas have the folders of the tree', () => {
+    const expected = Object.fromEntries(Object.keys(AREAS).map((area) => [area, foldersOf(area)]))
+    expect(areasOfTree(sources)).toEqual(expected)
+  })
+
+  test('docs/architecture.md lists the areas with their folders in order, and the tests have the same areas', () => {
+    const rows = readFileSync(join(ROOT, 'docs/architecture.md'), 'utf8').matchAll(
+      /^\| `(\w+)` \| ([^|]*?) ?\| [^|]+ \|$/gm,
+    )
+    const listed = [...rows].map(([, area = '', folders = '']) => [area, folders.replaceAll('`', '')])
+    expect(listed).toEqual(Object.keys(AREAS).map((area) => [area, foldersOf(area).join(' · ')]))
+    for (const area of Object.keys(AREAS)) expect(readdirSync(join(ROOT, 'test', area))).not.toEqual([])
   })
 })
 
@@ -55,28 +74,45 @@ test('code, texts and docs contain no banned words', () => {
 describe('the checks of the layout', () => {
   test('a folder may import itself and folders before it', () => {
     const files = {
-      'tasks/create.ts': "import { a } from './rows.ts'\nimport type { B } from '../store/tables.ts'",
-      'main.ts': "import '../package.json'\nimport { cli } from './cli/cli.ts'\nimport { app } from './app.ts'",
-      'harness/loop.ts': "import type { Brief } from '../contract/agent-protocol.ts'",
-      'cli/cli.ts': "// import '../app.ts'\nimport { z } from 'zod'\nconst route = '/v1/*' // '../app.ts'",
+      'work/tasks/create.ts': "import { a } from './rows.ts'\nimport type { B } from '../../platform/store/tables.ts'",
+      'main.ts':
+        "import '../package.json'\nimport { cli } from './programs/cli/cli.ts'\nimport { app } from './server/app.ts'",
+      'programs/harness/loop.ts': "import type { Brief } from '../../platform/contract/agent-protocol.ts'",
+      'programs/cli/cli.ts':
+        "// import '../../server/app.ts'\nimport { z } from 'zod'\nconst route = '/v1/*' // '../../server/app.ts'",
     }
     expect(wrongImports(toSources(files))).toEqual([])
   })
 
   test.each([
-    ['a later folder', 'tasks/create.ts', "import { run } from '../runs/run.ts'"],
-    ['a type of a later folder', 'tasks/create.ts', "import type {\n  Run,\n} from '../runs/run.ts'"],
-    ['the next folder', 'base/ids.ts', "export { config } from '../config/config.ts'"],
-    ['a later folder dynamically', 'store/open.ts', "const all = '/*'\nconst app = await import('../app.ts')"],
-    ['the store from the sandbox', 'sandbox/cell.ts', "import { db } from '../store/open.ts'"],
-    ['more than base and contract from the harness', 'harness/main.ts', "import '../config/config.ts'"],
-    ['the harness from the service', 'runs/run.ts', "import { loop } from '../harness/loop.ts'"],
-    ['a feature from the command line', 'cli/cli.ts', "import { create } from '../tasks/create.ts'"],
-    ['anything from the console', 'console/page.ts', "import type { Json } from '../base/json.ts'"],
-    ['a test', 'tasks/create.ts', "import { fixture } from '../../test/fixture.ts'"],
-    ['from a folder that is not in the order', 'misc/a.ts', "import { b } from './b.ts'"],
+    ['a later area', 'work/tasks/create.ts', "import { run } from '../../execution/runs/run.ts'"],
+    ['a type of a later area', 'work/tasks/create.ts', "import type {\n  Run,\n} from '../../execution/runs/run.ts'"],
+    ['a later folder of its area', 'platform/base/ids.ts', "export { config } from '../config/config.ts'"],
+    [
+      'a later area dynamically',
+      'platform/store/open.ts',
+      "const all = '/*'\nconst app = await import('../../server/app.ts')",
+    ],
+    ['the store from the sandbox', 'execution/sandbox/cell.ts', "import { db } from '../../platform/store/open.ts'"],
+    [
+      'more than base and contract from the harness',
+      'programs/harness/main.ts',
+      "import '../../platform/config/config.ts'",
+    ],
+    ['the harness from the service', 'execution/runs/run.ts', "import { loop } from '../../programs/harness/loop.ts'"],
+    ['a feature from the command line', 'programs/cli/cli.ts', "import { create } from '../../work/tasks/create.ts'"],
+    ['the command line from the server', 'server/app.ts', "import { cli } from '../programs/cli/cli.ts'"],
+    ['a test', 'work/tasks/create.ts', "import { fixture } from '../../../test/fixture.ts'"],
+    ['from a folder that is not in the order', 'work/misc/a.ts', "import { b } from './b.ts'"],
   ])('importing %s is a problem', (_, file, text) => {
     expect(wrongImports(toSources({ [file]: text }))).toHaveLength(1)
+  })
+
+  test('a folder with 26 files is a problem', () => {
+    const files = Array.from({ length: 26 }, (_, i) => [`work/tasks/${i}.ts`, ''])
+    expect(crowdedFolders(toSources(Object.fromEntries(files)))).toEqual([
+      'work/tasks has 26 files, at most 25 are allowed',
+    ])
   })
 
   test('a cycle is reported with all its files', () => {
@@ -109,7 +145,7 @@ describe('the checks of the layout', () => {
   test('the word any in comments, strings and names is allowed, and a list of tables may be long', () => {
     const files = {
       'tasks/a.ts': "// any: of them\nconst x = { any: 1, text: ': any' }\nconst y = any(x)\n",
-      'store/tables.ts': 'x\n'.repeat(301),
+      'platform/store/tables.ts': 'x\n'.repeat(301),
     }
     expect(fileProblems(toSources(files))).toEqual([])
   })
@@ -146,7 +182,7 @@ describe('the checks of the layout', () => {
     const files = {
       'tasks/rows.ts': "db.selectFrom('tasks')",
       'tasks/state-rows.ts': 'sql<number>`1`',
-      'store/open.ts': 'sql`select 1`',
+      'platform/store/open.ts': 'sql`select 1`',
       'tasks/create.ts': "// db.selectFrom('tasks')\n\ndb.deleteFrom('tasks')\nsql<number>`1`\n",
     }
     expect(misplacedSql(toSources(files))).toEqual([

@@ -1,41 +1,74 @@
 import { posix } from 'node:path'
 
-/** Source files by their path below src, such as `tasks/rows.ts`. */
+/** Source files by their path below src, such as `work/tasks/rows.ts`. */
 export type Sources = Map<string, string>
 
-/** A folder may import only itself and folders before it. `app` and `main` are files. */
-const IMPORT_ORDER = [
-  'base · contract · config · store · ctx · http · egress',
-  'audit · accounts · wedges · events · transcripts · files',
-  'vault · knowledge · broker · connections · records',
-  'tasks · cases · clients · brand · channels',
-  'lifecycle',
-  'approvals · conversations · portal · widget · schedules · webhooks · notifications · erasure',
-  'sandbox · models · workflows · runs · blueprints · reports',
-  'mcp',
-  'telemetry',
-  'planes',
-  'replica',
-  'app · main',
-].flatMap((line) => line.split(' · '))
+/** The areas of `src` and their folders. A folder may import only itself and folders before it; '.' are the area's own files. */
+export const AREAS: Record<string, string> = {
+  platform: 'base · contract · config · store · ctx · http · egress',
+  audit: '.',
+  identity: 'limits · organisations · authentication · accounts · vault',
+  wedges: 'library · knowledge',
+  work: 'events · transcripts · files · tasks · records · cases',
+  connections: 'connection · auth · calls · operations · mail · mcp · broker · executors · actions · presets · setup',
+  customers: 'clients · brand · threads · channels',
+  approvals: 'lifecycle · policy · requests · effects · people · decisions · suggestions · notifications',
+  conversations: 'team · portal · widget',
+  execution: 'sandbox · models · workflows · runs',
+  automation: 'schedules · webhooks · blueprints · retention',
+  insight: 'needs-you · traces · analytics · telemetry',
+  server: 'mcp · planes · replica · .',
+}
+
+const IMPORT_ORDER = Object.entries(AREAS).flatMap(([area, folders]) =>
+  folders.split(' · ').map((folder) => (folder === '.' ? area : `${area}/${folder}`)),
+)
 
 /** Folders that run in another process, or must not depend on the service, may import only these. */
 const ISOLATED_FOLDERS: Record<string, string[]> = {
-  sandbox: ['base', 'contract', 'config'],
-  harness: ['base', 'contract'],
-  'workflow-cell': ['base', 'contract'],
-  cli: ['base', 'contract'],
-  console: [],
-  main: [...IMPORT_ORDER, 'cli'],
+  'execution/sandbox': ['platform/base', 'platform/contract', 'platform/config'],
+  'programs/harness': ['platform/base', 'platform/contract'],
+  'programs/workflow-cell': ['platform/base', 'platform/contract'],
+  'programs/cli': ['platform/base', 'platform/contract'],
+  // Starts the command line, and hands it the server.
+  main: [...IMPORT_ORDER, 'programs/cli'],
 }
 
 /** Lists of tables, which may be longer than other files. */
-const LONG_FILES = ['store/schema/migrations.ts', 'store/schema/schema.ts', 'store/tables.ts']
+const LONG_FILES = ['platform/store/schema/migrations.ts', 'platform/store/tables.ts']
 
 const MAX_FILE_LINES = 300
 const MAX_MEDIAN_LINES = 120
 const MAX_P90_LINES = 250
 const MIN_LINES_FOR_ONE_IMPORTER = 15
+
+const MAX_FILES_PER_FOLDER = 25
+
+/** Folders with too many files of their own, which should be split by subject. */
+export function crowdedFolders(sources: Sources): string[] {
+  const counts = new Map<string, number>()
+  for (const file of sources.keys()) counts.set(posix.dirname(file), (counts.get(posix.dirname(file)) ?? 0) + 1)
+  return [...counts]
+    .filter(([, count]) => count > MAX_FILES_PER_FOLDER)
+    .map(([folder, count]) => `${folder} has ${count} files, at most ${MAX_FILES_PER_FOLDER} are allowed`)
+}
+
+/** The areas of the tree, each with its folders in the order of the table. */
+export function areasOfTree(sources: Sources): Record<string, string[]> {
+  const places = new Set([...sources.keys()].map(folderOf))
+  return Object.fromEntries(
+    Object.keys(AREAS).map((area) => {
+      const found = [...places]
+        .filter((place) => place.startsWith(`${area}/`))
+        .map((place) => place.slice(area.length + 1))
+      const order = foldersOf(area)
+      return [area, found.toSorted((a, b) => order.indexOf(a) - order.indexOf(b))]
+    }),
+  )
+}
+
+/** The folders of an area in the order of imports, without the area's own files. */
+export const foldersOf = (area: string): string[] => (AREAS[area] ?? '').split(' · ').filter((folder) => folder !== '.')
 
 /** Imports of a folder that is not allowed. */
 export function wrongImports(sources: Sources): string[] {
@@ -110,7 +143,7 @@ const SQL =
 /** SQL outside of `rows.ts`, `*-rows.ts` and the store. */
 export function misplacedSql(sources: Sources): string[] {
   return [...sources].flatMap(([file, text]) => {
-    if (file.startsWith('store/') || /(?:^|\/|-)rows\.ts$/.test(file)) return []
+    if (file.startsWith('platform/store/') || /(?:^|\/|-)rows\.ts$/.test(file)) return []
     return linesWith(withoutComments(text), SQL).map(
       ([line, found]) => `${file}:${line}: ${found} belongs in rows.ts or *-rows.ts`,
     )
@@ -124,7 +157,7 @@ const RESPONSE_SCHEMA = /\bz\s*\.(?:object|strictObject|looseObject|record|union
 /** Routes outside of `routes.ts` and `*-routes.ts`, and response schemas that are not in a `*view.ts`. */
 export function misplacedRoutes(sources: Sources): string[] {
   return [...sources].flatMap(([file, text]) => {
-    if (file.startsWith('http/')) return []
+    if (file.startsWith('platform/http/')) return []
     const code = withoutComments(text)
     const isRoutes = /(?:^|\/|-)routes\.ts$/.test(file)
     if (!isRoutes && ROUTE_IMPORT.test(code)) return [`${file} defines routes: only routes.ts and *-routes.ts may`]
@@ -155,7 +188,7 @@ function checkImport(file: string, target: string): string[] {
   const to = folderOf(target)
   if (target.startsWith('../')) return [`${file} imports ${target}, which is outside src`]
   if (!IMPORT_ORDER.includes(from) && !(from in ISOLATED_FOLDERS)) {
-    return [`${file}: folder '${from}' is missing in the import order of test/layout.ts`]
+    return [`${file}: folder '${from}' is missing in the areas of test/layout.ts`]
   }
   if (from === to) return []
   const allowed = ISOLATED_FOLDERS[from] ?? IMPORT_ORDER.slice(0, IMPORT_ORDER.indexOf(from))
@@ -210,9 +243,10 @@ const lineAt = (text: string, index: number): number => countLineBreaks(text.sli
 
 const countLineBreaks = (text: string): number => text.split('\n').length - 1
 
+/** `area/folder`; the area alone for a file of the area itself. */
 function folderOf(file: string): string {
-  const [first = ''] = file.split('/')
-  return first.replace(/\.tsx?$/, '')
+  const [area = '', folder, ...rest] = file.replace(/\.tsx?$/, '').split('/')
+  return rest.length > 0 ? `${area}/${folder}` : area
 }
 
 function countLines(text: string): number {

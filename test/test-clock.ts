@@ -1,4 +1,4 @@
-import type { Clock } from '../src/ctx/world.ts'
+import type { Clock } from '../src/platform/ctx/world.ts'
 
 /** A clock that moves only when a test moves it. Timers fire in the order of their due times. */
 export class TestClock implements Clock {

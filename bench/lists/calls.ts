@@ -1,4 +1,4 @@
-import type { OpenApiDocument, OpenApiOperation, OpenApiParameter } from '../../src/http/openapi.ts'
+import type { OpenApiDocument, OpenApiOperation, OpenApiParameter } from '../../src/platform/http/openapi.ts'
 import { filterValues, PATH_VALUES, UNMEASURED_ROUTES } from './values.ts'
 
 /** One request that the benchmark measures. */

@@ -1,4 +1,4 @@
-import type { OpenApiDocument } from '../../src/http/openapi.ts'
+import type { OpenApiDocument } from '../../src/platform/http/openapi.ts'
 import { Connection } from '../load/connection.ts'
 import { median, percentile } from '../load/statistics.ts'
 import type { Rig, Server } from '../rig.ts'

@@ -1,4 +1,4 @@
-import type { OpenApiParameter } from '../../src/http/openapi.ts'
+import type { OpenApiParameter } from '../../src/platform/http/openapi.ts'
 import { seededId } from '../seed/expressions.ts'
 
 /** Routes that are no lists and no reports, with the reason. */

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { mailServerProblem } from '../../scripts/machine.mjs'
 import { type MailServer, startMailServer } from '../../test/mail/mail-server.ts'
-import { errorMessage } from '../../src/base/error-message.ts'
+import { errorMessage } from '../../src/platform/base/error-message.ts'
 import { attachmentInput, listHookInputs, PUBLIC_URL } from '../hostile/hooks.ts'
 import { type HostileInput, postBytes } from '../hostile/input.ts'
 import { listMailInputs } from '../hostile/mails.ts'

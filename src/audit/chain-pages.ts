@@ -5,8 +5,8 @@ import {
   type Checkpoint,
   type SealedEntry,
   sealEntry,
-} from '../contract/audit-chain.ts'
-import type { Db } from '../store/store.ts'
+} from '../platform/contract/audit/audit-chain.ts'
+import type { Db } from '../platform/store/store.ts'
 import {
   FIELD_SEPARATOR,
   type JoinedEntries,

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
-import { isPostgres } from '../store/dialect.ts'
-import { prepareQuery } from '../store/prepared-query.ts'
-import type { Db } from '../store/store.ts'
-import type { AuditCheckpointRow, AuditEntryRow } from '../store/tables.ts'
+import { isPostgres } from '../platform/store/dialect.ts'
+import { prepareQuery } from '../platform/store/prepared-query.ts'
+import type { Db } from '../platform/store/store.ts'
+import type { AuditCheckpointRow, AuditEntryRow } from '../platform/store/tables.ts'
 import { MAX_SEQ } from './rows.ts'
 
 /** Ordered by number. */

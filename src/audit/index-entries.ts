@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { type Ctx, inTx } from '../ctx/ctx.ts'
+import { type Ctx, inTx } from '../platform/ctx/ctx.ts'
 import {
   type BlockEntry,
   ENTRIES_PER_BLOCK,

@@ -1,8 +1,8 @@
 import { type SqlBool, sql } from 'kysely'
-import { createBulkInsert } from '../store/dialect.ts'
-import { prepareBatchedRead } from '../store/prepared-query.ts'
-import type { Db } from '../store/store.ts'
-import type { AuditEntryRow } from '../store/tables.ts'
+import { createBulkInsert } from '../platform/store/dialect.ts'
+import { prepareBatchedRead } from '../platform/store/prepared-query.ts'
+import type { Db } from '../platform/store/store.ts'
+import type { AuditEntryRow } from '../platform/store/tables.ts'
 
 /**
  * Which blocks of a chain have entries with an action or a subject. It is written later and in batches, because indexes of

@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises'
-import type { ChainHead } from '../contract/audit-chain.ts'
-import { isPostgres } from '../store/dialect.ts'
-import { listNewestPage, matchColumns } from '../store/newest-page.ts'
-import { prepareBatchedRead, prepareQuery } from '../store/prepared-query.ts'
-import type { Db } from '../store/store.ts'
+import type { ChainHead } from '../platform/contract/audit/audit-chain.ts'
+import { isPostgres } from '../platform/store/dialect.ts'
+import { listNewestPage, matchColumns } from '../platform/store/newest-page.ts'
+import { prepareBatchedRead, prepareQuery } from '../platform/store/prepared-query.ts'
+import type { Db } from '../platform/store/store.ts'
 import { ENTRIES_PER_BLOCK, findNextBlock, listBlocksWithTerm, termOf } from './index-rows.ts'
-import type { AuditCheckpointRow, AuditEntryRow } from '../store/tables.ts'
+import type { AuditCheckpointRow, AuditEntryRow } from '../platform/store/tables.ts'
 import type { SealedHead } from './seal.ts'
 
 /** The row stays locked until the commit, so entries get consecutive numbers and hashes. */

@@ -1,6 +1,6 @@
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto'
-import type { ChainHead } from '../contract/audit-chain.ts'
-import type { Vault } from '../ctx/vault.ts'
+import type { ChainHead } from '../platform/contract/audit/audit-chain.ts'
+import type { Vault } from '../platform/ctx/vault.ts'
 
 /**
  * A seal is a MAC of the chain's head, written with every new entry. A person with access to the database alone cannot

@@ -5,9 +5,9 @@ import {
   GENESIS_HASH,
   toTrustedKeys,
   verifyChain,
-} from '../contract/audit-chain.ts'
-import { type Ctx, inTx } from '../ctx/ctx.ts'
-import { toIsoTime } from '../ctx/world.ts'
+} from '../platform/contract/audit/audit-chain.ts'
+import { type Ctx, inTx } from '../platform/ctx/ctx.ts'
+import { toIsoTime } from '../platform/ctx/world.ts'
 import { readSealedPages } from './chain-pages.ts'
 import { type ChainToSign, insertAuditCheckpoint, listChainsToSign } from './rows.ts'
 import { checkSeal } from './seal.ts'

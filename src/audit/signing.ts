@@ -1,7 +1,13 @@
 import { createPrivateKey, createPublicKey, sign } from 'node:crypto'
-import { type ChainHead, type Checkpoint, checkpointText, exportEndText, publicKeyId } from '../contract/audit-chain.ts'
-import type { Ctx } from '../ctx/ctx.ts'
-import { isoNow } from '../ctx/world.ts'
+import {
+  type ChainHead,
+  type Checkpoint,
+  checkpointText,
+  exportEndText,
+  publicKeyId,
+} from '../platform/contract/audit/audit-chain.ts'
+import type { Ctx } from '../platform/ctx/ctx.ts'
+import { isoNow } from '../platform/ctx/world.ts'
 
 /**
  * Signs the current head of a chain with an Ed25519 key derived from SVC_SECRET_KEY. Signatures of a temporary key cannot

@@ -1,5 +1,10 @@
-import { type ChainHead, type ChainVerdict, toTrustedKeys, verifyChain } from '../contract/audit-chain.ts'
-import type { Ctx } from '../ctx/ctx.ts'
+import {
+  type ChainHead,
+  type ChainVerdict,
+  toTrustedKeys,
+  verifyChain,
+} from '../platform/contract/audit/audit-chain.ts'
+import type { Ctx } from '../platform/ctx/ctx.ts'
 import { type ChainRange, readSealedPages } from './chain-pages.ts'
 import { type ChainBounds, findChainBounds } from './chain-rows.ts'
 import { checkSeal, type SealState } from './seal.ts'

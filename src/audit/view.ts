@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { tryParseJson } from '../base/json-fields.ts'
-import type { Json } from '../base/json.ts'
-import { jsonObject } from '../http/validate.ts'
-import type { AuditEntryRow } from '../store/tables.ts'
+import { tryParseJson } from '../platform/base/json-fields.ts'
+import type { Json } from '../platform/base/json.ts'
+import { jsonObject } from '../platform/http/validate.ts'
+import type { AuditEntryRow } from '../platform/store/tables.ts'
 
 export const AuditEntryView = z
   .object({

@@ -1,9 +1,14 @@
 import { describe, expect, test } from 'vitest'
-import { sandboxPlaneRoutes } from '../../src/planes/sandbox-plane.ts'
+import { sandboxPlaneRoutes } from '../../src/server/planes/sandbox-plane.ts'
 import { eachStore } from '../app.ts'
-import { advanceUntilSettled, type GatedApp, gatedWedgeFiles, sharedGatedApp } from '../approvals/gated-app.ts'
-import { routeName } from '../planes/route-table.ts'
-import { scriptedAgentFolder, startScript } from '../runs/scripted-agent.ts'
+import {
+  advanceUntilSettled,
+  type GatedApp,
+  gatedWedgeFiles,
+  sharedGatedApp,
+} from '../approvals/decisions/gated-app.ts'
+import { routeName } from '../server/planes/route-table.ts'
+import { scriptedAgentFolder, startScript } from '../execution/runs/scripted-agent.ts'
 
 /** Every route by which an agent can change something, with the audit actions that the call adds. */
 const CALLS: Record<string, { actions: string[]; path: string; body?: object }> = {

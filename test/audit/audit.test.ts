@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { appendAuditEntry } from '../../src/audit/append.ts'
 import { signDueCheckpoints } from '../../src/audit/sign-checkpoints.ts'
-import { verifyAuditExport } from '../../src/contract/audit-export.ts'
-import { inTx } from '../../src/ctx/ctx.ts'
-import { SYSTEM_ACTOR } from '../../src/ctx/scope.ts'
+import { verifyAuditExport } from '../../src/platform/contract/audit/audit-export.ts'
+import { inTx } from '../../src/platform/ctx/ctx.ts'
+import { SYSTEM_ACTOR } from '../../src/platform/ctx/scope.ts'
 import { eachStore, type TestApp, type TestAppOptions, testApp } from '../app.ts'
 import { contextLater, exportLines } from './chain-fixtures.ts'
 

@@ -1,7 +1,7 @@
-import { newToken, tokenHash } from '../../src/base/tokens.ts'
-import { inTx } from '../../src/ctx/ctx.ts'
-import { isoNow } from '../../src/ctx/world.ts'
-import { insertNoticeToken } from '../../src/portal/notice-rows.ts'
+import { newToken, tokenHash } from '../../src/platform/base/tokens.ts'
+import { inTx } from '../../src/platform/ctx/ctx.ts'
+import { isoNow } from '../../src/platform/ctx/world.ts'
+import { insertNoticeToken } from '../../src/conversations/portal/notice-rows.ts'
 import { openMcpServer } from '../connections/mcp/mcp-server.ts'
 import { DAILY, IDLE, MAIL, type PopulatedApp } from './populated-app.ts'
 

@@ -1,4 +1,4 @@
-import { PASSWORD } from '../accounts/members.ts'
+import { PASSWORD } from '../identity/accounts/members.ts'
 import {
   type AuditedCall,
   onProject,

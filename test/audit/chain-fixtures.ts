@@ -1,4 +1,4 @@
-import type { Ctx } from '../../src/ctx/ctx.ts'
+import type { Ctx } from '../../src/platform/ctx/ctx.ts'
 import type { TestApp } from '../app.ts'
 
 /** The same service with a clock that is some minutes ahead; the clock of the app stands still. */

@@ -2,9 +2,9 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { IncomingMessage } from 'node:http'
 import { expect, test } from 'vitest'
 import { appendAuditEntry } from '../../src/audit/append.ts'
-import type { JsonObject } from '../../src/base/json.ts'
-import { inTx } from '../../src/ctx/ctx.ts'
-import { SYSTEM_ACTOR } from '../../src/ctx/scope.ts'
+import type { JsonObject } from '../../src/platform/base/json.ts'
+import { inTx } from '../../src/platform/ctx/ctx.ts'
+import { SYSTEM_ACTOR } from '../../src/platform/ctx/scope.ts'
 import { eachStore, type TestApp, testApp } from '../app.ts'
 
 eachStore((store) => {

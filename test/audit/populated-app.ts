@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
-import { addMember as joinAs, signUpOwner } from '../accounts/members.ts'
-import { requestedApprovalId, SECRET_KEY } from '../approvals/gated-app.ts'
+import { addMember as joinAs, signUpOwner } from '../identity/accounts/members.ts'
+import { requestedApprovalId, SECRET_KEY } from '../approvals/decisions/gated-app.ts'
 import { openFakeUpstream, type FakeUpstream } from '../fake-upstream.ts'
 import { type TestApp, testApp, writeFiles } from '../app.ts'
-import { openFakeBroker } from '../broker/fake-broker.ts'
+import { openFakeBroker } from '../connections/broker/fake-broker.ts'
 import type { CallOptions } from '../http.ts'
 import type { StoreKind } from '../stores.ts'
 

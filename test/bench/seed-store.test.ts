@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { listCalls } from '../../bench/lists/calls.ts'
 import { CLIENT_SESSION, OWNER_SESSION, seedStore } from '../../bench/seed/seed-store.ts'
-import type { OpenApiDocument } from '../../src/http/openapi.ts'
+import type { OpenApiDocument } from '../../src/platform/http/openapi.ts'
 import { describeApi } from '../../scripts/openapi-document.ts'
 import { eachStore, testApp } from '../app.ts'
 

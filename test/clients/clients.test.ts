@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { eachStore } from '../app.ts'
-import { auditLines, createAndGetId, openChannelApp } from '../channels/channel-app.ts'
+import { auditLines, createAndGetId, openChannelApp } from '../customers/channels/channel-app.ts'
 
 eachStore((store) => {
   test('a blank name is stored as null, on creation and on change', async () => {

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { runSvc } from '../cli/run-svc.ts'
+import { runSvc } from '../programs/cli/run-svc.ts'
 import { blocks, page, ROOT } from '../docs/pages.ts'
 
 export const CLIENT_GUIDE = 'docs/clients.md'

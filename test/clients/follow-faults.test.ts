@@ -1,13 +1,19 @@
 import { expect, test } from 'vitest'
 import { AgentWorkClient, type Event } from '../../clients/typescript/src/client.ts'
 import { FOUNDER_KEY, testApp } from '../app.ts'
-import { addConnections, GATED_ENV, gatedWedgeFiles } from '../approvals/gated-app.ts'
+import { addConnections, GATED_ENV, gatedWedgeFiles } from '../approvals/decisions/gated-app.ts'
 import { openFakeUpstream } from '../fake-upstream.ts'
 import { FAULT_TIMEOUT_MS } from '../faults/rounds.ts'
 import { createScriptedDeployment, createScriptedTask, waitForEvent } from '../faults/scripted-deployment.ts'
 import { createDeployment } from '../faults/service-process.ts'
 import { eachStore } from '../stores.ts'
-import { appendAsRun, cancelTask, progressEvents, SCRIPTED_AGENT, startScriptedTask } from '../tasks/scripted-agent.ts'
+import {
+  appendAsRun,
+  cancelTask,
+  progressEvents,
+  SCRIPTED_AGENT,
+  startScriptedTask,
+} from '../work/tasks/scripted-agent.ts'
 import { openCuttingProxy } from './cutting-proxy.ts'
 import { runPython } from './run-python.ts'
 

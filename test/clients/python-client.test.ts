@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { ECHO_WEDGE, eachStore, FOUNDER_KEY } from '../app.ts'
-import { gatedWedgeFiles, sharedGatedApp, startAction } from '../approvals/gated-app.ts'
+import { gatedWedgeFiles, sharedGatedApp, startAction } from '../approvals/decisions/gated-app.ts'
 import { openFaultyProxy } from './faulty-proxy.ts'
 import { runPython } from './run-python.ts'
 

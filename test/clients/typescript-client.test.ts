@@ -14,7 +14,7 @@ import {
   UnreachableError,
 } from '../../clients/typescript/src/client.ts'
 import { ECHO_WEDGE, eachStore, FOUNDER_KEY } from '../app.ts'
-import { gatedWedgeFiles, sharedGatedApp, startAction } from '../approvals/gated-app.ts'
+import { gatedWedgeFiles, sharedGatedApp, startAction } from '../approvals/decisions/gated-app.ts'
 import { openFaultyProxy } from './faulty-proxy.ts'
 
 interface Say {

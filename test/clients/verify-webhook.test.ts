@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { verifyWebhook, WebhookSignatureError } from '../../clients/typescript/src/client.ts'
 import { eachStore } from '../app.ts'
-import { requestedApprovalId, sharedGatedApp, startAction } from '../approvals/gated-app.ts'
+import { requestedApprovalId, sharedGatedApp, startAction } from '../approvals/decisions/gated-app.ts'
 import type { ReceivedRequest } from '../fake-upstream.ts'
-import { openWebhookReceiver, signaturesOf } from '../webhooks/webhook-receiver.ts'
+import { openWebhookReceiver, signaturesOf } from '../automation/webhooks/webhook-receiver.ts'
 import { runPython } from './run-python.ts'
 
 interface Verification {

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { requireBroker } from '../../src/broker/rest-client.ts'
-import { brokerUserId, refreshBrokerAccount } from '../../src/connections/broker-account.ts'
-import { changeConnectionSettings, removeConnection } from '../../src/connections/connections.ts'
-import { readThroughConnection } from '../../src/connections/read-through.ts'
-import { findConnection } from '../../src/connections/rows.ts'
-import { sendAction } from '../../src/connections/send-action.ts'
-import { openFakeBroker } from '../broker/fake-broker.ts'
+import { requireBroker } from '../../src/connections/broker/rest-client.ts'
+import { brokerUserId, refreshBrokerAccount } from '../../src/connections/broker/broker-account.ts'
+import { changeConnectionSettings, removeConnection } from '../../src/connections/setup/connections.ts'
+import { readThroughConnection } from '../../src/connections/actions/read-through.ts'
+import { findConnection } from '../../src/connections/connection/rows.ts'
+import { sendAction } from '../../src/connections/actions/send-action.ts'
+import { openFakeBroker } from './broker/fake-broker.ts'
 import { eachStore, type StoreKind } from '../stores.ts'
 import { ACTIVE_RUN, insertTestConnection, openTestContext, PROJECT } from './test-context.ts'
 
@@ -201,7 +201,7 @@ describe('broker actions', () => {
     expect(await sendAction(ctx, await insertTestConnection(ctx, gmail), send)).toMatchObject({ outcome: 'unknown' })
   })
 
-  test.each(['../accounts', 'A/B', 'A?x=1', 'A B', ''])('%j is not a tool slug', async (capability) => {
+  test.each(['../identity/accounts', 'A/B', 'A?x=1', 'A B', ''])('%j is not a tool slug', async (capability) => {
     const { ctx, server } = await contextWithBroker()
     expect(await sendAction(ctx, await insertTestConnection(ctx, gmail), { ...send, capability })).toMatchObject({
       outcome: 'failed',

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { testApp } from '../app.ts'
-import { openFakeBroker } from '../broker/fake-broker.ts'
+import { openFakeBroker } from './broker/fake-broker.ts'
 import { eachStore, type StoreKind } from '../stores.ts'
 
 async function appWithBroker(store: StoreKind = 'sqlite') {

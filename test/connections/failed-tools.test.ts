@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { testApp } from '../app.ts'
-import { GATED_ENV } from '../approvals/gated-app.ts'
+import { GATED_ENV } from '../approvals/decisions/gated-app.ts'
 import { openUpstreamServer } from './test-context.ts'
 import { respondJson } from '../fake-upstream.ts'
 import { approveAndFinish, MCP_WEDGE, openMcpApp } from './mcp/mcp-app.ts'

@@ -4,9 +4,9 @@ import {
   pickConnection,
   resolveGrant,
   toBriefConnections,
-} from '../../src/connections/grants.ts'
-import type { Connection } from '../../src/connections/rows.ts'
-import { writeSecret } from '../../src/connections/write-secret.ts'
+} from '../../src/connections/actions/grants.ts'
+import type { Connection } from '../../src/connections/connection/rows.ts'
+import { writeSecret } from '../../src/connections/setup/write-secret.ts'
 import { eachStore } from '../stores.ts'
 import { insertTestConnection, openTestContext, PROJECT } from './test-context.ts'
 

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { callsFor, requestedApprovalId, sharedGatedApp } from '../approvals/gated-app.ts'
+import { callsFor, requestedApprovalId, sharedGatedApp } from '../approvals/decisions/gated-app.ts'
 import { eachStore } from '../app.ts'
-import { scriptedAgentFolder } from '../runs/scripted-agent.ts'
+import { scriptedAgentFolder } from '../execution/runs/scripted-agent.ts'
 import { addShop, shopWedgeFiles } from './operations-app.ts'
 
 const agents = scriptedAgentFolder()

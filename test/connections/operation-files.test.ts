@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { sendAction } from '../../src/connections/send-action.ts'
-import { sharedGatedApp, startAction } from '../approvals/gated-app.ts'
-import { addFile } from '../files/add-file.ts'
+import { sendAction } from '../../src/connections/actions/send-action.ts'
+import { sharedGatedApp, startAction } from '../approvals/decisions/gated-app.ts'
+import { addFile } from '../work/files/add-file.ts'
 import { ACTIVE_RUN, insertTestConnection, openTestContext, openUpstreamServer, PROJECT } from './test-context.ts'
 import { addShop, SHOP_OPERATIONS, shopWedgeFiles } from './operations-app.ts'
 

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { advanceUntilSettled, type GatedApp, gatedWedgeFiles } from '../approvals/gated-app.ts'
+import { advanceUntilSettled, type GatedApp, gatedWedgeFiles } from '../approvals/decisions/gated-app.ts'
 
 export const SHOP_SECRET = 'sk_test_canary_0123456789'
 

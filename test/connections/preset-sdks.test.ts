@@ -1,7 +1,7 @@
 import { WebClient } from '@slack/web-api'
 import StripeClient from 'stripe'
 import { expect, test } from 'vitest'
-import type { JsonObject } from '../../src/base/json.ts'
+import type { JsonObject } from '../../src/platform/base/json.ts'
 import { type FakeUpstream, type ReceivedRequest, respondJson } from '../fake-upstream.ts'
 import { loadPreset, openPresetConnection, PRESET_SECRET } from './preset-connection.ts'
 import { openUpstreamServer } from './test-context.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { readThroughConnection } from '../../src/connections/read-through.ts'
-import { writeSecret } from '../../src/connections/write-secret.ts'
+import { readThroughConnection } from '../../src/connections/actions/read-through.ts'
+import { writeSecret } from '../../src/connections/setup/write-secret.ts'
 import { respondJson } from '../fake-upstream.ts'
 import { eachStore } from '../stores.ts'
 import { insertTestConnection, openTestContext, openUpstreamServer } from './test-context.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { resolveReadUrl } from '../../src/connections/read-url.ts'
+import { resolveReadUrl } from '../../src/connections/calls/read-url.ts'
 
 describe('the url of a read', () => {
   test.each([

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { openFakeBroker } from '../broker/fake-broker.ts'
+import { openFakeBroker } from '../connections/broker/fake-broker.ts'
 import { accessibilityViolations, consoleFixture } from './console-browser.ts'
 
 describe('connect an app through the broker', () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { writeFiles } from '../app.ts'
 import { type FakeUpstream, openFakeUpstream } from '../fake-upstream.ts'
-import { SHOP_OPERATIONS, SHOP_WEDGE } from '../portal/approval-app.ts'
+import { SHOP_OPERATIONS, SHOP_WEDGE } from '../conversations/portal/approval-app.ts'
 import { accessibilityViolations, consoleFixture, HAS_HORIZONTAL_SCROLL, waitForStatus } from './console-browser.ts'
 
 /** A call whose arguments are nested, and which has no description. */

@@ -3,7 +3,7 @@ import { Client, StreamableHTTPClientTransport, UnauthorizedError } from '@model
 import { describe, expect, test } from 'vitest'
 import { openFakeUpstream } from '../fake-upstream.ts'
 import { callApi } from '../http.ts'
-import { memoryProvider } from '../mcp/oauth-app.ts'
+import { memoryProvider } from '../server/mcp/oauth-app.ts'
 import { accessibilityViolations, consoleFixture } from './console-browser.ts'
 
 const PASSWORD = 'correct horse battery'

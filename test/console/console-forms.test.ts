@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { Db } from '../../src/store/store.ts'
-import { openFakeBroker } from '../broker/fake-broker.ts'
+import type { Db } from '../../src/platform/store/store.ts'
+import { openFakeBroker } from '../connections/broker/fake-broker.ts'
 import { accessibilityViolations, consoleFixture, waitForStatus } from './console-browser.ts'
 
 describe('forms and dialogs', () => {

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { writeFiles } from '../app.ts'
-import { QUESTION_WEDGE } from '../approvals/question-app.ts'
+import { QUESTION_WEDGE } from '../approvals/requests/question-app.ts'
 import { callApi } from '../http.ts'
 import {
   accessibilityViolations,

@@ -1,6 +1,6 @@
 import type { Page, Route } from 'playwright-core'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { anthropicStream, startFakeProvider } from '../models/fake-provider.ts'
+import { anthropicStream, startFakeProvider } from '../execution/models/fake-provider.ts'
 import { FOUNDER_KEY } from '../app.ts'
 import { accessibilityViolations, consoleFixture } from './console-browser.ts'
 

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { writeFiles } from '../app.ts'
-import { QUESTION_WEDGE } from '../approvals/question-app.ts'
+import { QUESTION_WEDGE } from '../approvals/requests/question-app.ts'
 import { accessibilityViolations, consoleFixture, HAS_HORIZONTAL_SCROLL, waitForStatus } from './console-browser.ts'
 
 describe('questions', () => {

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { starterWedgeFiles } from '../../src/cli/wedge/starter-wedge.ts'
+import { starterWedgeFiles } from '../../src/programs/cli/wedge/starter-wedge.ts'
 import { writeFiles } from '../app.ts'
 import { consoleFixture } from './console-browser.ts'
 

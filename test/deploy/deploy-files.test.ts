@@ -4,9 +4,9 @@ import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFile
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { SECRET_SETTINGS } from '../../src/contract/settings.ts'
-import { loadConfig } from '../../src/config/config.ts'
-import { parseSecretKey } from '../../src/vault/vault.ts'
+import { SECRET_SETTINGS } from '../../src/platform/contract/settings.ts'
+import { loadConfig } from '../../src/platform/config/config.ts'
+import { parseSecretKey } from '../../src/identity/vault/vault.ts'
 import { testApp } from '../app.ts'
 import { page, ROOT } from '../docs/pages.ts'
 
@@ -64,8 +64,10 @@ describe('the Dockerfile', () => {
 /** The names of all settings that the source code of the configuration contains. */
 function knownSettings(): Set<string> {
   const names = new Set<string>(['NODE_ENV', 'SVC_MODEL'])
-  const sources = readdirSync(join(ROOT, 'src/config')).map((file) => page(`src/config/${file}`))
-  for (const [name] of [...sources, page('src/contract/settings.ts')].join('\n').matchAll(/\b[A-Z]+(_[A-Z0-9]+)+\b/g))
+  const sources = readdirSync(join(ROOT, 'src/platform/config')).map((file) => page(`src/platform/config/${file}`))
+  for (const [name] of [...sources, page('src/platform/contract/settings.ts')]
+    .join('\n')
+    .matchAll(/\b[A-Z]+(_[A-Z0-9]+)+\b/g))
     names.add(name)
   for (const name of SECRET_SETTINGS) names.add(`${name}_FILE`)
   return names

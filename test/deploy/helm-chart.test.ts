@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { loadConfig } from '../../src/config/config.ts'
-import { KNOWN_SETTINGS } from '../../src/contract/settings.ts'
+import { loadConfig } from '../../src/platform/config/config.ts'
+import { KNOWN_SETTINGS } from '../../src/platform/contract/settings.ts'
 import { page } from '../docs/pages.ts'
 import {
   canRunHelm,

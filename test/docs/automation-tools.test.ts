@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
-import type { Json, JsonObject } from '../../src/base/json.ts'
+import type { Json, JsonObject } from '../../src/platform/base/json.ts'
 import { type TestApp, testApp } from '../app.ts'
 import { requestedApproval } from '../frameworks/run-guide.ts'
-import { openWebhookReceiver } from '../webhooks/webhook-receiver.ts'
+import { openWebhookReceiver } from '../automation/webhooks/webhook-receiver.ts'
 import { blocks, page, ROOT } from './pages.ts'
 
 /** A request that a flow made, and its answer. */

@@ -1,11 +1,11 @@
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
-import { openFakeBroker } from '../broker/fake-broker.ts'
+import { openFakeBroker } from '../connections/broker/fake-broker.ts'
 import { openMcpServer } from '../connections/mcp/mcp-server.ts'
 import { openUpstreamServer } from '../connections/test-context.ts'
 import { FOUNDER_KEY, type TestApp, testApp } from '../app.ts'
-import { CLIENT_ROUTES, FOUNDER_ROUTES, OPEN_ROUTES } from '../planes/route-table.ts'
+import { CLIENT_ROUTES, FOUNDER_ROUTES, OPEN_ROUTES } from '../server/planes/route-table.ts'
 import {
   readField,
   type CurlRequest,

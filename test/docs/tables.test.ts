@@ -2,18 +2,18 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { COMMANDS } from '../../src/cli/commands.ts'
-import { EXIT_CODE_MEANINGS } from '../../src/cli/shell/failure.ts'
-import { loadConfig } from '../../src/config/config.ts'
-import { SECRET_SETTINGS } from '../../src/contract/settings.ts'
-import { EVENT_DATA } from '../../src/events/event-types.ts'
-import { WEBHOOK_EVENTS } from '../../src/events/webhook-events.ts'
-import { PROVIDER_FORMATS } from '../../src/contract/providers/provider-formats.ts'
-import { agentMcpRoutes } from '../../src/mcp/agent-routes.ts'
-import { MCP_TOOLS } from '../../src/mcp/tools.ts'
-import { sandboxPlaneRoutes } from '../../src/planes/sandbox-plane.ts'
-import { refusedReads } from '../../src/runs/sandbox-routes.ts'
-import { TOOL_NAMES } from '../../src/contract/tool-names.ts'
+import { COMMANDS } from '../../src/programs/cli/commands.ts'
+import { EXIT_CODE_MEANINGS } from '../../src/programs/cli/shell/failure.ts'
+import { loadConfig } from '../../src/platform/config/config.ts'
+import { SECRET_SETTINGS } from '../../src/platform/contract/settings.ts'
+import { EVENT_DATA } from '../../src/work/events/event-types.ts'
+import { WEBHOOK_EVENTS } from '../../src/work/events/webhook-events.ts'
+import { PROVIDER_FORMATS } from '../../src/platform/contract/providers/provider-formats.ts'
+import { agentMcpRoutes } from '../../src/server/mcp/agent-routes.ts'
+import { MCP_TOOLS } from '../../src/server/mcp/tools.ts'
+import { sandboxPlaneRoutes } from '../../src/server/planes/sandbox-plane.ts'
+import { refusedReads } from '../../src/execution/runs/requests/sandbox-routes.ts'
+import { TOOL_NAMES } from '../../src/platform/contract/tool-names.ts'
 import { page, pages, ROOT } from './pages.ts'
 
 const source = (path: string): string => readFileSync(join(ROOT, 'src', path), 'utf8')
@@ -110,7 +110,12 @@ function documentedSettings(path: string): DocumentedSetting[] {
 }
 
 test('docs/settings.md lists every setting that the code reads, and no other', () => {
-  const sources = ['config/config.ts', 'config/otlp-config.ts', 'config/s3-config.ts', 'contract/settings.ts']
+  const sources = [
+    'platform/config/config.ts',
+    'platform/config/otlp-config.ts',
+    'platform/config/s3-config.ts',
+    'platform/contract/settings.ts',
+  ]
   const names = sources.flatMap((path) => [
     ...source(path).matchAll(/\b(?:SVC|OTEL|ANTHROPIC|OPENAI|BROKER|DATABASE|AWS)_[A-Z][A-Z0-9_]*[A-Z]\b/g),
   ])

@@ -1,8 +1,8 @@
 import { expect } from 'vitest'
-import { addConnections } from '../approvals/gated-app.ts'
-import { signUpOwner } from '../accounts/members.ts'
+import { addConnections } from '../approvals/decisions/gated-app.ts'
+import { signUpOwner } from '../identity/accounts/members.ts'
 import { FOUNDER_KEY } from '../app.ts'
-import { numbersUpTo } from '../events/stream-reader.ts'
+import { numbersUpTo } from '../work/events/stream-reader.ts'
 import { type ApiResponse, callApi, type CallOptions, readEventStream, type StreamedEvent } from '../http.ts'
 
 /** The input of a task that sends one action, after a person has approved it. */

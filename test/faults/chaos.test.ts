@@ -1,6 +1,6 @@
 import { onTestFinished, test } from 'vitest'
-import { addConnections } from '../approvals/gated-app.ts'
-import { eventually } from '../runs/scripted-agent.ts'
+import { addConnections } from '../approvals/decisions/gated-app.ts'
+import { eventually } from '../execution/runs/scripted-agent.ts'
 import { expectInvariants } from './invariants.ts'
 import { createResumableDeployment, createResumableTask, expectUndisturbed } from './resumable-deployment.ts'
 import { TcpProxy } from './tcp-proxy.ts'

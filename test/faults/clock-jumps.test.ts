@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { expireDueApprovals } from '../../src/lifecycle/expire-approvals.ts'
-import { fireDueSchedules } from '../../src/schedules/fire-schedules.ts'
+import { expireDueApprovals } from '../../src/approvals/lifecycle/expire-approvals.ts'
+import { fireDueSchedules } from '../../src/automation/schedules/fire-schedules.ts'
 import { eachStore } from '../app.ts'
-import { requestedApprovalId, sharedGatedApp, startAction, gatedWedgeFiles } from '../approvals/gated-app.ts'
+import { requestedApprovalId, sharedGatedApp, startAction, gatedWedgeFiles } from '../approvals/decisions/gated-app.ts'
 import { expectInvariants } from './invariants.ts'
 
 const HOUR = 3_600_000

@@ -1,8 +1,13 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { startApp } from '../../src/app.ts'
-import { countByStatus } from '../accounts/members.ts'
+import { startApp } from '../../src/server/app.ts'
+import { countByStatus } from '../identity/accounts/members.ts'
 import { eachStore } from '../app.ts'
-import { type GatedApp, sharedGatedApp, advanceUntilSettled, gatedWedgeFiles } from '../approvals/gated-app.ts'
+import {
+  type GatedApp,
+  sharedGatedApp,
+  advanceUntilSettled,
+  gatedWedgeFiles,
+} from '../approvals/decisions/gated-app.ts'
 import { type ApiResponse, callApi } from '../http.ts'
 import { attemptNumbers } from './rounds.ts'
 

@@ -5,7 +5,7 @@ import {
   openGatedApp,
   startAction,
   gatedWedgeFiles,
-} from '../approvals/gated-app.ts'
+} from '../approvals/decisions/gated-app.ts'
 import { createMigratedDatabase } from '../stores.ts'
 import { dropDatabase } from '../postgres.ts'
 import { TcpProxy } from './tcp-proxy.ts'

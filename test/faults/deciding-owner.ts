@@ -1,9 +1,9 @@
 import { expect } from 'vitest'
 import type { FakeUpstream, ReceivedRequest } from '../fake-upstream.ts'
 import { type ApiResponse, callApi } from '../http.ts'
-import { HOOK_SECRET } from '../notifications/chat-app.ts'
-import { clickOf, readSlackMessage } from '../notifications/slack-app.ts'
-import { clickUpdate, TELEGRAM_SECRET_HEADER, textUpdate } from '../notifications/telegram-app.ts'
+import { HOOK_SECRET } from '../approvals/notifications/chat-app.ts'
+import { clickOf, readSlackMessage } from '../approvals/notifications/slack-app.ts'
+import { clickUpdate, TELEGRAM_SECRET_HEADER, textUpdate } from '../approvals/notifications/telegram-app.ts'
 import type { ServiceProcess } from './service-process.ts'
 import { addNotifier, callSlackHook, linkOwner, signUpOwner, startOwnerLink } from './slack-owner.ts'
 

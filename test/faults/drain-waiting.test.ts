@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { openStore } from '../../src/store/open-store.ts'
+import { openStore } from '../../src/platform/store/open-store.ts'
 import { eachStore, startTestApp, writeFiles } from '../app.ts'
-import { CALLER_AGENT, gatedWedgeFiles } from '../approvals/gated-app.ts'
+import { CALLER_AGENT, gatedWedgeFiles } from '../approvals/decisions/gated-app.ts'
 import { openTableLock } from './table-lock.ts'
 import { dropDatabase } from '../postgres.ts'
-import { eventually } from '../runs/scripted-agent.ts'
-import { DESK_WEDGES, NO_RATE_LIMIT } from '../tasks/scripted-agent.ts'
+import { eventually } from '../execution/runs/scripted-agent.ts'
+import { DESK_WEDGES, NO_RATE_LIMIT } from '../work/tasks/scripted-agent.ts'
 
 eachStore((store) => {
   test('a stop does not wait for runs that wait for approvals, and releases them together', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createDatabase, dropDatabase } from '../postgres.ts'
 import type { StoreKind } from '../stores.ts'
-import { SCRIPTED_AGENT } from '../tasks/scripted-agent.ts'
+import { SCRIPTED_AGENT } from '../work/tasks/scripted-agent.ts'
 import { expectInvariants, expectCompleteLog } from './invariants.ts'
 import { FAULT_TIMEOUT_MS } from './rounds.ts'
 import { createDeploymentFolder, createDeployment, removeDeploymentFolder, ServiceProcess } from './service-process.ts'

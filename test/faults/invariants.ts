@@ -1,9 +1,9 @@
 import { expect } from 'vitest'
-import type { Db } from '../../src/store/store.ts'
+import type { Db } from '../../src/platform/store/store.ts'
 import type { ReceivedRequest } from '../fake-upstream.ts'
-import { numbersUpTo } from '../events/stream-reader.ts'
+import { numbersUpTo } from '../work/events/stream-reader.ts'
 import type { ApiResponse, StreamedEvent } from '../http.ts'
-import { eventually } from '../runs/scripted-agent.ts'
+import { eventually } from '../execution/runs/scripted-agent.ts'
 
 /** A client of the API: a test app or a service process. */
 export interface ApiCaller {

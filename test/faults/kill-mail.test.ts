@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { mailServerProblem } from '../../scripts/machine.mjs'
-import { parseMime } from '../../src/channels/parsers/mime-mail.ts'
-import { GATED_ENV } from '../approvals/gated-app.ts'
+import { parseMime } from '../../src/customers/channels/parsers/mime-mail.ts'
+import { GATED_ENV } from '../approvals/decisions/gated-app.ts'
 import {
   createMailChannel,
   deliverMail,

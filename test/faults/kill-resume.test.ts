@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { addConnections } from '../approvals/gated-app.ts'
+import { addConnections } from '../approvals/decisions/gated-app.ts'
 import { respondJson } from '../fake-upstream.ts'
 import { createResumableDeployment, createResumableTask, expectUndisturbed } from './resumable-deployment.ts'
 import type { StoreKind } from '../stores.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { SCRIPTED_AGENT } from '../tasks/scripted-agent.ts'
+import { SCRIPTED_AGENT } from '../work/tasks/scripted-agent.ts'
 import { expectInvariants, expectCompleteLog } from './invariants.ts'
 import { FAULT_TIMEOUT_MS, FAULT_ROUNDS } from './rounds.ts'
 import { createDeployment, type ServiceProcess } from './service-process.ts'

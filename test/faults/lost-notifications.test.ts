@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { startApp } from '../../src/app.ts'
+import { startApp } from '../../src/server/app.ts'
 import { testApp, type TestApp } from '../app.ts'
 import { type ApiResponse, callApi } from '../http.ts'
-import { advanceUntilSettled } from '../approvals/gated-app.ts'
-import { openStream } from '../events/stream-reader.ts'
-import { scriptedAgentFolder, startScript, waitForEvent } from '../runs/scripted-agent.ts'
+import { advanceUntilSettled } from '../approvals/decisions/gated-app.ts'
+import { openStream } from '../work/events/stream-reader.ts'
+import { scriptedAgentFolder, startScript, waitForEvent } from '../execution/runs/scripted-agent.ts'
 
 const env = { SVC_SANDBOX: 'bwrap', ...scriptedAgentFolder() }
 const GATE = `const { body } = await ask('POST', '/v1/internal/gate', { tool: 'send' }, brief.service.gate_token); say({ output: body })`

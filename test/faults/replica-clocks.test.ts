@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { Db } from '../../src/store/store.ts'
+import type { Db } from '../../src/platform/store/store.ts'
 import { waitForEvent, createScriptedTask, createScriptedDeployment } from './scripted-deployment.ts'
 import { FAULT_TIMEOUT_MS } from './rounds.ts'
 import { createDeployment, type ServiceProcess } from './service-process.ts'
-import { SCRIPTED_AGENT } from '../tasks/scripted-agent.ts'
+import { SCRIPTED_AGENT } from '../work/tasks/scripted-agent.ts'
 
 const SECOND = 1_000
 const HOUR = 3_600_000

@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
-import { type App, startApp } from '../../src/app.ts'
-import { expireDueApprovals } from '../../src/lifecycle/expire-approvals.ts'
-import { toIsoTime } from '../../src/ctx/world.ts'
-import { HEARTBEAT_INTERVAL_MS } from '../../src/runs/replica-lease.ts'
+import { type App, startApp } from '../../src/server/app.ts'
+import { expireDueApprovals } from '../../src/approvals/lifecycle/expire-approvals.ts'
+import { toIsoTime } from '../../src/platform/ctx/world.ts'
+import { HEARTBEAT_INTERVAL_MS } from '../../src/execution/runs/replicas/replica-lease.ts'
 import { writeFiles } from '../app.ts'
 import {
   requestedApprovalId,
@@ -17,10 +17,10 @@ import {
   startAction,
   stopReplica,
   gatedWedgeFiles,
-} from '../approvals/gated-app.ts'
+} from '../approvals/decisions/gated-app.ts'
 import { respondJson } from '../fake-upstream.ts'
 import { callApi } from '../http.ts'
-import { eventually, waitForEvent } from '../runs/scripted-agent.ts'
+import { eventually, waitForEvent } from '../execution/runs/scripted-agent.ts'
 import { openTableLock } from './table-lock.ts'
 import { SCRIPTED_AGENT_FILES, createScriptedTask } from './scripted-deployment.ts'
 import { expectInvariants } from './invariants.ts'

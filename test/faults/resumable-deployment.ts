@@ -1,5 +1,5 @@
 import { expect, onTestFinished } from 'vitest'
-import { GATED_ENV, gatedWedgeFiles } from '../approvals/gated-app.ts'
+import { GATED_ENV, gatedWedgeFiles } from '../approvals/decisions/gated-app.ts'
 import { type FakeUpstream, openFakeUpstream, respondJson } from '../fake-upstream.ts'
 import type { StreamedEvent } from '../http.ts'
 import type { StoreKind } from '../stores.ts'

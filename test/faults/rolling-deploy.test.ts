@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { addConnections, GATED_ENV, gatedWedgeFiles } from '../approvals/gated-app.ts'
+import { addConnections, GATED_ENV, gatedWedgeFiles } from '../approvals/decisions/gated-app.ts'
 import { openFakeUpstream, respondJson } from '../fake-upstream.ts'
 import type { ApiResponse } from '../http.ts'
 import { FAULT_TIMEOUT_MS } from './rounds.ts'

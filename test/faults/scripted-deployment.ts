@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
 import { writeFiles } from '../app.ts'
-import { addConnections, GATED_ENV, gatedWedgeFiles } from '../approvals/gated-app.ts'
+import { addConnections, GATED_ENV, gatedWedgeFiles } from '../approvals/decisions/gated-app.ts'
 import { openFakeUpstream, type FakeUpstream } from '../fake-upstream.ts'
 import type { StoreKind } from '../stores.ts'
 import { createDeployment, type Deployment, type ServiceProcess } from './service-process.ts'

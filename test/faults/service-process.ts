@@ -5,14 +5,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
-import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts'
-import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
-import type { Db } from '../../src/store/store.ts'
+import { openPostgresStore } from '../../src/platform/store/postgres/postgres-store.ts'
+import { openSqliteStore } from '../../src/platform/store/sqlite/sqlite-store.ts'
+import type { Db } from '../../src/platform/store/store.ts'
 import { FOUNDER_KEY, writeFiles } from '../app.ts'
 import { type ApiResponse, callApi, type CallOptions, type StreamedEvent, readEventStream } from '../http.ts'
 import { createDatabase, dropDatabase } from '../postgres.ts'
 import type { StoreKind } from '../stores.ts'
-import { NO_RATE_LIMIT, DESK_WEDGES } from '../tasks/scripted-agent.ts'
+import { NO_RATE_LIMIT, DESK_WEDGES } from '../work/tasks/scripted-agent.ts'
 
 const PROGRAM = fileURLToPath(new URL('../../dist/svc.mjs', import.meta.url))
 

@@ -1,8 +1,8 @@
 import { expect } from 'vitest'
-import { PASSWORD } from '../accounts/members.ts'
+import { PASSWORD } from '../identity/accounts/members.ts'
 import { callApi } from '../http.ts'
-import { BOT_TOKEN, HOOK_SECRET } from '../notifications/chat-app.ts'
-import { directMessage, signSlack } from '../notifications/slack-app.ts'
+import { BOT_TOKEN, HOOK_SECRET } from '../approvals/notifications/chat-app.ts'
+import { directMessage, signSlack } from '../approvals/notifications/slack-app.ts'
 import type { ServiceProcess } from './service-process.ts'
 
 type CalledService = Pick<ServiceProcess, 'url' | 'call'>

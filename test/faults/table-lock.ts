@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { onTestFinished } from 'vitest'
-import { eventually } from '../runs/scripted-agent.ts'
+import { eventually } from '../execution/runs/scripted-agent.ts'
 
 /** A database connection whose locks stop transactions of the service before their commit. */
 export async function openTableLock(database: string) {

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import type { JsonObject } from '../../src/base/json.ts'
+import type { JsonObject } from '../../src/platform/base/json.ts'
 import { testApp } from '../app.ts'
 import { blocks, page, ROOT } from '../docs/pages.ts'
-import { fakeProvider } from '../models/fake-provider.ts'
+import { fakeProvider } from '../execution/models/fake-provider.ts'
 import { LOCAL_SERVERS, type LocalCall, type LocalServer } from './local-servers.ts'
 import { guideTask, requestedApproval } from './run-guide.ts'
 

@@ -1,5 +1,5 @@
-import type { Json, JsonObject } from '../../src/base/json.ts'
-import type { ProviderReply } from '../models/fake-provider.ts'
+import type { Json, JsonObject } from '../../src/platform/base/json.ts'
+import type { ProviderReply } from '../execution/models/fake-provider.ts'
 
 /** A tool call of the scripted model; null: it says "Done.". */
 export type LocalCall = { name: string; input: JsonObject } | null

@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { testApp } from '../app.ts'
 import { blocks, page, ROOT } from '../docs/pages.ts'
 import { freePort } from '../free-port.ts'
-import { advanceUntil } from '../webhooks/webhook-receiver.ts'
+import { advanceUntil } from '../automation/webhooks/webhook-receiver.ts'
 
 /** Not part of `npm test`: `scripts/test-newest-node-red.mjs` installs Node-RED in this folder. */
 const FOLDER = process.env['NODE_RED_FOLDER'] ?? ''

@@ -1,6 +1,6 @@
-import type { Json, JsonObject } from '../../src/base/json.ts'
-import { REHEARSED_RESPONSES } from '../../src/models/rehearsed-response.ts'
-import { type FakeProvider, fakeProvider, type ProviderReply } from '../models/fake-provider.ts'
+import type { Json, JsonObject } from '../../src/platform/base/json.ts'
+import { REHEARSED_RESPONSES } from '../../src/execution/models/rehearsal/rehearsed-response.ts'
+import { type FakeProvider, fakeProvider, type ProviderReply } from '../execution/models/fake-provider.ts'
 
 /** The API by which a framework calls its model. */
 export type Wire = 'responses' | 'chat' | 'messages'

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { createAndGetId } from '../channels/channel-app.ts'
+import { createAndGetId } from '../customers/channels/channel-app.ts'
 import { openFakeUpstream, respondJson } from '../fake-upstream.ts'
 import { eachStore, type StoreKind } from '../stores.ts'
 import { mailApp } from './mail-app.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { mailServerProblem } from '../../scripts/machine.mjs'
-import { type ImapMailbox, openMailbox } from '../../src/channels/mail/imap-client.ts'
+import { type ImapMailbox, openMailbox } from '../../src/customers/channels/mail/imap-client.ts'
 import { deliverMail, startOwnMailServer } from './mailbox-app.ts'
 
 const problem = mailServerProblem()

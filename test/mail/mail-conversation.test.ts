@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { mailServerProblem } from '../../scripts/machine.mjs'
-import { parseMime } from '../../src/channels/parsers/mime-mail.ts'
-import { findHeader } from '../../src/channels/mail/mail-headers.ts'
+import { parseMime } from '../../src/customers/channels/parsers/mime-mail.ts'
+import { findHeader } from '../../src/customers/channels/mail/mail-headers.ts'
 import { eachStore } from '../stores.ts'
 import { deliverMail, type MailboxApp, mailboxApp, passTimeUntil, readThread, threadsUntil } from './mailbox-app.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { gatedWedgeFiles } from '../approvals/gated-app.ts'
+import { gatedWedgeFiles } from '../approvals/decisions/gated-app.ts'
 import { eachStore } from '../stores.ts'
 import { openFakeSmtpServer } from './fake-smtp-server.ts'
 import { MAIL, mailApp, sendMail, startMail } from './mail-app.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { htmlToText } from '../../src/channels/mail/html-to-text.ts'
-import { cutQuotedText } from '../../src/channels/mail/reply-text.ts'
+import { htmlToText } from '../../src/customers/channels/mail/html-to-text.ts'
+import { cutQuotedText } from '../../src/customers/channels/mail/reply-text.ts'
 
 describe('the text of an HTML mail', () => {
   test.each([

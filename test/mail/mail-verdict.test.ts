@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { isFailedVerdict, readAuthenticationResults } from '../../src/channels/mail/mail-verdict.ts'
+import { isFailedVerdict, readAuthenticationResults } from '../../src/customers/channels/mail/mail-verdict.ts'
 
 const read = (...values: string[]) =>
   readAuthenticationResults(

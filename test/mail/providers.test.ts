@@ -3,8 +3,8 @@ import Mailgun from 'mailgun.js'
 import { Attachment, ServerClient } from 'postmark'
 import { Resend } from 'resend'
 import { describe, expect, test } from 'vitest'
-import { sendAction } from '../../src/connections/send-action.ts'
-import { writeSecret } from '../../src/connections/write-secret.ts'
+import { sendAction } from '../../src/connections/actions/send-action.ts'
+import { writeSecret } from '../../src/connections/setup/write-secret.ts'
 import {
   ACTIVE_RUN,
   insertTestConnection,
@@ -13,7 +13,7 @@ import {
   PROJECT,
 } from '../connections/test-context.ts'
 import { type FakeUpstream, type ReceivedRequest, respondJson } from '../fake-upstream.ts'
-import { addFile } from '../files/add-file.ts'
+import { addFile } from '../work/files/add-file.ts'
 import { mailApp, testMailConnection } from './mail-app.ts'
 
 const SECRET = 'key-of-the-provider'

@@ -1,9 +1,9 @@
 import MailComposer from 'nodemailer/lib/mail-composer'
 import { describe, expect, test } from 'vitest'
-import type { MailVerdict } from '../../src/channels/mail/mail-verdict.ts'
-import { parseMime, parseMimeMail } from '../../src/channels/parsers/mime-mail.ts'
+import type { MailVerdict } from '../../src/customers/channels/mail/mail-verdict.ts'
+import { parseMime, parseMimeMail } from '../../src/customers/channels/parsers/mime-mail.ts'
 import { parseMailAddress } from '../../src/connections/mail/mail-address.ts'
-import { type FileBytes, toMailContent } from '../../src/channels/mail/received-mail.ts'
+import { type FileBytes, toMailContent } from '../../src/customers/channels/mail/received-mail.ts'
 
 const HELP = 'help@shop.example'
 

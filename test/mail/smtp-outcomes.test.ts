@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { advanceUntilSettled } from '../approvals/gated-app.ts'
+import { advanceUntilSettled } from '../approvals/decisions/gated-app.ts'
 import { eachStore } from '../stores.ts'
 import { type FakeSmtpServer, openFakeSmtpServer, type SmtpReaction } from './fake-smtp-server.ts'
 import { MAIL, mailApp, readConnection, sendMail, testMailConnection } from './mail-app.ts'

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { mailServerProblem } from '../../scripts/machine.mjs'
 import { runSmtpSession } from '../../src/connections/mail/smtp-client.ts'
 import { eachStore } from '../stores.ts'
-import { addFile } from '../files/add-file.ts'
+import { addFile } from '../work/files/add-file.ts'
 import { MAIL, mailApp, readConnection, sendMail, testMailConnection } from './mail-app.ts'
 import { type MailServer, startMailServer } from './mail-server.ts'
 

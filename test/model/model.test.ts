@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { signUpOwner } from '../accounts/members.ts'
+import { signUpOwner } from '../identity/accounts/members.ts'
 import { eachStore } from '../app.ts'
-import { sharedGatedApp } from '../approvals/gated-app.ts'
+import { sharedGatedApp } from '../approvals/decisions/gated-app.ts'
 import { FAULT_TIMEOUT_MS, FAULT_ROUNDS } from '../faults/rounds.ts'
 import {
   expectCompleteProject,

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { temporaryFolder } from '../cli/run-svc.ts'
+import { temporaryFolder } from '../programs/cli/run-svc.ts'
 import { ROOT } from '../docs/pages.ts'
 
 test('the installation refuses a node_modules link, because its target may belong to another project', () => {

@@ -4,7 +4,7 @@ import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, statSync, symlin
 import { delimiter, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
-import { temporaryFolder } from '../cli/run-svc.ts'
+import { temporaryFolder } from '../programs/cli/run-svc.ts'
 import { ROOT } from '../docs/pages.ts'
 
 /** On macOS `sh` is an old bash in POSIX mode. */

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { cpSync, existsSync, lstatSync, mkdirSync, readlinkSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { runSvc } from '../cli/run-svc.ts'
+import { runSvc } from '../programs/cli/run-svc.ts'
 import { blocks, page, ROOT } from '../docs/pages.ts'
 import { packAndInstall, readUntil } from './installed-package.ts'
 

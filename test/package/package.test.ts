@@ -14,7 +14,7 @@ import {
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { licenses } from '../../scripts/licenses.mjs'
-import { runSvc } from '../cli/run-svc.ts'
+import { runSvc } from '../programs/cli/run-svc.ts'
 import { linkedFiles, page, ROOT } from '../docs/pages.ts'
 import { packAndInstall, readUntil } from './installed-package.ts'
 

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
-import { Problem } from '../../src/base/problem.ts'
-import type { HookContent } from '../../src/channels/adapters/adapter.ts'
-import { type ParserThreads, WorkerThread } from '../../src/ctx/worker-thread.ts'
+import { Problem } from '../../src/platform/base/problem.ts'
+import type { HookContent } from '../../src/customers/channels/adapters/adapter.ts'
+import { type ParserThreads, WorkerThread } from '../../src/platform/ctx/worker-thread.ts'
 
 /** The parser threads of an app, which note what they get and what they hand over. */
 export class CountedThreads implements ParserThreads {

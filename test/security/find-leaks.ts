@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { App } from '../../src/app.ts'
+import type { App } from '../../src/server/app.ts'
 
 /** Secrets by name. No output of the service may contain one of them, in any encoding. */
 export type Canaries = Record<string, string>

@@ -1,11 +1,11 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
-import { CHANNEL_ADAPTERS } from '../../src/channels/adapters/adapter-table.ts'
-import { advanceUntilSettled } from '../approvals/gated-app.ts'
-import { CHANNEL_SECRET } from '../channels/adapters/adapter-fixtures.ts'
-import { type HookApp, openHookApp } from '../channels/adapters/hook-app.ts'
-import { createAndGetId } from '../channels/channel-app.ts'
+import { CHANNEL_ADAPTERS } from '../../src/customers/channels/adapters/adapter-table.ts'
+import { advanceUntilSettled } from '../approvals/decisions/gated-app.ts'
+import { CHANNEL_SECRET } from '../customers/channels/adapters/adapter-fixtures.ts'
+import { type HookApp, openHookApp } from '../customers/channels/adapters/hook-app.ts'
+import { createAndGetId } from '../customers/channels/channel-app.ts'
 
 // The ways in whose callers have no credential, or only a secret in their headers. The other routes are in
 // `http/slow-requests.test.ts` and `http/request-validation.test.ts`, uploads in `files/routes.test.ts`.

@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { eachStore } from '../app.ts'
-import { gatedWedgeFiles, openGatedApp } from '../approvals/gated-app.ts'
+import { gatedWedgeFiles, openGatedApp } from '../approvals/decisions/gated-app.ts'
 import { CLIENT_SECRET, PUBLIC_URL, startAuthorizationServer } from '../connections/auth/authorization-server.ts'
 import { callBack, getHealth, MINUTE, startFlow } from '../connections/auth/oauth-app.ts'
-import { anthropicStream, startFakeProvider } from '../models/fake-provider.ts'
+import { anthropicStream, startFakeProvider } from '../execution/models/fake-provider.ts'
 import { type Canaries, findLeaks, readFileTexts, readRowTexts, type SearchedTexts } from './find-leaks.ts'
 
 const toolCall = (tool: string, extra: object) =>

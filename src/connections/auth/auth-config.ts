@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { isJsonObject, type JsonObject } from '../../base/json.ts'
-import { badRequest } from '../../base/problem.ts'
-import { validateFields } from '../../http/validate.ts'
+import { isJsonObject, type JsonObject } from '../../platform/base/json.ts'
+import { badRequest } from '../../platform/base/problem.ts'
+import { validateFields } from '../../platform/http/validate.ts'
 
 const text = z.string().min(1).max(512)
 

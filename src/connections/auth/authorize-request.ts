@@ -1,5 +1,5 @@
-import type { Ctx } from '../../ctx/ctx.ts'
-import type { Connection } from '../rows.ts'
+import type { Ctx } from '../../platform/ctx/ctx.ts'
+import type { Connection } from '../connection/rows.ts'
 import { canRenewToken } from './access-token.ts'
 import { type AuthConfig, parseAuthConfig } from './auth-config.ts'
 import { addBasicAuth } from './basic.ts'

@@ -1,5 +1,5 @@
-import { badRequest } from '../../base/problem.ts'
-import type { Connection } from '../rows.ts'
+import { badRequest } from '../../platform/base/problem.ts'
+import type { Connection } from '../connection/rows.ts'
 import type { AuthConfig } from './auth-config.ts'
 import type { AuthorizedRequest, OutgoingRequest } from './authorize-request.ts'
 

@@ -1,6 +1,6 @@
-import { prepareQuery } from '../../store/prepared-query.ts'
-import type { Db } from '../../store/store.ts'
-import type { OauthFlowRow, TokenLockRow, VaultRow } from '../../store/tables.ts'
+import { prepareQuery } from '../../platform/store/prepared-query.ts'
+import type { Db } from '../../platform/store/store.ts'
+import type { OauthFlowRow, TokenLockRow, VaultRow } from '../../platform/store/tables.ts'
 
 /** A connection has one open flow: a new start replaces the previous one. */
 export async function upsertOauthFlow(db: Db, flow: OauthFlowRow): Promise<void> {

@@ -1,5 +1,5 @@
-import type { Ctx } from '../../ctx/ctx.ts'
-import type { Connection } from '../rows.ts'
+import type { Ctx } from '../../platform/ctx/ctx.ts'
+import type { Connection } from '../connection/rows.ts'
 import { readAccessToken } from './access-token.ts'
 import type { AuthorizedRequest, OutgoingRequest } from './authorize-request.ts'
 import { addBearerToken } from './header.ts'

@@ -1,7 +1,7 @@
-import { isJsonObject, type JsonObject } from '../../base/json.ts'
-import type { Tx } from '../../ctx/ctx.ts'
-import { isoNow } from '../../ctx/world.ts'
-import { type Connection, updateConnectionIfUnchanged } from '../rows.ts'
+import { isJsonObject, type JsonObject } from '../../platform/base/json.ts'
+import type { Tx } from '../../platform/ctx/ctx.ts'
+import { isoNow } from '../../platform/ctx/world.ts'
+import { type Connection, updateConnectionIfUnchanged } from '../connection/rows.ts'
 import { pinnedIssuer } from './auth-config.ts'
 
 /** Why nothing secret of the connection may be sent to this issuer, or null. */

@@ -1,5 +1,5 @@
-import type { Ctx } from '../../ctx/ctx.ts'
-import { signAwsRequest } from '../../egress/sign-aws-request.ts'
+import type { Ctx } from '../../platform/ctx/ctx.ts'
+import { signAwsRequest } from '../../platform/egress/sign-aws-request.ts'
 import type { AuthConfig } from './auth-config.ts'
 import type { AuthorizedRequest, OutgoingRequest } from './authorize-request.ts'
 

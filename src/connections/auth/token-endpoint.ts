@@ -1,11 +1,11 @@
 import type { ClientAuth } from 'oauth4webapi'
-import { isJsonObject, type JsonObject } from '../../base/json.ts'
-import type { Ctx } from '../../ctx/ctx.ts'
-import { SecretUnavailable } from '../../ctx/vault.ts'
-import { toIsoTime } from '../../ctx/world.ts'
-import { isListedHost } from '../../egress/address-rules.ts'
-import { createGuardedFetch } from '../../egress/guarded-fetch.ts'
-import { allowedHostsOf, EgressError } from '../../egress/http-client.ts'
+import { isJsonObject, type JsonObject } from '../../platform/base/json.ts'
+import type { Ctx } from '../../platform/ctx/ctx.ts'
+import { SecretUnavailable } from '../../platform/ctx/vault.ts'
+import { toIsoTime } from '../../platform/ctx/world.ts'
+import { isListedHost } from '../../platform/egress/address-rules.ts'
+import { createGuardedFetch } from '../../platform/egress/guarded-fetch.ts'
+import { allowedHostsOf, EgressError } from '../../platform/egress/http-client.ts'
 import type { OauthTokens, TokenEndpoint } from './token-store.ts'
 
 /** The request for tokens failed, so no request of the connection was sent. The message contains no secret. */

@@ -1,17 +1,17 @@
-import { lockProject } from '../../accounts/project-rows.ts'
-import { notFound } from '../../base/problem.ts'
-import { type Ctx, inTx, type Tx } from '../../ctx/ctx.ts'
-import { SecretUnavailable } from '../../ctx/vault.ts'
-import { isoNow } from '../../ctx/world.ts'
-import type { VaultRow } from '../../store/tables.ts'
+import { lockProject } from '../../identity/organisations/project-rows.ts'
+import { notFound } from '../../platform/base/problem.ts'
+import { type Ctx, inTx, type Tx } from '../../platform/ctx/ctx.ts'
+import { SecretUnavailable } from '../../platform/ctx/vault.ts'
+import { isoNow } from '../../platform/ctx/world.ts'
+import type { VaultRow } from '../../platform/store/tables.ts'
 import {
   type EncryptedSecret,
   findEncryptedSecret,
   listEncryptionKeyIds,
   toSecretLocation,
   upsertEncryptedSecret,
-} from '../../vault/rows.ts'
-import { type Connection, findConnection, updateConnectionHealth } from '../rows.ts'
+} from '../../identity/vault/rows.ts'
+import { type Connection, findConnection, updateConnectionHealth } from '../connection/rows.ts'
 import { isOtherOauthApp, needsAuthorisation } from './auth-config.ts'
 import { deleteOauthRows, deleteTokenRow } from './oauth-rows.ts'
 import { findIssuerProblem, pinIssuer } from './pinned-issuer.ts'

@@ -1,13 +1,19 @@
-import { isJsonObject, type Json } from '../../base/json.ts'
-import { badRequest } from '../../base/problem.ts'
-import type { Broker } from '../../broker/broker.ts'
-import { createBroker, requireBroker } from '../../broker/rest-client.ts'
-import type { Ctx } from '../../ctx/ctx.ts'
-import { EgressError } from '../../egress/http-client.ts'
-import { inlinePayloadFiles } from '../../files/payload-files.ts'
-import { brokerUserId, connectedAccountId, refreshBrokerAccount } from '../broker-account.ts'
-import type { Connection } from '../rows.ts'
-import type { ConnectionExecutor, ConnectionTestResult, ConnectionUse, ReadCall, UpstreamResponse } from './executor.ts'
+import { isJsonObject, type Json } from '../../platform/base/json.ts'
+import { badRequest } from '../../platform/base/problem.ts'
+import type { Broker } from '../broker/broker.ts'
+import { createBroker, requireBroker } from '../broker/rest-client.ts'
+import type { Ctx } from '../../platform/ctx/ctx.ts'
+import { EgressError } from '../../platform/egress/http-client.ts'
+import { inlinePayloadFiles } from '../../work/files/payload-files.ts'
+import { brokerUserId, connectedAccountId, refreshBrokerAccount } from '../broker/broker-account.ts'
+import type { Connection } from '../connection/rows.ts'
+import type {
+  ConnectionExecutor,
+  ConnectionTestResult,
+  ConnectionUse,
+  ReadCall,
+  UpstreamResponse,
+} from '../calls/executor.ts'
 
 /** Runs the broker's tools with the connection's authorised account. The capability is the tool's slug. */
 export const brokerExecutor: ConnectionExecutor = {

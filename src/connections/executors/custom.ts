@@ -1,5 +1,5 @@
-import { badRequest } from '../../base/problem.ts'
-import type { Ctx } from '../../ctx/ctx.ts'
+import { badRequest } from '../../platform/base/problem.ts'
+import type { Ctx } from '../../platform/ctx/ctx.ts'
 import {
   checkOperationArguments,
   hasOperations,
@@ -8,10 +8,10 @@ import {
   performOperation,
   readOperation,
 } from '../operations/connection-operations.ts'
-import { resolveReadUrl } from '../read-url.ts'
-import type { ConnectionExecutor, ReadCall, UpstreamResponse } from './executor.ts'
-import { addSender, postPayload, requireConfigUrl, sendAuthorized } from './http-request.ts'
-import { sendTestRequest } from './test-request.ts'
+import { resolveReadUrl } from '../calls/read-url.ts'
+import type { ConnectionExecutor, ReadCall, UpstreamResponse } from '../calls/executor.ts'
+import { addSender, postPayload, requireConfigUrl, sendAuthorized } from '../calls/http-request.ts'
+import { sendTestRequest } from '../calls/test-request.ts'
 
 /**
  * Any HTTP API. With `config.operations` the connection does these and nothing else; without, it acts like email on

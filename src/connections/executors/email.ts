@@ -1,8 +1,8 @@
 import { completeMailPayload, parseMail, SEND_MAIL_TOOL } from '../mail/mail-payload.ts'
 import { findMailProvider, findMissingMailConfig } from '../mail/provider-table.ts'
-import type { ConnectionExecutor } from './executor.ts'
-import { addSender, postPayload, requireConfigUrl } from './http-request.ts'
-import { sendTestRequest } from './test-request.ts'
+import type { ConnectionExecutor } from '../calls/executor.ts'
+import { addSender, postPayload, requireConfigUrl } from '../calls/http-request.ts'
+import { sendTestRequest } from '../calls/test-request.ts'
 
 /**
  * Sends mail through the provider that `config.provider` names. Without one, the payload goes unchanged to

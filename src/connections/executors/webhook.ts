@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto'
-import type { Ctx } from '../../ctx/ctx.ts'
-import { inlinePayloadFiles } from '../../files/payload-files.ts'
-import { openSecret } from '../../vault/secrets.ts'
-import type { ActionCall, ConnectionExecutor, UpstreamResponse } from './executor.ts'
-import { requireConfigUrl, sendOutgoing } from './http-request.ts'
-import { sendTestCall } from './test-request.ts'
+import type { Ctx } from '../../platform/ctx/ctx.ts'
+import { inlinePayloadFiles } from '../../work/files/payload-files.ts'
+import { openSecret } from '../../identity/vault/secrets.ts'
+import type { ActionCall, ConnectionExecutor, UpstreamResponse } from '../calls/executor.ts'
+import { requireConfigUrl, sendOutgoing } from '../calls/http-request.ts'
+import { sendTestCall } from '../calls/test-request.ts'
 
 /** Posts the payload to `config.url`, signed by the Standard Webhooks scheme if the connection has a secret. */
 export const webhookExecutor: ConnectionExecutor = {

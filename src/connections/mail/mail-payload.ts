@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts'
-import { badRequest } from '../../base/problem.ts'
-import { type FileReference, isFileReference } from '../../contract/file-reference.ts'
-import { NO_FILES, type PayloadFile, type PayloadFiles } from '../../files/payload-files.ts'
-import { validateFields } from '../../http/validate.ts'
-import type { Connection } from '../rows.ts'
-import type { ConnectionTool } from '../tool.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../platform/base/json.ts'
+import { badRequest } from '../../platform/base/problem.ts'
+import { type FileReference, isFileReference } from '../../platform/contract/file-reference.ts'
+import { NO_FILES, type PayloadFile, type PayloadFiles } from '../../work/files/payload-files.ts'
+import { validateFields } from '../../platform/http/validate.ts'
+import type { Connection } from '../connection/rows.ts'
+import type { ConnectionTool } from '../connection/tool.ts'
 import { formatMailAddress, type MailAddress, parseMailAddress } from './mail-address.ts'
 
 /** A mail that is ready to be sent, the same for every provider. */

@@ -1,11 +1,11 @@
-import type { JsonObject } from '../../base/json.ts'
-import { removeTrailingSlashes } from '../../base/trailing-slashes.ts'
-import type { Ctx } from '../../ctx/ctx.ts'
+import type { JsonObject } from '../../platform/base/json.ts'
+import { removeTrailingSlashes } from '../../platform/base/trailing-slashes.ts'
+import type { Ctx } from '../../platform/ctx/ctx.ts'
 import type { OutgoingRequest } from '../auth/authorize-request.ts'
-import type { ConnectionTestResult, UpstreamResponse } from '../executors/executor.ts'
-import { requireConfigUrl, sendAuthorized } from '../executors/http-request.ts'
-import { sendTestRequest } from '../executors/test-request.ts'
-import type { Connection } from '../rows.ts'
+import type { ConnectionTestResult, UpstreamResponse } from '../calls/executor.ts'
+import { requireConfigUrl, sendAuthorized } from '../calls/http-request.ts'
+import { sendTestRequest } from '../calls/test-request.ts'
+import type { Connection } from '../connection/rows.ts'
 import type { Mail } from './mail-payload.ts'
 
 /**

@@ -1,5 +1,5 @@
-import { badRequest } from '../../base/problem.ts'
-import type { JsonObject } from '../../base/json.ts'
+import { badRequest } from '../../platform/base/problem.ts'
+import type { JsonObject } from '../../platform/base/json.ts'
 import { encodeMultipart } from '../operations/multipart.ts'
 import { formatMailAddress } from './mail-address.ts'
 import type { Mail } from './mail-payload.ts'

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json } from '../../base/json.ts'
+import { isJsonObject, type Json } from '../../platform/base/json.ts'
 
 /**
  * Characters that a person does not see, or that change the order in which text is shown: format and control characters,

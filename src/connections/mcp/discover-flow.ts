@@ -1,14 +1,14 @@
-import { badRequest, conflict, Problem } from '../../base/problem.ts'
-import type { Ctx } from '../../ctx/ctx.ts'
-import { createGuardedFetch } from '../../egress/guarded-fetch.ts'
-import { EgressError } from '../../egress/http-client.ts'
-import { openSecret } from '../../vault/secrets.ts'
+import { badRequest, conflict, Problem } from '../../platform/base/problem.ts'
+import type { Ctx } from '../../platform/ctx/ctx.ts'
+import { createGuardedFetch } from '../../platform/egress/guarded-fetch.ts'
+import { EgressError } from '../../platform/egress/http-client.ts'
+import { openSecret } from '../../identity/vault/secrets.ts'
 import { type AuthConfig, parseAuthConfig } from '../auth/auth-config.ts'
 import { configuredFlow, type OauthFlow, oauthRedirectUri } from '../auth/oauth-flow.ts'
 import { findIssuerProblem } from '../auth/pinned-issuer.ts'
 import type { TokenEndpoint } from '../auth/token-store.ts'
-import { requireConfigUrl } from '../executors/http-request.ts'
-import type { Connection } from '../rows.ts'
+import { requireConfigUrl } from '../calls/http-request.ts'
+import type { Connection } from '../connection/rows.ts'
 
 type McpAuth = Extract<AuthConfig, { type: 'mcp' }>
 type Library = typeof import('./mcp-client.ts')

@@ -1,5 +1,5 @@
-import { isJsonObject, type Json, type JsonObject, ownField } from '../../base/json.ts'
-import type { AskPerson } from '../executors/executor.ts'
+import { isJsonObject, type Json, type JsonObject, ownField } from '../../platform/base/json.ts'
+import type { AskPerson } from '../calls/executor.ts'
 import { cleanJson, cleanText } from './clean-text.ts'
 import type { SessionState } from './session-state.ts'
 

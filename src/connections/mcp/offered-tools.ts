@@ -6,7 +6,7 @@ import {
   type Json,
   type JsonObject,
   ownField,
-} from '../../base/json.ts'
+} from '../../platform/base/json.ts'
 import { cleanJson, cleanText } from './clean-text.ts'
 
 export const MAX_TOOLS = 200

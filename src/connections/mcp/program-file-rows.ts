@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import type { ProgramFiles } from '../../contract/program-setup.ts'
-import type { Db } from '../../store/store.ts'
+import type { ProgramFiles } from '../../platform/contract/program-setup.ts'
+import type { Db } from '../../platform/store/store.ts'
 
 /** The files of one connection and one client; `client_id` is empty for tasks without a client. */
 export interface ProgramFileOwner {

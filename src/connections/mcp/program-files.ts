@@ -1,9 +1,9 @@
-import { lockClient } from '../../accounts/client-lock-rows.ts'
-import { reserveStoredBytes } from '../../accounts/storage-usage.ts'
-import { MAX_PROGRAM_FILES, MAX_PROGRAM_FILES_MB, type ProgramFiles } from '../../contract/program-setup.ts'
-import { type Ctx, inDurableTx } from '../../ctx/ctx.ts'
-import { isoNow } from '../../ctx/world.ts'
-import { lockConnection } from '../rows.ts'
+import { lockClient } from '../../identity/organisations/project-client-rows.ts'
+import { reserveStoredBytes } from '../../identity/limits/storage-usage.ts'
+import { MAX_PROGRAM_FILES, MAX_PROGRAM_FILES_MB, type ProgramFiles } from '../../platform/contract/program-setup.ts'
+import { type Ctx, inDurableTx } from '../../platform/ctx/ctx.ts'
+import { isoNow } from '../../platform/ctx/world.ts'
+import { lockConnection } from '../connection/rows.ts'
 import { findProgramFiles, type ProgramFileOwner, putProgramFiles } from './program-file-rows.ts'
 
 /**

@@ -1,7 +1,7 @@
 import type { Transport } from '@modelcontextprotocol/client'
-import type { Ctx } from '../../ctx/ctx.ts'
-import type { RunningProgram, WedgeProgram } from '../../ctx/program-starter.ts'
-import { EgressError } from '../../egress/http-client.ts'
+import type { Ctx } from '../../platform/ctx/ctx.ts'
+import type { RunningProgram, WedgeProgram } from '../../platform/ctx/program-starter.ts'
+import { EgressError } from '../../platform/egress/http-client.ts'
 import { cleanText } from './clean-text.ts'
 import { failSession, type SessionState } from './session-state.ts'
 

@@ -1,7 +1,7 @@
-import type { Ctx } from '../../ctx/ctx.ts'
-import type { Actor } from '../../ctx/scope.ts'
-import type { ConnectionToolRow } from '../../store/tables.ts'
-import type { Connection } from '../rows.ts'
+import type { Ctx } from '../../platform/ctx/ctx.ts'
+import type { Actor } from '../../platform/ctx/scope.ts'
+import type { ConnectionToolRow } from '../../platform/store/tables.ts'
+import type { Connection } from '../connection/rows.ts'
 import { withMcpSession } from './session.ts'
 import { syncTools } from './sync-tools.ts'
 

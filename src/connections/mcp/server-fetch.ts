@@ -1,6 +1,6 @@
-import type { Ctx } from '../../ctx/ctx.ts'
-import { createStreamingFetch } from '../../egress/guarded-fetch.ts'
-import { EgressError } from '../../egress/http-client.ts'
+import type { Ctx } from '../../platform/ctx/ctx.ts'
+import { createStreamingFetch } from '../../platform/egress/guarded-fetch.ts'
+import { EgressError } from '../../platform/egress/http-client.ts'
 import { type AuthorizedRequest, authorizeRequest, renewAuthorization } from '../auth/authorize-request.ts'
 import { failSession, type McpServer, type SessionState } from './session-state.ts'
 

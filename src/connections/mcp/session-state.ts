@@ -1,8 +1,8 @@
-import type { Ctx } from '../../ctx/ctx.ts'
-import { WorkingTime } from '../../ctx/working-time.ts'
-import { CALL_TIMEOUT_MS, EgressError } from '../../egress/http-client.ts'
-import type { AskPerson } from '../executors/executor.ts'
-import type { Connection } from '../rows.ts'
+import type { Ctx } from '../../platform/ctx/ctx.ts'
+import { WorkingTime } from '../../platform/ctx/working-time.ts'
+import { CALL_TIMEOUT_MS, EgressError } from '../../platform/egress/http-client.ts'
+import type { AskPerson } from '../calls/executor.ts'
+import type { Connection } from '../connection/rows.ts'
 
 /** A server as one connection reaches it. Sessions are never shared, so owners are separated like their credentials. */
 export interface McpServer {

@@ -1,5 +1,5 @@
-import type { Db } from '../../store/store.ts'
-import type { ConnectionToolRow } from '../../store/tables.ts'
+import type { Db } from '../../platform/store/store.ts'
+import type { ConnectionToolRow } from '../../platform/store/tables.ts'
 
 /** The tools of one connection in the server's order. The caller has checked that the connection is in scope. */
 export function listToolRows(db: Db, connectionId: string): Promise<ConnectionToolRow[]> {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { jsonObject } from '../../http/validate.ts'
-import type { ConnectionToolRow } from '../../store/tables.ts'
-import type { ConnectionTool } from '../tool.ts'
+import { jsonObject } from '../../platform/http/validate.ts'
+import type { ConnectionToolRow } from '../../platform/store/tables.ts'
+import type { ConnectionTool } from '../connection/tool.ts'
 import { proposeClass } from './offered-tools.ts'
 
 export const TOOL_CLASSES = ['read', 'ask', 'off'] as const

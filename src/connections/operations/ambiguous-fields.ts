@@ -1,5 +1,5 @@
-import { isJsonObject, type Json, type JsonObject, ownField } from '../../base/json.ts'
-import { badRequest } from '../../base/problem.ts'
+import { isJsonObject, type Json, type JsonObject, ownField } from '../../platform/base/json.ts'
+import { badRequest } from '../../platform/base/problem.ts'
 import type { Operation } from './operation.ts'
 
 /**

@@ -1,6 +1,6 @@
-import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts'
-import { badRequest } from '../../base/problem.ts'
-import { type FileReference, isFileReference } from '../../contract/file-reference.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../platform/base/json.ts'
+import { badRequest } from '../../platform/base/problem.ts'
+import { type FileReference, isFileReference } from '../../platform/contract/file-reference.ts'
 
 /** `file` is set for a file, which only a multipart body can send as one. */
 export type FormField = { name: string; value: string; file?: FileReference }

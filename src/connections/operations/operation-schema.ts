@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../platform/base/json.ts'
 import { fieldsOutsideBody } from './build-request.ts'
 import type { Operation } from './operation.ts'
 import { fieldsOfPath } from './placeholders.ts'

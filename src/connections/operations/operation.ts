@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { isJsonObject, isNestedDeeperThan, type JsonObject } from '../../base/json.ts'
-import type { JsonPath } from '../../base/json-with-lines.ts'
-import { findSchemaProblems } from '../../contract/schema-problems.ts'
-import type { AmountMapping } from '../tool.ts'
+import { isJsonObject, isNestedDeeperThan, type JsonObject } from '../../platform/base/json.ts'
+import type { JsonPath } from '../../platform/base/json-with-lines.ts'
+import { findSchemaProblems } from '../../platform/contract/schema-problems.ts'
+import type { AmountMapping } from '../connection/tool.ts'
 import { checkHeaderMap, HEADER_NAME, isReservedHeader } from './header-rules.ts'
 import { findPathProblem, findValueProblem, isPlaceholder } from './placeholders.ts'
 

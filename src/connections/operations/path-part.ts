@@ -1,5 +1,5 @@
-import type { Json } from '../../base/json.ts'
-import { badRequest } from '../../base/problem.ts'
+import type { Json } from '../../platform/base/json.ts'
+import { badRequest } from '../../platform/base/problem.ts'
 
 const MAX_PART_CHARACTERS = 1000
 

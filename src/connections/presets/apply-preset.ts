@@ -1,5 +1,5 @@
-import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts'
-import { badRequest } from '../../base/problem.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../platform/base/json.ts'
+import { badRequest } from '../../platform/base/problem.ts'
 import type { Preset, PresetParam, PresetParamValues, PresetRequest } from './preset.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import type { JsonObject } from '../../base/json.ts'
-import { slugSchema } from '../../contract/wedge-manifest.ts'
-import { jsonObject } from '../../http/validate.ts'
+import type { JsonObject } from '../../platform/base/json.ts'
+import { slugSchema } from '../../platform/contract/wedge/wedge-manifest.ts'
+import { jsonObject } from '../../platform/http/validate.ts'
 
 const text = z.string().min(1)
 

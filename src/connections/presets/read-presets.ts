@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { isSlug } from '../../base/slug.ts'
-import { badRequest } from '../../base/problem.ts'
+import { isSlug } from '../../platform/base/slug.ts'
+import { badRequest } from '../../platform/base/problem.ts'
 import { Preset } from './preset.ts'
 
 /** The presets by name. Reads the files on every call: few people create connections, and nobody waits at a start. */

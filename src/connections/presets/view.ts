@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { isJsonObject } from '../../base/json.ts'
-import { jsonObject } from '../../http/validate.ts'
+import { isJsonObject } from '../../platform/base/json.ts'
+import { jsonObject } from '../../platform/http/validate.ts'
 import { SEND_MAIL_TOOL } from '../mail/mail-payload.ts'
 import { listOperationTools } from '../operations/connection-operations.ts'
 import { applyPreset } from './apply-preset.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { readAccessToken } from '../../../src/connections/auth/access-token.ts'
-import { findConnection } from '../../../src/connections/rows.ts'
+import { findConnection } from '../../../src/connections/connection/rows.ts'
 import type { TestApp } from '../../app.ts'
 import { respondJson } from '../../fake-upstream.ts'
 import { eachStore } from '../../stores.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { eachStore, testApp, type TestApp } from '../../app.ts'
-import { GATED_ENV } from '../../approvals/gated-app.ts'
+import { GATED_ENV } from '../../approvals/decisions/gated-app.ts'
 import type { StoreKind } from '../../stores.ts'
 import {
   ACCESS_CANARY,

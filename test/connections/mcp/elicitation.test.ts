@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { eachStore } from '../../app.ts'
-import { advanceUntilSettled } from '../../approvals/gated-app.ts'
+import { advanceUntilSettled } from '../../approvals/decisions/gated-app.ts'
 import { approveAndFinish, type McpApp, openMcpApp, pendingApproval, startCall } from './mcp-app.ts'
 import { openMcpServer, type TestMcpServer, type ToolCall } from './mcp-server.ts'
 

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { sharedApp, type TestApp } from '../../app.ts'
-import { GATED_ENV } from '../../approvals/gated-app.ts'
+import { GATED_ENV } from '../../approvals/decisions/gated-app.ts'
 import { approveAndFinish, MCP_WEDGE, startCall } from './mcp-app.ts'
 import { connectCommand, countProcesses, serverSource } from './wedge-server-app.ts'
 

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { testApp, type TestApp } from '../../app.ts'
-import { GATED_ENV } from '../../approvals/gated-app.ts'
+import { GATED_ENV } from '../../approvals/decisions/gated-app.ts'
 import type { StoreKind } from '../../stores.ts'
 import { openMcpServer, type TestMcpServer } from './mcp-server.ts'
 

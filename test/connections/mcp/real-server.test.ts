@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { testApp } from '../../app.ts'
-import { GATED_ENV } from '../../approvals/gated-app.ts'
+import { GATED_ENV } from '../../approvals/decisions/gated-app.ts'
 import { freePort } from '../../free-port.ts'
 import { MCP_WEDGE, pendingApproval, startCall } from './mcp-app.ts'
 

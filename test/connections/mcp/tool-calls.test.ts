@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { eachStore, type TestApp } from '../../app.ts'
-import { inboundMail } from '../../channels/channel-app.ts'
+import { inboundMail } from '../../customers/channels/channel-app.ts'
 import { approveAndFinish, connectServer, type McpApp, openMcpApp, pendingApproval, startCall } from './mcp-app.ts'
 import { echoTool, openMcpServer, type ToolCall } from './mcp-server.ts'
 

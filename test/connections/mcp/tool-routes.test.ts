@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { eachStore, sharedApp, type TestApp } from '../../app.ts'
-import { otherOrganisationSession } from '../../channels/channel-app.ts'
+import { otherOrganisationSession } from '../../customers/channels/channel-app.ts'
 import { echoTool, methodsOf, openMcpServer, type TestMcpServer } from './mcp-server.ts'
 
 const ENV = {

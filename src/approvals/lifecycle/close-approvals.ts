@@ -1,0 +1,36 @@
+import { appendAuditEntry } from '../../audit/append.ts'
+import type { Tx } from '../../platform/ctx/ctx.ts'
+import type { Actor } from '../../platform/ctx/scope.ts'
+import { isoNow } from '../../platform/ctx/world.ts'
+import type { NewEvent } from '../../work/events/event-types.ts'
+import { notifyProjectChange } from '../../work/events/project-changes.ts'
+import { updatePendingApprovalsClosed } from './rows.ts'
+
+/**
+ * Closes the pending approvals of a task and returns the events for its log. Expired approvals have no event of their
+ * own: the API reports them with `task.finished` only. The reason says why an approval was closed before its time.
+ */
+export async function closeApprovalsOfTask(
+  tx: Tx,
+  taskId: string,
+  status: 'rejected' | 'expired',
+  by: Actor,
+  reason: string | null = null,
+): Promise<NewEvent[]> {
+  const change = { task_id: taskId, status, reason, decided_at: isoNow(tx), by_kind: by.kind, by_id: by.id }
+  const closed = await updatePendingApprovalsClosed(tx.db, change)
+  for (const { id, project_id, action } of closed) {
+    tx.notify({ topic: 'approval-decided', id })
+    notifyProjectChange(tx, project_id, { kind: 'approval', id, status })
+    const data = { action, task_id: taskId, ...(reason !== null && { reason }) }
+    await appendAuditEntry(tx, project_id, by, `approval.${status}`, id, data)
+  }
+  return status === 'expired' ? [] : closed.map((approval) => rejectedEvent(approval, by))
+}
+
+function rejectedEvent({ id, action }: { id: string; action: string }, { kind, id: by }: Actor): NewEvent {
+  return {
+    type: 'approval.resolved',
+    data: { approval_id: id, action, decision: 'rejected', decided_by: { kind, id: by } },
+  }
+}

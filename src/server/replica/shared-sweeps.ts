@@ -1,0 +1,105 @@
+import { indexAuditEntries } from '../../audit/index-entries.ts'
+import { deleteExpiredCredentials } from '../../identity/authentication/sessions.ts'
+import { deleteOldSignedTokens } from '../../customers/channels/signed-tokens.ts'
+import { deleteOldPolicyCounters } from '../../approvals/policy/policy-counter-rows.ts'
+import { createChannelPollLoop } from '../../customers/channels/poll-channels.ts'
+import { type Ctx, inTx } from '../../platform/ctx/ctx.ts'
+import { deleteInBatches, ROWS_PER_BATCH } from '../../platform/ctx/delete-in-batches.ts'
+import type { Loop } from '../../platform/ctx/loop.ts'
+import { toIsoTime } from '../../platform/ctx/world.ts'
+import { deleteOldTasks } from '../../automation/retention/delete-old-tasks.ts'
+import { catchUpAllFollowers } from '../../work/events/follow-log.ts'
+import { removeUnfinishedFiles } from '../../work/files/delete-file.ts'
+import { removeUnusedFiles, removeUnusedIncomingFiles } from '../../work/files/retention.ts'
+import { removeExpiredMcpAccess } from '../mcp/oauth/tokens.ts'
+import { deleteOldNotificationRows } from '../../approvals/notifications/delete-old-rows.ts'
+import { createNotificationLoop } from '../../approvals/notifications/notification-loop.ts'
+import { createNoticeLoop } from '../../conversations/portal/notices.ts'
+import { removeExpiredPortalAccess } from '../../conversations/portal/session.ts'
+import { rollUpReports } from '../../insight/analytics/rollup.ts'
+import { deleteCommitMarksBefore, deleteReplicasBefore } from '../../execution/runs/replicas/rows.ts'
+import { fireDueSchedules } from '../../automation/schedules/fire-schedules.ts'
+import { undoClockSkew } from '../../automation/schedules/undo-clock-skew.ts'
+import { deleteIdempotencyKeysBefore } from '../../work/tasks/idempotency-rows.ts'
+import { pruneOldLogs } from '../../work/tasks/retention.ts'
+import { createWebhookDeliveryLoop } from '../../automation/webhooks/delivery-loop.ts'
+import { deleteDeliveriesBefore } from '../../automation/webhooks/delivery-rows.ts'
+
+const RETENTION_MS = 1_000
+const TASK_RETENTION_PAUSE_MS = 60_000
+const EMPTY_PARTITION_MS = 60 * 60_000
+/** Half of the shortest cadence: a check as long as the cadence would sometimes skip a slot. */
+const SCHEDULE_CHECK_MS = 500
+const FOLLOWER_POLL_MS = 400
+const AUDIT_INDEX_MS = 5_000
+const REPORT_MS = 60_000
+const CLOCK_SKEW_CHECK_MS = 30_000
+const STREAM_RECHECK_MS = 30_000
+const CLEANUP_MS = 10 * 60_000
+const DAY_MS = 24 * 60 * 60_000
+
+export type Sweep = (stopping: AbortSignal) => Promise<unknown>
+export type CreateSweep = (name: string, ms: number, work: Sweep) => Loop
+
+/** The work for all tasks, whichever replica executes them: the replicas that serve the API do it. */
+export function createSharedSweeps(ctx: Ctx, sweep: CreateSweep): Loop[] {
+  const { retentionDays, taskRetentionDays } = ctx.config
+  const { releaseSpace } = ctx.store
+  return [
+    sweep('schedules', SCHEDULE_CHECK_MS, () => fireDueSchedules(ctx)),
+    sweep('clock skew', CLOCK_SKEW_CHECK_MS, () => undoClockSkew(ctx)),
+    sweep('open streams', STREAM_RECHECK_MS, async () => ctx.notifications.publish({ topic: 'recheck-streams' })),
+    sweep('audit index', AUDIT_INDEX_MS, () => indexAuditEntries(ctx)),
+    sweep('reports', REPORT_MS, () => rollUpReports(ctx)),
+    createWebhookDeliveryLoop(ctx),
+    createNotificationLoop(ctx),
+    createChannelPollLoop(ctx),
+    createNoticeLoop(ctx),
+    sweep('expired rows', CLEANUP_MS, () => deleteExpiredRows(ctx)),
+    sweep('unused files', DAY_MS, () => removeUnusedIncomingFiles(ctx)),
+    ...(retentionDays === null ? [] : [sweep('retention', RETENTION_MS, () => pruneOldLogs(ctx, retentionDays))]),
+    ...(taskRetentionDays === null ? [] : createTaskRetention(ctx, taskRetentionDays, sweep)),
+    ...(releaseSpace ? [sweep('free space', RETENTION_MS, (stopping) => releaseInSteps(releaseSpace, stopping))] : []),
+    ...(ctx.store.kind === 'postgres' ? [sweep('followers', FOLLOWER_POLL_MS, () => catchUpAllFollowers(ctx))] : []),
+  ]
+}
+
+/** Continues where the previous round ended. After all tasks were read it pauses, because some may have to be kept. */
+function createTaskRetention(ctx: Ctx, days: number, sweep: CreateSweep): Loop[] {
+  const { eventPartitions } = ctx.store
+  const { clock } = ctx.world
+  let after = ''
+  let pausedUntil = 0
+  const taskRetention = sweep('task retention', RETENTION_MS, async () => {
+    if (clock.now() < pausedUntil) return
+    after = await deleteOldTasks(ctx, days, after)
+    if (after === '') pausedUntil = clock.now() + TASK_RETENTION_PAUSE_MS
+  })
+  const dropEmpty = async () => eventPartitions?.dropEmpty(clock.now() - days * DAY_MS)
+  return [taskRetention, ...(eventPartitions ? [sweep('empty partitions', EMPTY_PARTITION_MS, dropEmpty)] : [])]
+}
+
+/** At most 5 MiB each time, so that the write-ahead log stays short and other transactions have their turn. */
+async function releaseInSteps(releaseSpace: () => Promise<boolean>, stopping: AbortSignal): Promise<void> {
+  for (let step = 0; step < MAX_RELEASE_STEPS && !stopping.aborted && (await releaseSpace()); step++);
+}
+
+const MAX_RELEASE_STEPS = 20
+
+/** Deletes credentials, keys, counters and deliveries that have expired, and files that nothing needs. */
+async function deleteExpiredRows(ctx: Ctx): Promise<void> {
+  const now = ctx.world.clock.now()
+  const yesterday = toIsoTime(now - DAY_MS)
+  await deleteExpiredCredentials(ctx)
+  await deleteOldSignedTokens(ctx)
+  await removeExpiredPortalAccess(ctx)
+  await deleteOldNotificationRows(ctx)
+  await removeExpiredMcpAccess(ctx)
+  await removeUnfinishedFiles(ctx)
+  if (ctx.config.retentionDays !== null) await removeUnusedFiles(ctx, ctx.config.retentionDays)
+  await deleteInBatches(ctx, (tx) => deleteIdempotencyKeysBefore(tx.db, yesterday, ROWS_PER_BATCH))
+  await inTx(ctx, (tx) => deleteOldPolicyCounters(tx.db, yesterday.slice(0, 10)))
+  await inTx(ctx, (tx) => deleteReplicasBefore(tx.db, { before: yesterday }))
+  await inTx(ctx, (tx) => deleteCommitMarksBefore(tx.db, { before: yesterday }))
+  await deleteInBatches(ctx, (tx) => deleteDeliveriesBefore(tx.db, toIsoTime(now - 7 * DAY_MS), ROWS_PER_BATCH))
+}

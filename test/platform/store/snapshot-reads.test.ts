@@ -1,0 +1,37 @@
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import { expect, onTestFinished, test } from 'vitest'
+import { openSqliteStore } from '../../../src/platform/store/sqlite/sqlite-store.ts'
+
+const MEGABYTE = 1024 * 1024
+
+test('the write-ahead log of SQLite stays small while one snapshot follows another', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'svc-snapshots-'))
+  const store = await openSqliteStore(dir, 'normal')
+  onTestFinished(async () => {
+    await store.close()
+    rmSync(dir, { recursive: true, force: true })
+  })
+  await store.transact((db) => sql`create table filler (at integer, bytes blob)`.execute(db).then(() => {}))
+  const write = (at: number) =>
+    store.transact((db) => sql`insert into filler values (${at}, randomblob(${MEGABYTE}))`.execute(db).then(() => {}))
+  const readWhile = (work: () => Promise<void>) =>
+    store.readSnapshot(async (db) => {
+      const { rows } = await sql<{ n: number }>`select count(*) as n from filler`.execute(db)
+      await work()
+      return rows[0]?.n
+    })
+  const counts: (number | undefined)[] = []
+  let next = readWhile(() => write(0))
+  for (let at = 1; at <= 60; at++) {
+    const current = next
+    // The next snapshot waits already, so that no write comes between the two.
+    next = readWhile(() => write(at))
+    counts.push(await current)
+  }
+  counts.push(await next)
+  expect(counts).toEqual(Array.from({ length: 61 }, (_, at) => at))
+  expect(statSync(join(dir, 'svc.db-wal')).size).toBeLessThan(24 * MEGABYTE)
+})
