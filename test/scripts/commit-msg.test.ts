@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 
-const HOOK = fileURLToPath(new URL('../../scripts/commit-msg', import.meta.url))
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const HOOK = join(ROOT, 'scripts/commit-msg')
 
 /** What the hook prints about the message; empty when it accepts it. */
 function checkMessage(message: string): string {
@@ -20,6 +21,7 @@ function checkMessage(message: string): string {
 
 test.each([
   'tasks: refuse a second decision',
+  'console, portal: say what waits',
   'workflow-cell: stop at the limit\n\nThe body says why.\n',
   `http: ${'é'.repeat(66)}`,
   'tasks: one line\n# a comment of git\n',
@@ -40,4 +42,16 @@ test.each([
   ['# only a comment\n', 'must not be empty'],
 ])('the commit message %j is refused: it %s', (message, problem) => {
   expect(checkMessage(message)).toContain(problem)
+})
+
+/** The last commit from before the messages were checked. */
+const UNCHECKED = '103c46cb5157'
+
+test('the messages of all commits have this form', ({ skip }) => {
+  const git = (...args: string[]) => spawnSync('git', args, { cwd: ROOT, encoding: 'utf8' })
+  if (git('cat-file', '-e', UNCHECKED).status !== 0) skip('the history of the project is not here')
+  const messages = git('log', '-z', '--no-merges', '--format=%B', `${UNCHECKED}..HEAD`)
+    .stdout.split('\0')
+    .filter(Boolean)
+  expect(messages.map(checkMessage).filter((problem) => problem !== '')).toEqual([])
 })
