@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
@@ -70,6 +70,29 @@ test('code, texts and docs contain no banned words', () => {
   for (const own of ['test/banned-words.ts', 'test/layout.test.ts']) texts.delete(own)
   expect(bannedWords(texts)).toEqual([])
 })
+
+test('docs/architecture.md says what is in every folder of an area', () => {
+  const page = readFileSync(join(ROOT, 'docs/architecture.md'), 'utf8')
+  const described = new Set([...page.matchAll(/^\| (`\w+\/[^|]+) \|/gm)].flatMap(([, cell = '']) => codeSpans(cell)))
+  const folders = Object.keys(AREAS).flatMap((area) => foldersOf(area).map((folder) => `${area}/${folder}`))
+  expect(folders.filter((folder) => !described.has(folder))).toEqual([])
+})
+
+test('docs/glossary.md names files that exist, and explains each word once', () => {
+  const page = readFileSync(join(ROOT, 'docs/glossary.md'), 'utf8')
+  const rows = [...page.matchAll(/^\| ([^|]+) \| [^|]+ \| (`[^|]+`) \|/gm)]
+  const words = rows.flatMap(([, cell = '']) => cell.split(', '))
+  expect(words.toSorted()).toEqual([...new Set(words)].toSorted())
+  expect(words).toEqual(
+    expect.arrayContaining(['thread', 'channel', 'client', 'case', 'message', 'notifier', 'record']),
+  )
+  const missing = rows
+    .flatMap(([, , files = '']) => codeSpans(files))
+    .filter((file) => !existsSync(join(ROOT, 'src', file)))
+  expect(missing).toEqual([])
+})
+
+const codeSpans = (cell: string): string[] => [...cell.matchAll(/`([^`]+)`/g)].map(([, text = '']) => text)
 
 describe('the checks of the layout', () => {
   test('a folder may import itself and folders before it', () => {
