@@ -22,7 +22,7 @@ from urllib.parse import quote
 
 import httpx
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 
 # Errors
