@@ -4,7 +4,12 @@ import { LANGUAGES } from '../../../src/customers/brand/rows.ts'
 import { chatNoticeMail, linkMail, noticeMail } from '../../../src/conversations/portal/mail-text.ts'
 import { startDueNotices } from '../../../src/conversations/portal/notices.ts'
 import { eachStore } from '../../app.ts'
-import { createAndGetId, inboundMail, openPortal, otherOrganisationSession } from '../../customers/channels/channel-app.ts'
+import {
+  createAndGetId,
+  inboundMail,
+  openPortal,
+  otherOrganisationSession,
+} from '../../customers/channels/channel-app.ts'
 import { openFakeUpstream, respondJson } from '../../fake-upstream.ts'
 import { headerOf, mailDueNotices, openPortalMailApp, type PortalMailApp } from './portal-mail.ts'
 
