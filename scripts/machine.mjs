@@ -52,7 +52,7 @@ const TOOLS = [
 ]
 
 /** Their tests are skipped where these cannot be installed or do not work. On a new Debian machine they need 180 MB. */
-const OPTIONAL_PACKAGES = ['runsc', 'podman', 'crun', 'strace', 'zsh', 'fish']
+const OPTIONAL_PACKAGES = ['runsc', 'strace', 'zsh', 'fish']
 
 /** Installs missing tools if this user may. Returns null, or a sentence about the tools that are still missing. */
 export function installTools() {

@@ -80,7 +80,7 @@ export const fullIsolation = (): SandboxIsolation => ({
   warnings: [],
 })
 
-export type SandboxKind = 'bwrap' | 'process' | 'runsc' | 'podman'
+export type SandboxKind = 'bwrap' | 'process' | 'runsc'
 
 /**
  * cgroup: the kernel limits the memory and the number of the processes of a cell together. process: it limits each

@@ -41,14 +41,9 @@ async function openDriver(
   hidden: string[],
   support: GroupSupport,
 ): Promise<SandboxDriver> {
-  switch (kind) {
-    case 'bwrap':
-      return (await import('./bwrap/bwrap-driver.ts')).bwrapDriver(hidden, support)
-    case 'runsc':
-      return (await import('./runsc/runsc-driver.ts')).runscDriver(hidden, support)
-    default:
-      return (await import('./podman/podman-driver.ts')).podmanDriver(hidden, support)
-  }
+  return kind === 'bwrap'
+    ? (await import('./bwrap/bwrap-driver.ts')).bwrapDriver(hidden, support)
+    : (await import('./runsc/runsc-driver.ts')).runscDriver(hidden, support)
 }
 
 function sandboxRemedy(kind: keyof typeof REMEDIES): string {
@@ -64,9 +59,6 @@ const REMEDIES = {
   runsc:
     'Install gVisor of December 2022 or newer and setpriv (apt-get install runsc util-linux), and allow user ' +
     'namespaces and ptrace',
-  podman:
-    'Install podman 4.3 or newer and crun 1.8 or newer (apt-get install podman crun). A service that is not root also ' +
-    'needs uidmap, a line for its user in /etc/subuid and in /etc/subgid, and a machine with cgroup v2 only',
 }
 
 function announceDriver(driver: SandboxDriver, log: SandboxLog): SandboxDriver {

@@ -42,7 +42,7 @@ export interface Config extends RoleSettings {
   sqliteSync: 'full' | 'normal'
   wedgesDir: string
   blueprintsDir: string
-  sandbox: 'auto' | 'bwrap' | 'runsc' | 'podman' | 'process'
+  sandbox: 'auto' | 'bwrap' | 'runsc' | 'process'
   founderApiKey: string | null
   openSignup: boolean
   /** Runs of one project that may wait for approvals in cells of their own, per replica. */
@@ -126,7 +126,7 @@ export function loadConfig(given: Variables, cwd = process.cwd()): Config {
     sqliteSync: choiceSetting(env, 'SVC_SQLITE_SYNC', ['full', 'normal']),
     wedgesDir: resolveWedgesDir(env, cwd),
     blueprintsDir: resolveBlueprintsDir(env, cwd),
-    sandbox: choiceSetting(env, 'SVC_SANDBOX', ['auto', 'bwrap', 'runsc', 'podman', 'process']),
+    sandbox: choiceSetting(env, 'SVC_SANDBOX', ['auto', 'bwrap', 'runsc', 'process']),
     founderApiKey: founderKeySetting(env),
     openSignup: booleanSetting(env, 'SVC_OPEN_SIGNUP'),
     ...role,

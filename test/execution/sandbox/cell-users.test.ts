@@ -4,14 +4,9 @@ import type { SandboxDriver } from '../../../src/execution/sandbox/driver.ts'
 import { runCell } from './run-cell.ts'
 import { tryDriver } from './usable-drivers.ts'
 
-/** podman separates users only if the service is root. */
-const kinds = process.getuid?.() === 0 ? (['bwrap', 'podman'] as const) : (['bwrap'] as const)
-
-for (const kind of kinds) {
-  const { driver, problem } = await tryDriver(kind)
-  if (driver) describe(kind, () => namespaceContract(driver))
-  else test.skip(`${kind} does not work on this machine: ${problem}`, () => {})
-}
+const { driver, problem } = await tryDriver('bwrap')
+if (driver) describe('bwrap', () => namespaceContract(driver))
+else test.skip(`bwrap does not work on this machine: ${problem}`, () => {})
 
 function namespaceContract(driver: SandboxDriver): void {
   test('a cell has users of its own, and its files make no program privileged', async () => {

@@ -24,13 +24,6 @@ const DIFFERENCES = {
     names: 'HOME,LANG,PWD,TZ',
     readable: [],
   },
-  podman: {
-    closed: 'done',
-    noSocket: 'EAFNOSUPPORT',
-    noRoute: 'ENETUNREACH',
-    names: 'HOME,HOSTNAME,LANG,TZ',
-    readable: [],
-  },
   // gVisor shows the environment and the addresses of the first process, but neither its memory nor its pipes.
   runsc: {
     closed: 'EACCES',

@@ -47,11 +47,6 @@ test.skipIf(mounted === undefined || process.getuid?.() !== 0)(
 
 /** Of this process. */
 function listCellFolders(): string[] {
-  const parent = cellTemporaryFolder()
-  const names = readdirSync(parent)
-  const podman = names
-    .filter((name) => name.startsWith(`svc-podman-${process.pid}-`))
-    .map((name) => join(name, 'cells'))
   const own = new RegExp(`^svc-(files|oci|cell)-${process.pid}-`)
-  return ['.', ...podman].flatMap((folder) => readdirSync(join(parent, folder)).filter((name) => own.test(name)))
+  return readdirSync(cellTemporaryFolder()).filter((name) => own.test(name))
 }

@@ -12,7 +12,7 @@ export interface DriverOnTrial {
 /** Starts each driver with a sandbox. Those that do not work here are named with the reason, and never bwrap. */
 export async function tryDrivers(): Promise<DriverOnTrial[]> {
   const trials = []
-  for (const kind of ['bwrap', 'runsc', 'podman'] as const) trials.push(await tryDriver(kind))
+  for (const kind of ['bwrap', 'runsc'] as const) trials.push(await tryDriver(kind))
   return trials
 }
 

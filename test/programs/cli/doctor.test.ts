@@ -57,8 +57,8 @@ describe('svc doctor', () => {
       ],
     })
     // Without ldd no driver can show the libraries of Node to a cell.
-    const broken = { code: 1, checks: [expect.stringMatching(/^sandbox fail: podman: the sandbox does not work/)] }
-    expect(await check({ SVC_SANDBOX: 'podman', PATH: '/nonexistent' })).toEqual(broken)
+    const broken = { code: 1, checks: [expect.stringMatching(/^sandbox fail: runsc: the sandbox does not work/)] }
+    expect(await check({ SVC_SANDBOX: 'runsc', PATH: '/nonexistent' })).toEqual(broken)
     // The service would start with a warning.
     expect(await check({ PATH: '/nonexistent' })).toEqual({
       code: 0,

@@ -1,4 +1,4 @@
-import { type LimitedCellSetup, limitedCommand } from '../cell-command.ts'
+import { type LimitedCellSetup, limitedCommand } from './limited-command.ts'
 import { CELL_LOADER, type CellMount, MEGABYTE, usesLoader } from '../cell-view.ts'
 import { cellEnvironment, cellMounts, cellWorkingDir } from '../cell-view.ts'
 import type { CellSpec } from '../driver.ts'

@@ -3,7 +3,7 @@ import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { bwrapArguments } from './bwrap-arguments.ts'
-import { createLimitedSetup } from '../cell-command.ts'
+import { createLimitedSetup } from './limited-command.ts'
 import { usesLoader } from '../cell-view.ts'
 import { type CellProcess, wrapCellProcess, type CellTermination, hasStdioPipes } from '../cell-process.ts'
 import type { SandboxDriver } from '../driver.ts'

@@ -7,22 +7,17 @@ import { PROCESS_NAME } from '../files-folder.ts'
 import { cellTemporaryFolder } from '../staging.ts'
 
 /** A folder for the root and the state of one cell. Only the user of the cell may enter it. */
-export function keepCellFolder(
-  user: CellUser | null,
-  resources: CellResources,
-  parent = cellTemporaryFolder(),
-): string {
-  const folder = mkdtempSync(join(parent, `svc-oci-${PROCESS_NAME}`))
+export function keepCellFolder(user: CellUser | null, resources: CellResources): string {
+  const folder = mkdtempSync(join(cellTemporaryFolder(), `svc-oci-${PROCESS_NAME}`))
   resources.keep(() => rmSync(folder, { recursive: true, force: true }))
   if (user) chownSync(folder, user.uid, user.gid)
   return folder
 }
 
-/** A root that contains nothing but links and the places at which the runtime mounts the files of the cell and its own. */
-export function createRootFolder(root: string, mounts: CellMount[], ownFiles: string[] = []): void {
+/** A root that contains nothing but links and the places at which gVisor mounts the files of the cell. */
+export function createRootFolder(root: string, mounts: CellMount[]): void {
   mkdirSync(root, { recursive: true })
   for (const folder of ['dev', 'etc', 'proc', 'run', 'sys', 'tmp']) mkdirSync(join(root, folder), { recursive: true })
-  for (const file of ownFiles) writeFileSync(join(root, file), '')
   for (const mount of mounts) {
     const path = join(root, mount.target)
     if (isBelowAnother(mount.target, mounts)) continue

@@ -58,7 +58,7 @@ export interface ServerCommands {
 }
 
 /** The values of SVC_SANDBOX. */
-export const SANDBOX_CHOICES = ['auto', 'bwrap', 'runsc', 'podman', 'process'] as const
+export const SANDBOX_CHOICES = ['auto', 'bwrap', 'runsc', 'process'] as const
 export type SandboxChoice = (typeof SANDBOX_CHOICES)[number]
 
 export interface SandboxTrial {

@@ -1,9 +1,9 @@
-import { type CellSetup, cellCommand, cellResourceLimits, createCellSetup } from './cell-view.ts'
-import type { CellSpec } from './driver.ts'
-import { findProgram, type HostProgram, inspectProgram } from './host-programs.ts'
-import type { Staging } from './staging.ts'
+import { type CellSetup, cellCommand, cellResourceLimits, createCellSetup } from '../cell-view.ts'
+import type { CellSpec } from '../driver.ts'
+import { findProgram, type HostProgram, inspectProgram } from '../host-programs.ts'
+import type { Staging } from '../staging.ts'
 
-/** For drivers that start the program of a cell with `prlimit`, which the cell therefore sees. */
+/** `prlimit` starts the program of a cell, so the cell sees it. */
 export interface LimitedCellSetup extends CellSetup {
   prlimit: HostProgram
 }
