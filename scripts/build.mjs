@@ -74,7 +74,13 @@ const bundles = [
       plugins: [englishOnly, firstUseBundles],
       // The launcher gives the service `require`, and no `import()`.
       supported: { 'dynamic-import': false },
-      external: ['@photostructure/sqlite', 'pg-native'],
+      // The compilers of Fastify are never loaded (createHttpServer).
+      external: [
+        '@photostructure/sqlite',
+        'pg-native',
+        '@fastify/ajv-compiler',
+        '@fastify/fast-json-stringify-compiler',
+      ],
       format: 'cjs',
       define: { 'import.meta.url': '__moduleUrl' },
       banner: { js: banner },
