@@ -23,7 +23,7 @@ export interface GatedRun {
   /** The requests that wait for a person. A run exists on one replica only, so the number is exact. */
   pendingRequests: Set<GatedRequest>
   /** What the run has stored as records, events and files. */
-  storedBytes: number
+  usage: { storedBytes: number }
   /** The run continues after the death of its replica even if it does not wait. */
   isResumable: boolean
   /** Stores the request with what another process needs to continue the run, in the transaction that asks. */

@@ -78,7 +78,7 @@ export async function askDecision(
   const earlier = run.takeEarlierApproval(request.key)
   if (earlier) return waitForDecision(ctx, run, earlier)
   // The event of the request contains the payload.
-  if (!countRunBytes(ctx.config, run, Buffer.byteLength(JSON.stringify(request.payload))))
+  if (!countRunBytes(ctx.config, run.usage, Buffer.byteLength(JSON.stringify(request.payload))))
     throw runStorageFull(ctx.config)
   try {
     const requested = await inDurableTx(ctx, (tx) => requestApproval(tx, run, request, alsoWrite), run.over.signal)

@@ -57,7 +57,7 @@ export function releaseCost(run: ModelRun, reserved: CostReservation): void {
   reserved.isReleased = true
   run.reservedMicros -= reserved.micros
   run.openCalls--
-  if (run.openCalls === 0) run.onIdle?.()
+  if (run.openCalls === 0) for (const resume of run.idleListeners.splice(0)) resume()
 }
 
 /** Ordinary text has about four bytes per token, dense text two; the provider adds text about the tools. */

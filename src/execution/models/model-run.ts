@@ -7,6 +7,9 @@ import type { ModelChoice } from './choose-model.ts'
 import { OutputItems } from './output-items.ts'
 import type { ToolLog } from './tool-log.ts'
 
+/** Why model calls are aborted. */
+export const RUN_IS_OVER = 'the run is over'
+
 /** What the model proxy knows about a run. The costs are for the ceiling only; the task row holds what was charged. */
 export interface ModelRun {
   taskId: string
@@ -34,8 +37,8 @@ export interface ModelRun {
   openCalls: number
   /** Counts of tokens: so far, and in progress. */
   tokenCounts: { asked: number; open: number }
-  /** Called when no call is in progress any more and all usage is charged. */
-  onIdle?: () => void
+  /** Each is called when no call is in progress any more and all usage is charged. */
+  idleListeners: (() => void)[]
   /** Stores all events of the agent so far. */
   flushLog: () => Promise<void>
   /** Aborted when no call may start or continue. */
@@ -52,8 +55,8 @@ export const newModelState = () => ({
   spentMicros: 0,
   reservedMicros: 0,
   openCalls: 0,
+  idleListeners: [],
   tokenCounts: { asked: 0, open: 0 },
-  flushLog: async () => {},
   failure: null,
 })
 
@@ -65,7 +68,7 @@ interface ModelFailure {
 /** Libraries of providers try again by themselves, but the proxy has already done that. */
 const DO_NOT_RETRY = { headers: { 'x-should-retry': 'false' } }
 
-/** Notes the failure in the run and returns the error response for the sandbox. */
+/** Stores the failure in the run and returns the error response for the sandbox. */
 export function noteModelFailure(run: ModelRun, message: string, status = 502): Problem {
   run.failure = { reason: 'model_failed', message: `model failed: ${message}` }
   return new Problem(status, message, DO_NOT_RETRY)
@@ -80,4 +83,13 @@ export function noteRefusedCall(run: ModelRun, message: string): void {
 export function noteCostExceeded(run: ModelRun, message: string): Problem {
   run.failure = { reason: 'cost_exceeded', message }
   return new Problem(402, message)
+}
+
+/** Aborts the model calls in progress and waits until their cost is stored. */
+export async function stopModelCalls(run: Pick<ModelRun, 'over' | 'openCalls' | 'idleListeners'>): Promise<void> {
+  // No call is in progress, and the agent cannot start one without valid tokens.
+  if (run.openCalls === 0) return
+  const idle = new Promise<void>((resolve) => run.idleListeners.push(resolve))
+  run.over.abort(RUN_IS_OVER)
+  await idle
 }

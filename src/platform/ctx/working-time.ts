@@ -7,14 +7,15 @@ export class WorkingTime {
   #waits = 0
   #works = 0
   #interrupted = 0
-  /** Called when the run starts to wait, because its slot is then free. */
-  onWait = () => {}
   #cancel = () => {}
   #onElapsed = () => {}
   readonly #clock: Clock
+  readonly #onWait: () => void
 
-  constructor(clock: Clock) {
+  /** `onWait` is called when the run starts to wait. */
+  constructor(clock: Clock, onWait: () => void = () => {}) {
     this.#clock = clock
+    this.#onWait = onWait
   }
 
   /** Resolves when this much working time has passed. */
@@ -84,7 +85,7 @@ export class WorkingTime {
     if (this.isWaiting === wasWaiting) return
     if (wasWaiting) return this.#run()
     this.#pause()
-    this.onWait()
+    this.#onWait()
   }
 
   #run(): void {

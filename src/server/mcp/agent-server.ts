@@ -56,9 +56,9 @@ function callPlane(
   gate: GateCheck | null,
 ): Promise<CompleteResponse> {
   const first = gate
-    ? { token: run.gateToken, method: 'POST', path: '/v1/internal/gate', body: { ...gate } }
+    ? { token: run.tokens.gate, method: 'POST', path: '/v1/internal/gate', body: { ...gate } }
     : undefined
-  const request = { token: run.taskToken, method, path: `/v1/internal/${path}`, body, first }
+  const request = { token: run.tokens.task, method, path: `/v1/internal/${path}`, body, first }
   return new Promise((resolve) => {
     const send = (part: PipeResponsePart) => {
       if ('status' in part) resolve(part)
@@ -75,7 +75,7 @@ function finish(run: TaskRun, input: JsonObject): MethodResult {
   const schema = outputSchemaOfRun(run)
   const errors = schema ? schemaErrors(schema, output) : []
   if (errors.length > 0) return toolError(toSentence(errors))
-  if (!run.finish(output)) return toolError('the task has its output already')
+  if (!run.ending.finish(output)) return toolError('the task has its output already')
   return toolResult({ finished: true })
 }
 

@@ -69,5 +69,5 @@ function tokenOf(request: FastifyRequest): string {
 
 /** The pipe already identifies the run; the token is required all the same. */
 function isTokenFor(route: SandboxRoute, run: TaskRun, token: string): boolean {
-  return token === (tokenKind(route) === 'gate' ? run.gateToken : run.taskToken)
+  return token === run.tokens[tokenKind(route)]
 }

@@ -109,6 +109,7 @@ export async function openModelProxy(env: Record<string, string>, more: Partial<
     files: [],
     maxCostMicros: 1_000_000,
     over,
+    flushLog: async () => {},
     ...newModelState(),
     ...more,
   }

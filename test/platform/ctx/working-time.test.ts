@@ -41,9 +41,8 @@ test.each<[string, Step[], boolean]>([
 })
 
 test('a run is waiting while it waits and does not work, and calls onWait at the start of each wait', async () => {
-  const time = new WorkingTime(new TestClock())
   let waits = 0
-  time.onWait = () => waits++
+  const time = new WorkingTime(new TestClock(), () => waits++)
   let endWait = () => {}
   const waited = time.whileWaiting(() => new Promise<void>((resolve) => (endWait = resolve)))
   expect([time.isWaiting, waits]).toEqual([true, 1])

@@ -9,6 +9,8 @@ import type { Ctx } from '../../../platform/ctx/ctx.ts'
 import type { ApprovalRow } from '../../../platform/store/tables.ts'
 import { type ActionResponse, revisionOrThrow } from './perform-approved-action.ts'
 import { askAndReply, findReplyOfRun } from './reply-calls.ts'
+import type { RunEnding } from '../session/run-ending.ts'
+import type { RunFacts } from '../session/run-facts.ts'
 import type { TaskRun } from '../session/task-run.ts'
 
 /** What the agent gets. The answer of a client is data that the service does not trust. */
@@ -27,9 +29,9 @@ export async function askPerson(
   question: QuestionRequest,
   key: string | null = null,
 ): Promise<PersonAnswer> {
-  const clientId = question.to === 'client' ? requireClient(run) : null
+  const clientId = question.to === 'client' ? requireClient(run.facts) : null
   const payload = toQuestionPreview(question)
-  await run.flushLog()
+  await run.log.flush()
   const sent = clientId === null ? null : await sendQuestion(ctx, run, question)
   if (sent?.revise === true)
     return { approval_id: sent.approval_id, answered: false, answer: null, note: sent.note ?? null }
@@ -42,10 +44,10 @@ export async function askPerson(
     connection: null,
     clientId,
   }
-  const approval = await askDecision(ctx, run, request, async (tx) => {
-    if (clientId !== null && !sent) await appendTaskMessage(tx, run.task, question.question.replaceAll('\0', ''))
+  const approval = await askDecision(ctx, run.gate, request, async (tx) => {
+    if (clientId !== null && !sent) await appendTaskMessage(tx, run.facts.task, question.question.replaceAll('\0', ''))
   })
-  return toPersonAnswer(run, approval)
+  return toPersonAnswer(run.ending, approval)
 }
 
 /**
@@ -53,7 +55,7 @@ export async function askPerson(
  * the thread itself, in the portal or in the widget.
  */
 async function sendQuestion(ctx: Ctx, run: TaskRun, question: QuestionRequest): Promise<ActionResponse | null> {
-  const route = await findReplyOfRun(ctx, run)
+  const route = await findReplyOfRun(ctx, run.facts)
   if (!route?.sentThrough) return null
   const options = (question.options ?? []).map((option, index) => `${index + 1}. ${option}`)
   const text = [question.question, ...(options.length > 0 ? [options.join('\n')] : [])].join('\n\n')
@@ -63,13 +65,13 @@ async function sendQuestion(ctx: Ctx, run: TaskRun, question: QuestionRequest): 
   return sent
 }
 
-function requireClient({ task }: TaskRun): string {
+function requireClient({ task }: RunFacts): string {
   if (task.client_id === null) throw badRequest("field 'to' must be 'team': the task has no client")
   return task.client_id
 }
 
 export function toPersonAnswer(
-  { over }: TaskRun,
+  { over }: RunEnding,
   { id: approval_id, status, edited, decided_by_kind }: ApprovalRow,
 ): PersonAnswer {
   if (status === 'approved' && edited) {

@@ -19,7 +19,7 @@ import {
 } from './perform-approved-action.ts'
 import { askAndReply, findCalledReply } from './reply-calls.ts'
 import { fileUserOf } from '../session/run-files.ts'
-import { noteAnswer } from '../resume/run-state.ts'
+import { recordAnswer } from '../resume/run-state.ts'
 import type { TaskRun } from '../session/task-run.ts'
 
 export interface ActionBody {
@@ -36,34 +36,34 @@ export interface ReadBody {
 /** An action with an outside effect: approved first, then sent once, exactly as approved. */
 export async function askAndAct(ctx: Ctx, run: TaskRun, capability: string, body: ActionBody): Promise<ActionResponse> {
   const act = async () => {
-    const route = await findCalledReply(ctx, run, capability)
+    const route = await findCalledReply(ctx, run.facts, capability)
     if (route) return askAndReply(ctx, run, route, body)
     const { approval, connection } = await askForAction(ctx, run, capability, body)
     return performApprovedAction(ctx, run, approval, connection)
   }
   const response = await act().catch(revisionOrThrow)
-  noteAnswer(run, response.approval_id)
+  recordAnswer(run, response.approval_id)
   return response
 }
 
 /** Asks for the approval of an action. A run that continues takes the approval that it waited for in another process. */
 async function askForAction(ctx: Ctx, run: TaskRun, capability: string, body: ActionBody) {
   const key = requestKey('action', capability, [body.connection ?? null, body.payload ?? {}])
-  const earlier = run.takeEarlierApproval(key)
+  const earlier = run.stored.takeEarlierApproval(key)
   if (earlier) {
-    const connection = pickApprovedConnection(ctx, run, earlier)
-    const approval = await waitForApproval(ctx, run, earlier)
+    const connection = pickApprovedConnection(ctx, run.facts, earlier)
+    const approval = await waitForApproval(ctx, run.gate, earlier)
     return { approval, connection }
   }
-  const connection = pickConnection(run.grant, capability, body.connection)
+  const connection = pickConnection(run.facts.grant, capability, body.connection)
   requireExecutor(ctx, connection.kind, 'act')
-  await run.flushLog()
-  const given = await resolvePayloadFiles(ctx.db, fileUserOf(run), body.payload ?? {})
-  const action = { capability, payload: given, runSignal: run.over.signal }
+  await run.log.flush()
+  const given = await resolvePayloadFiles(ctx.db, fileUserOf(run.facts), body.payload ?? {})
+  const action = { capability, payload: given, runSignal: run.ending.over.signal }
   const { payload, tool } = await run.workingTime.whileWorking(() => prepareAction(ctx, connection, action))
   const asked = { payload, connection, tool: tool && toActionTool(tool) }
   const request = { key, action: capability, path: 'action', risk: 'high', ...asked } as const
-  return { approval: await askApproval(ctx, run, request), connection }
+  return { approval: await askApproval(ctx, run.gate, request), connection }
 }
 
 /** Reads through a connection. Every read counts, and is audited. */
@@ -73,13 +73,14 @@ export async function executeRead(
   capability: string,
   read: ReadBody,
 ): Promise<ConnectionReadResult> {
-  const connection = pickConnection(run.grant, capability, read.connection)
+  const { facts, usage } = run
+  const connection = pickConnection(facts.grant, capability, read.connection)
   if (listFileReferences(read.arguments ?? {}).length > 0) throw badRequest('a read cannot send files: use an action')
-  if (run.readCount >= ctx.config.readMaxPerTask)
+  if (usage.readCount >= ctx.config.readMaxPerTask)
     throw tooManyRequests(`more than ${ctx.config.readMaxPerTask} reads in one task`, 60)
-  run.readCount++
-  const askPerson = run.askForServer(`read ${run.readCount}`, connection)
-  const clientId = run.task.client_id
+  usage.readCount++
+  const askPerson = run.gate.askForServer(`read ${usage.readCount}`, connection)
+  const clientId = facts.task.client_id
   const request = { capability, path: read.path ?? null, arguments: read.arguments ?? {}, clientId, askPerson }
   const result = await run.workingTime
     .whileWorking(() => readThroughConnection(ctx, connection, request))
@@ -88,8 +89,8 @@ export async function executeRead(
   const outcome = result instanceof Problem ? { status: null, error: result.message } : { status: result.status }
   const entry = { capability, ...outcome }
   const writeAudit = (tx: Tx) =>
-    appendAuditEntry(tx, run.projectId, { kind: 'task', id: run.taskId }, 'read.executed', connection.id, entry)
-  await inDurableTx(ctx, writeAudit, run.over.signal)
+    appendAuditEntry(tx, facts.projectId, { kind: 'task', id: facts.taskId }, 'read.executed', connection.id, entry)
+  await inDurableTx(ctx, writeAudit, run.ending.over.signal)
   if (result instanceof Problem) throw result
   return result
 }

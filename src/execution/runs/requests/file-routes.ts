@@ -25,8 +25,8 @@ export const runFileRoutes = nameRoutes({
       const { name, content_type: contentType, content } = body
       if (!/^[A-Za-z0-9+/]*={0,2}$/.test(content)) throw badRequest("field 'content' must be base64")
       const bytes = Buffer.from(content, 'base64')
-      if (!countRunBytes(ctx.config, run, bytes.length)) throw runStorageFull(ctx.config)
-      const owner = { projectId: run.projectId, clientId: run.task.client_id, actor: actorOf(run) }
+      if (!countRunBytes(ctx.config, run.usage, bytes.length)) throw runStorageFull(ctx.config)
+      const owner = { projectId: run.facts.projectId, clientId: run.facts.task.client_id, actor: actorOf(run.facts) }
       const store = () => storeFile(ctx, owner, { name, contentType }, toAsync(bytes))
       return new HttpResponse(201, toFileView(await run.workingTime.whileWorking(store)))
     },

@@ -1,5 +1,5 @@
 import type { WedgeManifest } from '../../../platform/contract/wedge/wedge-manifest.ts'
-import type { TaskRun } from '../session/task-run.ts'
+import type { RunFacts } from '../session/run-facts.ts'
 
 /** Parts of tool names that always need the gate. */
 const GATE_PATTERNS = ['send', 'charge', 'refund', 'book', 'delete', 'pay', 'transfer', 'purchase', 'publish', 'submit']
@@ -10,7 +10,7 @@ export function listGatePatterns(manifest: WedgeManifest): string[] {
   return [...GATE_PATTERNS, ...required.map(({ action }) => action.toLowerCase())]
 }
 
-export function matchesGate(run: Pick<TaskRun, 'gatePatterns'>, tool: string): boolean {
+export function matchesGate({ gatePatterns }: Pick<RunFacts, 'gatePatterns'>, tool: string): boolean {
   const name = tool.toLowerCase()
-  return run.gatePatterns.some((pattern) => name.includes(pattern))
+  return gatePatterns.some((pattern) => name.includes(pattern))
 }

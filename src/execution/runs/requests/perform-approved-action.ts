@@ -10,12 +10,13 @@ import type { Connection } from '../../../connections/connection/rows.ts'
 import type { ActionResult } from '../../../connections/actions/send-action.ts'
 import type { Ctx, Tx } from '../../../platform/ctx/ctx.ts'
 import type { ApprovalRow } from '../../../platform/store/tables.ts'
-import { noteAnswer } from '../resume/run-state.ts'
+import { recordAnswer } from '../resume/run-state.ts'
+import type { RunFacts } from '../session/run-facts.ts'
 import type { TaskRun } from '../session/task-run.ts'
 
 /** The connection of an approval that an earlier process of the run asked for. */
-export function pickApprovedConnection(ctx: Ctx, run: TaskRun, approval: ApprovalRow): Connection {
-  const connection = pickConnection(run.grant, approval.action, approval.connection ?? undefined)
+export function pickApprovedConnection(ctx: Ctx, { grant }: RunFacts, approval: ApprovalRow): Connection {
+  const connection = pickConnection(grant, approval.action, approval.connection ?? undefined)
   requireExecutor(ctx, connection.kind, 'act')
   // The approval is for one connection, and another one may have its name by now.
   if (approval.connection_id !== connection.id) throw notFound('connection')
@@ -35,15 +36,15 @@ export function revisionOrThrow(error: unknown): ActionResponse {
 }
 
 /** The agent gets the note as the answer of the tool gate. */
-export const noteRevision = (run: TaskRun) => (error: unknown) => {
-  if (error instanceof RevisionRequested) noteAnswer(run, error.approvalId)
+export const recordRevision = (run: Pick<TaskRun, 'stored' | 'log'>) => (error: unknown) => {
+  if (error instanceof RevisionRequested) recordAnswer(run, error.approvalId)
   throw error
 }
 
 /** Sends an approved action once and returns what the agent is told about it. */
 export async function performApprovedAction(
   ctx: Ctx,
-  run: TaskRun,
+  { facts, gate }: Pick<TaskRun, 'facts' | 'gate'>,
   approval: ApprovalRow,
   connection: Connection,
 ): Promise<ActionResponse> {
@@ -51,9 +52,9 @@ export async function performApprovedAction(
   const payload = approvedPayload(approval)
   const mail = connection.kind === 'email' ? parseSentMail(payload) : null
   const onOutcome = async (tx: Tx, { ok }: ActionResult) => {
-    if (ok && mail) await recordSentMail(tx, run.task, mail)
+    if (ok && mail) await recordSentMail(tx, facts.task, mail)
   }
-  const { ok, status, result, error } = await performAction(ctx, { run, approval, connection, onOutcome })
+  const { ok, status, result, error } = await performAction(ctx, { run: gate, approval, connection, onOutcome })
   const edited = approval.edited !== null
   return { ok, status, result, payload, edited, approval_id: approval.id, ...(error !== null && { error }) }
 }

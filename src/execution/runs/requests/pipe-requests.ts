@@ -18,7 +18,7 @@ export function createPipeRequestHandler(
   let open = 0
   return (request, length) => {
     const caller: PipeCaller = {
-      send: (part) => cell.reply(run.cellRunId, request.ask, part),
+      send: (part) => cell.reply(run.facts.cellRunId, request.ask, part),
       whenDrained: (call) => cell.whenDrained(call),
     }
     const refused = refuseRequest(open, length, request)

@@ -1,7 +1,7 @@
 import { QuestionRequest } from '../../../approvals/requests/question.ts'
 import { nameRoutes } from '../../../platform/http/route.ts'
 import { askPerson } from './ask-person.ts'
-import { noteAnswer } from '../resume/run-state.ts'
+import { recordAnswer } from '../resume/run-state.ts'
 import { sandboxRoute } from './sandbox-routes.ts'
 import { PersonAnswerView } from './view.ts'
 
@@ -13,7 +13,7 @@ export const questionRoutes = nameRoutes({
     responses: { 200: PersonAnswerView },
     async handle({ ctx, scope: run, body }) {
       const answer = await askPerson(ctx, run, body)
-      noteAnswer(run, answer.approval_id)
+      recordAnswer(run, answer.approval_id)
       return answer
     },
   }),

@@ -11,7 +11,11 @@ import type { TaskRun } from '../session/task-run.ts'
 
 const JSON_RESPONSE = { 200: jsonObject }
 
-const recordScopeOf = (run: TaskRun) => ({ projectId: run.projectId, wedge: run.wedge.slug, actor: actorOf(run) })
+const recordScopeOf = ({ facts }: TaskRun) => ({
+  projectId: facts.projectId,
+  wedge: facts.wedge.slug,
+  actor: actorOf(facts),
+})
 
 /** The records of the wedge and the case of the task, for its agent. */
 export const agentRecordRoutes = nameRoutes({
@@ -35,7 +39,7 @@ export const agentRecordRoutes = nameRoutes({
     body: z.object({ value: jsonValue, version: z.number().int().optional() }),
     responses: { 200: jsonObject, 201: jsonObject },
     async handle({ ctx, scope, params, body }) {
-      if (!countRunBytes(ctx.config, scope, Buffer.byteLength(JSON.stringify(body.value))))
+      if (!countRunBytes(ctx.config, scope.usage, Buffer.byteLength(JSON.stringify(body.value))))
         throw runStorageFull(ctx.config)
       const { record, isNew } = await agentRecords.put(
         ctx,
@@ -60,13 +64,13 @@ export const agentRecordRoutes = nameRoutes({
   getAgentCase: sandboxRoute('GET', '/v1/internal/case', {
     summary: "Read the task's case",
     responses: JSON_RESPONSE,
-    handle: ({ ctx, scope }) => readCaseForAgent(ctx, scope.task.case_id),
+    handle: ({ ctx, scope }) => readCaseForAgent(ctx, scope.facts.task.case_id),
   }),
 
   updateAgentCase: sandboxRoute('PUT', '/v1/internal/case', {
     summary: "Update the task's case",
     body: CaseChange,
     responses: JSON_RESPONSE,
-    handle: ({ ctx, scope, body }) => changeCaseByAgent(ctx, scope.task.case_id, body, actorOf(scope)),
+    handle: ({ ctx, scope, body }) => changeCaseByAgent(ctx, scope.facts.task.case_id, body, actorOf(scope.facts)),
   }),
 })

@@ -30,27 +30,25 @@ import type { ApprovalRow } from '../../../platform/store/tables.ts'
 import type { ActionBody } from './connection-calls.ts'
 import { matchesGate } from './gate-patterns.ts'
 import type { ActionResponse } from './perform-approved-action.ts'
+import type { RunFacts } from '../session/run-facts.ts'
 import type { TaskRun } from '../session/task-run.ts'
 
 /** The way back to the client of the run's thread. Null: answers are shown in the thread without an approval. */
-export async function findReplyOfRun(
-  ctx: Pick<Ctx, 'db'>,
-  run: Pick<TaskRun, 'task' | 'wedge' | 'gatePatterns'>,
-): Promise<ReplyRoute | null> {
-  const { task, wedge } = run
+export async function findReplyOfRun(ctx: Pick<Ctx, 'db'>, facts: RunFacts): Promise<ReplyRoute | null> {
+  const { task, wedge } = facts
   if (task.thread_id === null) return null
-  const isApprovalRequired = requiresReplyApproval(wedge.manifest) || listGatedReplySteps(run).length > 0
+  const isApprovalRequired = requiresReplyApproval(wedge.manifest) || listGatedReplySteps(facts).length > 0
   return findReplyRoute(ctx.db, task.thread_id, { isApprovalRequired })
 }
 
 /** The steps in which the run would ask for the reply, if the reply itself needed no approval. */
-export const listGatedReplySteps = (run: Pick<TaskRun, 'wedge' | 'gatePatterns'>): string[] =>
-  listReplySteps(run.wedge.manifest).filter((step) => matchesGate(run, step))
+export const listGatedReplySteps = (facts: RunFacts): string[] =>
+  listReplySteps(facts.wedge.manifest).filter((step) => matchesGate(facts, step))
 
 /** The route of the run, if the capability means its reply. Capabilities ignore case, like policy rules. */
-export async function findCalledReply(ctx: Ctx, run: TaskRun, capability: string): Promise<ReplyRoute | null> {
-  if (run.task.thread_id === null || !/:reply$/i.test(capability)) return null
-  const route = await findReplyOfRun(ctx, run)
+export async function findCalledReply(ctx: Ctx, facts: RunFacts, capability: string): Promise<ReplyRoute | null> {
+  if (facts.task.thread_id === null || !/:reply$/i.test(capability)) return null
+  const route = await findReplyOfRun(ctx, facts)
   return route && isReplyOfRoute(route, capability) ? route : null
 }
 
@@ -65,16 +63,16 @@ export async function askAndReply(
   { connection, payload = {} }: ActionBody,
 ): Promise<ActionResponse> {
   const key = requestKey('action', route.capability, [connection ?? null, payload])
-  const earlier = run.takeEarlierApproval(key)
+  const earlier = run.stored.takeEarlierApproval(key)
   if (earlier) {
-    const approval = await waitForApproval(ctx, run, earlier)
+    const approval = await waitForApproval(ctx, run.gate, earlier)
     return performReply(ctx, run, route, approval)
   }
   const draft = parseDraft(payload)
-  const sent = await findSentReply(ctx, run, route, draft.text)
+  const sent = await findSentReply(ctx, run.facts, route, draft.text)
   if (sent) return { ...sent, payload, edited: false }
-  await run.flushLog()
-  const files = await requireUsableFiles(ctx.db, fileScopeOf(run), draft.fileIds)
+  await run.log.flush()
+  const files = await requireUsableFiles(ctx.db, fileScopeOf(run.facts), draft.fileIds)
   const composed = await composeReply(ctx.db, route, draft.text, files)
   const request: GatedRequest = {
     key,
@@ -86,7 +84,7 @@ export async function askAndReply(
     tool: { phrase: await describeReply(ctx, route), amount: null },
     threadId: route.thread.id,
   }
-  const approval = await askApproval(ctx, run, request)
+  const approval = await askApproval(ctx, run.gate, request)
   return performReply(ctx, run, route, approval)
 }
 
@@ -110,7 +108,7 @@ export async function describeShownReply(
   return `Reply to ${name} in the ${place}`
 }
 
-const fileScopeOf = ({ projectId, task }: TaskRun) => ({ projectId, clientId: task.client_id })
+const fileScopeOf = ({ projectId, task }: RunFacts) => ({ projectId, clientId: task.client_id })
 
 function parseDraft(payload: Json): { text: string; fileIds: string[] } {
   if (!isJsonObject(payload) || typeof payload.text !== 'string' || payload.text.trim() === '')
@@ -122,7 +120,7 @@ function parseDraft(payload: Json): { text: string; fileIds: string[] } {
 }
 
 /** The result of an earlier reply or mail of this task with the same text, whether it was delivered or not. */
-async function findSentReply(ctx: Ctx, { taskId, task }: TaskRun, { thread }: ReplyRoute, text: string) {
+async function findSentReply(ctx: Ctx, { taskId, task }: RunFacts, { thread }: ReplyRoute, text: string) {
   const sent = await listMessagesSentByTask(ctx.db, { thread_id: thread.id, task_id: taskId })
   const same = sent.find(({ body, delivery }) => delivery !== null && body.trim() === text.trim())
   if (!same) {
@@ -140,11 +138,11 @@ async function performReply(ctx: Ctx, run: TaskRun, route: ReplyRoute, approval:
   const messageId = messageIdOfEffect(approval.id)
   const { send, externalId } = createReplySender(route)
   const sent = await performAction(ctx, {
-    run,
+    run: run.gate,
     approval,
     connection: route.sentThrough,
     send,
-    onClaim: (tx) => showSendingReply(tx, run, route, messageId, payload),
+    onClaim: (tx) => showSendingReply(tx, run.facts, route, messageId, payload),
     onOutcome: (tx, result) => recordReplyDelivery(tx, messageId, result, externalId()),
   })
   const { ok, status, result, error } = sent
@@ -153,13 +151,13 @@ async function performReply(ctx: Ctx, run: TaskRun, route: ReplyRoute, approval:
 }
 
 /** The message exists already if an earlier process of the run has sent it with an outcome that is not known. */
-async function showSendingReply(tx: Tx, run: TaskRun, route: ReplyRoute, id: string, payload: Json): Promise<void> {
+async function showSendingReply(tx: Tx, facts: RunFacts, route: ReplyRoute, id: string, payload: Json): Promise<void> {
   const again = { id, delivery: 'sending', delivery_error: null, external_id: null } as const
   const [earlier] = await updateMessageDelivery(tx.db, again)
   if (earlier) return
   const [position] = await updateThreadPosition(tx.db, { id: route.thread.id, now: isoNow(tx) })
   if (!position) return
-  const files = await requireUsableFiles(tx.db, fileScopeOf(run), listPayloadFiles(payload))
+  const files = await requireUsableFiles(tx.db, fileScopeOf(facts), listPayloadFiles(payload))
   const fileIds = files.map((file) => file.id)
-  await insertSendingReply(tx, position, { id, body: replyText(payload), fileIds, task_id: run.taskId, author: null })
+  await insertSendingReply(tx, position, { id, body: replyText(payload), fileIds, task_id: facts.taskId, author: null })
 }

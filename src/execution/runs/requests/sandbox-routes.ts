@@ -25,9 +25,10 @@ import { listModels, postToModel } from '../../models/model-endpoints.ts'
 import type { WorkflowRunner } from '../../workflows/workflow-runner.ts'
 import { askAndAct, executeRead } from './connection-calls.ts'
 import { matchesGate } from './gate-patterns.ts'
-import { noteRevision } from './perform-approved-action.ts'
+import { recordRevision } from './perform-approved-action.ts'
 import { findReplyOfRun } from './reply-calls.ts'
-import { noteAnswer } from '../resume/run-state.ts'
+import { recordAnswer } from '../resume/run-state.ts'
+import type { RunFacts } from '../session/run-facts.ts'
 import type { TaskRun } from '../session/task-run.ts'
 import { GateDecisionView, WorkflowResultView } from './view.ts'
 
@@ -73,7 +74,7 @@ export const refusedReads = (['PUT', 'PATCH', 'DELETE'] as const).map((method) =
   }),
 )
 
-export const actorOf = (run: TaskRun): Actor => ({ kind: 'task', id: run.taskId })
+export const actorOf = ({ taskId }: RunFacts): Actor => ({ kind: 'task', id: taskId })
 
 /** Runs a workflow of the wedge. The harness checks its name at the tool gate before it calls this route. */
 export const workflowRoutes = (workflows: WorkflowRunner) =>
@@ -84,8 +85,8 @@ export const workflowRoutes = (workflows: WorkflowRunner) =>
       responses: { 200: WorkflowResultView },
       async handle({ scope: run, params, body }) {
         const { args = {} } = body
-        const { wedge, projectId, over, workingTime } = run
-        const call = () => workflows.call(wedge, projectId, params.name ?? '', args, over.signal)
+        const { facts, ending, workingTime } = run
+        const call = () => workflows.call(facts.wedge, facts.projectId, params.name ?? '', args, ending.over.signal)
         return { result: await workingTime.whileWorking(call) }
       },
     }),
@@ -102,20 +103,21 @@ export const sandboxRoutes = nameRoutes({
     responses: { 200: GateDecisionView },
     async handle({ ctx, scope: run, body }) {
       const { tool, input: payload = null } = body
-      if (!matchesGate(run, tool)) return { decision: 'allowed' }
+      const { facts, stored, log, ending, gate } = run
+      if (!matchesGate(facts, tool)) return { decision: 'allowed' }
       const key = requestKey('tool', tool, payload)
-      const earlier = run.takeEarlierApproval(key)
-      await run.flushLog()
-      if (!earlier && (await isApprovedAsReply(ctx, run, tool))) {
+      const earlier = stored.takeEarlierApproval(key)
+      await log.flush()
+      if (!earlier && (await isApprovedAsReply(ctx, facts, tool))) {
         const text = `The reply needs an approval before it goes out, so ${tool} needs none`
         const left: NewEvent = { type: 'progress', data: { text, state: 'approval_left_out' } }
-        await inDurableTx(ctx, (tx) => appendEvents(tx, run, [left]), run.over.signal)
+        await inDurableTx(ctx, (tx) => appendEvents(tx, facts, [left]), ending.over.signal)
         return { decision: 'allowed' }
       }
-      const request = { key, action: tool, payload, path: 'tool', risk: riskOf(run, tool), connection: null } as const
-      const asked = earlier ? waitForApproval(ctx, run, earlier) : askApproval(ctx, run, request)
-      const approval = await asked.catch(noteRevision(run))
-      noteAnswer(run, approval.id)
+      const request = { key, action: tool, payload, path: 'tool', risk: riskOf(facts, tool), connection: null } as const
+      const asked = earlier ? waitForApproval(ctx, gate, earlier) : askApproval(ctx, gate, request)
+      const approval = await asked.catch(recordRevision(run))
+      recordAnswer(run, approval.id)
       return { decision: approval.status }
     },
   }),
@@ -172,16 +174,17 @@ export const sandboxRoutes = nameRoutes({
     responses: JSON_RESPONSE,
     async handle({ ctx, scope: run, body }) {
       if (body.question.trim() === '') throw badRequest("field 'question' must not be blank")
-      if (run.gapCount >= MAX_GAPS_PER_TASK)
+      const { facts, usage, log } = run
+      if (usage.gapCount >= MAX_GAPS_PER_TASK)
         throw tooManyRequests(`more than ${MAX_GAPS_PER_TASK} gaps in one task`, 60)
-      run.gapCount++
-      await run.flushLog()
+      usage.gapCount++
+      await log.flush()
       return inTx(ctx, async (tx) => {
-        const { projectId, taskId, wedge } = run
+        const { projectId, taskId, wedge } = facts
         const gap = await reportKnowledgeGap(tx, { projectId, taskId, wedge: wedge.slug, ...body })
-        await appendEvents(tx, run, [{ type: 'progress', data: { text: `Missing knowledge: ${body.question}` } }])
+        await appendEvents(tx, facts, [{ type: 'progress', data: { text: `Missing knowledge: ${body.question}` } }])
         const entry = { wedge: wedge.slug, asked: gap.asked }
-        await appendAuditEntry(tx, projectId, actorOf(run), 'intake.asked', gap.question_id, entry)
+        await appendAuditEntry(tx, projectId, actorOf(facts), 'intake.asked', gap.question_id, entry)
         return { ok: true, question_id: gap.question_id }
       })
     },
@@ -189,8 +192,8 @@ export const sandboxRoutes = nameRoutes({
 })
 
 /** The client gets the text only as the reply, which a person or a rule approves as it is sent. */
-const isApprovedAsReply = async (ctx: Ctx, run: TaskRun, tool: string): Promise<boolean> =>
-  listReplySteps(run.wedge.manifest).includes(tool.toLowerCase()) && (await findReplyOfRun(ctx, run)) !== null
+const isApprovedAsReply = async (ctx: Ctx, facts: RunFacts, tool: string): Promise<boolean> =>
+  listReplySteps(facts.wedge.manifest).includes(tool.toLowerCase()) && (await findReplyOfRun(ctx, facts)) !== null
 
 /** The risk that the wedge declares for the tool. */
-const riskOf = (run: TaskRun, tool: string) => matchApprovals(run.wedge.manifest, tool)[0]?.risk ?? 'medium'
+const riskOf = ({ wedge }: RunFacts, tool: string) => matchApprovals(wedge.manifest, tool)[0]?.risk ?? 'medium'

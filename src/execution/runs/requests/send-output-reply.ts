@@ -4,7 +4,8 @@ import { Problem } from '../../../platform/base/problem.ts'
 import { replyText } from '../../../customers/channels/reply-route.ts'
 import { type Ctx, inDurableTx } from '../../../platform/ctx/ctx.ts'
 import { appendEvents } from '../../../work/events/append-events.ts'
-import type { RunEnd, RunOutcome } from '../session/agent-session.ts'
+import type { RunOutcome } from '../session/agent-session.ts'
+import type { RunEnd } from '../session/run-ending.ts'
 import { isValidOutput } from '../session/finish-run.ts'
 import { type ActionResponse, revisionOrThrow } from './perform-approved-action.ts'
 import { askAndReply, findReplyOfRun } from './reply-calls.ts'
@@ -25,8 +26,7 @@ export async function sendOutputReply(ctx: Ctx, run: TaskRun, outcome: RunOutcom
   if (!ask) return outcome
   const { events, entries } = outcome.unwritten
   // What the agent did comes before the request in the log.
-  if (events.length > 0) await inDurableTx(ctx, (tx) => appendEvents(tx, run, events), run.over.signal)
-  run.flushLog = async () => {}
+  if (events.length > 0) await inDurableTx(ctx, (tx) => appendEvents(tx, run.facts, events), run.ending.over.signal)
   const replied = await ask()
     .catch(revisionOrThrow)
     .then((response) => toEnd(output, response))
@@ -36,9 +36,9 @@ export async function sendOutputReply(ctx: Ctx, run: TaskRun, outcome: RunOutcom
 
 /** How the reply is asked for; null if it is shown without an approval. */
 async function findRequest(ctx: Ctx, run: TaskRun, text: string): Promise<(() => Promise<ActionResponse>) | null> {
-  const route = await findReplyOfRun(ctx, run)
+  const route = await findReplyOfRun(ctx, run.facts)
   if (route) return () => askAndReply(ctx, run, route, { payload: { text } })
-  return (await needsApprovalToShow(ctx, run, text)) ? () => askToShow(ctx, run, text) : null
+  return (await needsApprovalToShow(ctx, run.facts, text)) ? () => askToShow(ctx, run, text) : null
 }
 
 function toEnd(output: JsonObject, sent: ActionResponse): RunEnd {

@@ -18,8 +18,8 @@ export const agentSkillRoutes = nameRoutes({
       offset: z.coerce.number().int().min(0).default(0),
     }),
     responses: { 200: SkillFileView },
-    async handle({ scope: { wedge, type }, params, query: { path, offset } }) {
-      const skill = skillFoldersForTaskType(wedge, type).find(({ name }) => name === params.skill)
+    async handle({ scope: { facts }, params, query: { path, offset } }) {
+      const skill = skillFoldersForTaskType(facts.wedge, facts.type).find(({ name }) => name === params.skill)
       if (!skill) throw notFound('skill')
       const file = skill.files.find((one) => one.path === path.replace(/^\.\//, ''))
       if (!file) throw notFound(`file in this skill; it has ${skill.files.map((one) => one.path).join(', ')}`)

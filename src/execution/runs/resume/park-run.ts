@@ -8,48 +8,34 @@ import type { RunStateRow } from '../../../platform/store/tables.ts'
 import { lockTask } from '../../../work/tasks/rows.ts'
 import { canExecuteCode, toolsOfTask } from '../../../work/tasks/tools.ts'
 import { parseTaskTools } from '../../../work/tasks/view.ts'
-import { canContinueElsewhere } from './run-state.ts'
+import type { RunFacts } from '../session/run-facts.ts'
+import { endRun } from '../session/run-ending.ts'
 import type { TaskRun } from '../session/task-run.ts'
+import { Parking } from './parking.ts'
 
-/**
- * Lets a run leave its cell when it has waited for SVC_PARK_AFTER_S: it then costs a row, no process and no slot. A quick
- * decision finds the run still in its cell. A run with files stays, because its files would be lost, and so
- * does one whose server waits for an answer.
- */
-export function parkAfterWaiting(ctx: Ctx, run: TaskRun): void {
-  let cancel: (() => void) | null = null
-  const startTimer = (isWaitingFor: () => boolean, seconds: number) => {
-    cancel = ctx.world.clock.after(seconds * 1000, () => {
-      if (!isWaitingFor()) return
-      // The agent may do other work while it waits.
-      if (!canLeaveCell(run)) return startTimer(isWaitingFor, Math.max(1, seconds))
-      parkRun(ctx, run).catch((err) => ctx.world.log.warn({ err, task: run.taskId }, 'run could not be parked'))
-    })
-  }
-  run.onWaiting = (approvalId) => {
-    cancel?.()
-    const isOpen = () =>
-      run.stored.requests.some(({ approval_id, is_answered }) => approval_id === approvalId && !is_answered)
-    startTimer(isOpen, ctx.config.parkAfterS)
-  }
-  void run.over.whenAborted.then(() => cancel?.())
+/** When the run leaves its cell. A run with files stays, because its files would be lost. */
+export function createParking(
+  ctx: Ctx,
+  run: Pick<TaskRun, 'facts' | 'stored' | 'workingTime' | 'ending' | 'log' | 'model'>,
+): Parking {
+  const { facts, stored, workingTime, ending } = run
+  const parking = new Parking(ctx.world.clock, ctx.config.parkAfterS, {
+    canLeaveCell: () => workingTime.isWaiting && stored.canContinueElsewhere(facts.cellKind) && !hasFiles(facts),
+    leaveCell: () =>
+      void parkRun(ctx, run).catch((err) => ctx.world.log.warn({ err, task: facts.taskId }, 'run could not be parked')),
+  })
+  void ending.over.whenAborted.then(() => parking.stopTimer())
+  return parking
 }
 
-const canLeaveCell = (run: TaskRun): boolean =>
-  run.workingTime.isWaiting &&
-  run.openServerQuestions === 0 &&
-  canContinueElsewhere(run) &&
-  !hasFiles(run) &&
-  !run.hasUnstoredFiles
-
 /** Releases the task of a waiting run and ends the run. The run goes on here if the decision came first. */
-export async function parkRun(ctx: Ctx, run: TaskRun): Promise<void> {
-  await run.flushLog()
-  if (await inDurableTx(ctx, (tx) => releaseWaitingTask(tx, run), run.over.signal)) run.end('parked')
+async function parkRun(ctx: Ctx, run: Pick<TaskRun, 'facts' | 'ending' | 'log' | 'model'>): Promise<void> {
+  await run.log.flush()
+  if (await inDurableTx(ctx, (tx) => releaseWaitingTask(tx, run.facts), run.ending.over.signal)) endRun(run, 'parked')
 }
 
 /** The agent can write files, which exist only in its cell. */
-export const hasFiles = ({ task, wedge, cellKind }: TaskRun): boolean => {
+export const hasFiles = ({ task, wedge, cellKind }: RunFacts): boolean => {
   const tools = toolsOfTask(wedge.manifest, parseTaskTools(task))
   return cellKind !== 'custom' && (canExecuteCode(tools) || tools.includes('write_file'))
 }

@@ -24,11 +24,13 @@ import {
   skillFoldersForTaskType,
   skillsForTaskType,
 } from '../../../wedges/library/task-type.ts'
+import type { ModelRun } from '../../models/model-run.ts'
 import { createBriefResume } from '../resume/continue-custom-agent.ts'
 import { hasFiles } from '../resume/park-run.ts'
 import { findReplyOfRun } from '../requests/reply-calls.ts'
 import type { EarlierRun } from '../resume/run-state.ts'
-import type { TaskRun } from './task-run.ts'
+import type { RunFacts } from './run-facts.ts'
+import type { RunTokens, TaskRun } from './task-run.ts'
 
 /** The brief of a new run, or of an earlier process with new tokens and the present model. */
 export async function createOrContinueBrief(
@@ -40,20 +42,20 @@ export async function createOrContinueBrief(
   if (!earlier) return createBrief(ctx, run, cell)
   const brief: Omit<Brief, 'service'> = JSON.parse(earlier.state.brief)
   // The wedge may have lost a tool meanwhile.
-  const usable = listUsableTools(run)
+  const usable = listUsableTools(run.facts)
   const tools = brief.tools.filter((tool) => usable.includes(tool))
-  const folders = brief.skill_folders && { skill_folders: briefSkillFolders(run, cell) }
+  const folders = brief.skill_folders && { skill_folders: briefSkillFolders(run.facts, cell) }
   const continued = {
     ...brief,
     ...folders,
     files: cell.files,
     tools,
-    model: modelOf(run),
-    service: serviceOf(run, cell),
+    model: modelOf(run.model),
+    service: serviceOf(run.tokens, cell),
   }
-  if (run.cellKind === 'custom') return { ...continued, resume: await createBriefResume(ctx, run, earlier) }
+  if (run.facts.cellKind === 'custom') return { ...continued, resume: await createBriefResume(ctx, run, earlier) }
   const { entries, logged } = earlier
-  return { ...continued, transcript: { entries, logged, lost_files: hasFiles(run) } }
+  return { ...continued, transcript: { entries, logged, lost_files: hasFiles(run.facts) } }
 }
 
 /** What the agent finds in its cell: the socket of the service, if there is one, its files and the folder of its skills. */
@@ -65,48 +67,49 @@ interface BriefCell {
 
 /** Everything that the agent gets. The tokens of the run are the only credentials in it. */
 async function createBrief(ctx: Ctx, run: TaskRun, cell: BriefCell): Promise<Brief> {
-  const { task, wedge, type, constraints } = run
+  const { facts } = run
+  const { task, wedge, type, constraints } = facts
   const input = parseTaskInput(task)
   const { task_type, client_id } = task
-  const grounding = await buildGrounding(ctx.db, wedge, run.projectId, { task_type, client_id, input })
+  const grounding = await buildGrounding(ctx.db, wedge, facts.projectId, { task_type, client_id, input })
   const { shape, steps, temperature, strict_output } = type.harness
-  const route = await findReplyOfRun(ctx, run)
+  const route = await findReplyOfRun(ctx, facts)
   return {
     v: 1,
     task: { id: task.id, wedge: task.wedge, task_type, input, constraints: { ...constraints } },
-    instructions: instructionsText(run),
-    ...briefSkills(run, cell),
+    instructions: instructionsText(facts),
+    ...briefSkills(facts, cell),
     knowledge: [...grounding.knowledge, ...leftOutKnowledge(grounding.left_out)],
-    history: await threadHistory(ctx, run),
+    history: await threadHistory(ctx, facts),
     files: cell.files,
     output_schema: outputSchemaOfRun(run),
     strict_output,
-    tools: listUsableTools(run),
-    connections: withReplyTool(await briefConnections(ctx, run), route),
+    tools: listUsableTools(facts),
+    connections: withReplyTool(await briefConnections(ctx, facts), route),
     workflows: wedge.manifest.workflows,
     case: task.case_id ? await caseForBrief(ctx, task.case_id) : null,
     ...(route && { reply: { capability: route.capability } }),
-    gate_patterns: run.gatePatterns,
+    gate_patterns: facts.gatePatterns,
     shape,
     steps,
     temperature: temperature ?? null,
-    model: modelOf(run),
-    service: serviceOf(run, cell),
+    model: modelOf(run.model),
+    service: serviceOf(run.tokens, cell),
     artifact_max_mb: MAX_ARTIFACT_MB[artifactStorage(ctx)],
   }
 }
 
-const modelOf = ({ model: { model } }: TaskRun): Brief['model'] => ({ wire: model.wire, name: model.name })
+const modelOf = ({ model }: ModelRun): Brief['model'] => ({ wire: model.wire, name: model.name })
 
-const serviceOf = (run: TaskRun, { socket }: BriefCell): Brief['service'] => ({
+const serviceOf = ({ task, gate }: RunTokens, { socket }: BriefCell): Brief['service'] => ({
   socket,
   base_url: 'http://service',
-  task_token: run.taskToken,
-  gate_token: run.gateToken,
+  task_token: task,
+  gate_token: gate,
 })
 
 /** Tools that cannot work in this run are left out, because they cost tokens and the model might call them. */
-function listUsableTools({ task, files, wedge, type }: TaskRun): string[] {
+function listUsableTools({ task, files, wedge, type }: RunFacts): string[] {
   const { manifest } = wedge
   const tools = new Set(toolsOfTask(manifest, parseTaskTools(task)))
   const without = (missing: boolean, names: ToolName[]) => {
@@ -121,16 +124,16 @@ function listUsableTools({ task, files, wedge, type }: TaskRun): string[] {
 }
 
 /** The instructions of a skill are in the brief at once if the agent has no tool to read them later. */
-function briefSkills(run: TaskRun, cell: BriefCell): Pick<Brief, 'skills' | 'skill_folders'> {
-  const { wedge, type } = run
+function briefSkills(facts: RunFacts, cell: BriefCell): Pick<Brief, 'skills' | 'skill_folders'> {
+  const { wedge, type } = facts
   const skills = skillsForTaskType(wedge, type)
   const folders = skillFoldersForTaskType(wedge, type)
   if (folders.length === 0) return { skills }
-  if (listUsableTools(run).includes('skill_read')) return { skills, skill_folders: briefSkillFolders(run, cell) }
+  if (listUsableTools(facts).includes('skill_read')) return { skills, skill_folders: briefSkillFolders(facts, cell) }
   return { skills: [...skills, ...folders.map(({ name, content }) => ({ name, content }))] }
 }
 
-function briefSkillFolders({ wedge, type }: TaskRun, { skillsDir }: BriefCell): BriefSkillFolder[] {
+function briefSkillFolders({ wedge, type }: RunFacts, { skillsDir }: BriefCell): BriefSkillFolder[] {
   return skillFoldersForTaskType(wedge, type).map(({ name, description, files }) => ({
     name,
     description,
@@ -140,9 +143,9 @@ function briefSkillFolders({ wedge, type }: TaskRun, { skillsDir }: BriefCell): 
 }
 
 /** The connections with the tools that the task may use: without `act` no actions, without `read` no reads. */
-async function briefConnections(ctx: Ctx, run: TaskRun): Promise<BriefConnection[]> {
-  const usable = listUsableTools(run)
-  const connections = await toBriefConnections(ctx, run.grant)
+async function briefConnections(ctx: Ctx, facts: RunFacts): Promise<BriefConnection[]> {
+  const usable = listUsableTools(facts)
+  const connections = await toBriefConnections(ctx, facts.grant)
   return connections.map(({ tools, ...connection }) => ({
     ...connection,
     ...(tools && { tools: tools.filter((tool) => usable.includes(tool.class === 'read' ? 'read' : 'act')) }),
@@ -180,15 +183,12 @@ const REPLY_TOOL = {
 } as const satisfies Omit<BriefTool, 'capability'>
 
 /** The schema that the agent knows. The schema of the task replaces the schema of its type. */
-export function outputSchemaOfRun({
-  task,
-  type,
-  stored,
-}: Pick<TaskRun, 'task' | 'type' | 'stored'>): JsonObject | null {
+export function outputSchemaOfRun({ facts, stored }: Pick<TaskRun, 'facts' | 'stored'>): JsonObject | null {
+  const { task, type } = facts
   return stored.brief ? stored.brief.output_schema : (parseTaskOutputSchema(task) ?? type.output_schema ?? null)
 }
 
-function instructionsText({ wedge, type, taskType }: TaskRun): string {
+function instructionsText({ wedge, type, taskType }: RunFacts): string {
   const parts = [
     `You do the task type '${taskType}' of '${wedge.title}'.`,
     type.description,
@@ -208,6 +208,6 @@ function leftOutKnowledge(names: string[]): NamedText[] {
   return names.length > 0 ? [{ name: 'left out because of the size limit', content: names.join('\n') }] : []
 }
 
-async function threadHistory(ctx: Ctx, { task }: TaskRun): Promise<HistoryMessage[]> {
+async function threadHistory(ctx: Ctx, { task }: RunFacts): Promise<HistoryMessage[]> {
   return task.thread_id ? readThreadHistory(ctx.db, task.thread_id) : []
 }

@@ -1,4 +1,3 @@
-import { LazyAbort } from '../../../platform/base/lazy-abort.ts'
 import { errorMessage } from '../../../platform/base/error-message.ts'
 import { resolveGrant, listMissingConnections } from '../../../connections/actions/grants.ts'
 import { type Ctx, inDurableTx, type Tx } from '../../../platform/ctx/ctx.ts'
@@ -6,27 +5,27 @@ import { isoNow } from '../../../platform/ctx/world.ts'
 import { RunEndedError, writeEvents } from '../../../work/events/append-events.ts'
 import { notifyProjectChange } from '../../../work/events/project-changes.ts'
 import type { PipePlane } from '../../../platform/http/pipe-plane.ts'
-import { chooseModel, chooseModels } from '../../models/choose-model.ts'
-import { newModelState } from '../../models/model-run.ts'
+import { chooseModel } from '../../models/choose-model.ts'
+import { stopModelCalls } from '../../models/model-run.ts'
 import { retryUntilAvailable } from '../../../platform/store/errors.ts'
 import type { QueuedTask } from '../../../platform/store/tables.ts'
-import { parseTaskConstraints, parseTaskInput } from '../../../work/tasks/view.ts'
 import type { ClaimedTask, RunStarter } from '../../../approvals/lifecycle/claimed-task.ts'
 import { updateTaskRunning } from '../../../approvals/lifecycle/rows.ts'
 import type { TaskError } from '../../../work/tasks/status.ts'
 import { needsOwnCell } from '../../../work/tasks/queue-reason.ts'
 import { findTaskType } from '../../../wedges/library/task-type.ts'
-import { findAgentProgram, fitsWarmCell } from '../cells/agent-program.ts'
+import { type AgentProgram, findAgentProgram, fitsWarmCell } from '../cells/agent-program.ts'
 import { createOrContinueBrief } from './create-brief.ts'
 import type { CellPool } from '../cells/cell-pool.ts'
-import type { AgentCell } from '../cells/agent-cell.ts'
+import type { AgentCell, CellKind } from '../cells/agent-cell.ts'
 import { INTERRUPTED_ERROR } from '../replicas/dead-replicas.ts'
 import { finishRun, failRun } from './finish-run.ts'
 import { listRunFiles, removeRunFiles, writeRunFiles, writeRunSkills } from './run-files.ts'
 import { runAgentSession } from './agent-session.ts'
 import { sendOutputReply } from '../requests/send-output-reply.ts'
 import { type EarlierRun, readEarlierRun, saveRunState } from '../resume/run-state.ts'
-import { createTaskRun, type TaskRun, type TaskRunParts } from './task-run.ts'
+import type { RunFacts, RunSetup } from './run-facts.ts'
+import { createTaskRun, type TaskRun } from './task-run.ts'
 
 /** What the runner provides for a run. */
 export interface RunEnvironment {
@@ -40,6 +39,8 @@ export interface RunEnvironment {
   stopping: AbortSignal
   /** Makes the run known and its tokens valid, until the returned function is called. */
   registerRun(run: TaskRun): () => void
+  /** Called when a run starts to wait for a person. */
+  onRunWaits: () => void
 }
 
 /** Executes a claimed task to its end. Never throws: every claimed task gets an end. */
@@ -47,14 +48,14 @@ export async function executeRun(environment: RunEnvironment, claimed: ClaimedTa
   const { ctx } = environment
   const { task } = claimed
   try {
-    const parts = await retryUntilAvailable(() => gatherRunParts(ctx, task), environment.stopping)
-    if ('reason' in parts) return await failRun(ctx, { taskId: task.id, epoch: task.epoch }, parts)
+    const setup = await retryUntilAvailable(() => readRunSetup(ctx, task), environment.stopping)
+    if ('reason' in setup) return await failRun(ctx, { taskId: task.id, epoch: task.epoch }, setup)
     const earlier = claimed.isResumed
       ? await retryUntilAvailable(() => readEarlierRun(ctx.db, task.id), environment.stopping)
       : null
     if (claimed.isResumed && !earlier)
       return await failRun(ctx, { taskId: task.id, epoch: task.epoch }, INTERRUPTED_ERROR)
-    const run = createTaskRun(ctx, task, parts, earlier)
+    const run = createTaskRun(ctx, task, setup, earlier, environment.onRunWaits)
     await executeInCell(environment, run, claimed, earlier)
   } catch (error) {
     if (error instanceof RunEndedError) return
@@ -72,28 +73,27 @@ async function executeInCell(
   earlier: EarlierRun | null,
 ): Promise<void> {
   const { ctx, pool } = environment
+  const { facts, tokens, stored } = run
   const unregister = environment.registerRun(run)
   let cell: AgentCell | null = null
   try {
-    const agentCell = await acquireCell(ctx, pool, run)
+    const agentCell = await acquireCell(pool, facts)
     cell = agentCell
-    const { id, kind, socketPathInside } = agentCell
-    run.cellId = id
-    run.cellKind = kind
-    if (earlier && (kind === 'custom') !== (earlier.state.checkpoint !== null))
-      return await failRun(ctx, run, INTERRUPTED_ERROR)
-    const files = await retryUntilAvailable(() => writeRunFiles(ctx, run, agentCell), environment.stopping)
-    const skillsDir = await writeRunSkills(run, agentCell)
+    tokens.cellId = agentCell.id
+    if (earlier && (facts.cellKind === 'custom') !== (earlier.state.checkpoint !== null))
+      return await failRun(ctx, facts, INTERRUPTED_ERROR)
+    const files = await retryUntilAvailable(() => writeRunFiles(ctx, facts, agentCell), environment.stopping)
+    const skillsDir = await writeRunSkills(facts, agentCell)
     const brief = await retryUntilAvailable(
-      () => createOrContinueBrief(ctx, run, { socket: socketPathInside, files, skillsDir }, earlier),
+      () => createOrContinueBrief(ctx, run, { socket: agentCell.socketPathInside, files, skillsDir }, earlier),
       environment.stopping,
     )
     const { service: _, transcript: __, resume: ___, ...lasting } = brief
-    run.stored.brief = lasting
+    stored.brief = lasting
     if (!hasStarted) {
       const start = async (tx: Tx) => {
         await moveToRunning(tx, task, environment.sandbox)
-        if (run.isResumable) await saveRunState(tx, run)
+        if (facts.isResumable) await saveRunState(tx, run)
       }
       await inDurableTx(ctx, start, environment.stopping)
     }
@@ -101,22 +101,22 @@ async function executeInCell(
     // From here on the tokens of the run are invalid.
     unregister()
     const { end } = outcome
-    if (end.kind !== 'output' && end.kind !== 'error') cell.abort(run.cellRunId)
+    if (end.kind !== 'output' && end.kind !== 'error') cell.abort(facts.cellRunId)
     // A cell whose run timed out may hang, so it gets no new runs.
     if (end.kind === 'timeout') pool.retire(cell)
-    await run.stopModelCalls()
+    await stopModelCalls(run.model)
     await finishRun(ctx, run, outcome)
   } finally {
     unregister()
     if (cell) {
-      await pool.release(cell, run.cellRunId)
-      await removeRunFiles(run, cell)
+      await pool.release(cell, facts.cellRunId)
+      await removeRunFiles(facts, cell)
     }
   }
 }
 
 /** Everything that a run needs before it gets a cell, or the reason why the task cannot run. */
-async function gatherRunParts(ctx: Ctx, task: QueuedTask): Promise<TaskRunParts | TaskError> {
+async function readRunSetup(ctx: Ctx, task: QueuedTask): Promise<RunSetup | TaskError> {
   const wedge = await ctx.wedges.find(task.wedge)
   if (!wedge) return { reason: 'agent_failed', message: `the wedge '${task.wedge}' does not exist any more` }
   const type = findTaskType(wedge, task.task_type)
@@ -129,35 +129,24 @@ async function gatherRunParts(ctx: Ctx, task: QueuedTask): Promise<TaskRunParts 
       return { reason: 'connection_missing', message }
     }
   }
-  const constraints = parseTaskConstraints(task)
-  const files = await listRunFiles(ctx.db, task)
-  const [model, ...fallbacks] = chooseModels(ctx.config, type.harness.tier, task.tier)
+  const program = findAgentProgram(ctx.config, wedge, type)
   return {
     wedge,
     type,
-    files,
+    files: await listRunFiles(ctx.db, task),
     grant: await resolveGrant(ctx.db, { projectId, clientId, manifest: wedge.manifest }),
-    model: {
-      taskId: task.id,
-      epoch: task.epoch,
-      projectId,
-      wedge,
-      taskType: task.task_type,
-      input: parseTaskInput(task),
-      model,
-      fallbacks,
-      files,
-      maxCostMicros: Math.round(constraints.max_cost_usd * 1e6),
-      over: new LazyAbort(),
-      ...newModelState(),
-    },
+    program,
+    cellKind: chooseCellKind(ctx, task, program),
   }
 }
 
-function acquireCell(ctx: Ctx, pool: CellPool, { task, wedge, type }: TaskRun): Promise<AgentCell> {
-  const program = findAgentProgram(ctx.config, wedge, type)
-  if (program) return pool.acquireOwn('custom', program)
-  return needsOwnCell(ctx, task) ? pool.acquireOwn('workshop') : pool.acquireShared(task.project_id)
+function chooseCellKind(ctx: Ctx, task: QueuedTask, program: AgentProgram | null): CellKind {
+  if (program) return 'custom'
+  return needsOwnCell(ctx, task) ? 'workshop' : 'harness'
+}
+
+function acquireCell(pool: CellPool, { cellKind, program, projectId }: RunFacts): Promise<AgentCell> {
+  return cellKind === 'harness' ? pool.acquireShared(projectId) : pool.acquireOwn(cellKind, program)
 }
 
 /** Starts tasks in the transaction that claims them if their cell is ready and no further check can fail. */
@@ -169,8 +158,9 @@ export function createRunStarter({ ctx, pool, sandbox }: RunEnvironment): RunSta
       // A resumable task stores its brief when it starts, and the brief is made when the cell is there.
       if (!wedge || !type || type.harness.needs_connections || type.harness.resume) return false
       const program = findAgentProgram(ctx.config, wedge, type)
-      if (program) return fitsWarmCell(ctx.config, program) && pool.hasWarmCell('custom')
-      return needsOwnCell(ctx, task) ? pool.hasWarmCell('workshop') : pool.hasSharedCell(task.project_id)
+      if (program && !fitsWarmCell(ctx.config, program)) return false
+      const kind = chooseCellKind(ctx, task, program)
+      return kind === 'harness' ? pool.hasSharedCell(task.project_id) : pool.hasWarmCell(kind)
     },
     writeStarted: (tx, tasks) => writeTaskCreated(tx, tasks, sandbox),
   }

@@ -12,7 +12,7 @@ import type { Db } from '../../../platform/store/store.ts'
 import type { FileRow, TaskRow } from '../../../platform/store/tables.ts'
 import { skillFoldersForTaskType } from '../../../wedges/library/task-type.ts'
 import type { AgentCell } from '../cells/agent-cell.ts'
-import type { TaskRun } from './task-run.ts'
+import type { RunFacts } from './run-facts.ts'
 
 const MAX_RUN_FILES = 40
 /** All files of a run are copied to the disk of the machine. Those of the task itself always are. */
@@ -37,7 +37,7 @@ function newestThatFit(newestFirst: FileRow[]): FileRow[] {
 }
 
 /** An agent may send the files of its run, those that it made itself, and those of the team. */
-export const fileUserOf = ({ projectId, task, files }: TaskRun): FileUser => ({
+export const fileUserOf = ({ projectId, task, files }: RunFacts): FileUser => ({
   projectId,
   clientId: task.client_id,
   mayUse: ({ id, client_id, created_by }) =>
@@ -45,7 +45,7 @@ export const fileUserOf = ({ projectId, task, files }: TaskRun): FileUser => ({
 })
 
 /** Writes the files of the run where its agent can read them. A file that was deleted meanwhile is left out. */
-export async function writeRunFiles(ctx: Ctx, run: TaskRun, cell: AgentCell): Promise<BriefFile[]> {
+export async function writeRunFiles(ctx: Ctx, run: RunFacts, cell: AgentCell): Promise<BriefFile[]> {
   const folder = folderOf(run, cell)
   if (run.files.length === 0 || folder === null) return []
   await mkdir(folder.host, { recursive: true })
@@ -68,7 +68,7 @@ const SKILLS_FOLDER = 'skills'
  * Writes the skills of the run where its programs can read them, and returns the folder as the cell sees it. Null: there are
  * none, or the cell runs no programs, and then the agent reads them over the sandbox plane.
  */
-export async function writeRunSkills({ wedge, type }: TaskRun, { kind, files }: AgentCell): Promise<string | null> {
+export async function writeRunSkills({ wedge, type }: RunFacts, { kind, files }: AgentCell): Promise<string | null> {
   const skills = skillFoldersForTaskType(wedge, type)
   if (skills.length === 0 || files === null || kind === 'harness') return null
   const ofSkills = skills.flatMap((skill) =>
@@ -96,12 +96,12 @@ function foldersAbove(paths: string[]): Set<string> {
 }
 
 /** A cell that several runs share keeps the files of each apart, and outlives them. */
-export async function removeRunFiles(run: TaskRun, cell: AgentCell): Promise<void> {
+export async function removeRunFiles(run: RunFacts, cell: AgentCell): Promise<void> {
   const folder = folderOf(run, cell)
   if (folder && run.files.length > 0) await rm(folder.host, { recursive: true, force: true })
 }
 
-function folderOf({ cellRunId }: TaskRun, { kind, files }: AgentCell): FilesFolder | null {
+function folderOf({ cellRunId }: RunFacts, { kind, files }: AgentCell): FilesFolder | null {
   if (files === null || kind !== 'harness') return files
   return { host: join(files.host, cellRunId), inside: `${files.inside}/${cellRunId}` }
 }

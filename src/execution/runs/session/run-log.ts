@@ -2,6 +2,7 @@ import type { TranscriptEntry } from '../../../platform/contract/transcript.ts'
 import { type Ctx, inDurableTx, type Tx } from '../../../platform/ctx/ctx.ts'
 import { appendEvents, RunEndedError } from '../../../work/events/append-events.ts'
 import type { NewEvent } from '../../../work/events/event-types.ts'
+import type { CellKind } from '../cells/agent-cell.ts'
 
 /** What an agent has written that is not stored yet. */
 export interface UnwrittenLog {
@@ -66,17 +67,22 @@ export class RunLog {
     this.#writing ??= this.#write()
   }
 
-  /** Resolves when all events so far are committed. */
+  /** Resolves when all events so far are committed, including those in lines that arrived but are not read yet. */
   async flush(): Promise<void> {
-    this.#endDelay()
-    while (this.#writing) await this.#writing
+    await new Promise(setImmediate)
+    await this.#writeAll()
   }
 
   /** Stops writing and returns the rest; the transaction that ends the run writes it. */
   async close(): Promise<UnwrittenLog> {
     this.#closing = true
-    await this.flush()
+    await this.#writeAll()
     return { events: this.#waiting, entries: this.#entries }
+  }
+
+  async #writeAll(): Promise<void> {
+    this.#endDelay()
+    while (this.#writing) await this.#writing
   }
 
   async #write(): Promise<void> {
@@ -130,3 +136,11 @@ const MAX_EVENTS_PER_COMMIT = 1024
 
 /** Stores entries of the transcript in the transaction that stores the events before them. */
 export type SaveEntries = (tx: Tx, entries: TranscriptEntry[]) => Promise<void>
+
+/**
+ * How long an event may wait for others before a commit. The bundled harness writes in steps, and the next line is often
+ * the last one, so its events wait 20 ms. Events of other programs wait half as long as a commit takes.
+ */
+export function logDelay({ store }: Pick<Ctx, 'store'>, cellKind: CellKind): () => number {
+  return cellKind === 'custom' ? () => Math.min(store.commitMs() / 2, 4) : () => 20
+}

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import { tokenHash } from '../../../platform/base/tokens.ts'
 import { takesTask } from '../../../platform/config/role-settings.ts'
 import { type Ctx, inTx } from '../../../platform/ctx/ctx.ts'
+import type { LiveRun } from '../../../platform/ctx/live-runs.ts'
 import type { Loop } from '../../../platform/ctx/loop.ts'
 import { sleep } from '../../../platform/ctx/world.ts'
 import type { PipePlane } from '../../../platform/http/pipe-plane.ts'
@@ -14,8 +15,8 @@ import { CellPool } from '../cells/cell-pool.ts'
 import { type ClaimQueries, createClaimQueries } from '../claim/claim-queries.ts'
 import { claimTasks } from '../claim/claim-tasks.ts'
 import { releaseOrEndTasks, toBatches } from '../replicas/dead-replicas.ts'
-import { parkAfterWaiting } from '../resume/park-run.ts'
 import { isLeaseRecent, renewOldLease, type ReplicaLease } from '../replicas/replica-lease.ts'
+import { endRun } from './run-ending.ts'
 import type { TaskRun } from './task-run.ts'
 import { type RunnerSlots, createTaskStarter } from '../../../approvals/lifecycle/start-on-create.ts'
 
@@ -62,7 +63,12 @@ export class Runner implements Loop, RunnerSlots {
     this.#cellIds = new WeakMap()
     this.pool = new CellPool({ ctx, driver, agentDir, onRequest: plane.http, cellIds: this.#cellIds })
     const environment = { ctx, pool: this.pool, sandbox: driver.kind, answerPipe: plane.lines }
-    this.#environment = { ...environment, stopping: this.#stopping.signal, registerRun: (run) => this.#register(run) }
+    this.#environment = {
+      ...environment,
+      stopping: this.#stopping.signal,
+      registerRun: (run) => this.#register(run),
+      onRunWaits: () => this.#claimIfQueued(),
+    }
     this.#starter = createRunStarter(this.#environment)
     this.#queries = createClaimQueries(ctx.config)
   }
@@ -84,12 +90,16 @@ export class Runner implements Loop, RunnerSlots {
     this.#cancelPoll()
     await this.#claiming
     await Promise.race([this.#whenAllRunsWait(), sleep(this.#ctx.world.clock, DRAIN_TIMEOUT_MS)])
-    const held = [...this.#runs].map(({ taskId: id, projectId: project_id, epoch }) => ({ id, project_id, epoch }))
+    const held = [...this.#runs].map(({ facts }) => ({
+      id: facts.taskId,
+      project_id: facts.projectId,
+      epoch: facts.epoch,
+    }))
     await Promise.race([
-      Promise.allSettled([...this.#runs].map((run) => run.flushLog())),
+      Promise.allSettled([...this.#runs].map(({ log }) => log.flush())),
       sleep(this.#ctx.world.clock, FINAL_WRITE_TIMEOUT_MS),
     ])
-    for (const run of this.#runs) run.end('interrupted')
+    for (const run of this.#runs) endRun(run, 'interrupted')
     await this.#whenNoRunWorks()
     for (const tasks of toBatches(held)) {
       // If the database is unavailable, another replica ends the tasks when the lease of this one has expired.
@@ -109,15 +119,15 @@ export class Runner implements Loop, RunnerSlots {
   findRunByToken(token: string, kind: 'task' | 'gate', connection: Socket): TaskRun | undefined {
     const cellId = this.#cellIds.get(connection)
     // A cell with a socket has one run.
-    const run = cellId ? [...this.#runs].find((one) => one.cellId === cellId) : undefined
-    const valid = kind === 'gate' ? run?.gateToken : run?.taskToken
+    const run = cellId ? [...this.#runs].find(({ tokens }) => tokens.cellId === cellId) : undefined
+    const valid = run?.tokens[kind]
     // Compares hashes, so that the duration of the comparison reveals nothing about the token.
     return valid && tokenHash(valid) === tokenHash(token) ? run : undefined
   }
 
   /** Whether the agent of the run may still send requests. */
   isRunActive(run: TaskRun): boolean {
-    return this.#runs.has(run) && run.endedBy === null
+    return this.#runs.has(run) && run.ending.reason === null
   }
 
   /** The tasks that this replica executes, from their claim until their end is stored. */
@@ -226,8 +236,8 @@ export class Runner implements Loop, RunnerSlots {
   /** Each run that waits in a cell of its own keeps a process, so their number is limited for each project. */
   #canTake(projectId: string): boolean {
     let waiting = 0
-    for (const run of this.#runs)
-      if (run.projectId === projectId && run.cellKind !== 'harness' && run.workingTime.isWaiting) waiting++
+    for (const { facts, workingTime } of this.#runs)
+      if (facts.projectId === projectId && facts.cellKind !== 'harness' && workingTime.isWaiting) waiting++
     return waiting < this.#ctx.config.maxWaitingRuns
   }
 
@@ -244,16 +254,16 @@ export class Runner implements Loop, RunnerSlots {
   }
 
   #register(run: TaskRun): () => void {
-    this.#ctx.liveRuns.add(run)
+    const { taskId, projectId, epoch } = run.facts
+    const live: LiveRun = { taskId, projectId, epoch, end: (reason) => endRun(run, reason) }
+    this.#ctx.liveRuns.add(live)
     this.#runs.add(run)
-    const unsubscribe = this.#ctx.notifications.subscribe({ topic: 'task-ended', id: run.taskId }, () =>
-      run.end('cancelled'),
+    const unsubscribe = this.#ctx.notifications.subscribe({ topic: 'task-ended', id: taskId }, () =>
+      endRun(run, 'cancelled'),
     )
-    run.workingTime.onWait = () => this.#claimIfQueued()
-    parkAfterWaiting(this.#ctx, run)
     return () => {
       unsubscribe()
-      this.#ctx.liveRuns.remove(run)
+      this.#ctx.liveRuns.remove(live)
       this.#runs.delete(run)
     }
   }

@@ -1,171 +1,91 @@
 import type { GatedRun } from '../../../approvals/policy/gated-request.ts'
 import { LazyAbort } from '../../../platform/base/lazy-abort.ts'
 import { newToken } from '../../../platform/base/tokens.ts'
-import type { Json } from '../../../platform/base/json.ts'
-import type { Brief } from '../../../platform/contract/agent-protocol.ts'
-import type { TaskType, Wedge } from '../../../platform/contract/wedge/wedge-manifest.ts'
-import type { Grant } from '../../../connections/actions/grants.ts'
 import type { Ctx } from '../../../platform/ctx/ctx.ts'
-import type { RunEndReason, LiveRun } from '../../../platform/ctx/live-runs.ts'
-import type { ModelRun } from '../../models/model-run.ts'
-import type { FileRow, RunStateRow, TaskRow } from '../../../platform/store/tables.ts'
-import { parseTaskConstraints } from '../../../work/tasks/view.ts'
-import type { TaskError } from '../../../work/tasks/status.ts'
-import { askForServer } from '../requests/ask-for-server.ts'
-import { askWhetherDone } from '../requests/ask-whether-done.ts'
-import type { CellKind } from '../cells/agent-cell.ts'
-import { listGatePatterns } from '../requests/gate-patterns.ts'
-import { createRequestStore, type EarlierRun, type StoredRun, toStoredRun } from '../resume/run-state.ts'
 import { WorkingTime } from '../../../platform/ctx/working-time.ts'
+import type { QueuedTask } from '../../../platform/store/tables.ts'
+import type { NewEvent } from '../../../work/events/event-types.ts'
+import { parseTaskInput } from '../../../work/tasks/view.ts'
+import { chooseModels } from '../../models/choose-model.ts'
+import { type ModelRun, newModelState } from '../../models/model-run.ts'
+import { ToolLog } from '../../models/tool-log.ts'
+import { createGatedRun } from '../requests/gated-run.ts'
+import { createParking } from '../resume/park-run.ts'
+import type { Parking } from '../resume/parking.ts'
+import { type EarlierRun, saveEntries } from '../resume/run-state.ts'
+import { StoredRun } from '../resume/stored-run.ts'
+import { RunEnding } from './run-ending.ts'
+import { type RunFacts, type RunSetup, toRunFacts } from './run-facts.ts'
+import { logDelay, RunLog, type SaveEntries } from './run-log.ts'
+import { recordRunEvent, type RunUsage, toRunUsage } from './run-usage.ts'
 
-/**
- * One execution of a task on this replica: its grant, the tokens of its agent, and the handle that ends it. It exists
- * only in memory, so its tokens become invalid when the process ends.
- */
-export interface TaskRun extends GatedRun, LiveRun {
-  task: TaskRow
-  type: TaskType
-  grant: Grant
-  /** The files that the agent may read. */
-  files: FileRow[]
-  model: ModelRun
-  taskToken: string
-  gateToken: string
-  /** The tokens are valid only on the socket or pipe of this cell; empty until the run has a cell. */
-  cellId: string
-  /** The name of the run in its cell. A run that continues has another one, so late lines of the earlier run are ignored. */
-  cellRunId: string
-  /** A run that does not share its cell (`harness`) makes a process wait while it waits. Null until it has a cell. */
-  cellKind: CellKind | null
-  readCount: number
-  gapCount: number
-  /** A tool whose name contains one of these must pass the gate. */
-  gatePatterns: string[]
-  /** What is stored of the run so that another process can continue it. */
-  stored: StoredRun
-  /** When the answers to requests were sent to the agent, in real milliseconds, by the id of the approval. */
-  answeredAt: Map<string, number>
-  /** Servers wait for an answer in the middle of a call. The call is lost if the run leaves its cell. */
-  openServerQuestions: number
-  /** The agent has delivered files, which are stored when the run ends. */
-  hasUnstoredFiles: boolean
-  /** Stores the state of the run with its next events. */
-  saveSoon: () => void
-  /** Called when the run waits for an approval. */
-  onWaiting: (approvalId: string) => void
-  /** The working time in earlier processes. */
-  workedMs: number
+/** The tokens of an agent. They exist only in memory, so they become invalid when the process ends. */
+export interface RunTokens {
+  task: string
+  gate: string
+  /** The tokens are valid only on the socket or pipe of this cell. Null until the run has a cell. */
+  cellId: string | null
+}
+
+/** One execution of a task on this replica, in parts. A function takes the parts that it needs. */
+export interface TaskRun {
+  readonly facts: RunFacts
+  readonly tokens: RunTokens
+  readonly usage: RunUsage
   /** Counts against max_runtime_s; the time that the run waits for an approval does not count. */
-  workingTime: WorkingTime
-  /** Why the run was ended from outside; the task has ended by then. */
-  endedBy: RunEndReason | null
-  /** The cause of a failure, if the service knows it better than the agent. */
-  failure: TaskError | null
-  /** The output that the agent gave by `finish`; its later lines do not replace it. */
-  finishedWith: { output: Json } | null
-  /** Ends the session with this output when the program has exited. False if the agent has given an output before. */
-  finish: (output: Json) => boolean
-  /** Stores all events of the agent so far, so that the next event of the service comes after them. */
-  flushLog: () => Promise<void>
-  /** Aborts the model calls in progress and waits until their cost is stored. */
-  stopModelCalls: () => Promise<void>
+  readonly workingTime: WorkingTime
+  readonly ending: RunEnding
+  readonly log: RunLog
+  readonly stored: StoredRun
+  readonly parking: Parking
+  readonly model: ModelRun
+  /** The run as the approvals see it. */
+  readonly gate: GatedRun
 }
 
-export interface TaskRunParts {
-  wedge: Wedge
-  type: TaskType
-  grant: Grant
-  files: FileRow[]
-  model: ModelRun
-}
-
-const RUN_IS_OVER = 'the run is over'
-
+/** `onWait` is called when the run starts to wait for a person, because its slot is then free. */
 export function createTaskRun(
   ctx: Ctx,
-  task: TaskRow,
-  { wedge, type, grant, files, model }: TaskRunParts,
-  earlier: EarlierRun | null = null,
+  task: QueuedTask,
+  setup: RunSetup,
+  earlier: EarlierRun | null,
+  onWait: () => void,
 ): TaskRun {
-  const over = new LazyAbort()
-  const workingTime = new WorkingTime(ctx.world.clock)
-  const state = earlier?.state
-  const stored = toStoredRun(earlier)
-  model.files = stored.brief ? filesOfBrief(stored.brief, files) : files
-  model.flushLog = () => run.flushLog()
-  model.spentMicros = state ? Math.max(state.spent_micros, task.cost_micros) : 0
-  const run: TaskRun = {
-    ...taskFields(task),
-    wedge,
-    type,
-    grant,
-    files: model.files,
-    model,
-    taskToken: newToken('task', ctx.world.random),
-    gateToken: newToken('gate', ctx.world.random),
-    cellId: '',
-    cellKind: null,
-    ...earlierCounts(state),
-    stored,
-    isResumable: type.harness.resume,
-    answeredAt: new Map(),
-    openServerQuestions: 0,
-    hasUnstoredFiles: false,
-    saveSoon: () => {},
-    onWaiting: () => {},
-    gatePatterns: listGatePatterns(wedge.manifest),
-    workingTime,
-    whileWorking: (work) => workingTime.whileWorking(work),
-    whileWaiting: (wait) => workingTime.whileWaiting(wait),
-    over,
-    pendingRequests: new Set(),
-    endedBy: null,
-    failure: null,
-    finishedWith: null,
-    finish: () => false,
-    flushLog: async () => {},
-    ...createRequestStore(() => run, earlier),
-    askForServer: (callId, connection) => (question) => askForServer(ctx, run, { callId, connection }, question),
-    askWhetherDone: (approval, effect) => askWhetherDone(ctx, run, approval, effect),
-    stopModelCalls: () => stopModelCalls(model),
-    end(reason) {
-      if (run.endedBy) return
-      run.endedBy = reason
-      over.abort(RUN_IS_OVER)
-      model.over.abort(RUN_IS_OVER)
-    },
+  const stored = new StoredRun(earlier)
+  const facts = toRunFacts(task, setup, stored)
+  const usage = toRunUsage(earlier)
+  const workingTime = new WorkingTime(ctx.world.clock, onWait)
+  const ending = new RunEnding()
+  const save: SaveEntries = (tx, entries) => saveEntries(tx, { facts, stored, usage, workingTime, model }, entries)
+  const log = new RunLog(ctx, facts, save, logDelay(ctx, facts.cellKind))
+  const record = (event: NewEvent) => recordRunEvent(ctx.config, { usage, log, ending }, event)
+  const model: ModelRun = {
+    ...startModelRun(ctx, task, facts),
+    spentMicros: earlier ? Math.max(earlier.state.spent_micros, task.cost_micros) : 0,
+    toolLog: facts.cellKind === 'custom' ? new ToolLog(record) : null,
+    flushLog: () => log.flush(),
   }
-  return run
+  const parking = createParking(ctx, { facts, stored, workingTime, ending, log, model })
+  const tokens = { task: newToken('task', ctx.world.random), gate: newToken('gate', ctx.world.random), cellId: null }
+  const parts = { facts, tokens, usage, workingTime, ending, log, stored, parking, model }
+  return { ...parts, gate: createGatedRun(ctx, parts) }
 }
 
-const taskFields = (task: TaskRow) => ({
-  task,
-  taskId: task.id,
-  projectId: task.project_id,
-  epoch: task.epoch,
-  taskType: task.task_type,
-  constraints: parseTaskConstraints(task),
-  cellRunId: `${task.id}.${task.epoch}`,
-})
-
-/** A run that continues keeps the files that it knew. The brief of an earlier version of the service has none. */
-function filesOfBrief({ files: known }: Partial<Pick<Brief, 'files'>>, files: FileRow[]): FileRow[] {
-  return files.filter(({ id }) => known?.some((file) => file.id === id))
+function startModelRun({ config }: Ctx, task: QueuedTask, facts: RunFacts): Omit<ModelRun, 'flushLog'> {
+  const { taskId, epoch, projectId, wedge, taskType, files, type, constraints } = facts
+  const [model, ...fallbacks] = chooseModels(config, type.harness.tier, task.tier)
+  return {
+    taskId,
+    epoch,
+    projectId,
+    wedge,
+    taskType,
+    input: parseTaskInput(task),
+    model,
+    fallbacks,
+    files,
+    maxCostMicros: Math.round(constraints.max_cost_usd * 1e6),
+    over: new LazyAbort(),
+    ...newModelState(),
+  }
 }
-
-async function stopModelCalls(model: TaskRun['model']): Promise<void> {
-  // No call is in progress, and the agent cannot start one without valid tokens.
-  if (model.openCalls === 0) return
-  model.over.abort(RUN_IS_OVER)
-  await new Promise<void>((resolve) => {
-    model.onIdle = resolve
-  })
-}
-
-/** What an earlier process of the run has used of its limits. */
-const earlierCounts = (state: RunStateRow | undefined) => ({
-  readCount: state?.read_count ?? 0,
-  gapCount: state?.gap_count ?? 0,
-  storedBytes: state?.stored_bytes ?? 0,
-  workedMs: state?.worked_ms ?? 0,
-})

@@ -11,7 +11,7 @@ function openPipe(plane: PipePlane<TaskRun>) {
   const reply = (run: string, request: number, part: PipeResponsePart) =>
     run === 'task_1.1' && responses.push({ answer: request, ...part }) > 0
   const cell = { reply, whenDrained: () => {} } as Partial<AgentCell> as AgentCell
-  const handle = createPipeRequestHandler(plane, { cellRunId: 'task_1.1' } as TaskRun, cell)
+  const handle = createPipeRequestHandler(plane, { facts: { cellRunId: 'task_1.1' } } as TaskRun, cell)
   const request = { token: '', method: 'GET', path: '/' }
   const send = (number: number, length = 100) => handle({ ask: number, ...request }, length)
   /** Sends two requests in one line, with these sizes. */

@@ -1,7 +1,7 @@
 import type { OpenRequest } from '../../../approvals/policy/gated-request.ts'
 import type { Ctx } from '../../../platform/ctx/ctx.ts'
 import type { ApprovalRow, EffectRow } from '../../../platform/store/tables.ts'
-import { SERVER_KEY_PREFIX } from './ask-for-server.ts'
+import { SERVER_KEY_PREFIX } from './relay-server-question.ts'
 import { askPerson } from './ask-person.ts'
 import type { TaskRun } from '../session/task-run.ts'
 
@@ -15,7 +15,7 @@ export const isOwnQuestion = ({ key }: OpenRequest): boolean =>
  * Asks the team whether an action happened whose outcome is unknown; null if they give no answer. The question contains
  * the time, so a second unknown outcome of the same action is a new question.
  */
-export async function askWhetherDone(
+export async function confirmUnknownEffect(
   ctx: Ctx,
   run: TaskRun,
   approval: ApprovalRow,

@@ -16,7 +16,7 @@ export const SERVER_KEY_PREFIX = 'server:'
  * Asks the team what an MCP server wants to know during a call; null without an answer. The run keeps its cell meanwhile,
  * because the call waits in this process, and the time does not count.
  */
-export async function askForServer(
+export async function relayServerQuestion(
   ctx: Ctx,
   run: TaskRun,
   { callId, connection }: { callId: string; connection: Pick<Connection, 'name'> },
@@ -27,14 +27,14 @@ export async function askForServer(
   const key = `${SERVER_KEY_PREFIX}${callId} ${number}`
   const over = new AbortController()
   withdrawn.addEventListener('abort', () => void withdrawQuestion(ctx, run, key, over.signal))
-  run.openServerQuestions++
+  run.parking.openServerQuestions++
   try {
     if (withdrawn.aborted) return null
     const ask = () => askPerson(ctx, run, { question: text, schema, to: 'team' }, key)
     return (await run.workingTime.whileInterrupted(ask)).answer
   } finally {
     over.abort()
-    run.openServerQuestions--
+    run.parking.openServerQuestions--
   }
 }
 
@@ -45,16 +45,21 @@ const MAX_CHARACTERS = 2_000
 const RETRY_MS = 200
 
 /** Rejects a question whose answer the server does not need any more, so that the task goes on. */
-async function withdrawQuestion(ctx: Ctx, run: TaskRun, key: string, over: AbortSignal): Promise<void> {
+async function withdrawQuestion(
+  ctx: Ctx,
+  { facts, stored }: Pick<TaskRun, 'facts' | 'stored'>,
+  key: string,
+  over: AbortSignal,
+): Promise<void> {
   const reason = 'the server does not wait for the answer any more'
   while (!over.aborted) {
     try {
-      const stored = run.stored.requests.findLast((request) => request.key === key)
-      const approval = stored && (await findDecidableApproval(ctx.db, [run.projectId], stored.approval_id))
+      const request = stored.requests.findLast((one) => one.key === key)
+      const approval = request && (await findDecidableApproval(ctx.db, [facts.projectId], request.approval_id))
       // If a person decides at the same moment, their decision counts.
       if (approval) await rejectApproval(ctx, { actor: SYSTEM_ACTOR }, approval, reason).catch(problemOrThrow)
     } catch (err) {
-      ctx.world.log.warn({ err, task: run.taskId }, 'the question of a server was not withdrawn yet')
+      ctx.world.log.warn({ err, task: facts.taskId }, 'the question of a server was not withdrawn yet')
     }
     await sleep(ctx.world.clock, RETRY_MS)
   }
