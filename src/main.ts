@@ -188,10 +188,10 @@ async function trySandbox(choice: SandboxChoice): Promise<SandboxTrial> {
   ])
   const dataDir = resolveDataDir({ SVC_DATA_DIR: process.env['SVC_DATA_DIR'] })
   const warnings: string[] = []
-  const noteWarning: SandboxLog = (line, level) => {
+  const keepWarning: SandboxLog = (line, level) => {
     if (level === 'warn') warnings.push(line.replace(/^WARNING: (?:sandbox: )?/, ''))
   }
-  const driver = await pickSandboxDriver(choice, noteWarning, existsSync(dataDir) ? [dataDir] : [])
+  const driver = await pickSandboxDriver(choice, keepWarning, existsSync(dataDir) ? [dataDir] : [])
   const { kind, canLoopback: hasLoopback } = driver
   const world = createSystemWorld('error')
   const agentDir = join(PACKAGE_ROOT, 'dist')

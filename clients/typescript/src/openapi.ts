@@ -341,7 +341,7 @@ export type ApproveApprovalRequest = {
   note?: string
   /** The hash of the payload that the caller has read; 409 if it is another one now. */
   payload_sha256?: string
-  /** For so many seconds the caller can withdraw the approval, and it has no effect before. */
+  /** For this many seconds the caller can withdraw the approval, and it has no effect before. */
   hold_s?: number
 }
 

@@ -387,7 +387,7 @@ export interface components {
         };
         ApproveApprovalRequest: {
             edited?: JsonObject | null;
-            /** @description For so many seconds the caller can withdraw the approval, and it has no effect before. */
+            /** @description For this many seconds the caller can withdraw the approval, and it has no effect before. */
             hold_s?: number;
             note?: string;
             /** @description The hash of the payload that the caller has read; 409 if it is another one now. */
@@ -986,7 +986,7 @@ export interface components {
             /** @enum {string} */
             decision: "approve" | "reject" | "revise";
             edited?: JsonObject | null;
-            /** @description For so many seconds the caller can withdraw the approval, and it has no effect before. */
+            /** @description For this many seconds the caller can withdraw the approval, and it has no effect before. */
             hold_s?: number;
             /** @description Of an approval; or what to change, for `revise`. */
             note?: string;

@@ -32,7 +32,7 @@ export async function commitDueHolds(ctx: Ctx, useLink: UseLink, stopping: Abort
 async function commitHold(ctx: Ctx, useLink: UseLink, hold: DueHold): Promise<void> {
   const held = parseHeld(hold)
   if (!held) return
-  const decider = {
+  const approver = {
     actor: held.by,
     useCredential: async (tx: Tx) => {
       const [released] = await updateApprovalReleased(tx.db, {
@@ -46,7 +46,7 @@ async function commitHold(ctx: Ctx, useLink: UseLink, hold: DueHold): Promise<vo
   }
   const decision = { edited: held.edited ?? undefined, note: held.note ?? undefined, madeAt: held.made_at }
   try {
-    await approveApproval(ctx, { ...decider, role: await currentRole(ctx, hold, held) }, hold, decision)
+    await approveApproval(ctx, { ...approver, role: await currentRole(ctx, hold, held) }, hold, decision)
   } catch (error) {
     if (error instanceof HoldEnded) return
     if (error instanceof StoreUnavailable) throw error

@@ -16,10 +16,10 @@ import type { TaskEnding } from '../lifecycle/task-ending.ts'
 import { findApprovalDecision } from '../lifecycle/rows.ts'
 import type { ApprovalRow } from '../../platform/store/tables.ts'
 import { findTaskUnscoped, type LockedTask, lockTask } from '../../work/tasks/rows.ts'
-import { type Decider, requireApprover } from '../people/approvers.ts'
+import { type Approver, requireApprover } from '../people/approvers.ts'
 import { alreadyDecided, castVote } from '../people/cast-vote.ts'
 import { checkEditedPayload } from '../requests/payload-schema.ts'
-import { type AlsoWrite, hashPayload } from '../requests/ask-approval.ts'
+import { type ExtraWrites, hashPayload } from '../requests/ask-approval.ts'
 import { toAnswer } from '../requests/question.ts'
 import { type DecidableApproval, findDecidableUnscoped, updateApprovalDecision } from '../requests/rows.ts'
 import { approvedPayload, askedField, parseEdit, parseProposedPayload } from '../requests/view.ts'
@@ -40,18 +40,18 @@ interface GivenApproval {
  */
 export async function approveApproval(
   ctx: Ctx,
-  decider: Decider,
+  approver: Approver,
   approval: DecidableApproval,
   { edited, note, madeAt }: GivenApproval,
-  alsoWrite: AlsoWrite = async () => {},
+  writeExtra: ExtraWrites = async () => {},
 ): Promise<ApprovalOutcome> {
   const { row, payload } = await prepareApproval(ctx, approval, edited)
   return inTx(ctx, async (tx) => {
-    const task = await lockForDecision(tx, approval, decider)
-    await markRead(tx, task, decider.actor)
-    const votes = row.needed > 1 ? await castVote(tx, row, decider.actor, madeAt ?? isoNow(tx)) : 1
+    const task = await lockForDecision(tx, approval, approver)
+    await markRead(tx, task, approver.actor)
+    const votes = row.needed > 1 ? await castVote(tx, row, approver.actor, madeAt ?? isoNow(tx)) : 1
     if (votes < row.needed) return { decision: 'pending', votes, needed: row.needed }
-    await writeApproval(tx, task, decider.actor, { row, payload, note, madeAt }, alsoWrite)
+    await writeApproval(tx, task, approver.actor, { row, payload, note, madeAt }, writeExtra)
     return { decision: 'approved' }
   })
 }
@@ -78,7 +78,7 @@ async function writeApproval(
   task: LockedTask,
   actor: Actor,
   { row, payload, note, madeAt }: Pick<GivenApproval, 'note' | 'madeAt'> & { row: DecidableApproval; payload: Json },
-  alsoWrite: AlsoWrite,
+  writeExtra: ExtraWrites,
 ): Promise<void> {
   const comment = { note: note ?? null, reason: null, revise: 0, madeAt } as const
   const payload_sha256 = await decidePendingApproval(tx, row, 'approved', actor, comment)
@@ -86,7 +86,7 @@ async function writeApproval(
   const isCorrection = row.edited !== null && row.path === 'action' && isJsonObject(payload)
   const corrected = isCorrection ? await recordEdit(tx, actor, row, payload) : []
   await resumeTask(tx, task, [resolvedEvent(row, 'approved', actor), ...corrected])
-  await alsoWrite(tx)
+  await writeExtra(tx)
   await appendAuditEntry(tx, row.project_id, actor, 'approval.approved', row.id, {
     action: row.action,
     task_id: row.task_id,
@@ -121,14 +121,14 @@ async function resolveEditedFiles(
  */
 export function rejectApproval(
   ctx: Ctx,
-  decider: Decider,
+  approver: Approver,
   row: DecidableApproval,
   reason: string | undefined,
 ): Promise<void> {
-  const { actor } = decider
+  const { actor } = approver
   return inTx(ctx, async (tx) => {
-    const task = await lockForDecision(tx, row, decider)
-    await markRead(tx, task, decider.actor)
+    const task = await lockForDecision(tx, row, approver)
+    await markRead(tx, task, approver.actor)
     await decidePendingApproval(tx, row, 'rejected', actor, { reason: reason ?? null, revise: 0, note: null })
     const resolved = resolvedEvent(row, 'rejected', actor)
     if (row.path === 'question') await resumeTask(tx, task, [resolved])
@@ -139,12 +139,12 @@ export function rejectApproval(
 }
 
 /** Sends the request back: the approval is rejected, and the run continues with the note as the result of its request. */
-export function reviseApproval(ctx: Ctx, decider: Decider, row: DecidableApproval, note: string): Promise<void> {
-  const { actor } = decider
+export function reviseApproval(ctx: Ctx, approver: Approver, row: DecidableApproval, note: string): Promise<void> {
+  const { actor } = approver
   if (row.path === 'question') throw badRequest('a question cannot be sent back: answer or reject it')
   return inTx(ctx, async (tx) => {
-    const task = await lockForDecision(tx, row, decider)
-    await markRead(tx, task, decider.actor)
+    const task = await lockForDecision(tx, row, approver)
+    await markRead(tx, task, approver.actor)
     await decidePendingApproval(tx, row, 'rejected', actor, { reason: note, revise: 1, note: null })
     await resumeTask(tx, task, [resolvedEvent(row, 'rejected', actor, { revise: true })])
     const data = { action: row.action, task_id: row.task_id, reason: note, revise: true }
@@ -221,14 +221,14 @@ function resolvedEvent(
 }
 
 /** Locks the task, so that decisions do not overlap, and checks that the caller may decide about what was read. */
-export async function lockForDecision(tx: Tx, row: DecidableApproval, decider: Decider): Promise<LockedTask> {
+export async function lockForDecision(tx: Tx, row: DecidableApproval, approver: Approver): Promise<LockedTask> {
   const [task] = await lockTask(tx.db, { id: row.task_id })
   if (!task) throw new Error(`approval ${row.id} has no task`)
   // Only these change while an approval is pending: the list grows by escalation, and voters may edit the payload.
   const [current = row] = row.approvers === null && row.needed === 1 ? [] : await findDecidableUnscoped(tx.db, row)
-  await requireApprover(tx, current, task, decider)
-  await decider.useCredential?.(tx)
-  if (current.payload_sha256 !== row.payload_sha256) await requireSamePayload(tx, row, decider.actor)
+  await requireApprover(tx, current, task, approver)
+  await approver.useCredential?.(tx)
+  if (current.payload_sha256 !== row.payload_sha256) await requireSamePayload(tx, row, approver.actor)
   return task
 }
 

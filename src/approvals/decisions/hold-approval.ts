@@ -9,7 +9,7 @@ import { isoNow, toIsoTime } from '../../platform/ctx/world.ts'
 import { notifySameStatus } from '../../work/events/project-changes.ts'
 import type { ApprovalRow } from '../../platform/store/tables.ts'
 import { lockTask } from '../../work/tasks/rows.ts'
-import type { Decider } from '../people/approvers.ts'
+import type { Approver } from '../people/approvers.ts'
 import { alreadyDecided } from '../people/cast-vote.ts'
 import { lockForDecision, prepareApproval } from './decide-approval.ts'
 import { type DroppedApproval, type HeldApproval, parseHeld } from '../requests/held-approval.ts'
@@ -20,20 +20,20 @@ const MAX_HOLD_S = 60
 
 /** The field `hold_s` of an approval. */
 export const holdParam = z.number().int().min(0).max(MAX_HOLD_S).optional().meta({
-  description: 'For so many seconds the caller can withdraw the approval, and it has no effect before.',
+  description: 'For this many seconds the caller can withdraw the approval, and it has no effect before.',
 })
 
 /**
- * Approves in so many seconds, unless the person withdraws it. Until then nothing is written but the hold: the approval stays
+ * Approves after this many seconds, unless the person withdraws it. Until then nothing is written but the hold: the approval stays
  * pending, does not expire, and takes no other decision. `commitDueHolds` makes the approval.
  */
 export async function holdApproval(
   ctx: Ctx,
-  decider: Decider,
+  approver: Approver,
   approval: DecidableApproval,
   { edited, note, holdS }: { edited?: JsonObject | undefined; note?: string | undefined; holdS: number },
 ): Promise<{ decision: 'held' }> {
-  const { actor, role, linkHash = null } = decider
+  const { actor, role, linkHash = null } = approver
   if (role === undefined) throw forbidden('only a member or a key can hold an approval')
   // Throws now, and not when the person is gone.
   await prepareApproval(ctx, approval, edited)

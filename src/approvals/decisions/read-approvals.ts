@@ -6,7 +6,7 @@ import { listCurrentVotes } from '../people/current-votes.ts'
 import { parseDropped, parseHeld } from '../requests/held-approval.ts'
 import { findHeldApproval } from '../requests/held-rows.ts'
 import { toHeldView } from '../requests/held-view.ts'
-import type { DecisionOutcome } from './take-decision.ts'
+import type { DecisionOutcome } from './apply-decision.ts'
 import { toApprovalView, toVoteViews } from '../requests/view.ts'
 
 /** Approvals with what they are about, the votes, and the names of everyone they mention. */

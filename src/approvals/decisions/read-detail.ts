@@ -9,7 +9,7 @@ import type { Db } from '../../platform/store/store.ts'
 import type { ApprovalRow } from '../../platform/store/tables.ts'
 import { describeAction, parseTool } from '../policy/action-text.ts'
 import { describeSteps } from './agent-steps.ts'
-import { listDecidingMembers } from '../people/approver-rows.ts'
+import { listApproverMembers } from '../people/approver-rows.ts'
 import { isApprover, isExcludedRequester } from '../people/approvers.ts'
 import { listThreadEnd } from '../requests/context-rows.ts'
 import { findPayloadSchema } from '../requests/payload-schema.ts'
@@ -41,7 +41,7 @@ async function listAwaitedMembers(
   { context: { requested_by }, votes }: Awaited<ReturnType<typeof readApprovalView>>,
 ) {
   const voters = new Set(votes.map(({ by }) => by?.id))
-  return (await listDecidingMembers(db, row))
+  return (await listApproverMembers(db, row))
     .filter((member) => isApprover(row, member) && !isExcludedRequester(row, requested_by?.id, member.id))
     .filter(({ id }) => !voters.has(id))
     .map(({ id, name, email }) => ({ id, name: name ?? email }))

@@ -10,7 +10,7 @@ import { holdParam, withdrawHeldApproval } from './hold-approval.ts'
 import { readApprovalViews, readDecisionResult } from './read-approvals.ts'
 import { readApprovalDetail } from './read-detail.ts'
 import { findDecidableApproval, listApprovals } from '../requests/rows.ts'
-import { takeDecision } from './take-decision.ts'
+import { applyDecision } from './apply-decision.ts'
 import {
   APPROVAL_PATHS,
   APPROVAL_STATUSES,
@@ -77,7 +77,11 @@ export const approvalRoutes = nameRoutes({
     responses: { 200: ApproveResultView },
     find: decidableInScope,
     handle: async ({ ctx, scope, subject, body }) =>
-      readDecisionResult(ctx.db, subject.id, await takeDecision(ctx, scope, subject, { ...body, decision: 'approve' })),
+      readDecisionResult(
+        ctx.db,
+        subject.id,
+        await applyDecision(ctx, scope, subject, { ...body, decision: 'approve' }),
+      ),
   }),
 
   deleteHeldApproval: defineWrite('DELETE', '/v1/approvals/:id/held', {
@@ -98,7 +102,7 @@ export const approvalRoutes = nameRoutes({
     responses: { 200: DecisionView },
     find: decidableInScope,
     handle: async ({ ctx, scope, subject, body }) =>
-      readDecisionResult(ctx.db, subject.id, await takeDecision(ctx, scope, subject, { ...body, decision: 'reject' })),
+      readDecisionResult(ctx.db, subject.id, await applyDecision(ctx, scope, subject, { ...body, decision: 'reject' })),
   }),
 
   reviseApproval: defineWrite('POST', '/v1/approvals/:id/revise', {
@@ -109,7 +113,7 @@ export const approvalRoutes = nameRoutes({
     responses: { 200: DecisionView },
     find: decidableInScope,
     handle: async ({ ctx, scope, subject, body }) =>
-      readDecisionResult(ctx.db, subject.id, await takeDecision(ctx, scope, subject, { ...body, decision: 'revise' })),
+      readDecisionResult(ctx.db, subject.id, await applyDecision(ctx, scope, subject, { ...body, decision: 'revise' })),
   }),
 
   listTaskActions: defineRead('/v1/tasks/:id/actions', {

@@ -111,7 +111,7 @@ function toCard({ config }: Pick<Ctx, 'config'>, row: ApprovalRow, view: ReadVie
   }
 }
 
-/** A digest shows so many requests at most; the others are in the console. */
+/** A digest shows at most this many requests; the others are in the console. */
 export const MAX_DIGEST_CARDS = 50
 
 export const toDigest = (cards: Card[], count: number): Digest => ({

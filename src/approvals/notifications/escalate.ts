@@ -1,5 +1,5 @@
 import { updateEscalation } from '../people/approver-rows.ts'
-import { listEscalations, nextEscalationAt } from '../requests/first-notice.ts'
+import { listEscalations, nextEscalationAt } from '../requests/notice-times.ts'
 import { parseApprovers } from '../requests/view.ts'
 import { appendAuditEntry } from '../../audit/append.ts'
 import type { Tx } from '../../platform/ctx/ctx.ts'

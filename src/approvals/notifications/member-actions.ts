@@ -1,4 +1,4 @@
-import { findDecidingMember } from '../people/approver-rows.ts'
+import { findApproverMember } from '../people/approver-rows.ts'
 import { isApprover } from '../people/approvers.ts'
 import { alreadyDecided } from '../people/cast-vote.ts'
 import { buttonHoldS } from '../requests/held-approval.ts'
@@ -25,7 +25,7 @@ export async function handleNotifierEvent(ctx: Ctx, notifier: NotifierRow, event
   if (!reaction) return
   await event.respond(reaction.kind, reaction.text).catch((err: unknown) => {
     // The decision is made, so the service must not deliver the call again.
-    ctx.world.log.warn({ err, notifier: notifier.id }, 'a member was not told what became of a decision')
+    ctx.world.log.warn({ err, notifier: notifier.id }, 'could not report the outcome of a decision to the member')
   })
 }
 
@@ -107,7 +107,7 @@ async function findRequest(
   { address, reference }: { address: string; reference: ApprovalReference },
 ) {
   const [link] = await findLinkByAddress(ctx.db, { project_id, kind, address })
-  const [member] = link ? await findDecidingMember(ctx.db, { id: link.member_id, project_id }) : []
+  const [member] = link ? await findApproverMember(ctx.db, { id: link.member_id, project_id }) : []
   if (!member) throw forbidden('this account is not linked to a member of the team')
   const row = await findApproval(ctx.db, [project_id], reference.approvalId)
   if (!row) throw notFound('approval')

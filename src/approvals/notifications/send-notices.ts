@@ -1,4 +1,4 @@
-import { findDecidingMember } from '../people/approver-rows.ts'
+import { findApproverMember } from '../people/approver-rows.ts'
 import { isApprover } from '../people/approvers.ts'
 import { parseHeld } from '../requests/held-approval.ts'
 import { listApprovalsUnscoped } from '../requests/rows.ts'
@@ -29,7 +29,7 @@ const MINUTE = 60 * SECOND
 /** The wait after each failed attempt. The attempt after the last wait is the final one. */
 export const NOTICE_BACKOFF_MS = [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, 60 * MINUTE]
 
-/** Sends a message that was claimed, and records the outcome. What has become of no use meanwhile is left out. */
+/** Sends a message that was claimed, and records the outcome. Skips messages that are no longer needed. */
 export async function sendNotice(ctx: Ctx, group: MessageGroup): Promise<void> {
   const approvals = await readApprovals(ctx, group)
   const useful = await listUsefulMessages(ctx, group, approvals)
@@ -67,7 +67,7 @@ async function listUsefulMessages(
   approvals: ReadonlyMap<string, ApprovalRow>,
 ): Promise<NotificationMessageRow[]> {
   const [{ project_id, member_id }] = group
-  const [member] = await findDecidingMember(ctx.db, { id: member_id, project_id })
+  const [member] = await findApproverMember(ctx.db, { id: member_id, project_id })
   if (!member) return []
   const links = await listLinksOfMember(ctx.db, { project_id, member_id })
   return group.filter(({ approval_id, kind, address }) => {

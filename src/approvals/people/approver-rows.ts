@@ -2,10 +2,10 @@ import { excluded, prepareQuery } from '../../platform/store/prepared-query.ts'
 import type { Db } from '../../platform/store/store.ts'
 import type { ApprovalRow, ApprovalVoteRow, MemberRow } from '../../platform/store/tables.ts'
 
-export type DecidingMember = Pick<MemberRow, 'id' | 'role' | 'email' | 'name'>
+export type ApproverMember = Pick<MemberRow, 'id' | 'role' | 'email' | 'name'>
 
-/** A member of the organisation that the project belongs to, with the role of now. */
-export const findDecidingMember = prepareQuery<{ id: string; project_id: string }, DecidingMember>((db, arg) =>
+/** A member of the organisation that the project belongs to, with the current role. */
+export const findApproverMember = prepareQuery<{ id: string; project_id: string }, ApproverMember>((db, arg) =>
   db
     .selectFrom('members')
     .innerJoin('projects', 'projects.org_id', 'members.org_id')
@@ -15,7 +15,7 @@ export const findDecidingMember = prepareQuery<{ id: string; project_id: string 
 )
 
 /** The members of the organisation that the project belongs to. An open invite does not count. */
-export const listDecidingMembers = prepareQuery<{ project_id: string }, DecidingMember>((db, arg) =>
+export const listApproverMembers = prepareQuery<{ project_id: string }, ApproverMember>((db, arg) =>
   db
     .selectFrom('members')
     .innerJoin('projects', 'projects.org_id', 'members.org_id')

@@ -5,11 +5,11 @@ import type { Tx } from '../../platform/ctx/ctx.ts'
 import { type Actor, isRoleAtLeast, ROLES, type Role } from '../../platform/ctx/scope.ts'
 import type { ApprovalRow } from '../../platform/store/tables.ts'
 import type { LockedTask } from '../../work/tasks/rows.ts'
-import { type DecidingMember, findDecidingMember } from './approver-rows.ts'
+import { type ApproverMember, findApproverMember } from './approver-rows.ts'
 import { parseApprovers } from '../requests/view.ts'
 
 /** Who decides. The role is that of the credential; clients and the service itself have none. */
-export interface Decider {
+export interface Approver {
   actor: Actor
   role?: Role
   /** Uses up a credential that works once, in the transaction of the decision. Throws if it was used before. */
@@ -29,9 +29,9 @@ export async function requireApprover(
   tx: Tx,
   row: ApproverRules,
   task: Pick<LockedTask, 'requested_by_id'>,
-  decider: Decider,
+  approver: Approver,
 ): Promise<void> {
-  const { actor } = decider
+  const { actor } = approver
   if (actor.kind === 'system') return
   if (actor.kind === 'client') {
     if (row.client_id === actor.id && (row.path === 'question' || isClientApprover(row))) return
@@ -39,8 +39,8 @@ export async function requireApprover(
   }
   if (isExcludedRequester(row, task.requested_by_id, actor.id))
     throw forbidden('who started the task may not decide about this approval')
-  const approver = await findApprover(tx, row, decider)
-  if (!approver || !isApprover(row, approver)) throw forbidden('you are not an approver of this request')
+  const identity = await findApproverIdentity(tx, row, approver)
+  if (!identity || !isApprover(row, identity)) throw forbidden('you are not an approver of this request')
 }
 
 /** Whether this member or key started the task and may therefore not decide. */
@@ -55,12 +55,16 @@ export const isClientApprover = (row: Pick<ApprovalRow, 'approvers'>): boolean =
   parseApprovers(row)?.includes(CLIENT_APPROVER) ?? false
 
 /** A person or key as the list of approvers sees it. A key counts by its role only. */
-export type Approver = Pick<DecidingMember, 'id' | 'role' | 'email'> | { role: Role; id: null; email: null }
+export type ApproverIdentity = Pick<ApproverMember, 'id' | 'role' | 'email'> | { role: Role; id: null; email: null }
 
-async function findApprover(tx: Tx, { project_id }: ApproverRules, { actor, role }: Decider): Promise<Approver | null> {
+async function findApproverIdentity(
+  tx: Tx,
+  { project_id }: ApproverRules,
+  { actor, role }: Approver,
+): Promise<ApproverIdentity | null> {
   if (role === undefined) return null
   if (actor.kind === 'key') return { role, id: null, email: null }
-  const [member] = actor.kind === 'member' ? await findDecidingMember(tx.db, { id: actor.id, project_id }) : []
+  const [member] = actor.kind === 'member' ? await findApproverMember(tx.db, { id: actor.id, project_id }) : []
   if (!member) return null
   const current = parseRole(member.role)
   // A credential may have a lower role than its member.
@@ -68,7 +72,7 @@ async function findApprover(tx: Tx, { project_id }: ApproverRules, { actor, role
 }
 
 /** Whether the role allows decisions, and the list of approvers names the role, a lower one, or the member. */
-export function isApprover(row: Pick<ApprovalRow, 'approvers'>, { role, id, email }: Approver): boolean {
+export function isApprover(row: Pick<ApprovalRow, 'approvers'>, { role, id, email }: ApproverIdentity): boolean {
   if (!isRoleAtLeast(parseRole(role), 'operator')) return false
   const approvers = parseApprovers(row)
   if (approvers === null) return true

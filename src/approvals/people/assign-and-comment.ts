@@ -8,7 +8,7 @@ import { notifySameStatus } from '../../work/events/project-changes.ts'
 import type { Db } from '../../platform/store/store.ts'
 import type { ApprovalCommentRow, ApprovalRow } from '../../platform/store/tables.ts'
 import { findTaskUnscoped } from '../../work/tasks/rows.ts'
-import { listDecidingMembers, updateAssignee } from './approver-rows.ts'
+import { listApproverMembers, updateAssignee } from './approver-rows.ts'
 import { isApprover, isExcludedRequester } from './approvers.ts'
 import { alreadyDecided } from './cast-vote.ts'
 import { insertComment } from './comment-rows.ts'
@@ -35,7 +35,7 @@ export function assignApproval(
 
 async function findAssignee({ db }: Tx, row: ApprovalRow, named: string): Promise<string> {
   const task = await findTaskUnscoped(db, row.task_id)
-  const member = (await listDecidingMembers(db, row)).find(
+  const member = (await listApproverMembers(db, row)).find(
     ({ id, email }) => id === named || email.toLowerCase() === named.toLowerCase(),
   )
   if (!member || !isApprover(row, member) || isExcludedRequester(row, task?.requested_by_id, member.id))

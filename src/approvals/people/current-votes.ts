@@ -1,6 +1,6 @@
 import { parseRole } from '../../identity/organisations/member-rows.ts'
 import type { Db } from '../../platform/store/store.ts'
-import { type Approver, isApprover, isClientApprover } from './approvers.ts'
+import { type ApproverIdentity, isApprover, isClientApprover } from './approvers.ts'
 import { listVotes, type VoteOfVoter } from '../requests/context-rows.ts'
 
 /**
@@ -13,11 +13,11 @@ export async function listCurrentVotes(db: Db, approvalIds: readonly string[]): 
 
 function mayStillDecide(vote: VoteOfVoter): boolean {
   if (vote.voter_kind === 'client') return vote.voter_id === vote.asked_client && isClientApprover(vote)
-  const voter = toApprover(vote)
+  const voter = toApproverIdentity(vote)
   return voter !== null && isApprover(vote, voter)
 }
 
-function toApprover({ voter_id, member_role, email, key_role }: VoteOfVoter): Approver | null {
+function toApproverIdentity({ voter_id, member_role, email, key_role }: VoteOfVoter): ApproverIdentity | null {
   if (member_role !== null && email !== null) return { id: voter_id, role: member_role, email }
   return key_role === null ? null : { role: parseRole(key_role), id: null, email: null }
 }

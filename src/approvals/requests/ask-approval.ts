@@ -17,8 +17,8 @@ import type { ApprovalRow } from '../../platform/store/tables.ts'
 import { insertReportRowIfLate } from '../../work/tasks/late-report-rows.ts'
 import { describeAction } from '../policy/action-text.ts'
 import { applyPolicy } from '../policy/apply-policy.ts'
-import { deciderColumns } from '../policy/deciders.ts'
-import { firstNoticeAt } from './first-notice.ts'
+import { approverColumns } from '../policy/approver-columns.ts'
+import { firstNoticeAt } from './notice-times.ts'
 import type { GatedRequest, GatedRun } from '../policy/gated-request.ts'
 import { insertApproval } from './rows.ts'
 import { tellClient } from './tell-client.ts'
@@ -63,7 +63,7 @@ function requireApproved(decided: ApprovalRow): ApprovalRow {
 }
 
 /** Writes more in the transaction of an approval, after the change of the task and before the audit entry. */
-export type AlsoWrite = (tx: Tx) => Promise<void>
+export type ExtraWrites = (tx: Tx) => Promise<void>
 
 /**
  * Stores a request and waits for the decision, whatever it is. A run that continues repeats its last request, and then
@@ -73,7 +73,7 @@ export async function askDecision(
   ctx: Ctx,
   run: GatedRun,
   request: GatedRequest,
-  alsoWrite: AlsoWrite = async () => {},
+  writeExtra: ExtraWrites = async () => {},
 ): Promise<ApprovalRow> {
   const earlier = run.takeEarlierApproval(request.key)
   if (earlier) return waitForDecision(ctx, run, earlier)
@@ -81,7 +81,7 @@ export async function askDecision(
   if (!countRunBytes(ctx.config, run.usage, Buffer.byteLength(JSON.stringify(request.payload))))
     throw runStorageFull(ctx.config)
   try {
-    const requested = await inDurableTx(ctx, (tx) => requestApproval(tx, run, request, alsoWrite), run.over.signal)
+    const requested = await inDurableTx(ctx, (tx) => requestApproval(tx, run, request, writeExtra), run.over.signal)
     return await waitForDecision(ctx, run, requested)
   } finally {
     run.pendingRequests.delete(request)
@@ -110,13 +110,13 @@ async function requestApproval(
   tx: Tx,
   run: GatedRun,
   request: GatedRequest,
-  alsoWrite: AlsoWrite,
+  writeExtra: ExtraWrites,
 ): Promise<ApprovalRow> {
   const now = tx.world.clock.now()
   const policy = await applyPolicy(tx, run, request)
   const isAutoApproved = policy.rule !== null
   if (!isAutoApproved) countPendingRequest(run, request)
-  const deciders = deciderColumns(run, request, isAutoApproved)
+  const approverFields = approverColumns(run, request, isAutoApproved)
   const row: ApprovalRow = {
     id: tx.world.newId('apr'),
     project_id: run.projectId,
@@ -141,11 +141,11 @@ async function requestApproval(
     created_at: toIsoTime(now),
     expires_at: isAutoApproved
       ? null
-      : approvalExpiresAt(tx, run.wedge, { ...request, clientId: deciders.client_id }, now),
+      : approvalExpiresAt(tx, run.wedge, { ...request, clientId: approverFields.client_id }, now),
     decided_at: isAutoApproved ? toIsoTime(now) : null,
     decided_by_kind: isAutoApproved ? 'system' : null,
     decided_by_id: isAutoApproved ? 'policy' : null,
-    ...deciders,
+    ...approverFields,
     escalated_at: null,
     notify_at: null,
     assignee_id: null,
@@ -159,7 +159,7 @@ async function requestApproval(
   if (!isAutoApproved) row.notify_at = await firstNoticeAt(tx, row)
   await insertApproval(tx.db, row)
   if (isAutoApproved) await recordAutoApproval(tx, run, row, policy.reason)
-  else await requestDecision(tx, run, row, request, alsoWrite)
+  else await requestDecision(tx, run, row, request, writeExtra)
   await run.saveRequest(tx, row, request)
   await insertReportRowIfLate(tx.db, { project_id: row.project_id, source: 'approvals', id: row.id })
   return row
@@ -179,7 +179,7 @@ async function requestDecision(
   run: GatedRun,
   row: ApprovalRow,
   { payload: preview, tool = null }: GatedRequest,
-  alsoWrite: AlsoWrite,
+  writeExtra: ExtraWrites,
 ): Promise<void> {
   const { id: approval_id, project_id, action, risk, connection, expires_at } = row
   const named = tool && describeAction(tool, row, preview)
@@ -187,7 +187,7 @@ async function requestDecision(
   const data = { approval_id, action, risk, ...optional, preview, expires_at: expires_at ?? '' }
   notifyProjectChange(tx, project_id, { kind: 'approval', id: row.id, status: row.status })
   await makeTaskWait(tx, run, { type: 'approval.requested', data })
-  await alsoWrite(tx)
+  await writeExtra(tx)
   await tellClient(tx, run, row)
   await queueWebhookDeliveries(tx, project_id, 'approval.requested', row.id)
   // The reports need this lock (`insertReportRowIfLate`), and a request without an audit entry would not hold it.

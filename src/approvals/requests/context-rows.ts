@@ -90,7 +90,7 @@ const newestMessageOfThread = (db: Db) =>
     .orderBy('newest.n', 'desc')
     .limit(1)
 
-/** A vote with its voter as of now; the role is null for a voter who does not exist any more. */
+/** A vote with its current voter; the role is null for a voter who does not exist any more. */
 export interface VoteOfVoter extends ApprovalVoteRow {
   status: string
   approvers: string | null
@@ -101,7 +101,7 @@ export interface VoteOfVoter extends ApprovalVoteRow {
   asked_client: string | null
 }
 
-/** The votes for the payload of now, oldest first. */
+/** The votes for the current payload, oldest first. */
 export async function listVotes(db: Db, approvalIds: readonly string[]): Promise<VoteOfVoter[]> {
   if (approvalIds.length === 0) return []
   return db

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../platform/base/json.ts'
 import type { ChannelReply } from '../../customers/channels/adapters/adapter.ts'
-import { checkReplyPayload, findReplyRoute, isReplyOfRoute } from '../../customers/channels/reply-route.ts'
+import { checkReplyPayload, findReplyPath, isReplyOfPath } from '../../customers/channels/reply-path.ts'
 import { checkToolArguments, findTool } from '../../connections/actions/connection-tools.ts'
 import { type Connection, findConnection } from '../../connections/connection/rows.ts'
 import type { ConnectionTool } from '../../connections/connection/tool.ts'
@@ -46,6 +46,6 @@ async function findReplyOfApproval(
   const task = await findTaskUnscoped(ctx.db, task_id)
   // What goes through a connection is no reply that is only shown.
   const isApprovalRequired = connection_id === null
-  const route = task?.thread_id ? await findReplyRoute(ctx.db, task.thread_id, { isApprovalRequired }) : null
-  return route && isReplyOfRoute(route, action) ? route.reply : null
+  const replyPath = task?.thread_id ? await findReplyPath(ctx.db, task.thread_id, { isApprovalRequired }) : null
+  return replyPath && isReplyOfPath(replyPath, action) ? replyPath.reply : null
 }

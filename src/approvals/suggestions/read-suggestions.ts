@@ -17,7 +17,7 @@ import {
 import { toSuggestionsView } from './suggestion-view.ts'
 import { parseProposedPayload } from '../requests/view.ts'
 
-/** So many approved and so many expired requests are read. More would make the request too slow. */
+/** At most this many approved, and this many expired, requests are read. More would make the request too slow. */
 export const MAX_READ_PER_STATUS = 500
 /** A page has whole payloads, so it is small. */
 const PAGE_ROWS = 250

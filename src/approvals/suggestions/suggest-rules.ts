@@ -1,5 +1,5 @@
 import { formatDollars } from '../../platform/contract/amount.ts'
-import { deciderRules, matchApprovals } from '../../platform/contract/wedge/declared-approvals.ts'
+import { declaredApprovers, matchApprovals } from '../../platform/contract/wedge/declared-approvals.ts'
 import {
   addRule,
   evaluatePolicy,
@@ -101,7 +101,7 @@ export function suggestRules(
 /** Why no rule is suggested for the action, whatever its requests were; null if one may be. */
 function whyNotByRule(manifest: Pick<WedgeManifest, 'approvals'>, rules: PolicyRule[], action: string): string | null {
   if (!isExactAction(action)) return 'a rule cannot name this action alone, because its name ends in : or *'
-  const { needed, approvers, excludesRequester } = deciderRules(manifest, action)
+  const { needed, approvers, excludesRequester } = declaredApprovers(manifest, action)
   if (needed > 1) return `the wedge says that ${needed} people must approve it`
   if (approvers !== null) return 'the wedge says who must approve it'
   if (excludesRequester) return 'the wedge says that the person who started the task may not approve it'
@@ -137,7 +137,7 @@ function suggestRule(
   return { rule, rules: addRule(rules, rule), wouldPass, aboveLimit, undecided, refused }
 }
 
-/** A refused request of at most so many dollars leaves no rule for its action. Infinity: any refused request does. */
+/** A refused request of at most this many dollars leaves no rule for its action. Infinity: any refused request does. */
 export function decisiveDollars({ rule, wouldPass }: RuleSuggestion): number {
   if (rule.max_amount_usd === undefined) return Number.POSITIVE_INFINITY
   const amounts = wouldPass.map(dollarsOf).toSorted((a, b) => a - b)
@@ -157,7 +157,7 @@ const byAmount = (a: PastDecision, b: PastDecision): number => {
   return x === y ? 0 : x - y
 }
 
-/** An approved amount is usual up to so many times the median, which one large amount does not move. */
+/** An approved amount is usual up to this many times the median, which one large amount does not move. */
 const USUAL_TIMES_MEDIAN = 2
 
 /**

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { isClientApprover } from '../../approvals/people/approvers.ts'
 import { findDecidableApproval } from '../../approvals/requests/rows.ts'
-import { takeDecision } from '../../approvals/decisions/take-decision.ts'
+import { applyDecision } from '../../approvals/decisions/apply-decision.ts'
 import { notFound } from '../../platform/base/problem.ts'
 import { findBrand } from '../../customers/brand/rows.ts'
 import type { ClientScope } from '../../platform/ctx/scope.ts'
@@ -57,7 +57,7 @@ export const portalApprovalRoutes = {
     responses: { 200: PortalDecisionView },
     find: requireOwnApproval,
     async handle({ ctx, scope, subject, body: { payload_sha256 } }) {
-      const { decision } = await takeDecision(ctx, scope, subject, { decision: 'approve', payload_sha256 })
+      const { decision } = await applyDecision(ctx, scope, subject, { decision: 'approve', payload_sha256 })
       return { ok: true, decision }
     },
   }),
@@ -69,7 +69,7 @@ export const portalApprovalRoutes = {
     responses: { 200: PortalDecisionView },
     find: requireOwnApproval,
     async handle({ ctx, scope, subject, body: { reason } }) {
-      const { decision } = await takeDecision(ctx, scope, subject, { decision: 'reject', reason: reason || undefined })
+      const { decision } = await applyDecision(ctx, scope, subject, { decision: 'reject', reason: reason || undefined })
       return { ok: true, decision }
     },
   }),

@@ -68,7 +68,7 @@ export function toPortalApprovalView(row: ClientApproval, language: Language) {
 }
 
 function yourDecision({ status, client_id, decided_by_kind, decided_by_id, voted_at }: ClientApproval) {
-  const isDecider = decided_by_kind === 'client' && decided_by_id === client_id
-  if (isDecider) return status === 'rejected' ? 'rejected' : 'approved'
+  const hasDecided = decided_by_kind === 'client' && decided_by_id === client_id
+  if (hasDecided) return status === 'rejected' ? 'rejected' : 'approved'
   return voted_at === null ? null : 'approved'
 }

@@ -1,4 +1,4 @@
-import { isVisibleToClient } from '../../customers/threads/messages.ts'
+import { isVisibleToClient } from '../../customers/threads/append-message.ts'
 import { notFound } from '../../platform/base/problem.ts'
 import { findClient } from '../../customers/clients/rows.ts'
 import type { ClientScope } from '../../platform/ctx/scope.ts'

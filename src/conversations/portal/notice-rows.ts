@@ -3,7 +3,7 @@ import { prepareQuery } from '../../platform/store/prepared-query.ts'
 import type { Db } from '../../platform/store/store.ts'
 import type { MessageRow, NoticeOptOutRow, NoticeTokenRow, ThreadRow } from '../../platform/store/tables.ts'
 
-export type UntoldThread = Pick<
+export type UnnotifiedThread = Pick<
   ThreadRow,
   | 'id'
   | 'project_id'
@@ -16,7 +16,7 @@ export type UntoldThread = Pick<
 >
 
 /** The projects with threads for whose newest messages it is not decided yet whether the client gets a mail. */
-export const listUntoldProjects = prepareQuery<{ quiet_since: string }, Pick<ThreadRow, 'project_id'>>((db, arg) =>
+export const listProjectsToNotify = prepareQuery<{ quiet_since: string }, Pick<ThreadRow, 'project_id'>>((db, arg) =>
   db
     .selectFrom('brands')
     .select('project_id')
@@ -35,25 +35,27 @@ export const listUntoldProjects = prepareQuery<{ quiet_since: string }, Pick<Thr
 )
 
 /** Such threads of one project, oldest first. */
-export const listUntoldThreads = prepareQuery<{ project_id: string; quiet_since: string; limit: number }, UntoldThread>(
-  (db, arg) =>
-    db
-      .selectFrom('threads')
-      .select([
-        'id',
-        'project_id',
-        'channel_id',
-        'client_id',
-        'reply_token',
-        'message_count',
-        'client_read_count',
-        'client_told_count',
-      ])
-      .where('project_id', '=', arg('project_id'))
-      .whereRef('client_told_count', '<', 'message_count')
-      .where('updated_at', '<=', arg('quiet_since'))
-      .orderBy('updated_at')
-      .limit(arg('limit')),
+export const listUnnotifiedThreads = prepareQuery<
+  { project_id: string; quiet_since: string; limit: number },
+  UnnotifiedThread
+>((db, arg) =>
+  db
+    .selectFrom('threads')
+    .select([
+      'id',
+      'project_id',
+      'channel_id',
+      'client_id',
+      'reply_token',
+      'message_count',
+      'client_read_count',
+      'client_told_count',
+    ])
+    .where('project_id', '=', arg('project_id'))
+    .whereRef('client_told_count', '<', 'message_count')
+    .where('updated_at', '<=', arg('quiet_since'))
+    .orderBy('updated_at')
+    .limit(arg('limit')),
 )
 
 /**
@@ -99,7 +101,7 @@ export const findUnreadMessage = prepareQuery<
 /** False if another replica has decided about these messages. */
 export async function updateThreadTold(
   db: Db,
-  { id, client_told_count }: Pick<UntoldThread, 'id' | 'client_told_count'>,
+  { id, client_told_count }: Pick<UnnotifiedThread, 'id' | 'client_told_count'>,
   told: number,
 ): Promise<boolean> {
   const query = db.updateTable('threads').set({ client_told_count: told }).where('id', '=', id)

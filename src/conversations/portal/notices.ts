@@ -22,9 +22,9 @@ import {
   findNoticeOptOut,
   findUnreadMessage,
   insertNoticeToken,
-  listUntoldProjects,
-  listUntoldThreads,
-  type UntoldThread,
+  listProjectsToNotify,
+  listUnnotifiedThreads,
+  type UnnotifiedThread,
   updateThreadTold,
 } from './notice-rows.ts'
 import { sendServiceMail } from './service-mail.ts'
@@ -59,7 +59,7 @@ export function createNoticeLoop(ctx: Ctx): Loop {
 
 /** Starts the due mails of every project, side by side: a mail server that does not answer delays its own project only. */
 export async function startDueNotices(ctx: Ctx, running: RunningNotices): Promise<void> {
-  for (const { project_id } of await listUntoldProjects(ctx.db, { quiet_since: quietSince(ctx) })) {
+  for (const { project_id } of await listProjectsToNotify(ctx.db, { quiet_since: quietSince(ctx) })) {
     if (running.has(project_id)) continue
     const ended = mailNoticesOf(ctx, project_id)
       .catch((err: unknown) => ctx.world.log.error({ err, project: project_id }, 'mails about answers failed'))
@@ -73,10 +73,10 @@ const quietSince = (ctx: Ctx) => toIsoTime(ctx.world.clock.now() - NOTICE_DELAY_
 async function mailNoticesOf(ctx: Ctx, project_id: string): Promise<void> {
   const brand = await findBrand(ctx.db, project_id)
   const due = { project_id, quiet_since: quietSince(ctx), limit: THREADS_PER_ROUND }
-  for (const thread of await listUntoldThreads(ctx.db, due)) await decideAboutNotice(ctx, brand, thread)
+  for (const thread of await listUnnotifiedThreads(ctx.db, due)) await decideAboutNotice(ctx, brand, thread)
 }
 
-async function decideAboutNotice(ctx: Ctx, brand: Brand, thread: UntoldThread): Promise<void> {
+async function decideAboutNotice(ctx: Ctx, brand: Brand, thread: UnnotifiedThread): Promise<void> {
   const channel = await findChannel(ctx.db, [thread.project_id], thread.channel_id)
   const notice = await findDueNotice(ctx, brand, thread, channel)
   if (notice) await mailNotice(ctx, brand, thread, notice)
@@ -96,7 +96,7 @@ interface DueNotice {
 async function findDueNotice(
   ctx: Ctx,
   brand: Brand,
-  thread: UntoldThread,
+  thread: UnnotifiedThread,
   channel: ChannelRow | undefined,
 ): Promise<DueNotice | null> {
   const after = Math.max(thread.client_read_count, thread.client_told_count)
@@ -117,7 +117,7 @@ async function findDueNotice(
 /** Whether the answers of the channel are shown in the thread and sent nowhere. */
 const isShownOnly = ({ adapter }: ChannelRow) => (findAdapter(adapter)?.reply ?? threadReply).send === null
 
-async function mailNotice(ctx: Ctx, brand: Brand, thread: UntoldThread, notice: DueNotice): Promise<void> {
+async function mailNotice(ctx: Ctx, brand: Brand, thread: UnnotifiedThread, notice: DueNotice): Promise<void> {
   const token = newToken('unsubscribe', ctx.world.random)
   const headers = {
     'Auto-Submitted': 'auto-generated',
@@ -142,7 +142,7 @@ async function mailNotice(ctx: Ctx, brand: Brand, thread: UntoldThread, notice: 
 async function composeNotice(
   ctx: Ctx,
   brand: Brand,
-  thread: UntoldThread,
+  thread: UnnotifiedThread,
   { isProven, unread, channel }: DueNotice,
   token: string,
 ): Promise<JsonObject> {
@@ -165,7 +165,7 @@ function onlyWidgetPage(channel: ChannelRow): string | null {
 }
 
 /** Where a mail continues the thread; null if the channel of the thread receives no mails. */
-function replyAddressOf(channel: ChannelRow, { reply_token }: UntoldThread): MailAddress | null {
+function replyAddressOf(channel: ChannelRow, { reply_token }: UnnotifiedThread): MailAddress | null {
   const isMail = findAdapter(channel.adapter)?.reply === mailReply
   return isMail && reply_token !== null ? makeReplyAddress(channel.address, reply_token) : null
 }

@@ -2,8 +2,8 @@ import { appendAuditEntry } from '../../audit/append.ts'
 import { badRequest, conflict, Problem, tooLarge } from '../../platform/base/problem.ts'
 import { type Brand, findBrand } from '../../customers/brand/rows.ts'
 import { findOrOpenThread } from '../../customers/channels/find-thread.ts'
-import { planInboundTask } from '../../customers/channels/inbound.ts'
-import { receiveMessage } from '../../customers/threads/messages.ts'
+import { planInboundTask } from '../../customers/channels/receive-message.ts'
+import { appendInboundMessage } from '../../customers/threads/append-message.ts'
 import { findChannel, lockReceivingChannel } from '../../customers/channels/rows.ts'
 import { type Ctx, inTx, type Tx } from '../../platform/ctx/ctx.ts'
 import type { ClientScope } from '../../platform/ctx/scope.ts'
@@ -105,7 +105,7 @@ async function appendMessage(
   await requireOwnFiles(tx, scope, files)
   const from = { handle: client.handles[0] ?? null, name: client.display_name }
   const received = { from, body, subject, external_id, fileIds: files }
-  const message = await receiveMessage(tx, scope.actor, { channel, threadId }, plan, received)
+  const message = await appendInboundMessage(tx, scope.actor, { channel, threadId }, plan, received)
   if (!message) throw conflict('thread is closed')
   const { id, task_id } = message
   await appendAuditEntry(tx, scope.projectId, scope.actor, 'message.posted', id, { thread_id: threadId, task_id })

@@ -3,14 +3,9 @@ import { hashPayload } from '../../approvals/requests/ask-approval.ts'
 import { appendAuditEntry } from '../../audit/append.ts'
 import type { JsonObject } from '../../platform/base/json.ts'
 import { conflict } from '../../platform/base/problem.ts'
-import { newMessage } from '../../customers/threads/messages.ts'
+import { newMessage } from '../../customers/threads/append-message.ts'
 import { insertSendingReply, recordReplyDelivery } from '../../customers/threads/reply-delivery.ts'
-import {
-  composeReply,
-  createReplySender,
-  findReplyRoute,
-  type ReplyRoute,
-} from '../../customers/channels/reply-route.ts'
+import { composeReply, createReplySender, findReplyPath, type ReplyPath } from '../../customers/channels/reply-path.ts'
 import { findMessage } from '../../customers/threads/message-rows.ts'
 import { updateMessagesHandled } from '../../customers/threads/sender-rows.ts'
 import { insertMessage, type MessagePosition, updateOpenThreadPosition } from '../../customers/threads/thread-rows.ts'
@@ -35,16 +30,16 @@ export async function answerThread(
   { body, files: ids }: { body: string; files: readonly string[] },
 ): Promise<MessageRow> {
   const files = await requireUsableFiles(ctx.db, { projectId: scope.projectId, clientId: thread.client_id }, ids)
-  const route = await findReplyRoute(ctx.db, thread.id)
-  if (!route) return inTx(ctx, (tx) => showAnswer(tx, scope, thread, body, files))
-  const payload = await composeReply(ctx.db, route, body, files)
-  const message = await inTx(ctx, (tx) => claimAnswer(tx, scope, route, payload, body, files))
-  const { send, externalId } = createReplySender(route)
+  const replyPath = await findReplyPath(ctx.db, thread.id)
+  if (!replyPath) return inTx(ctx, (tx) => showAnswer(tx, scope, thread, body, files))
+  const payload = await composeReply(ctx.db, replyPath, body, files)
+  const message = await inTx(ctx, (tx) => claimAnswer(tx, scope, replyPath, payload, body, files))
+  const { send, externalId } = createReplySender(replyPath)
   const idempotencyKey = message.id
-  const request = { capability: route.capability, payload, idempotencyKey, runSignal: NEVER_ABORTED, send }
-  const result = route.sentThrough ? await sendAction(ctx, route.sentThrough, request) : DONE_WITHOUT_CALL
+  const request = { capability: replyPath.capability, payload, idempotencyKey, runSignal: NEVER_ABORTED, send }
+  const result = replyPath.sentThrough ? await sendAction(ctx, replyPath.sentThrough, request) : DONE_WITHOUT_CALL
   // The answer was sent, so its outcome is written as soon as the store is available.
-  await inDurableTx(ctx, (tx) => recordOutcome(tx, scope, route, message, payload, result, externalId()))
+  await inDurableTx(ctx, (tx) => recordOutcome(tx, scope, replyPath, message, payload, result, externalId()))
   return (await findMessage(ctx.db, { id: message.id }))[0] ?? message
 }
 
@@ -80,7 +75,7 @@ async function showAnswer(
 async function claimAnswer(
   tx: Tx,
   scope: ProjectScope,
-  { thread, sentThrough, capability }: ReplyRoute,
+  { thread, sentThrough, capability }: ReplyPath,
   payload: JsonObject,
   body: string,
   files: readonly FileRow[],
@@ -107,7 +102,7 @@ async function claimAnswer(
 async function recordOutcome(
   tx: Tx,
   scope: ProjectScope,
-  { sentThrough, capability: action }: ReplyRoute,
+  { sentThrough, capability: action }: ReplyPath,
   { id }: MessageRow,
   payload: JsonObject,
   result: ActionResult,

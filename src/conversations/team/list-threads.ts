@@ -4,7 +4,7 @@ import type { ThreadRow } from '../../platform/store/tables.ts'
 import { activityCursor, type ConversationFilter, listActiveConversations, listConversations } from './rows.ts'
 import { listThreadsWithText } from './search-rows.ts'
 
-/** A text has no index. One request compares so many threads; the next page continues behind them. */
+/** A text has no index. One request compares at most this many threads; the next page continues behind them. */
 export const MAX_SEARCHED_THREADS = 1_000
 /** Of several projects the newest of each are read first, so that fewer are compared. */
 const MIN_SEARCHED_THREADS = 200

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type NamedActor, nameActors } from '../../identity/organisations/actor-name-rows.ts'
 import { NamedActorView } from '../../identity/authentication/view.ts'
-import { parseRecipients } from '../../customers/threads/messages.ts'
+import { parseRecipients } from '../../customers/threads/append-message.ts'
 import { THREAD_STATUSES } from '../../customers/threads/threads.ts'
 import { MessageSenderView, toMessageSenderView } from '../../customers/channels/view.ts'
 import { listMessageFiles } from '../../work/files/rows.ts'

@@ -11,8 +11,8 @@ import type { ChannelRow } from '../../platform/store/tables.ts'
 import { openSecret } from '../../identity/vault/secrets.ts'
 import type { ChannelHook, HookContent, HookHead } from './adapters/adapter.ts'
 import { findAdapter, toAdapterChannel } from './adapters/adapter-table.ts'
-import type { Receipt } from './inbound.ts'
-import { receiveIncoming } from './incoming.ts'
+import type { Receipt } from './receive-message.ts'
+import { receiveWithFiles } from './store-attachments.ts'
 import { createBodyReader } from './parsers/parse-untrusted.ts'
 import { markUndelivered } from './undelivered.ts'
 import { findChannelUnscoped, updateChannelError } from './rows.ts'
@@ -36,12 +36,12 @@ export async function receiveHook(ctx: Ctx, { channel, hook }: HookChannel, requ
       if (hasSecret) markProved()
       const { messages, undelivered = [], response } = await hook.parse(ctx, call)
       const receipts: Receipt[] = []
-      for (const message of messages) receipts.push(await receiveIncoming(ctx, channel, message))
+      for (const message of messages) receipts.push(await receiveWithFiles(ctx, channel, message))
       for (const report of undelivered) await markUndelivered(ctx, channel, report)
       return { receipts, response }
     })
   } catch (error) {
-    if (!isAnyonesMistake(channel, error)) await noteChannelError(ctx, channel, error)
+    if (!isAnyonesMistake(channel, error)) await recordChannelError(ctx, channel, error)
     throw error instanceof SecretUnavailable ? secretIsLost() : error
   }
 }
@@ -111,7 +111,7 @@ async function readHookHead(ctx: Ctx, channel: ChannelRow, { raw, ip }: HookRequ
 const ERROR_INTERVAL_MS = 60_000
 
 /** Shown with the channel, because the provider rarely tells the founder why its calls were refused. */
-export async function noteChannelError(ctx: Ctx, { id }: Pick<ChannelRow, 'id'>, error: unknown): Promise<void> {
+export async function recordChannelError(ctx: Ctx, { id }: Pick<ChannelRow, 'id'>, error: unknown): Promise<void> {
   const isKnown = error instanceof Problem || error instanceof SecretUnavailable
   const text = isKnown ? error.message : 'internal error'
   const unlessSince = toIsoTime(ctx.world.clock.now() - ERROR_INTERVAL_MS)

@@ -7,8 +7,8 @@ import { listSecretVersions } from '../../identity/vault/rows.ts'
 import { openSecret } from '../../identity/vault/secrets.ts'
 import type { ChannelAdapter, PollCall } from './adapters/adapter.ts'
 import { CHANNEL_ADAPTERS, findAdapter, toAdapterChannel } from './adapters/adapter-table.ts'
-import { noteChannelError } from './hooks.ts'
-import { receiveIncoming } from './incoming.ts'
+import { recordChannelError } from './hooks.ts'
+import { receiveWithFiles } from './store-attachments.ts'
 import { markUndelivered } from './undelivered.ts'
 import { claimPolledChannels, releasePolledChannels, updateChannelProgress } from './poll-rows.ts'
 
@@ -100,7 +100,7 @@ function startPolling(ctx: Ctx, state: PollState, channel: ChannelRow, settings:
       const pause = Math.min(MIN_RETRY_MS * 2 ** (failures - 1), MAX_RETRY_MS)
       state.retries.set(channel.id, { settings, failures, at: ctx.world.clock.now() + pause })
       ctx.world.log.warn({ err: error, channel: channel.id }, 'a channel could not be polled')
-      await noteChannelError(ctx, channel, error)
+      await recordChannelError(ctx, channel, error)
     },
   )
   const polled = { settings, abort, ended }
@@ -112,10 +112,10 @@ async function pollOnce(ctx: Ctx, adapter: ChannelAdapter, channel: ChannelRow, 
   const call: PollCall = {
     channel: toAdapterChannel(channel),
     secret: await openSecret(ctx, { ...channel, secret_ref: null }),
-    receive: async (message) => void (await receiveIncoming(ctx, channel, message)),
+    receive: async (message) => void (await receiveWithFiles(ctx, channel, message)),
     reportUndelivered: (report) => markUndelivered(ctx, channel, report),
     saveProgress: (progress) => saveProgress(ctx, channel, progress),
-    reportError: (error) => noteChannelError(ctx, channel, error),
+    reportError: (error) => recordChannelError(ctx, channel, error),
   }
   await adapter.poll?.(ctx, call, signal)
 }

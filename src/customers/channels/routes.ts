@@ -16,7 +16,7 @@ import {
   removeChannel,
   writeChannelSecret,
 } from './channels.ts'
-import { InboundMessage, receiveInbound } from './inbound.ts'
+import { InboundMessage, receivePostedMessage } from './receive-message.ts'
 import { findChannel, listChannels } from './rows.ts'
 import {
   ChannelAdapterListView,
@@ -118,7 +118,7 @@ export const channelRoutes = nameRoutes({
     responses: { 201: InboundReceiptView },
     find: channelInScope,
     async handle({ ctx, scope, subject, body }) {
-      const { delivered, replayed } = await receiveInbound(ctx, scope, subject, body)
+      const { delivered, replayed } = await receivePostedMessage(ctx, scope, subject, body)
       const headers: Record<string, string> = replayed ? { 'idempotency-replayed': 'true' } : {}
       return createdResponse(`/v1/threads/${delivered.thread_id}`, delivered, headers)
     },

@@ -7,7 +7,7 @@ import { notifyProjectChange } from '../../work/events/project-changes.ts'
 import { insertMessageFiles } from '../../work/files/rows.ts'
 import type { Db } from '../../platform/store/store.ts'
 import type { MessageRow, TaskRow } from '../../platform/store/tables.ts'
-import { isVisibleToClient, newMessage } from './messages.ts'
+import { isVisibleToClient, newMessage } from './append-message.ts'
 import { insertMessage, listMessagesSentByTask, updateThreadPosition } from './thread-rows.ts'
 import { updateThreadAnswered } from './thread-state-rows.ts'
 

@@ -1,6 +1,6 @@
 import { countInWindow, readWithinHour } from '../../identity/limits/rate-windows.ts'
 import type { Tx } from '../../platform/ctx/ctx.ts'
-import type { ReceivedMessage } from './messages.ts'
+import type { ReceivedMessage } from './append-message.ts'
 import { findTeamContact } from './sender-rows.ts'
 import type { MessagePosition } from './thread-rows.ts'
 

@@ -1,7 +1,7 @@
 import type { HistoryMessage } from '../../platform/contract/agent-protocol.ts'
 import type { Db } from '../../platform/store/store.ts'
 import type { MessageRow } from '../../platform/store/tables.ts'
-import { parseRecipients } from './messages.ts'
+import { parseRecipients } from './append-message.ts'
 import { listNewestMessages } from './thread-rows.ts'
 
 interface HistoryLimits {

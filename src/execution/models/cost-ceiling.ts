@@ -2,7 +2,7 @@ import { MAX_CONTEXT_TOKENS, maxMediaTokens } from './media-tokens.ts'
 import type { TokenUsage } from '../../platform/contract/providers/provider-format.ts'
 import { costInMicros, type ModelPrice, type PricedModel } from './model-prices.ts'
 import type { ModelRequest } from './model-request.ts'
-import { noteCostExceeded, type ModelRun } from './model-run.ts'
+import { setCostExceeded, type ModelRun } from './model-run.ts'
 
 /** A request that fits the remaining budget of the task, and the cost reserved for it. */
 export interface CostReservation {
@@ -24,7 +24,7 @@ export function reserveCost(run: ModelRun, price: PricedModel, request: ModelReq
   let text = JSON.stringify(request.body)
   const input = worstCaseInput(price, request, text, fileTokens)
   const affordable = affordableTokens(run, price, input)
-  if (affordable < request.minTokens) throw noteCostExceeded(run, ceilingMessage(run, request.body.model, price))
+  if (affordable < request.minTokens) throw setCostExceeded(run, ceilingMessage(run, request.body.model, price))
   const isAnswerShortened = affordable < request.maxTokens
   if (isAnswerShortened) {
     request.body[request.limitField] = affordable

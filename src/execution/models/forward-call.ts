@@ -22,7 +22,7 @@ import { recordRehearsal } from './rehearsal/record-rehearsal.ts'
 import { playModelRehearsal } from './rehearsal/play-rehearsal.ts'
 import { droppedFieldsHeader, toModelRequest } from './model-request.ts'
 import { chooseShownFiles, createFileText, readRequestFiles } from './shown-files.ts'
-import { noteModelFailure, type ModelRun } from './model-run.ts'
+import { setModelFailure, type ModelRun } from './model-run.ts'
 import { refuseFields } from './refuse-fields.ts'
 import { createResponseReader, describeStreamProblem, parseAnswer, readWholeResponse } from './read-response.ts'
 import { callProviderWithRetry, ModelUnavailable } from './retry.ts'
@@ -106,18 +106,18 @@ const STREAM_HEADERS = { 'content-type': 'text/event-stream; charset=utf-8', 'ca
 function requireEventStream(ctx: Ctx, call: ModelCall, response: ProviderResponse): void {
   if (response.contentType.startsWith('text/event-stream')) return
   response.abort()
-  throw noteFailedResponse(ctx, call, 'did not answer with an event stream')
+  throw recordFailedResponse(ctx, call, 'did not answer with an event stream')
 }
 
 /** `what` is the end of a sentence that begins with the provider. */
-function noteFailedResponse(
+function recordFailedResponse(
   { world, counts }: Ctx,
   { run, model: { provider, name } }: ModelCall,
   what: string,
 ): Problem {
   counts.modelFailures.at({ model: name, reason: 'incomplete' }).attempts++
   world.log.warn({ task: run.taskId, provider, model: name }, `model failed: ${provider} ${what}`)
-  return noteModelFailure(run, `${provider} ${what}`)
+  return setModelFailure(run, `${provider} ${what}`)
 }
 
 /**
@@ -148,8 +148,8 @@ async function forwardStream(ctx: Ctx, call: ModelCall, response: ProviderRespon
   const hasAgentDisconnected = out.destroyed && !run.over.isAborted
   await chargeUsage(ctx, call, usageToCharge(call, reply, hasAgentDisconnected), reply)
   const failure = reply.problem ? describeStreamProblem(reply.problem, providerKey(ctx, call.model.wire)) : breakReason
-  noteStreamOutcome(ctx, call, reply, failure, ended.aborted || out.destroyed)
-  if (reply.stop !== null) await noteReply(ctx, call, reply)
+  recordStreamOutcome(ctx, call, reply, failure, ended.aborted || out.destroyed)
+  if (reply.stop !== null) await recordReply(ctx, call, reply)
   endStream(out, reply, heldBack)
 }
 
@@ -171,14 +171,14 @@ async function forwardWholeResponse(ctx: Ctx, call: ModelCall, response: Provide
   const reply = body && PROVIDER_FORMATS[api].parseResponse(body)
   await chargeUsage(ctx, call, reply?.usage ?? estimateUsage(call.reserved.text, content.length), reply)
   if (run.over.isAborted) throw new RunEndedError()
-  if (!reply) throw noteFailedResponse(ctx, call, breakReason ?? 'did not answer with json')
+  if (!reply) throw recordFailedResponse(ctx, call, breakReason ?? 'did not answer with json')
   run.failure = null
-  await noteReply(ctx, call, reply)
+  await recordReply(ctx, call, reply)
   return new HttpResponse(200, content, { 'content-type': 'application/json; charset=utf-8', ...call.headers })
 }
 
 /** What later calls, the log and the recorder need of a complete reply. */
-async function noteReply(ctx: Ctx, { run, api, body }: ModelCall, reply: ModelMessage): Promise<void> {
+async function recordReply(ctx: Ctx, { run, api, body }: ModelCall, reply: ModelMessage): Promise<void> {
   run.outputItems.keep(reply.items ?? [])
   run.toolLog?.recordCalls(reply.calls)
   if (ctx.config.recordRehearsal) await recordRehearsal(ctx, run, api, body, reply)
@@ -235,7 +235,7 @@ function toModelCharge(
 }
 
 /** The status 200 was sent long before a stream fails, so the failure is noted in the run. */
-function noteStreamOutcome(
+function recordStreamOutcome(
   ctx: Ctx,
   call: ModelCall,
   reply: StreamedReply,
@@ -244,14 +244,14 @@ function noteStreamOutcome(
 ): void {
   const { run, reserved } = call
   run.failure = null
-  if (failure !== null) noteFailedResponse(ctx, call, failure)
-  else if (reply.stop === null && !isOver) noteFailedResponse(ctx, call, 'ended its answer early')
-  else if (reply.stop === 'refusal') noteModelFailure(run, 'the model refused to answer')
-  else if (reply.stop === 'length') noteTruncatedAnswer(run, reserved)
+  if (failure !== null) recordFailedResponse(ctx, call, failure)
+  else if (reply.stop === null && !isOver) recordFailedResponse(ctx, call, 'ended its answer early')
+  else if (reply.stop === 'refusal') setModelFailure(run, 'the model refused to answer')
+  else if (reply.stop === 'length') recordTruncatedAnswer(run, reserved)
 }
 
-function noteTruncatedAnswer(run: ModelRun, { isAnswerShortened }: CostReservation): void {
+function recordTruncatedAnswer(run: ModelRun, { isAnswerShortened }: CostReservation): void {
   if (isAnswerShortened)
     run.failure = { reason: 'cost_exceeded', message: 'cost ceiling reached: the answer was cut off by it' }
-  else noteModelFailure(run, 'the answer was cut off at its length limit')
+  else setModelFailure(run, 'the answer was cut off at its length limit')
 }

@@ -8,7 +8,7 @@ import type { Ctx } from '../../platform/ctx/ctx.ts'
 import type { HttpResponse, StreamResponse } from '../../platform/http/route.ts'
 import { countTokens } from './count-tokens.ts'
 import { forwardModelCall } from './forward-call.ts'
-import { type ModelRun, noteRefusedCall } from './model-run.ts'
+import { type ModelRun, setRefusedCall } from './model-run.ts'
 import { toProviderRefusal } from './refuse-fields.ts'
 
 /** What an agent can send to the proxy: the path below the provider, and a body. */
@@ -27,7 +27,7 @@ export async function postToModel(ctx: Ctx, run: ModelRun, post: ModelPost): Pro
       throw error instanceof Problem && error.status === 400 ? toProviderRefusal(provider, error) : error
     })
   } catch (error) {
-    if (error instanceof Problem && [400, 404].includes(error.status)) noteRefusedCall(run, error.message)
+    if (error instanceof Problem && [400, 404].includes(error.status)) setRefusedCall(run, error.message)
     throw error
   }
 }

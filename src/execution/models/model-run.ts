@@ -69,18 +69,18 @@ interface ModelFailure {
 const DO_NOT_RETRY = { headers: { 'x-should-retry': 'false' } }
 
 /** Stores the failure in the run and returns the error response for the sandbox. */
-export function noteModelFailure(run: ModelRun, message: string, status = 502): Problem {
+export function setModelFailure(run: ModelRun, message: string, status = 502): Problem {
   run.failure = { reason: 'model_failed', message: `model failed: ${message}` }
   return new Problem(status, message, DO_NOT_RETRY)
 }
 
 /** Many frameworks hide the sentence of a refusal, so it is also the error of a task that fails because of it. */
-export function noteRefusedCall(run: ModelRun, message: string): void {
+export function setRefusedCall(run: ModelRun, message: string): void {
   if (run.failure?.message.endsWith(message)) return
   run.failure = { reason: 'model_failed', message: `model call refused: ${message}` }
 }
 
-export function noteCostExceeded(run: ModelRun, message: string): Problem {
+export function setCostExceeded(run: ModelRun, message: string): Problem {
   run.failure = { reason: 'cost_exceeded', message }
   return new Problem(402, message)
 }

@@ -4,7 +4,7 @@ import { sleep } from '../../platform/ctx/world.ts'
 import { RunEndedError } from '../../work/events/append-events.ts'
 import type { ModelChoice } from './choose-model.ts'
 import { PROVIDER_URL_SETTINGS, PROVIDER_KEY_SETTINGS } from './provider-keys.ts'
-import { noteModelFailure, type ModelRun } from './model-run.ts'
+import { setModelFailure, type ModelRun } from './model-run.ts'
 import {
   type ProviderFailure,
   isProviderFailure,
@@ -53,7 +53,7 @@ export async function callProviderWithRetry(
       `model failed: ${provider} ${outcome.message}${outcome.reason}`,
     )
     if (last) {
-      const problem = noteModelFailure(run, failureMessage(model, outcome, attempts, waitMs))
+      const problem = setModelFailure(run, failureMessage(model, outcome, attempts, waitMs))
       throw limits === LIMITS ? problem : new ModelUnavailable(problem)
     }
     await sleep(ctx.world.clock, waitMs, run.over.signal)

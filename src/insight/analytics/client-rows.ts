@@ -18,7 +18,7 @@ export interface ClientSum {
   cost_micros: number
 }
 
-/** The response lists so many clients. */
+/** The response lists at most this many clients. */
 export const MAX_CLIENTS_SHOWN = 100
 
 /**

@@ -18,7 +18,7 @@ import { TASK_STATUSES } from '../../work/tasks/status.ts'
 import { APPROVAL_COLUMNS, type RollupApproval, type RollupTask, type SourceName, TASK_COLUMNS } from './rollup-rows.ts'
 import type { ReportRange } from './rows.ts'
 
-/** A step reads so many rows of each project, on SQLite one project after another: about 10 ms each. */
+/** A step reads this many rows of each project, on SQLite one project after another: about 10 ms each. */
 export const LIVE_ROWS_PER_STEP = 1000
 
 /** The tasks of the range that are not in the sums, in steps. */

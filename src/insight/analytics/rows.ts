@@ -109,7 +109,7 @@ export interface ApprovalSum {
   n: number
 }
 
-/** A statement on SQLite reads so many periods of one project, because each can have thousands of different waits. */
+/** A statement on SQLite reads at most this many periods of one project, because each can have thousands of different waits. */
 const PERIODS_PER_STATEMENT = 8
 
 /** The counts of the approvals that are rolled up. A status and a wait can come several times. */

@@ -16,7 +16,7 @@ type OrderKey = readonly (string | number)[]
 
 const BY_ID: readonly string[] = ['id']
 
-/** So many rows are compared with filters in the first step. The next steps are larger if that took no time. */
+/** This many rows are compared with filters in the first step. The next steps are larger if that took no time. */
 export const MAX_ROWS_PER_STEP = 2_000
 /** Longer steps would delay other requests on a store that reads synchronously. */
 const STEP_MS = 4
@@ -229,7 +229,7 @@ export function matchColumns(values: Readonly<Record<string, string | undefined>
 export const isInProjects = (projectIds: readonly string[], column = 'project_id'): Expression<SqlBool> =>
   sql<SqlBool>`coalesce(${sql.ref(column)}, '') in (${sql.join(projectIds)})`
 
-/** So many sources are read at a time: each takes a connection of PostgreSQL. */
+/** This many sources are read at a time: each takes a connection of PostgreSQL. */
 const MAX_SOURCES_AT_ONCE = 8
 
 /** The newest of what several sources list, each in order: one more than the page. */

@@ -22,7 +22,9 @@ export const fileReadTool: HarnessTool = {
     const file = findFile(brief, textField(input, 'file'))
     if (!file) return toolFailure(`there is no such file: the files are ${describeNames(brief)}`)
     if (VISIBLE_TYPES.includes(file.content_type))
-      return toolFailure(`${file.name} is no text: you see it at the beginning, if the service could show it`)
+      return toolFailure(
+        `${file.name} is not a text file. Images and PDFs are shown in your first message if the model accepts them.`,
+      )
     return readPart(file, startOf(input))
   },
 }

@@ -1,7 +1,7 @@
 import { requireOneProject } from '../../identity/authentication/authenticate.ts'
 import { findApproval, findDecidableApproval } from '../../approvals/requests/rows.ts'
 import { listCurrentVotes } from '../../approvals/people/current-votes.ts'
-import { type Decision, takeDecision } from '../../approvals/decisions/take-decision.ts'
+import { type Decision, applyDecision } from '../../approvals/decisions/apply-decision.ts'
 import { badRequest, conflict, notFound } from '../../platform/base/problem.ts'
 import type { Ctx } from '../../platform/ctx/ctx.ts'
 import type { Scope } from '../../platform/ctx/scope.ts'
@@ -16,7 +16,7 @@ export async function decideFromMcp(ctx: Ctx, scope: Scope, id: string, given: M
   const approval = await findDecidableApproval(ctx.db, project.projectIds, id)
   if (!approval) throw notFound('approval')
   if (decision === 'revise' && !reason?.trim()) throw badRequest("argument 'reason' is required with revise")
-  await takeDecision(ctx, project, approval, { ...given, note: reason })
+  await applyDecision(ctx, project, approval, { ...given, note: reason })
 }
 
 /** What has become of an approval, as a tool tells it. */

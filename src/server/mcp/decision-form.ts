@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { describeAction, parseTool } from '../../approvals/policy/action-text.ts'
-import { DECISIONS } from '../../approvals/decisions/take-decision.ts'
+import { DECISIONS } from '../../approvals/decisions/apply-decision.ts'
 import { approvedPayload, parseProposedPayload } from '../../approvals/requests/view.ts'
 import { isJsonObject, type Json, type JsonObject, ownField } from '../../platform/base/json.ts'
 import { badRequest } from '../../platform/base/problem.ts'

@@ -120,7 +120,7 @@ const newestTaskIds = prepareBatchedRead<{ case_id: string }, CaseTaskId>((db, a
     .limit(MAX_SHOWN_PER_CASE),
 )
 
-/** So many cases are read in one turn of the event loop: about 1 ms on SQLite, a few messages to PostgreSQL. */
+/** This many cases are read in one turn of the event loop: about 1 ms on SQLite, a few messages to PostgreSQL. */
 const CASES_PER_STEP = 64
 
 /** Each case is one small read: a statement for all of them takes longer to plan than to run. */

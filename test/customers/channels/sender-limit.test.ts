@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { deleteExpiredCredentials } from '../../../src/identity/authentication/sessions.ts'
-import { receiveFromChannel } from '../../../src/customers/channels/inbound.ts'
+import { receiveMessage } from '../../../src/customers/channels/receive-message.ts'
 import { findChannelUnscoped } from '../../../src/customers/channels/rows.ts'
 import { SYSTEM_ACTOR } from '../../../src/platform/ctx/scope.ts'
 import { eachStore } from '../../app.ts'
@@ -36,7 +36,7 @@ async function openMailChannel(store: StoreKind) {
     const proof = { senderProof: 'required', verdict: { dmarc: 'pass' } } as const
     const keys = { conversationKey: `${++mails}`, externalId: `${mails}`, address: {}, fileIds: [] }
     const message = { from: { handle, name: null }, body: 'x', subject: null, ...keys, ...proof, ...more }
-    return (await receiveFromChannel(app.ctx, SYSTEM_ACTOR, channelRow, message)).delivered
+    return (await receiveMessage(app.ctx, SYSTEM_ACTOR, channelRow, message)).delivered
   }
   const thread = async (id: string) => (await app.call('GET', `/v1/threads/${id}`)).body
   return { ...app, channel, deliver, deliverProved, thread }

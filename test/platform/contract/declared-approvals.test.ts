@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { deciderRules } from '../../../src/platform/contract/wedge/declared-approvals.ts'
+import { declaredApprovers } from '../../../src/platform/contract/wedge/declared-approvals.ts'
 import { countPossibleApprovers, WedgeManifest } from '../../../src/platform/contract/wedge/wedge-manifest.ts'
 
 const rulesOf = (approvals: object[], action: string) =>
-  deciderRules(WedgeManifest.parse({ wedge: 'desk', task_types: { act: {} }, approvals }), action)
+  declaredApprovers(WedgeManifest.parse({ wedge: 'desk', task_types: { act: {} }, approvals }), action)
 
 const EVERYONE = { needed: 1, approvers: null, excludesRequester: false, escalate: [] }
 

@@ -49,7 +49,12 @@ test.each<[string, Buffer, string]>([
 
 test.each<[string, Buffer, string, RegExp]>([
   ['of bytes', Buffer.from([1, 0, 2]), 'application/zip', /is not text \(application\/zip\)/],
-  ['that models see', Buffer.from('%PDF-1.7'), 'application/pdf', /is no text: you see it at the beginning/],
+  [
+    'that models see',
+    Buffer.from('%PDF-1.7'),
+    'application/pdf',
+    /is not a text file\. Images and PDFs are shown in your first message if the model accepts them\./,
+  ],
 ])('a file %s is not read', async (_, bytes, content_type, error) => {
   const file = addFile(bytes, { content_type })
   expect(await readFile(file)).toMatchObject({ ok: false, error: expect.stringMatching(error) })

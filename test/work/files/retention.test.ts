@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { inTx } from '../../../src/platform/ctx/ctx.ts'
-import { receiveIncoming } from '../../../src/customers/channels/incoming.ts'
+import { receiveWithFiles } from '../../../src/customers/channels/store-attachments.ts'
 import { removeUnfinishedFiles } from '../../../src/work/files/delete-file.ts'
 import { removeUnusedFiles, removeUnusedIncomingFiles } from '../../../src/work/files/retention.ts'
 import { insertMessageFiles, insertTaskFiles } from '../../../src/work/files/rows.ts'
@@ -102,11 +102,11 @@ eachStore((store) => {
       address: {},
       files: [{ name: 'a.txt', contentType: 'text/plain', open }],
     }
-    const receipts = await Promise.all(Array.from({ length: 20 }, () => receiveIncoming(app.ctx, channel, message)))
+    const receipts = await Promise.all(Array.from({ length: 20 }, () => receiveWithFiles(app.ctx, channel, message)))
     expect(receipts.filter(({ replayed }) => !replayed)).toHaveLength(1)
     expect(await names(app)).toEqual(['a.txt'])
     const broken = { ...channel, wedge: 'absent' }
-    await expect(receiveIncoming(app.ctx, broken, { ...message, externalId: 'broken' })).rejects.toThrow()
+    await expect(receiveWithFiles(app.ctx, broken, { ...message, externalId: 'broken' })).rejects.toThrow()
     expect(await names(app)).toEqual(['a.txt'])
   })
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { holdParam } from '../../decisions/hold-approval.ts'
 import { readDecisionResult } from '../../decisions/read-approvals.ts'
-import { DECISIONS } from '../../decisions/take-decision.ts'
+import { DECISIONS } from '../../decisions/apply-decision.ts'
 import { ApproveResultView } from '../../requests/view.ts'
 import { nameRoutes, noContentResponse, openRoute } from '../../../platform/http/route.ts'
 import { MAX_BODY_BYTES } from '../../../platform/http/server.ts'
@@ -45,7 +45,7 @@ export const decideRoutes = nameRoutes({
 
   decideLinkedApproval: openRoute('POST', '/v1/decide', {
     summary: 'Decide about the approval of a decision link',
-    description: `${CREDENTIAL} The decision counts as one of the member, with the member's role of now.`,
+    description: `${CREDENTIAL} The decision counts as one of the member, with the member's current role.`,
     body: z.object({
       decision: z.enum(DECISIONS),
       edited: visibleJsonObject.nullish(),

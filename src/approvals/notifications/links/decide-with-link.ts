@@ -1,10 +1,10 @@
 import { bearerToken } from '../../../identity/authentication/authenticate.ts'
-import { findDecidingMember } from '../../people/approver-rows.ts'
+import { findApproverMember } from '../../people/approver-rows.ts'
 import { listCurrentVotes } from '../../people/current-votes.ts'
 import { withdrawHeldApproval } from '../../decisions/hold-approval.ts'
 import { readApprovalDetail } from '../../decisions/read-detail.ts'
 import { findApprovalUnscoped } from '../../requests/rows.ts'
-import type { Decision, DecisionOutcome } from '../../decisions/take-decision.ts'
+import type { Decision, DecisionOutcome } from '../../decisions/apply-decision.ts'
 import { forbidden, notFound, unauthorized } from '../../../platform/base/problem.ts'
 import { TOKEN_PREFIX, tokenHash } from '../../../platform/base/tokens.ts'
 import type { Ctx } from '../../../platform/ctx/ctx.ts'
@@ -55,7 +55,7 @@ export async function findLinkedFile(ctx: Ctx, link: DecisionLinkRow, id: string
 }
 
 async function requireOpenApproval(ctx: Ctx, link: DecisionLinkRow) {
-  const [member] = await findDecidingMember(ctx.db, { id: link.member_id, project_id: link.project_id })
+  const [member] = await findApproverMember(ctx.db, { id: link.member_id, project_id: link.project_id })
   if (!member) throw forbidden('you are not a member any more')
   await requireMailLink(ctx, link)
   const [approval] = await findApprovalUnscoped(ctx.db, { id: link.approval_id })

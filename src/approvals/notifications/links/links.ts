@@ -1,6 +1,6 @@
 import { limitOpenCalls } from '../../../identity/limits/rate-windows.ts'
 import { findMember } from '../../../identity/organisations/member-rows.ts'
-import { type DecidingMember, findDecidingMember } from '../../people/approver-rows.ts'
+import { type ApproverMember, findApproverMember } from '../../people/approver-rows.ts'
 import { appendAuditEntry } from '../../../audit/append.ts'
 import { conflict, notFound, Problem } from '../../../platform/base/problem.ts'
 import { newToken, tokenHash } from '../../../platform/base/tokens.ts'
@@ -117,12 +117,12 @@ export async function completeLink(
   { project_id, kind }: NotifierRow,
   code: string,
   address: string,
-): Promise<DecidingMember | null> {
+): Promise<ApproverMember | null> {
   return inTx(ctx, async (tx) => {
     const [taken] = await takeNotificationCode(tx.db, { hash: tokenHash(code), kind, now: isoNow(tx) })
     if (taken?.project_id !== project_id) return null
     const { member_id } = await storeLink(tx, taken, address)
-    const [member] = await findDecidingMember(tx.db, { id: member_id, project_id })
+    const [member] = await findApproverMember(tx.db, { id: member_id, project_id })
     return member ?? null
   })
 }

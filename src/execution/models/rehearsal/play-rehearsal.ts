@@ -2,7 +2,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../../platform/base
 import { type ModelApi, PROVIDER_FORMATS } from '../../../platform/contract/providers/provider-formats.ts'
 import { HttpResponse } from '../../../platform/http/route.ts'
 import { textField } from '../../../platform/base/json-fields.ts'
-import { noteModelFailure, type ModelRun } from '../model-run.ts'
+import { setModelFailure, type ModelRun } from '../model-run.ts'
 import { fillPlaceholders } from '../../../platform/contract/rehearsal.ts'
 import { toOutputItems } from './rehearsed-items.ts'
 import { REHEARSED_RESPONSES, type RehearsedResponse } from './rehearsed-response.ts'
@@ -43,14 +43,14 @@ function findTurn(run: ModelRun, played: number): JsonObject {
   const script = Object.hasOwn(wedge.rehearsals, taskType) ? wedge.rehearsals[taskType] : undefined
   if (script === undefined) {
     const remedy = `set SVC_MODEL or add rehearsals/${taskType}.json`
-    throw noteModelFailure(run, `wedge '${wedge.slug}' has no rehearsal for '${taskType}': ${remedy}`, 400)
+    throw setModelFailure(run, `wedge '${wedge.slug}' has no rehearsal for '${taskType}': ${remedy}`, 400)
   }
   const turns: unknown[] = Array.isArray(script) ? script : []
   // A refused output is repeated once: the task then fails because of the output and not because of a missing turn.
   const turn = turns[played] ?? turns.at(-1)
   if (isJsonObject(turn) && (played < turns.length || turn.call === undefined)) return turn
   const end = `has no turn ${played + 1}: it must end with an output`
-  throw noteModelFailure(run, `the rehearsal for '${taskType}' of wedge '${wedge.slug}' ${end}`, 400)
+  throw setModelFailure(run, `the rehearsal for '${taskType}' of wedge '${wedge.slug}' ${end}`, 400)
 }
 
 function toRehearsedContent(

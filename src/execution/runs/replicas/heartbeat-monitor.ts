@@ -15,7 +15,7 @@ export class HeartbeatMonitor {
     )
   }
 
-  /** Whether the heartbeat has not changed for so many checks that the replica must have stopped. */
+  /** Whether the heartbeat has not changed for three checks, so that the replica must have stopped. */
   isSilent(replica: string): boolean {
     return (this.#heartbeats.get(replica)?.unchangedChecks ?? MIN_SILENT_CHECKS) >= MIN_SILENT_CHECKS
   }

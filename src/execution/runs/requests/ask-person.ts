@@ -55,11 +55,11 @@ export async function askPerson(
  * the thread itself, in the portal or in the widget.
  */
 async function sendQuestion(ctx: Ctx, run: TaskRun, question: QuestionRequest): Promise<ActionResponse | null> {
-  const route = await findReplyOfRun(ctx, run.facts)
-  if (!route?.sentThrough) return null
+  const replyPath = await findReplyOfRun(ctx, run.facts)
+  if (!replyPath?.sentThrough) return null
   const options = (question.options ?? []).map((option, index) => `${index + 1}. ${option}`)
   const text = [question.question, ...(options.length > 0 ? [options.join('\n')] : [])].join('\n\n')
-  const sent = await askAndReply(ctx, run, route, { payload: { text } }).catch(revisionOrThrow)
+  const sent = await askAndReply(ctx, run, replyPath, { payload: { text } }).catch(revisionOrThrow)
   if (!sent.ok && sent.revise !== true)
     throw new Problem(502, `the question could not be sent: ${textField(sent, 'error')}`)
   return sent

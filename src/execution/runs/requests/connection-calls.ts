@@ -36,8 +36,8 @@ export interface ReadBody {
 /** An action with an outside effect: approved first, then sent once, exactly as approved. */
 export async function askAndAct(ctx: Ctx, run: TaskRun, capability: string, body: ActionBody): Promise<ActionResponse> {
   const act = async () => {
-    const route = await findCalledReply(ctx, run.facts, capability)
-    if (route) return askAndReply(ctx, run, route, body)
+    const replyPath = await findCalledReply(ctx, run.facts, capability)
+    if (replyPath) return askAndReply(ctx, run, replyPath, body)
     const { approval, connection } = await askForAction(ctx, run, capability, body)
     return performApprovedAction(ctx, run, approval, connection)
   }

@@ -14,12 +14,12 @@ import {
 import {
   composeReply,
   createReplySender,
-  findReplyRoute,
-  isReplyOfRoute,
+  findReplyPath,
+  isReplyOfPath,
   listPayloadFiles,
-  type ReplyRoute,
+  type ReplyPath,
   replyText,
-} from '../../../customers/channels/reply-route.ts'
+} from '../../../customers/channels/reply-path.ts'
 import { listMessagesSentByTask, updateThreadPosition } from '../../../customers/threads/thread-rows.ts'
 import { findClient } from '../../../customers/clients/rows.ts'
 import { listReplySteps, requiresReplyApproval } from '../../../platform/contract/wedge/declared-approvals.ts'
@@ -34,22 +34,22 @@ import type { RunFacts } from '../session/run-facts.ts'
 import type { TaskRun } from '../session/task-run.ts'
 
 /** The way back to the client of the run's thread. Null: answers are shown in the thread without an approval. */
-export async function findReplyOfRun(ctx: Pick<Ctx, 'db'>, facts: RunFacts): Promise<ReplyRoute | null> {
+export async function findReplyOfRun(ctx: Pick<Ctx, 'db'>, facts: RunFacts): Promise<ReplyPath | null> {
   const { task, wedge } = facts
   if (task.thread_id === null) return null
   const isApprovalRequired = requiresReplyApproval(wedge.manifest) || listGatedReplySteps(facts).length > 0
-  return findReplyRoute(ctx.db, task.thread_id, { isApprovalRequired })
+  return findReplyPath(ctx.db, task.thread_id, { isApprovalRequired })
 }
 
 /** The steps in which the run would ask for the reply, if the reply itself needed no approval. */
 export const listGatedReplySteps = (facts: RunFacts): string[] =>
   listReplySteps(facts.wedge.manifest).filter((step) => matchesGate(facts, step))
 
-/** The route of the run, if the capability means its reply. Capabilities ignore case, like policy rules. */
-export async function findCalledReply(ctx: Ctx, facts: RunFacts, capability: string): Promise<ReplyRoute | null> {
+/** The reply path of the run, if the capability means its reply. Capabilities ignore case, like policy rules. */
+export async function findCalledReply(ctx: Ctx, facts: RunFacts, capability: string): Promise<ReplyPath | null> {
   if (facts.task.thread_id === null || !/:reply$/i.test(capability)) return null
-  const route = await findReplyOfRun(ctx, facts)
-  return route && isReplyOfRoute(route, capability) ? route : null
+  const replyPath = await findReplyOfRun(ctx, facts)
+  return replyPath && isReplyOfPath(replyPath, capability) ? replyPath : null
 }
 
 /**
@@ -59,39 +59,39 @@ export async function findCalledReply(ctx: Ctx, facts: RunFacts, capability: str
 export async function askAndReply(
   ctx: Ctx,
   run: TaskRun,
-  route: ReplyRoute,
+  replyPath: ReplyPath,
   { connection, payload = {} }: ActionBody,
 ): Promise<ActionResponse> {
-  const key = requestKey('action', route.capability, [connection ?? null, payload])
+  const key = requestKey('action', replyPath.capability, [connection ?? null, payload])
   const earlier = run.stored.takeEarlierApproval(key)
   if (earlier) {
     const approval = await waitForApproval(ctx, run.gate, earlier)
-    return performReply(ctx, run, route, approval)
+    return performReply(ctx, run, replyPath, approval)
   }
   const draft = parseDraft(payload)
-  const sent = await findSentReply(ctx, run.facts, route, draft.text)
+  const sent = await findSentReply(ctx, run.facts, replyPath, draft.text)
   if (sent) return { ...sent, payload, edited: false }
   await run.log.flush()
   const files = await requireUsableFiles(ctx.db, fileScopeOf(run.facts), draft.fileIds)
-  const composed = await composeReply(ctx.db, route, draft.text, files)
+  const composed = await composeReply(ctx.db, replyPath, draft.text, files)
   const request: GatedRequest = {
     key,
-    action: route.capability,
+    action: replyPath.capability,
     path: 'action',
     risk: 'high',
     payload: composed,
-    connection: route.sentThrough,
-    tool: { phrase: await describeReply(ctx, route), amount: null },
-    threadId: route.thread.id,
+    connection: replyPath.sentThrough,
+    tool: { phrase: await describeReply(ctx, replyPath), amount: null },
+    threadId: replyPath.thread.id,
   }
   const approval = await askApproval(ctx, run.gate, request)
-  return performReply(ctx, run, route, approval)
+  return performReply(ctx, run, replyPath, approval)
 }
 
 const MAX_NAME_CHARACTERS = 100
 
 /** A reply that is shown says where, because no connection does. */
-async function describeReply(ctx: Ctx, { thread, channel, sentThrough, capability }: ReplyRoute): Promise<string> {
+async function describeReply(ctx: Ctx, { thread, channel, sentThrough, capability }: ReplyPath): Promise<string> {
   if (sentThrough) return 'reply to the client'
   const place = capability.startsWith('widget:') ? `chat on ${channel.address}` : 'portal'
   return describeShownReply(ctx, thread, place)
@@ -120,7 +120,7 @@ function parseDraft(payload: Json): { text: string; fileIds: string[] } {
 }
 
 /** The result of an earlier reply or mail of this task with the same text, whether it was delivered or not. */
-async function findSentReply(ctx: Ctx, { taskId, task }: RunFacts, { thread }: ReplyRoute, text: string) {
+async function findSentReply(ctx: Ctx, { taskId, task }: RunFacts, { thread }: ReplyPath, text: string) {
   const sent = await listMessagesSentByTask(ctx.db, { thread_id: thread.id, task_id: taskId })
   const same = sent.find(({ body, delivery }) => delivery !== null && body.trim() === text.trim())
   if (!same) {
@@ -131,18 +131,24 @@ async function findSentReply(ctx: Ctx, { taskId, task }: RunFacts, { thread }: R
   return { ok: same.delivery === 'sent', status: null, result: null, already_sent: true, approval_id }
 }
 
-async function performReply(ctx: Ctx, run: TaskRun, route: ReplyRoute, approval: ApprovalRow): Promise<ActionResponse> {
+async function performReply(
+  ctx: Ctx,
+  run: TaskRun,
+  replyPath: ReplyPath,
+  approval: ApprovalRow,
+): Promise<ActionResponse> {
   // The approval is for one connection, and the channel may have another one by now.
-  if (approval.connection_id !== (route.sentThrough?.id ?? null)) throw new ApprovalRefusal('is for another connection')
+  if (approval.connection_id !== (replyPath.sentThrough?.id ?? null))
+    throw new ApprovalRefusal('is for another connection')
   const payload = approvedPayload(approval)
   const messageId = messageIdOfEffect(approval.id)
-  const { send, externalId } = createReplySender(route)
+  const { send, externalId } = createReplySender(replyPath)
   const sent = await performAction(ctx, {
     run: run.gate,
     approval,
-    connection: route.sentThrough,
+    connection: replyPath.sentThrough,
     send,
-    onClaim: (tx) => showSendingReply(tx, run.facts, route, messageId, payload),
+    onClaim: (tx) => showSendingReply(tx, run.facts, replyPath, messageId, payload),
     onOutcome: (tx, result) => recordReplyDelivery(tx, messageId, result, externalId()),
   })
   const { ok, status, result, error } = sent
@@ -151,11 +157,17 @@ async function performReply(ctx: Ctx, run: TaskRun, route: ReplyRoute, approval:
 }
 
 /** The message exists already if an earlier process of the run has sent it with an outcome that is not known. */
-async function showSendingReply(tx: Tx, facts: RunFacts, route: ReplyRoute, id: string, payload: Json): Promise<void> {
+async function showSendingReply(
+  tx: Tx,
+  facts: RunFacts,
+  replyPath: ReplyPath,
+  id: string,
+  payload: Json,
+): Promise<void> {
   const again = { id, delivery: 'sending', delivery_error: null, external_id: null } as const
   const [earlier] = await updateMessageDelivery(tx.db, again)
   if (earlier) return
-  const [position] = await updateThreadPosition(tx.db, { id: route.thread.id, now: isoNow(tx) })
+  const [position] = await updateThreadPosition(tx.db, { id: replyPath.thread.id, now: isoNow(tx) })
   if (!position) return
   const files = await requireUsableFiles(tx.db, fileScopeOf(facts), listPayloadFiles(payload))
   const fileIds = files.map((file) => file.id)

@@ -1,7 +1,7 @@
 import { ApprovalRefusal } from '../../../approvals/requests/ask-approval.ts'
 import { isJsonObject, type JsonObject } from '../../../platform/base/json.ts'
 import { Problem } from '../../../platform/base/problem.ts'
-import { replyText } from '../../../customers/channels/reply-route.ts'
+import { replyText } from '../../../customers/channels/reply-path.ts'
 import { type Ctx, inDurableTx } from '../../../platform/ctx/ctx.ts'
 import { appendEvents } from '../../../work/events/append-events.ts'
 import type { RunOutcome } from '../session/agent-session.ts'
@@ -36,8 +36,8 @@ export async function sendOutputReply(ctx: Ctx, run: TaskRun, outcome: RunOutcom
 
 /** How the reply is asked for; null if it is shown without an approval. */
 async function findRequest(ctx: Ctx, run: TaskRun, text: string): Promise<(() => Promise<ActionResponse>) | null> {
-  const route = await findReplyOfRun(ctx, run.facts)
-  if (route) return () => askAndReply(ctx, run, route, { payload: { text } })
+  const replyPath = await findReplyOfRun(ctx, run.facts)
+  if (replyPath) return () => askAndReply(ctx, run, replyPath, { payload: { text } })
   return (await needsApprovalToShow(ctx, run.facts, text)) ? () => askToShow(ctx, run, text) : null
 }
 

@@ -10,7 +10,7 @@ import {
   type NamedText,
 } from '../../../platform/contract/agent-protocol.ts'
 import { readCaseForAgent } from '../../../work/cases/agent-access.ts'
-import type { ReplyRoute } from '../../../customers/channels/reply-route.ts'
+import type { ReplyPath } from '../../../customers/channels/reply-path.ts'
 import { readThreadHistory } from '../../../customers/threads/thread-history.ts'
 import { toBriefConnections } from '../../../connections/actions/grants.ts'
 import type { Ctx } from '../../../platform/ctx/ctx.ts'
@@ -73,7 +73,7 @@ async function createBrief(ctx: Ctx, run: TaskRun, cell: BriefCell): Promise<Bri
   const { task_type, client_id } = task
   const grounding = await buildGrounding(ctx.db, wedge, facts.projectId, { task_type, client_id, input })
   const { shape, steps, temperature, strict_output } = type.harness
-  const route = await findReplyOfRun(ctx, facts)
+  const replyPath = await findReplyOfRun(ctx, facts)
   return {
     v: 1,
     task: { id: task.id, wedge: task.wedge, task_type, input, constraints: { ...constraints } },
@@ -85,10 +85,10 @@ async function createBrief(ctx: Ctx, run: TaskRun, cell: BriefCell): Promise<Bri
     output_schema: outputSchemaOfRun(run),
     strict_output,
     tools: listUsableTools(facts),
-    connections: withReplyTool(await briefConnections(ctx, facts), route),
+    connections: withReplyTool(await briefConnections(ctx, facts), replyPath),
     workflows: wedge.manifest.workflows,
     case: task.case_id ? await caseForBrief(ctx, task.case_id) : null,
-    ...(route && { reply: { capability: route.capability } }),
+    ...(replyPath && { reply: { capability: replyPath.capability } }),
     gate_patterns: facts.gatePatterns,
     shape,
     steps,
@@ -156,11 +156,11 @@ async function briefConnections(ctx: Ctx, facts: RunFacts): Promise<BriefConnect
  * Offers the reply of the channel as a tool. A connection without tools by name keeps its general tools, so the reply then
  * has an entry of its own.
  */
-function withReplyTool(connections: BriefConnection[], route: ReplyRoute | null): BriefConnection[] {
-  if (!route) return connections
-  const [place = ''] = route.capability.split(':')
-  const { name, kind } = route.sentThrough ?? { name: place, kind: 'custom' }
-  const tool = { ...REPLY_TOOL, capability: route.capability }
+function withReplyTool(connections: BriefConnection[], replyPath: ReplyPath | null): BriefConnection[] {
+  if (!replyPath) return connections
+  const [place = ''] = replyPath.capability.split(':')
+  const { name, kind } = replyPath.sentThrough ?? { name: place, kind: 'custom' }
+  const tool = { ...REPLY_TOOL, capability: replyPath.capability }
   const granted = connections.find((connection) => connection.name === name && connection.tools)
   if (!granted) return [...connections, { name, kind, tools: [tool] }]
   const others = granted.tools?.filter((one) => one.name !== tool.name) ?? []

@@ -56,7 +56,7 @@ export function approvalTtlS(manifest: Pick<WedgeManifest, 'approvals'>, action:
 }
 
 /** Who decides about an action, as the wedge declares it. */
-export interface DeciderRules {
+export interface DeclaredApprovers {
   needed: number
   /** Roles and members; null: everyone whose role allows decisions. */
   approvers: string[] | null
@@ -67,7 +67,7 @@ export interface DeciderRules {
 export type EscalationStep = DeclaredApproval['escalate'][number]
 
 /** Of equal matches the strictest counts: the most people, any exclusion, and the first list of approvers and of steps. */
-export function deciderRules(manifest: Pick<WedgeManifest, 'approvals'>, action: string): DeciderRules {
+export function declaredApprovers(manifest: Pick<WedgeManifest, 'approvals'>, action: string): DeclaredApprovers {
   const matches = matchApprovals(manifest, action)
   const escalate = matches.find((declared) => declared.escalate.length > 0)?.escalate ?? []
   return {

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { DatabaseConnection, Driver, QueryResult } from 'kysely'
 
-/** After so many milliseconds of reads other requests get their turn. */
+/** After this many milliseconds of reads other requests get their turn. */
 const MAX_READ_MS = 3
 
 /**

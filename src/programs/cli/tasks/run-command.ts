@@ -81,7 +81,7 @@ async function followAndDecide(context: CommandContext, taskId: string, canAsk: 
   const showEvent = createTimeline(context.terminal)
   const questions = new Map<string, AbortController>()
   let asking = Promise.resolve()
-  for await (const event of followTask(context.service, taskId, { onLost: () => noteLostConnection(context) })) {
+  for await (const event of followTask(context.service, taskId, { onLost: () => reportLostConnection(context) })) {
     showEvent(event)
     const approvalId = toText(event.data.approval_id)
     if (event.type === 'approval.requested' && canAsk) {
@@ -89,7 +89,7 @@ async function followAndDecide(context: CommandContext, taskId: string, canAsk: 
       questions.set(approvalId, question)
       asking = asking
         .then(() => askForDecision(context, approvalId, question.signal))
-        .catch((error) => noteUndecided(context, error))
+        .catch((error) => reportUndecided(context, error))
     }
     if (event.type === 'approval.requested' && !canAsk)
       showHowToDecide(context, approvalId, event.data.to !== undefined)
@@ -99,11 +99,11 @@ async function followAndDecide(context: CommandContext, taskId: string, canAsk: 
   await asking
 }
 
-export function noteLostConnection({ terminal }: CommandContext): void {
+export function reportLostConnection({ terminal }: CommandContext): void {
   terminal.note(terminal.styled('dim', 'connection lost; reconnecting'))
 }
 
-function noteUndecided({ programName: svc, terminal }: CommandContext, error: unknown): void {
+function reportUndecided({ programName: svc, terminal }: CommandContext, error: unknown): void {
   terminal.note(`the approval was not decided here: ${errorMessage(error)}`)
   if (error instanceof CommandFailure && error.advice) terminal.note(adviceText(error.advice, svc))
 }

@@ -1,7 +1,7 @@
 import { type CliCommand, stringOption, commandArg } from '../shell/command.ts'
 import { usageError } from '../shell/failure.ts'
 import { followTask } from './follow-task.ts'
-import { showTaskResult, noteLostConnection, runUntilInterrupted } from './run-command.ts'
+import { showTaskResult, reportLostConnection, runUntilInterrupted } from './run-command.ts'
 import { createTimeline } from './timeline.ts'
 
 export const tailTaskCommand: CliCommand = {
@@ -20,7 +20,7 @@ export const tailTaskCommand: CliCommand = {
     await context.service.call('GET', `/v1/tasks/${encodeURIComponent(id)}`)
     return runUntilInterrupted(context, id, async () => {
       const showEvent = createTimeline(context.terminal)
-      const onLost = () => noteLostConnection(context)
+      const onLost = () => reportLostConnection(context)
       for await (const event of followTask(context.service, id, { after, onLost })) showEvent(event)
       return showTaskResult(context, id)
     })

@@ -8,7 +8,7 @@ import type { ServiceClient } from '../shell/service-client.ts'
 import { decidedBy } from './approval-card.ts'
 import { approvalPath } from './approval-path.ts'
 import { askForDecision } from './decide-inline.ts'
-import { noteLostConnection } from './run-command.ts'
+import { reportLostConnection } from './run-command.ts'
 
 export const watchApprovalsCommand: CliCommand = {
   name: 'approvals watch',
@@ -39,7 +39,7 @@ class ApprovalWatch {
 
   async run(): Promise<never> {
     const { service } = this.#context
-    for await (const change of followProject(service, () => noteLostConnection(this.#context))) {
+    for await (const change of followProject(service, () => reportLostConnection(this.#context))) {
       try {
         if (change.kind === undefined) await this.#showAllPending()
         else if (change.kind === 'approval')

@@ -9,7 +9,7 @@ import type { ChannelRow, MessageRow, QueuedTask } from '../../platform/store/ta
 import { queueTask } from '../../work/tasks/create-task.ts'
 import { findUnfinishedTaskOfThread, lockWaitingTask } from '../../work/tasks/thread-task-rows.ts'
 import { findWaitReason } from './sender-limit.ts'
-import { joinWaitingTask, settledAt } from './settle.ts'
+import { joinWaitingTask, debouncedUntil } from './debounce.ts'
 import { insertMessage, type MessagePosition, updateOpenThreadPosition } from './thread-rows.ts'
 import { updateThreadWaiting } from './thread-state-rows.ts'
 
@@ -35,7 +35,7 @@ export interface ReceivedMessage {
  * person. Null if the thread is closed. Call it after the channel is locked: every transaction locks the
  * channel first, then tasks, then the thread, and the audit log last.
  */
-export async function receiveMessage(
+export async function appendInboundMessage(
   tx: Tx,
   actor: Actor,
   { channel, threadId }: { channel: ChannelRow; threadId: string },
@@ -111,7 +111,7 @@ async function queueMessageTask(
     thread_id,
     input: JSON.stringify({ from, body, subject, thread_id, ...(isUnverified && { unverified: true }) }),
     actor: JSON.stringify({ kind: 'client', id: client_id }),
-    ready_at: settledAt(tx, channel, plan.created_at),
+    ready_at: debouncedUntil(tx, channel, plan.created_at),
   }
   await queueTask(tx, task, actor, { mayStart: !other && task.ready_at === null })
 }

@@ -15,7 +15,7 @@ import { threadReply } from './thread-reply.ts'
 import { findThreadUnscoped } from '../threads/thread-rows.ts'
 
 /** The way back to the client of a thread: the adapter of its channel, and the connection if one sends the reply. */
-export interface ReplyRoute {
+export interface ReplyPath {
   thread: ThreadRow
   channel: AdapterChannel
   /** The connection of the channel. */
@@ -31,11 +31,11 @@ export interface ReplyRoute {
  * Null if answers are shown in the thread without an approval: the channel has no adapter, and the wedge does not require one
  * (`requiresReplyApproval`).
  */
-export async function findReplyRoute(
+export async function findReplyPath(
   db: Db,
   threadId: string,
   { isApprovalRequired = false }: { isApprovalRequired?: boolean } = {},
-): Promise<ReplyRoute | null> {
+): Promise<ReplyPath | null> {
   const [thread] = await findThreadUnscoped(db, { id: threadId })
   const row = thread && (await findChannelUnscoped(db, thread.channel_id))
   const withoutAdapter = isApprovalRequired ? threadReply : null
@@ -52,14 +52,14 @@ export async function findReplyRoute(
   return { thread, channel: toAdapterChannel(row), connection, sentThrough, reply, capability }
 }
 
-/** Whether the capability means the reply of the route. An agent may name the channel's connection wherever it replies. */
-export const isReplyOfRoute = ({ capability, connection }: ReplyRoute, called: string): boolean =>
+/** Whether the capability means the reply of this path. An agent may name the channel's connection wherever it replies. */
+export const isReplyOfPath = ({ capability, connection }: ReplyPath, called: string): boolean =>
   [capability, capabilityOf(connection, 'reply')].some((name) => name.toLowerCase() === called.toLowerCase())
 
 /** The whole payload as it will be sent. A 400 for a text or a file that the channel cannot carry. */
 export async function composeReply(
   db: Db,
-  { thread, channel, connection, reply }: ReplyRoute,
+  { thread, channel, connection, reply }: ReplyPath,
   text: string,
   files: readonly FileRow[],
 ): Promise<JsonObject> {
@@ -107,7 +107,7 @@ export const replyText = (payload: Json): string =>
 export const listPayloadFiles = (payload: Json): string[] => listFileReferences([payload]).map(({ $file }) => $file)
 
 /** Sends replies through the adapter, and keeps the provider's id of the message. */
-export function createReplySender({ channel, reply }: ReplyRoute): {
+export function createReplySender({ channel, reply }: ReplyPath): {
   send: ActionSender
   externalId: () => string | null
 } {

@@ -2,7 +2,7 @@ import type { Tx } from '../../platform/ctx/ctx.ts'
 import { isoNow, toIsoTime } from '../../platform/ctx/world.ts'
 import type { ChannelRow } from '../../platform/store/tables.ts'
 import { updateWaitingTask, type WaitingTask } from '../../work/tasks/thread-task-rows.ts'
-import type { ReceivedMessage } from './messages.ts'
+import type { ReceivedMessage } from './append-message.ts'
 
 /** The input of a task that messages have started. `messages` is there once a second message has joined. */
 interface MessageInput {
@@ -47,7 +47,7 @@ export function joinMessages(thread_id: string, messages: readonly JoinedMessage
 }
 
 /** When the task of a message may start; null: at once. */
-export function settledAt(tx: Tx, { settle_s }: ChannelRow, firstAt: string): string | null {
+export function debouncedUntil(tx: Tx, { settle_s }: ChannelRow, firstAt: string): string | null {
   if (settle_s === 0) return null
   const afterThis = tx.world.clock.now() + settle_s * 1000
   const latest = Date.parse(firstAt) + MAX_SETTLE_TIMES * settle_s * 1000
@@ -72,6 +72,10 @@ export async function joinWaitingTask(
   ]
   const joined = joinMessages(input.thread_id, [...earlier, { from, body, subject, at: isoNow(tx), ...mark }])
   if (joined.body.length > MAX_JOINED_CHARACTERS) return false
-  await updateWaitingTask(tx.db, { id, input: JSON.stringify(joined), ready_at: settledAt(tx, channel, created_at) })
+  await updateWaitingTask(tx.db, {
+    id,
+    input: JSON.stringify(joined),
+    ready_at: debouncedUntil(tx, channel, created_at),
+  })
   return true
 }

@@ -8,7 +8,7 @@ import { removeUnusedFile } from '../../work/files/retention.ts'
 import { type FileOwner, storeFile } from '../../work/files/store-file.ts'
 import type { ChannelRow, FileRow } from '../../platform/store/tables.ts'
 import type { IncomingFile, IncomingMessage } from './adapters/adapter.ts'
-import { findEarlierInbound, type Receipt, receiveFromChannel } from './inbound.ts'
+import { findEarlierInbound, type Receipt, receiveMessage } from './receive-message.ts'
 
 /** More than anybody sends on purpose. */
 const MAX_FILES = 20
@@ -18,10 +18,10 @@ const MAX_FILES = 20
  * discarded if the message is not received or another delivery was first; if the process dies, the provider delivers the
  * message again and the daily cleanup removes the unused files.
  */
-export async function receiveIncoming(ctx: Ctx, channel: ChannelRow, message: IncomingMessage): Promise<Receipt> {
+export async function receiveWithFiles(ctx: Ctx, channel: ChannelRow, message: IncomingMessage): Promise<Receipt> {
   const { files, notes = [], ...content } = message
   if (files.length === 0)
-    return receiveFromChannel(ctx, SYSTEM_ACTOR, channel, { ...content, ...addNotes(content.body, notes), fileIds: [] })
+    return receiveMessage(ctx, SYSTEM_ACTOR, channel, { ...content, ...addNotes(content.body, notes), fileIds: [] })
   const earlier = await findEarlierInbound(ctx, channel, message)
   if (earlier) return { delivered: earlier, replayed: true }
   const stored: FileRow[] = []
@@ -29,7 +29,7 @@ export async function receiveIncoming(ctx: Ctx, channel: ChannelRow, message: In
     const fileNotes = await storeIncomingFiles(ctx, channel, message, stored)
     const text = addNotes(content.body, [...notes, ...fileNotes])
     const fileIds = stored.map(({ id }) => id)
-    const receipt = await receiveFromChannel(ctx, SYSTEM_ACTOR, channel, { ...content, ...text, fileIds })
+    const receipt = await receiveMessage(ctx, SYSTEM_ACTOR, channel, { ...content, ...text, fileIds })
     if (receipt.replayed) await discardUnused(ctx, stored)
     return receipt
   } catch (error) {

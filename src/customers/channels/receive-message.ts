@@ -11,7 +11,7 @@ import { planTask } from '../../work/tasks/create-task.ts'
 import { findAdapter } from './adapters/adapter-table.ts'
 import type { IncomingMessage } from './adapters/adapter.ts'
 import { findOrOpenThread } from './find-thread.ts'
-import { receiveMessage } from '../threads/messages.ts'
+import { appendInboundMessage } from '../threads/append-message.ts'
 import { lockReceivingChannel } from './rows.ts'
 import { findInboundByExternalId } from '../threads/thread-rows.ts'
 
@@ -46,7 +46,7 @@ export type ChannelMessage = Omit<IncomingMessage, 'externalId' | 'address' | 'f
 }
 
 /** Receives a message that the founder's own server posts to `/inbound`. */
-export function receiveInbound(
+export function receivePostedMessage(
   ctx: Ctx,
   scope: ProjectScope,
   channel: ChannelRow,
@@ -57,14 +57,14 @@ export function receiveInbound(
   const reply = findAdapter(channel.adapter)?.reply
   // What is only shown needs no address of the client, so the answer is that of a message of the adapter.
   const address = reply && !reply.send ? {} : null
-  return receiveFromChannel(ctx, scope.actor, channel, { ...content, conversationKey: '', address })
+  return receiveMessage(ctx, scope.actor, channel, { ...content, conversationKey: '', address })
 }
 
 /**
  * Receives a message: finds or creates the client, appends to the open thread and creates the task, in one transaction. The
  * service has not received anything before this transaction commits, and a second delivery changes nothing.
  */
-export async function receiveFromChannel(
+export async function receiveMessage(
   ctx: Ctx,
   actor: Actor,
   channel: ChannelRow,
@@ -84,7 +84,7 @@ export async function receiveFromChannel(
   })
 }
 
-/** The task that a message of the channel starts. `receiveMessage` fills in the client and the input. */
+/** The task that a message of the channel starts. `appendInboundMessage` fills in the client and the input. */
 export function planInboundTask(ctx: Ctx, channel: ChannelRow): Promise<QueuedTask> {
   const { wedge, task_type, project_id } = channel
   return planTask(ctx, { projectId: project_id }, { wedge, task_type }, { channel_id: channel.id })
@@ -134,7 +134,7 @@ async function appendToOpenThread(
   for (;;) {
     const { threadId, ...proof } = await findOrOpenThread(tx, channel, clientId, message)
     const received = { ...content, external_id, ...proof }
-    const stored = await receiveMessage(tx, actor, { channel, threadId }, plan, received)
+    const stored = await appendInboundMessage(tx, actor, { channel, threadId }, plan, received)
     if (stored) return stored
   }
 }

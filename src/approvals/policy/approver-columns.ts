@@ -1,16 +1,21 @@
-import { deciderRules } from '../../platform/contract/wedge/declared-approvals.ts'
+import { declaredApprovers } from '../../platform/contract/wedge/declared-approvals.ts'
 import { CLIENT_APPROVER, countPossibleApprovers } from '../../platform/contract/wedge/wedge-manifest.ts'
 import type { ApprovalRow } from '../../platform/store/tables.ts'
 import type { GatedRequest, GatedRun } from './gated-request.ts'
 
-type DeciderColumns = Pick<ApprovalRow, 'client_id' | 'needed' | 'approvers' | 'excludes_requester' | 'escalate'>
+type ApproverColumns = Pick<ApprovalRow, 'client_id' | 'needed' | 'approvers' | 'excludes_requester' | 'escalate'>
 
 /** Who decides about a request, as it is stored with the approval. */
-export function deciderColumns(run: GatedRun, request: GatedRequest, isAutoApproved: boolean): DeciderColumns {
+export function approverColumns(run: GatedRun, request: GatedRequest, isAutoApproved: boolean): ApproverColumns {
   const asked = request.clientId ?? null
   if (isAutoApproved) return { client_id: asked, needed: 1, approvers: null, excludes_requester: 0, escalate: null }
-  const { needed, approvers: declared, excludesRequester, escalate } = deciderRules(run.wedge.manifest, request.action)
-  const client = request.path === 'question' ? null : findDecidingClient(run, declared, excludesRequester)
+  const {
+    needed,
+    approvers: declared,
+    excludesRequester,
+    escalate,
+  } = declaredApprovers(run.wedge.manifest, request.action)
+  const client = request.path === 'question' ? null : findClientApprover(run, declared, excludesRequester)
   const approvers = client === null ? withoutClient(declared) : declared
   return {
     client_id: client ?? asked,
@@ -23,7 +28,7 @@ export function deciderColumns(run: GatedRun, request: GatedRequest, isAutoAppro
 }
 
 /** The client of the task, if it may decide. A client whose message started the task is its requester. */
-function findDecidingClient({ task }: GatedRun, approvers: string[] | null, excludesRequester: boolean): string | null {
+function findClientApprover({ task }: GatedRun, approvers: string[] | null, excludesRequester: boolean): string | null {
   const isExcluded = excludesRequester && task.channel_id !== null
   return approvers?.includes(CLIENT_APPROVER) && !isExcluded ? task.client_id : null
 }

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../platform/base/json.ts'
 import { badRequest } from '../../platform/base/problem.ts'
 import type { Ctx } from '../../platform/ctx/ctx.ts'
-import type { Decider } from '../people/approvers.ts'
+import type { Approver } from '../people/approvers.ts'
 import {
   type ApprovalOutcome,
   approveApproval,
@@ -35,21 +35,21 @@ export type DecisionOutcome = ApprovalOutcome | { decision: 'rejected' } | { dec
  * Takes the decision of a person, wherever it was made. Only a client's answer to a question has another way, because it is a
  * message as well. 409 if the payload is another one than the person has read.
  */
-export async function takeDecision(
+export async function applyDecision(
   ctx: Ctx,
-  decider: Decider,
+  approver: Approver,
   approval: DecidableApproval,
   { decision, edited, payload_sha256, note, reason, hold_s: holdS = 0 }: Decision,
 ): Promise<DecisionOutcome> {
   if (payload_sha256 !== undefined && payload_sha256 !== approval.payload_sha256) throw payloadChanged()
   if (decision === 'approve') {
     const given = { edited: edited ?? undefined, note }
-    if (holdS > 0) return holdApproval(ctx, decider, approval, { ...given, holdS })
-    return approveApproval(ctx, decider, approval, given)
+    if (holdS > 0) return holdApproval(ctx, approver, approval, { ...given, holdS })
+    return approveApproval(ctx, approver, approval, given)
   }
   if (holdS > 0) throw badRequest("field 'hold_s' must be 0 unless the decision is 'approve'")
-  if (decision === 'reject') await rejectApproval(ctx, decider, approval, reason)
-  else if (note?.trim()) await reviseApproval(ctx, decider, approval, note.trim())
+  if (decision === 'reject') await rejectApproval(ctx, approver, approval, reason)
+  else if (note?.trim()) await reviseApproval(ctx, approver, approval, note.trim())
   else throw badRequest("field 'note' is required: it says what to change")
   return { decision: 'rejected' }
 }
