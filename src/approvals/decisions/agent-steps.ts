@@ -1,4 +1,4 @@
-import { oneLine } from '../../platform/base/one-line.ts'
+import { oneLine } from '../../platform/base/text.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../platform/base/json.ts'
 import type { EventRow } from '../../platform/store/tables.ts'
 

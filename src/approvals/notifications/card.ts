@@ -2,7 +2,7 @@ import { type HeldApproval, parseHeld, withHeldEdit } from '../requests/held-app
 import { readApprovalView, readApprovalViews } from '../decisions/read-approvals.ts'
 import { approvedPayload } from '../requests/view.ts'
 import { isJsonObject, type Json } from '../../platform/base/json.ts'
-import { oneLine } from '../../platform/base/one-line.ts'
+import { oneLine } from '../../platform/base/text.ts'
 import { serviceUrl } from '../../platform/config/service-url.ts'
 import { formatAmount, readAmount } from '../../platform/contract/amount.ts'
 import { isFileReference } from '../../platform/contract/file-reference.ts'

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { issueMessages } from '../../platform/base/issue-message.ts'
 import { notFound } from '../../platform/base/problem.ts'
-import { isSlug } from '../../platform/base/slug.ts'
+import { isSlug } from '../../platform/base/text.ts'
 import type { Ctx } from '../../platform/ctx/ctx.ts'
 import { loadWedgeJson, WedgeFileError } from '../../wedges/library/wedge-files.ts'
 import { Blueprint, type BlueprintProblem } from './blueprint.ts'

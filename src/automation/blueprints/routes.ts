@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { requireOneProject } from '../../identity/authentication/authenticate.ts'
-import { SLUG } from '../../platform/base/slug.ts'
+import { SLUG } from '../../platform/base/text.ts'
 import { pageQuery, toPage } from '../../platform/http/page.ts'
 import { defineRead, defineWrite, nameRoutes } from '../../platform/http/route.ts'
 import { activateBlueprintInProject } from './activate-blueprint.ts'

@@ -1,7 +1,6 @@
 import type { BriefConnection, BriefTool } from '../../platform/contract/agent-protocol.ts'
 import { badRequest, notFound } from '../../platform/base/problem.ts'
-import { connectionNames, narrowedTools } from '../../platform/contract/wedge/declared-connections.ts'
-import type { WedgeManifest } from '../../platform/contract/wedge/wedge-manifest.ts'
+import { connectionNames, narrowedTools, type WedgeManifest } from '../../platform/contract/wedge/wedge-manifest.ts'
 import type { Ctx } from '../../platform/ctx/ctx.ts'
 import type { Db } from '../../platform/store/store.ts'
 import { needsAuthorisation } from '../auth/auth-config.ts'

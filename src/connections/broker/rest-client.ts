@@ -2,7 +2,7 @@ import { objectField, objectListField, textField } from '../../platform/base/jso
 import { isJsonObject, type Json, type JsonObject } from '../../platform/base/json.ts'
 import { Problem } from '../../platform/base/problem.ts'
 import { parseStrictJson } from '../../platform/base/strict-json.ts'
-import { removeTrailingSlashes } from '../../platform/base/trailing-slashes.ts'
+import { removeTrailingSlashes } from '../../platform/base/text.ts'
 import type { Ctx } from '../../platform/ctx/ctx.ts'
 import { CALL_TIMEOUT_MS, createEgressClient, EgressError, MAX_CALL_BYTES } from '../../platform/egress/http-client.ts'
 import { createSecretMask, type SecretMask } from '../../identity/vault/mask-secrets.ts'

@@ -1,5 +1,5 @@
 import { badRequest } from '../../platform/base/problem.ts'
-import { removeTrailingSlashes } from '../../platform/base/trailing-slashes.ts'
+import { removeTrailingSlashes } from '../../platform/base/text.ts'
 
 /** The URL of a read; a path that is not below the connection's base URL is a 400. */
 export function resolveReadUrl(base: string, path: string): URL {

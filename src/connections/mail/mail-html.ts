@@ -1,4 +1,4 @@
-import { escapeHtml } from '../../platform/base/escape-html.ts'
+import { escapeHtml } from '../../platform/base/text.ts'
 
 /** Parts of the HTML mails that the service writes itself. Every text is escaped, except that of `noteHtml`. */
 export const paragraphHtml = (text: string) => `<p>${escapeHtml(text)}</p>`

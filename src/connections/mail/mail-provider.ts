@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../platform/base/json.ts'
-import { removeTrailingSlashes } from '../../platform/base/trailing-slashes.ts'
+import { removeTrailingSlashes } from '../../platform/base/text.ts'
 import type { Ctx } from '../../platform/ctx/ctx.ts'
 import type { OutgoingRequest } from '../auth/authorize-request.ts'
 import type { ConnectionTestResult, UpstreamResponse } from '../calls/executor.ts'

@@ -1,6 +1,6 @@
 import { isJsonObject, isNestedDeeperThan, type Json, type JsonObject, ownField } from '../../platform/base/json.ts'
 import { badRequest } from '../../platform/base/problem.ts'
-import { removeTrailingSlashes } from '../../platform/base/trailing-slashes.ts'
+import { removeTrailingSlashes } from '../../platform/base/text.ts'
 import { listFileReferences } from '../../platform/contract/file-reference.ts'
 import { inlinePayloadFiles, type PayloadFiles } from '../../work/files/payload-files.ts'
 import type { OutgoingRequest } from '../auth/authorize-request.ts'

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { isSlug } from '../../platform/base/slug.ts'
+import { isSlug } from '../../platform/base/text.ts'
 import { badRequest } from '../../platform/base/problem.ts'
 import { Preset } from './preset.ts'
 

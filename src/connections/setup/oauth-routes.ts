@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { badRequest } from '../../platform/base/problem.ts'
-import { removeTrailingSlashes } from '../../platform/base/trailing-slashes.ts'
+import { removeTrailingSlashes } from '../../platform/base/text.ts'
 import type { Ctx } from '../../platform/ctx/ctx.ts'
 import {
   defineRead,
@@ -12,9 +12,8 @@ import {
 } from '../../platform/http/route.ts'
 import { requireConnectionInScope } from './connections.ts'
 import { resolveOauthFlow } from '../mcp/discover-flow.ts'
-import { ConnectionHealthView, toConnectionHealthView } from './view.ts'
+import { ConnectionHealthView, OauthStartView, toConnectionHealthView } from './view.ts'
 import { finishOauthFlow, type FinishedFlow, oauthRedirectUri, startOauthFlow } from '../auth/oauth-flow.ts'
-import { OauthStartView } from '../auth/oauth-view.ts'
 
 export const oauthRoutes = nameRoutes({
   startConnectionOauth: defineWrite('POST', '/v1/connections/:id/oauth/start', {

@@ -156,3 +156,5 @@ function findUrlWarnings(ctx: Ctx, config: Connection['config']): string[] {
     return url.startsWith('http:') ? [`config.${key} is not https: the secret would be sent unencrypted`] : []
   })
 }
+
+export const OauthStartView = z.object({ authorize_url: z.string() }).meta({ id: 'OauthStart' })

@@ -1,5 +1,5 @@
 import type { Language } from '../../customers/brand/rows.ts'
-import { escapeHtml } from '../../platform/base/escape-html.ts'
+import { escapeHtml } from '../../platform/base/text.ts'
 import { buttonHtml, noteHtml, paragraphHtml, quoteHtml } from '../../connections/mail/mail-html.ts'
 
 /** The mails of the service to clients, in every language of the portal. `{name}` is the name of the brand. */

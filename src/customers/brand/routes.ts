@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { notFound } from '../../platform/base/problem.ts'
-import { readFile } from '../../work/files/read-file.ts'
+import { readFile } from '../../work/files/storage.ts'
 import { findFile } from '../../work/files/rows.ts'
 import { bytesResponse, defineProjectRead, defineWrite, nameRoutes, openRoute } from '../../platform/http/route.ts'
 import { BrandInput, changeBrand } from './brand.ts'

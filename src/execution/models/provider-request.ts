@@ -3,7 +3,7 @@ import type { ModelProvider } from '../../platform/contract/agent-protocol.ts'
 import type { Ctx } from '../../platform/ctx/ctx.ts'
 import type { ProviderRequest } from './provider-call.ts'
 import { PROVIDER_KEY_SETTINGS } from './provider-keys.ts'
-import { removeTrailingSlashes } from '../../platform/base/trailing-slashes.ts'
+import { removeTrailingSlashes } from '../../platform/base/text.ts'
 
 /** A stream sends something every few seconds; a response that is not streamed comes only when the model is done. */
 const STREAM_IDLE_TIMEOUT_MS = 120_000

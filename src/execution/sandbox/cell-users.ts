@@ -1,4 +1,4 @@
-import { readProcFile } from './proc-file.ts'
+import { readProcFile } from './host-process.ts'
 
 /** The operating system user that a cell runs as. */
 export interface CellUser {

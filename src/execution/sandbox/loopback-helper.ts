@@ -1,6 +1,6 @@
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { cleanUpAtExit } from './exit-cleanup.ts'
+import { cleanUpAtExit } from './cell-resources.ts'
 import { cellTemporaryFolder } from './staging.ts'
 
 /** A file for all cells with a loopback port that names 127.0.0.1 as localhost. Removed when the service ends. */

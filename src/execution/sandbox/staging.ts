@@ -11,7 +11,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
-import { cleanUpAtExit } from './exit-cleanup.ts'
+import { cleanUpAtExit } from './cell-resources.ts'
 
 export interface Staging {
   /** A path with the same content that the user of a cell can read: the real path, or a copy of it. */

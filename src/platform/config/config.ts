@@ -13,10 +13,9 @@ import {
   type SettingName,
   type SettingsEnv,
 } from '../contract/settings.ts'
-import { parseHttpUrl } from './http-url.ts'
+import { choiceSetting, integerSetting, parseHttpUrl, parseList } from './read-setting.ts'
 import { readModelSettings, readPriceFile, type SetPrice } from './model-settings.ts'
 import { type OtlpConfig, readOtlpConfig } from './otlp-config.ts'
-import { choiceSetting, integerSetting, parseList } from './read-setting.ts'
 import { readRoleSettings, type RoleSettings, servesApi } from './role-settings.ts'
 import { readS3Config, type S3Config } from './s3-config.ts'
 import { checkTrustedProxies } from './trusted-proxies.ts'

@@ -1,6 +1,6 @@
 import type { SettingsEnv } from '../contract/settings.ts'
-import { parseHttpUrl } from './http-url.ts'
-import { removeTrailingSlashes } from '../base/trailing-slashes.ts'
+import { parseHttpUrl } from './read-setting.ts'
+import { removeTrailingSlashes } from '../base/text.ts'
 
 /** The collector for traces of finished tasks, from the settings that OpenTelemetry defines. */
 export interface OtlpConfig {

@@ -1,5 +1,5 @@
 import { readSetting, type SettingsEnv } from '../contract/settings.ts'
-import { parseHttpUrl } from './http-url.ts'
+import { parseHttpUrl } from './read-setting.ts'
 
 /** The object store for files. The keys are read where a request is signed. */
 export interface S3Config {

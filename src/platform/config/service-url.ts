@@ -1,5 +1,5 @@
 import type { Config } from './config.ts'
-import { removeTrailingSlashes } from '../base/trailing-slashes.ts'
+import { removeTrailingSlashes } from '../base/text.ts'
 
 /** The address of a path of this service, as others reach it. Without SVC_PUBLIC_URL only this machine can. */
 export function serviceUrl(

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
-import { oneLine } from '../base/one-line.ts'
+import { oneLine } from '../base/text.ts'
 import { formatDollars } from './amount.ts'
 
 /** The amount of a payload in dollars, or why no limit can be compared with it. */

@@ -1,4 +1,4 @@
-import { escapeHtml } from '../base/escape-html.ts'
+import { escapeHtml } from '../base/text.ts'
 import type { OpenApiDocument, OpenApiOperation, OpenApiParameter } from './openapi.ts'
 import type { NamedSchemas, OpenApiSchema } from './openapi-schemas.ts'
 

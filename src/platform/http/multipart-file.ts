@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { pipeline } from 'node:stream/promises'
 import type { BusboyFileStream, BusboyInstance } from '@fastify/busboy'
-import { BoundaryCounter, requireFormBoundary } from '../base/form-boundary.ts'
+import { BoundaryCounter, requireFormBoundary } from '../base/parse-form.ts'
 import { badRequest, Problem } from '../base/problem.ts'
 import type { Clock } from '../ctx/world.ts'
 import { streamRequestBytes } from './request-bytes.ts'

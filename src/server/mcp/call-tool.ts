@@ -1,13 +1,14 @@
+import { decideApprovalTool, getApprovalTool, listApprovalsTool } from './approval-tools.ts'
+import { getTaskTool, listWedgesTool, runTaskTool } from './task-tools.ts'
 import { roleForbidden } from '../../identity/authentication/authenticate.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../platform/base/json.ts'
 import { Problem } from '../../platform/base/problem.ts'
 import { isRoleAtLeast } from '../../platform/ctx/scope.ts'
 import { applyFormAnswer } from './form-answers.ts'
 import { FormNeeded } from './decision-form.ts'
-import type { ToolCaller } from './define-tool.ts'
+import type { McpTool, ToolCaller } from './define-tool.ts'
 import { toolError, toolResult, unknownTool } from './methods.ts'
 import type { MethodResult } from './protocol-revision.ts'
-import { MCP_TOOLS } from './tools.ts'
 
 /**
  * A mistake of the caller is a result with `isError`, so that an assistant can read it and correct the call. Only an
@@ -33,3 +34,13 @@ export async function callTool(
     return { error: { code: -32603, message: 'internal error' } }
   }
 }
+
+/** In the order of `MCP_TOOL_NAMES`. */
+export const MCP_TOOLS: McpTool[] = [
+  listWedgesTool,
+  runTaskTool,
+  getTaskTool,
+  listApprovalsTool,
+  getApprovalTool,
+  decideApprovalTool,
+]

@@ -1,12 +1,11 @@
 import type { JsonObject } from '../../platform/base/json.ts'
 import { Problem } from '../../platform/base/problem.ts'
-import { callTool } from './call-tool.ts'
+import { callTool, MCP_TOOLS } from './call-tool.ts'
 import { FormNeeded, formParams } from './decision-form.ts'
 import type { ToolCaller } from './define-tool.ts'
 import { decodeFormState, encodeFormState, formId } from './form-answers.ts'
 import type { McpToolServer } from './methods.ts'
 import { type MethodResult, offersForms, statelessCapabilities } from './protocol-revision.ts'
-import { MCP_TOOLS } from './tools.ts'
 
 const INSTRUCTIONS =
   'Runs tasks of lines of work ("wedges"). Begin with list_wedges, then run_task. An action of a task may need an ' +

@@ -2,8 +2,7 @@ import { createOpenApiDocument, type DescribedRoute, type OpenApiDocument } from
 import { portalRoutes } from '../../conversations/portal/routes.ts'
 import { founderPlaneRoutes } from './founder.ts'
 import { metaRoutes, openPlaneRoutes, type ReplicaState } from './service-routes.ts'
-import { VERSION } from './version.ts'
-import type { ShownSandbox } from './view.ts'
+import { type ShownSandbox, VERSION } from './view.ts'
 
 /** Every route of the public server, by plane and by section of the reference. */
 export function listPublicRoutes(driver: Promise<ShownSandbox | null>, readState: () => ReplicaState) {

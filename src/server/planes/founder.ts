@@ -32,7 +32,7 @@ import { scheduleRoutes } from '../../automation/schedules/routes.ts'
 import { taskRoutes } from '../../work/tasks/routes.ts'
 import { webhookRoutes } from '../../automation/webhooks/routes.ts'
 import { wedgeRoutes } from '../../wedges/library/routes.ts'
-import { VERSION } from './version.ts'
+import { VERSION } from './view.ts'
 
 export type FounderRoute = OrganisationRoute | ProjectRoute
 

@@ -18,7 +18,7 @@ import {
   workflowRoutes,
 } from '../../execution/runs/requests/sandbox-routes.ts'
 import type { WorkflowRunner } from '../../execution/workflows/workflow-runner.ts'
-import { VERSION } from './version.ts'
+import { VERSION } from './view.ts'
 
 /** The routes for agents. The gate takes the gate token, every other route the task token. */
 export const sandboxPlaneRoutes = (workflows: WorkflowRunner): SandboxRoute[] => [

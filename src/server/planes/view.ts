@@ -1,3 +1,4 @@
+import manifest from '../../../package.json' with { type: 'json' }
 import { z } from 'zod'
 import { createBroker } from '../../connections/broker/rest-client.ts'
 import { problemText } from '../../platform/contract/wedge/wedge-manifest.ts'
@@ -5,7 +6,6 @@ import type { Ctx } from '../../platform/ctx/ctx.ts'
 import { jsonObject } from '../../platform/http/validate.ts'
 import { chooseModel } from '../../execution/models/choose-model.ts'
 import type { SandboxDriver } from '../../execution/sandbox/driver.ts'
-import { VERSION } from './version.ts'
 
 export const HealthView = z.object({ status: z.literal('ok') }).meta({ id: 'Health' })
 export const UnhealthyView = z.object({ status: z.string(), error: z.string() })
@@ -67,3 +67,5 @@ export function toMetaView(ctx: Ctx, sandbox: ShownSandbox | null) {
     replica: ctx.replica,
   }
 }
+
+export const VERSION: string = manifest.version

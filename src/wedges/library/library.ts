@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { Logger } from 'pino'
-import { isSlug } from '../../platform/base/slug.ts'
+import { isSlug } from '../../platform/base/text.ts'
 import {
   type FileProblem,
   problemText,

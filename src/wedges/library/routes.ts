@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isSlug, SLUG } from '../../platform/base/slug.ts'
+import { isSlug, SLUG } from '../../platform/base/text.ts'
 import { pageQuery, pageSchema, toPage } from '../../platform/http/page.ts'
 import { defineRead, nameRoutes } from '../../platform/http/route.ts'
 import { listEnabledWedges } from './rows.ts'

@@ -9,7 +9,7 @@ import {
 import type { Ctx } from '../../platform/ctx/ctx.ts'
 import type { Db } from '../../platform/store/store.ts'
 import type { FileRow } from '../../platform/store/tables.ts'
-import { readFile } from './read-file.ts'
+import { readFile } from './storage.ts'
 import { findFile } from './rows.ts'
 import { requireUsableFiles } from './usable-files.ts'
 

@@ -36,3 +36,6 @@ export const currentStorage = ({ config }: Ctx): FileStorage => (config.s3 ? s3S
 /** The storage that has the bytes of a file. */
 export const storageOf = ({ storage }: Pick<FileRow, 'storage'>): FileStorage =>
   storage === 's3' ? s3Storage : databaseStorage
+
+/** The bytes of a file, piece by piece. */
+export const readFile = (ctx: Ctx, file: FileRow): AsyncIterable<Buffer> => storageOf(file).read(ctx, file)

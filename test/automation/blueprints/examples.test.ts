@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import pino from 'pino'
 import { expect, test } from 'vitest'
 import { readBlueprints } from '../../../src/automation/blueprints/read-blueprints.ts'
-import { connectionNames } from '../../../src/platform/contract/wedge/declared-connections.ts'
+import { connectionNames } from '../../../src/platform/contract/wedge/wedge-manifest.ts'
 import { openWedgeLibrary } from '../../../src/wedges/library/library.ts'
 
 const folder = (name: string) => fileURLToPath(new URL(`../../${name}`, import.meta.url))

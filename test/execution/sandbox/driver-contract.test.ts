@@ -1,18 +1,33 @@
 import { spawn } from 'node:child_process'
 import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { describe, expect, test } from 'vitest'
 import { fetchNode, NODE_VERSIONS } from '../../../scripts/fetch-node.mjs'
 import { listDescendants } from '../../../src/execution/sandbox/cgroup/cell-monitor.ts'
 import type { SandboxDriver } from '../../../src/execution/sandbox/driver.ts'
-import { readProcFile } from '../../../src/execution/sandbox/proc-file.ts'
-import { ATTACK_ON_OTHERS, FORBIDDEN_CALLS, FORBIDDEN_CHANGES, FORK_BOMB } from './hostile-programs.ts'
-import { GREEDY_PROCESSES, LISTENER, LOOPBACK_ATTEMPTS, WATCHER } from './hostile-programs.ts'
-import { attemptingAgent, cellSpec, FETCHING_AGENT, inTemporaryFolder } from './run-cell.ts'
-import { requestingAgent, runCell, runPython, withSocketServer } from './run-cell.ts'
+import { readProcFile } from '../../../src/execution/sandbox/host-process.ts'
+import {
+  ATTACK_ON_OTHERS,
+  FORBIDDEN_CALLS,
+  FORBIDDEN_CHANGES,
+  FORK_BOMB,
+  GREEDY_PROCESSES,
+  LISTENER,
+  LOOPBACK_ATTEMPTS,
+  WATCHER,
+} from './hostile-programs.ts'
+import {
+  attemptingAgent,
+  cellSpec,
+  FETCHING_AGENT,
+  inTemporaryFolder,
+  requestingAgent,
+  runCell,
+  runPython,
+  withSocketServer,
+} from './run-cell.ts'
 import { tryDrivers } from './usable-drivers.ts'
 
 /** What drivers do in different ways; everything else is the same for all of them. */

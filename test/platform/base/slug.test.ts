@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { realpathInside } from '../../../src/platform/base/real-path.ts'
-import { isSlug } from '../../../src/platform/base/slug.ts'
+import { isSlug } from '../../../src/platform/base/text.ts'
 
 describe('slugs', () => {
   test.each(['a', '0', 'refunds', 'a-b_c9', 'a'.repeat(64)])('%s is a slug', (name) => {

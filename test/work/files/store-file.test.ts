@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { readStorageUsage } from '../../../src/identity/limits/storage-usage.ts'
 import { SYSTEM_ACTOR } from '../../../src/platform/ctx/scope.ts'
 import { deleteFile } from '../../../src/work/files/delete-file.ts'
-import { readFile } from '../../../src/work/files/read-file.ts'
+import { readFile } from '../../../src/work/files/storage.ts'
 import {
   findFile,
   insertMessageFiles,

@@ -1,4 +1,4 @@
-import { escapeHtml } from '../../../platform/base/escape-html.ts'
+import { escapeHtml } from '../../../platform/base/text.ts'
 import { buttonHtml, noteHtml, paragraphHtml, quoteHtml } from '../../../connections/mail/mail-html.ts'
 import type { Card, Notice } from '../card.ts'
 import { UNVERIFIED_TEXT } from '../card-text.ts'

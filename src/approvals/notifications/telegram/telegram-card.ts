@@ -1,4 +1,4 @@
-import { escapeHtml } from '../../../platform/base/escape-html.ts'
+import { escapeHtml } from '../../../platform/base/text.ts'
 import type { JsonObject } from '../../../platform/base/json.ts'
 import { type Card, cut, type Digest, type Notice } from '../card.ts'
 import {

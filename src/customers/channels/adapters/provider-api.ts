@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../platform/base/json.ts'
 import { textField, tryParseJsonObject } from '../../../platform/base/json-fields.ts'
 import { badRequest } from '../../../platform/base/problem.ts'
-import { removeTrailingSlashes } from '../../../platform/base/trailing-slashes.ts'
+import { removeTrailingSlashes } from '../../../platform/base/text.ts'
 import { authorizeRequest } from '../../../connections/auth/authorize-request.ts'
 import { isRedirect, requireConfigUrl } from '../../../connections/calls/http-request.ts'
 import type { Connection } from '../../../connections/connection/rows.ts'

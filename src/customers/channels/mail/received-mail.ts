@@ -213,3 +213,9 @@ function toConversationKey(subject: string | null): string {
   const base = (subject ?? '').replace(/^(?:\s*(?:re|aw|antw|sv|r|fwd?|wg|tr|rv|enc)\s*(?:\[\d+\]\s*)?:)+/i, '')
   return base.trim().replaceAll(/\s+/g, ' ').toLowerCase().slice(0, 200)
 }
+
+const MIN_INLINE_IMAGE_BYTES = 8 * 1024
+
+/** Images that the text of a mail shows are left out if they are small: they are logos and counters. */
+export const isInlineLogo = (contentType: string, size: number): boolean =>
+  /^image\//i.test(contentType) && size < MIN_INLINE_IMAGE_BYTES

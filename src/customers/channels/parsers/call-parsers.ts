@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../../platform/base/json.ts'
 import { tryParseJsonObject } from '../../../platform/base/json-fields.ts'
-import { parseFormFields } from '../../../platform/base/form-fields.ts'
+import { parseFormFields } from '../../../platform/base/parse-form.ts'
 import { badRequest } from '../../../platform/base/problem.ts'
 import { parseStrictJson, requireBoundedJson } from '../../../platform/base/strict-json.ts'
 

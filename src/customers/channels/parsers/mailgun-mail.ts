@@ -1,22 +1,22 @@
 import { hash } from 'node:crypto'
 import { Busboy, type BusboyFileStream } from '@fastify/busboy'
 import { tryParseJson } from '../../../platform/base/json-fields.ts'
-import { BoundaryCounter, requireFormBoundary } from '../../../platform/base/form-boundary.ts'
+import { BoundaryCounter, requireFormBoundary } from '../../../platform/base/parse-form.ts'
 import { badRequest, Problem } from '../../../platform/base/problem.ts'
 import { requireBoundedJson } from '../../../platform/base/strict-json.ts'
 import { parseMailAddress } from '../../../connections/mail/mail-address.ts'
 import { isDeliveryReport } from '../mail/automatic-mail.ts'
-import { isInlineLogo } from '../mail/inline-image.ts'
-import { findHeader, type MailHeaders } from '../mail/mail-headers.ts'
-import { readMailgunVerdict } from '../mail/mail-verdict.ts'
 import {
   copyBytes,
   type FileBytes,
+  isInlineLogo,
   type MailContent,
   parseHeaderMailbox,
   type ReceivedMail,
   toMailContent,
 } from '../mail/received-mail.ts'
+import { findHeader, type MailHeaders } from '../mail/mail-headers.ts'
+import { readMailgunVerdict } from '../mail/mail-verdict.ts'
 import { MAX_FORM_FIELDS, tooManyFields } from './call-parsers.ts'
 
 const MAX_PARTS = 1000

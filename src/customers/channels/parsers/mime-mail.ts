@@ -3,10 +3,9 @@ import { tooLarge } from '../../../platform/base/problem.ts'
 import type { MailAddress } from '../../../connections/mail/mail-address.ts'
 import type { UndeliveredReport } from '../adapters/adapter.ts'
 import { isDeliveryReport } from '../mail/automatic-mail.ts'
-import { isInlineLogo } from '../mail/inline-image.ts'
+import { copyBytes, isInlineLogo, type MailContent, type ReceivedMail, toMailContent } from '../mail/received-mail.ts'
 import { parseMessageIds } from '../mail/mail-headers.ts'
 import { readAuthenticationResults } from '../mail/mail-verdict.ts'
-import { copyBytes, type MailContent, type ReceivedMail, toMailContent } from '../mail/received-mail.ts'
 
 const LIMITS = { maxNestingDepth: 50, maxHeadersSize: 512 * 1024, maxRfc822NestingDepth: 3 }
 const MAX_PARTS = 1000

@@ -4,16 +4,16 @@ import { badRequest } from '../../../platform/base/problem.ts'
 import { requireBoundedJson } from '../../../platform/base/strict-json.ts'
 import type { MailAddress } from '../../../connections/mail/mail-address.ts'
 import { isDeliveryReport } from '../mail/automatic-mail.ts'
-import { isInlineLogo } from '../mail/inline-image.ts'
-import { readPostmarkVerdict } from '../mail/mail-verdict.ts'
 import {
   copyBytes,
   type FileBytes,
+  isInlineLogo,
   type MailContent,
   parseHeaderMailbox,
   type ReceivedMail,
   toMailContent,
 } from '../mail/received-mail.ts'
+import { readPostmarkVerdict } from '../mail/mail-verdict.ts'
 import { MAX_MAIL_VALUES } from './call-parsers.ts'
 
 /** The body of Postmark's inbound webhook, for a channel with this address. */

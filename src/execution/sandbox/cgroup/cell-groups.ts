@@ -1,10 +1,19 @@
-import { accessSync, constants, existsSync, mkdirSync, mkdtempSync } from 'node:fs'
-import { readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  writeFileSync,
+} from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { errorMessage } from '../../../platform/base/error-message.ts'
-import { cleanUpAtExit } from '../exit-cleanup.ts'
-import { readProcFile } from '../proc-file.ts'
+import { cleanUpAtExit } from '../cell-resources.ts'
+import { readProcFile } from '../host-process.ts'
 
 /** Creates a cgroup (version 2) for each cell, in which the kernel limits all its processes together. */
 export interface CellGroups {

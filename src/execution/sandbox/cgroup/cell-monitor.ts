@@ -1,7 +1,7 @@
 import { readdirSync, statfsSync, statSync } from 'node:fs'
 import { MAX_CELL_FILES, memoryExceeded } from './cell-limits.ts'
 import type { SandboxCell } from '../driver.ts'
-import { readProcFile } from '../proc-file.ts'
+import { readProcFile } from '../host-process.ts'
 
 /** A cell can exceed its limit by what its cores fill in this time; one check takes a fraction of a millisecond. */
 const CHECK_INTERVAL_MS = 500

@@ -1,5 +1,5 @@
 import { readdirSync, readlinkSync, statSync } from 'node:fs'
-import { readProcFile } from '../proc-file.ts'
+import { readProcFile } from '../host-process.ts'
 
 /**
  * Memory of a gVisor cell in megabytes: the heaps of its processes, and the file that holds all memory and all files of

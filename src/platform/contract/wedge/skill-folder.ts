@@ -1,7 +1,6 @@
 import { lstat, readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { errorCode, isOutOfFileHandles } from '../../base/error-code.ts'
-import { errorMessage } from '../../base/error-message.ts'
+import { errorCode, errorMessage, isOutOfFileHandles } from '../../base/error-message.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts'
 import { textField } from '../../base/json-fields.ts'
 import type { FileProblem } from './wedge-manifest.ts'

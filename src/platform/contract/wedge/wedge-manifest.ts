@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts'
-import { SLUG } from '../../base/slug.ts'
+import { SLUG } from '../../base/text.ts'
 import type { NamedText } from '../agent-protocol.ts'
-import { connectionNames } from './declared-connections.ts'
 import type { SkillFolder } from './skill-folder.ts'
 import { TOOL_GROUPS } from '../tool-names.ts'
 
@@ -245,4 +244,17 @@ export interface WedgeLibrary {
   find(slug: string): Promise<Wedge | undefined>
   all(): Wedge[]
   problems(): WedgeProblem[]
+}
+
+type DeclaringManifest = Pick<WedgeManifest, 'connections'>
+
+/** The names of the connections that a wedge declares, with or without a list of tools. */
+export const connectionNames = ({ connections }: DeclaringManifest): string[] =>
+  connections.map((declared) => (typeof declared === 'string' ? declared : declared.name))
+
+/** The tools to which the wedge narrows its connections, by the name of the connection. */
+export function narrowedTools({ connections }: DeclaringManifest): ReadonlyMap<string, readonly string[]> {
+  return new Map(
+    connections.flatMap((declared) => (typeof declared === 'string' ? [] : [[declared.name, declared.tools] as const])),
+  )
 }

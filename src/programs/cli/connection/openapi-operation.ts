@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '../../../platform/base/json.ts'
-import { removeTrailingSlashes } from '../../../platform/base/trailing-slashes.ts'
+import { removeTrailingSlashes } from '../../../platform/base/text.ts'
 import { ImportProblem, resolveRef, toTextOrEmpty } from './openapi-document.ts'
 import { type ListedOperation, parametersOf } from './openapi-list.ts'
 import { placeParameters } from './openapi-parameters.ts'

@@ -1,7 +1,7 @@
 import type { ReadableStream } from 'node:stream/web'
 import { tryParseJsonObject, objectListField } from '../../../platform/base/json-fields.ts'
 import type { Json, JsonObject } from '../../../platform/base/json.ts'
-import { removeTrailingSlashes } from '../../../platform/base/trailing-slashes.ts'
+import { removeTrailingSlashes } from '../../../platform/base/text.ts'
 import { EXIT_CODE, CommandFailure, commandFailed } from './failure.ts'
 
 /** Calls the service over HTTP. An error response becomes a CommandFailure with a hint. */

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { errorMessage } from '../../../platform/base/error-message.ts'
-import { isSlug } from '../../../platform/base/slug.ts'
+import { isSlug } from '../../../platform/base/text.ts'
 import { resolveWedgesDir } from '../../../platform/contract/settings.ts'
 import { quoteForShell } from '../shell/program-name.ts'
 import { type CliCommand, commandArg } from '../shell/command.ts'

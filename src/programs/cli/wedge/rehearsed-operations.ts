@@ -1,7 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../../../platform/base/json.ts'
 import { toModelToolName } from '../../../platform/contract/connection-tool-names.ts'
-import { narrowedTools } from '../../../platform/contract/wedge/declared-connections.ts'
-import type { WedgeManifest } from '../../../platform/contract/wedge/wedge-manifest.ts'
+import { narrowedTools, type WedgeManifest } from '../../../platform/contract/wedge/wedge-manifest.ts'
 
 /**
  * Operations for the fake connection of a rehearsal, so that its turns can call the tools of the connection by name. Null

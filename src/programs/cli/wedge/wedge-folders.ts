@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { isSlug } from '../../../platform/base/slug.ts'
+import { isSlug } from '../../../platform/base/text.ts'
 import { resolveWedgesDir } from '../../../platform/contract/settings.ts'
 import { WedgeManifest } from '../../../platform/contract/wedge/wedge-manifest.ts'
 import { commandFailed, usageError } from '../shell/failure.ts'

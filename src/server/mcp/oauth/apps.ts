@@ -2,13 +2,12 @@ import { z } from 'zod'
 import { limitOpenCalls } from '../../../identity/limits/rate-windows.ts'
 import { isLoopback, toClientNetwork } from '../../../platform/base/ip-address.ts'
 import type { JsonObject } from '../../../platform/base/json.ts'
-import { oneLine } from '../../../platform/base/one-line.ts'
+import { oneLine } from '../../../platform/base/text.ts'
 import { Problem, tooManyRequests } from '../../../platform/base/problem.ts'
 import { type Ctx, inTx } from '../../../platform/ctx/ctx.ts'
 import { isoNow } from '../../../platform/ctx/world.ts'
 import { validateFields } from '../../../platform/http/validate.ts'
 import type { McpAppRow } from '../../../platform/store/tables.ts'
-import { oauthProblem } from './problem.ts'
 import { countMcpApps, insertMcpApp } from './rows.ts'
 
 /** Anybody may register an app, so both the rate and the number of apps are limited. Unused apps are deleted. */
@@ -102,3 +101,10 @@ function isAllowedRedirectUri(uri: string): boolean {
   if (scheme === 'http') return isLoopback(hostname.replace(/^\[(.*)\]$/, '$1'))
   return hostname !== '' && ![...BROWSER_SCHEMES, ...NETWORK_SCHEMES].includes(scheme)
 }
+
+/** An error in the form of RFC 6749 and RFC 7591: `{error: "invalid_grant", error_description: "…"}`. */
+export const oauthProblem = (error: string, description: string): Problem =>
+  new Problem(400, error, { extra: { error_description: description }, headers: NO_STORE })
+
+/** Responses of the token endpoint must not stay in a cache. */
+export const NO_STORE = { 'cache-control': 'no-store' }

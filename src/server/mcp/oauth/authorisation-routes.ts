@@ -13,7 +13,7 @@ import {
   writeOrganisation,
 } from '../../../platform/http/route.ts'
 import { authoriseMcpApp, checkAccessRequest, redirectTo, revokeMcpAuthorisation } from './authorise.ts'
-import { NO_STORE } from './problem.ts'
+import { NO_STORE } from './apps.ts'
 import { findMcpAuthorisation, listMcpAuthorisations } from './rows.ts'
 import { AuthorisedView, ConsentView, McpAuthorisationView, toMcpAuthorisationView } from './view.ts'
 

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { requestAddress } from '../../../identity/authentication/authenticate.ts'
-import { parseFormFields } from '../../../platform/base/form-fields.ts'
+import { parseFormFields } from '../../../platform/base/parse-form.ts'
 import { badRequest } from '../../../platform/base/problem.ts'
 import { serviceUrl } from '../../../platform/config/service-url.ts'
 import type { Ctx } from '../../../platform/ctx/ctx.ts'
@@ -8,9 +8,8 @@ import { readRequestBytes } from '../../../platform/http/request-bytes.ts'
 import { HttpResponse, nameRoutes, openRoute } from '../../../platform/http/route.ts'
 import { jsonObject } from '../../../platform/http/validate.ts'
 import { RESOURCE_METADATA_PATH } from './access.ts'
-import { registerMcpApp } from './apps.ts'
+import { NO_STORE, oauthProblem, registerMcpApp } from './apps.ts'
 import { mcpIssuer, mcpResource } from './authorise.ts'
-import { NO_STORE, oauthProblem } from './problem.ts'
 import { exchangeForTokens, revokeMcpToken, type TokenForm } from './tokens.ts'
 import {
   McpAppView,

@@ -5,7 +5,7 @@ import { type Ctx, inTx, type Tx } from '../../../platform/ctx/ctx.ts'
 import type { Actor } from '../../../platform/ctx/scope.ts'
 import { isoNow, toIsoTime } from '../../../platform/ctx/world.ts'
 import { isMcpResource, mcpResource, revokeMcpAuthorisation } from './authorise.ts'
-import { oauthProblem } from './problem.ts'
+import { oauthProblem } from './apps.ts'
 import {
   deleteExpiredMcpTokens,
   deleteUnusedMcpApps,

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { BoundaryCounter, requireFormBoundary } from '../../../src/platform/base/form-boundary.ts'
+import { BoundaryCounter, requireFormBoundary } from '../../../src/platform/base/parse-form.ts'
 
 test.each([
   ['multipart/form-data; boundary=abc', '--abc'],

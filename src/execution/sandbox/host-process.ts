@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import type { CellTermination } from './cell-process.ts'
 
@@ -14,5 +15,14 @@ export function killProcess(pid: number): void {
     process.kill(pid, 'SIGKILL')
   } catch {
     // The process has ended in the meantime.
+  }
+}
+
+/** The content of a file below /proc; empty if it does not exist, for example because the process has ended. */
+export function readProcFile(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return ''
   }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { removeTrailingSlashes } from '../../../src/platform/base/trailing-slashes.ts'
+import { removeTrailingSlashes } from '../../../src/platform/base/text.ts'
 
 test.each([
   ['https://api.example', 'https://api.example'],
