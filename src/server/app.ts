@@ -83,8 +83,6 @@ export async function startApp(
   warnAboutMissingModelKeys(ctx)
   await warnAboutUnreadableSecrets(ctx)
   await endLeftoverRuns(ctx)
-  // PostgreSQL refuses an event for the default partition while the partition of its week is being attached.
-  await ctx.store.eventPartitions?.createAhead(ctx.db, world.clock.now())
   let state: ReplicaState = 'starting'
   const readState = () => state
   const closing = new AbortController()
@@ -198,13 +196,6 @@ async function endLeftoverRuns(ctx: Ctx): Promise<void> {
 }
 
 const STORAGE_MS = 5_000
-const PARTITION_MS = 60 * 60_000
-
-/** On every replica, because each has a list of the partitions. */
-function createPartitionSweep({ db, store: { eventPartitions }, world: { clock } }: Ctx, sweep: CreateSweep): Loop[] {
-  if (!eventPartitions) return []
-  return [sweep('event partitions', PARTITION_MS, () => eventPartitions.createAhead(db, clock.now()))]
-}
 
 /** The periodic work of this replica. Several replicas may do all of it at the same time. */
 function createSweeps(ctx: Ctx, execution: TaskExecution | null, lease: ReplicaLease): Loop[] {
@@ -237,7 +228,6 @@ function createSweeps(ctx: Ctx, execution: TaskExecution | null, lease: ReplicaL
     createJointLoop(clock, HEARTBEAT_INTERVAL_MS, works),
     sweep('new report rows', CHANGED_PROJECTS_MS, () => rollUpNewRowsOf(ctx, changedProjects.list())),
     ...(ctx.config.maxProjectMb === 0 ? [] : [sweep('storage limit', STORAGE_MS, () => refreshFullProjects(ctx))]),
-    ...createPartitionSweep(ctx, sweep),
     ...(ctx.config.otlp ? [createTraceExport(ctx, ctx.config.otlp, VERSION)] : []),
     ...(servesApi(ctx.config) ? createSharedSweeps(ctx, sweep) : []),
   ]

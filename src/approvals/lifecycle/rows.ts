@@ -1,7 +1,7 @@
 import { type ExpressionBuilder, sql } from 'kysely'
 import { WRITABLE_STATUSES } from '../../work/events/rows.ts'
 import { hasSubscribedWebhook } from '../../work/events/webhook-event-rows.ts'
-import { prepareBatchedRead, prepareLogQuery, prepareQuery } from '../../platform/store/prepared-query.ts'
+import { prepareBatchedRead, prepareQuery } from '../../platform/store/prepared-query.ts'
 import type { ApprovalRow, Tables, TaskRow } from '../../platform/store/tables.ts'
 import type { TerminalStatus } from '../../work/tasks/status.ts'
 import { statusesBefore } from './states.ts'
@@ -111,7 +111,7 @@ const ENDED_TASK_COLUMNS = [
  * one more event number, for the `task.created` event that opens its log.
  */
 export const updateTaskEnded = (status: TerminalStatus) =>
-  prepareLogQuery<
+  prepareQuery<
     {
       id: string
       epoch: number | null
@@ -121,7 +121,7 @@ export const updateTaskEnded = (status: TerminalStatus) =>
       finished_at: string
     },
     EndedTask
-  >('id', (db, arg) =>
+  >((db, arg) =>
     db
       .updateTable('tasks')
       .set({

@@ -6,7 +6,6 @@ import { type Ctx, inTx, type Tx } from '../../platform/ctx/ctx.ts'
 import { SYSTEM_ACTOR } from '../../platform/ctx/scope.ts'
 import { toIsoTime } from '../../platform/ctx/world.ts'
 import { tryExclusiveWork } from '../../platform/store/dialect.ts'
-import { lockWaitingLogs } from '../../work/tasks/retention.ts'
 import { lockTask } from '../../work/tasks/rows.ts'
 import { deleteTasks, listDeletableTasks, listTasksInOrder, type OldTask } from './old-task-rows.ts'
 
@@ -62,13 +61,9 @@ function groupByProject(tasks: readonly OldTask[]): Map<string, string[]> {
 
 async function deleteBatch(tx: Tx, projectId: string, ids: readonly string[], before: string): Promise<void> {
   if (!(await tryExclusiveWork(tx.db, 'task retention'))) return
-  // The events of a whole week go at once, before its tasks are deleted.
-  const { retentionDays } = tx.config
-  const isWaiting = await lockWaitingLogs(tx, tx.world.clock.now() - (retentionDays ?? Infinity) * DAY_MS)
   // Feedback and decisions lock the task too, so that nothing is added to a task that is being deleted.
   for (const id of ids) await lockTask(tx.db, { id })
-  const deletable = await listDeletableTasks(tx.db, ids)
-  const tasks = deletable.filter((id) => !isWaiting(id))
+  const tasks = await listDeletableTasks(tx.db, ids)
   if (tasks.length === 0) return
   const { eventBytes } = await deleteTasks(tx.db, tasks)
   countStoredBytes(tx, projectId, -eventBytes)

@@ -47,35 +47,10 @@ export type StatementMode = 'awaited' | 'batched' | 'deferred'
 /** The same for PostgreSQL, where Kysely costs as much as the driver. */
 export class DirectPostgresAdapter extends PostgresAdapter {
   readonly run: (text: string, parameters: readonly unknown[], mode: StatementMode) => Promise<unknown[]>
-  /** The partition of `events` that has the log of a task. */
-  readonly eventTableOf: (taskId: string) => string
-  /** Whether its statements belong to a transaction of the store. */
-  readonly isTransaction: boolean
-  constructor(
-    run: DirectPostgresAdapter['run'],
-    eventTableOf: DirectPostgresAdapter['eventTableOf'],
-    isTransaction: boolean,
-  ) {
+  constructor(run: DirectPostgresAdapter['run']) {
     super()
     this.run = run
-    this.eventTableOf = eventTableOf
-    this.isTransaction = isTransaction
   }
-}
-
-/**
- * The table that has the log of a task: a partition, or `events`, which works for every task. The transactions of the store
- * know the partitions too; only those that Kysely opened, for migrations, do not.
- */
-export function eventTableOf(db: Db, taskId: string): string {
-  const { adapter } = db.getExecutor()
-  return adapter instanceof DirectPostgresAdapter && !db.isTransaction ? adapter.eventTableOf(taskId) : 'events'
-}
-
-/** Whether PostgreSQL refuses further statements after one that failed, until the transaction has ended. */
-export function endsWithError(db: Db): boolean {
-  const { adapter } = db.getExecutor()
-  return db.isTransaction || (adapter instanceof DirectPostgresAdapter && adapter.isTransaction)
 }
 
 /** Kysely for queries that are built when they run; the adapter runs those that were compiled before. */

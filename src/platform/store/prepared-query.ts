@@ -7,7 +7,7 @@ import {
   SqliteQueryCompiler,
   sql,
 } from 'kysely'
-import { endsWithError, eventTableOf, isPostgres, type StatementMode, runCompiled } from './dialect.ts'
+import { isPostgres, type StatementMode, runCompiled } from './dialect.ts'
 import type { Db } from './store.ts'
 
 /**
@@ -22,7 +22,6 @@ import type { Db } from './store.ts'
 export function prepareQuery<Args extends object, Row = never>(
   build: BuildQuery<Args, Row>,
   readMode: StatementMode = 'awaited',
-  eventTable = 'events',
 ): (db: Db, args: Args) => Promise<Row[]> {
   // Tests open both kinds of store in one process, and the compiled text differs.
   const compiledFor = new Map<boolean, Compiled<Row>>()
@@ -32,7 +31,7 @@ export function prepareQuery<Args extends object, Row = never>(
     if (!compiled) {
       const tree = build(db, (name) => new ArgumentSlot(name) as never).toOperationNode()
       const compiler = kind ? new PostgresInlineCompiler() : new SqliteInlineCompiler()
-      const query = readFrom(eventTable, compiler.compileQuery(tree as RootOperationNode, createQueryId()))
+      const query = compiler.compileQuery(tree as RootOperationNode, createQueryId()) as CompiledQuery<Row>
       compiled = { query, mode: returnsRows(query.query) ? readMode : 'deferred' }
       compiledFor.set(kind, compiled)
     }
@@ -41,35 +40,6 @@ export function prepareQuery<Args extends object, Row = never>(
     return runCompiled(db, query, values, mode)
   }
 }
-
-/**
- * A query about the log of the task whose id is in the argument `taskArg`. On PostgreSQL its text names the partition of
- * that task: the server would need 0.1 ms to find it, which is half the time of reading a short log, and it would often
- * lock all partitions, so that the query waits while an old one is emptied.
- */
-export function prepareLogQuery<Args extends object, Row = never>(
-  taskArg: keyof Args,
-  build: BuildQuery<Args, Row>,
-): (db: Db, args: Args) => Promise<Row[]> {
-  const queries = new Map<string, (db: Db, args: Args) => Promise<Row[]>>()
-  const queryOf = (table: string) => {
-    const query = queries.get(table) ?? prepareQuery(build, 'awaited', table)
-    queries.set(table, query)
-    return query
-  }
-  return (db, args) => {
-    const table = eventTableOf(db, String(args[taskArg]))
-    return queryOf(table)(db, args).catch((error: unknown) => {
-      // Another replica has dropped the partition: the log is empty, as all logs of its week are. A transaction fails,
-      // because the server refuses its next statements; only one that has read the task before it was deleted comes here.
-      if (table === 'events' || !isMissingTable(error) || endsWithError(db)) throw error
-      return queryOf('events')(db, args)
-    })
-  }
-}
-
-const isMissingTable = (error: unknown) => error instanceof Error && 'code' in error && error.code === UNDEFINED_TABLE
-const UNDEFINED_TABLE = '42P01'
 
 /** A read that most requests need: outside of a transaction, PostgreSQL gets those of several requests in one message. */
 export function prepareBatchedRead<Args extends object, Row>(
@@ -94,11 +64,6 @@ interface Compiled<Row> {
   query: CompiledQuery<Row>
   mode: StatementMode
 }
-
-const readFrom = (eventTable: string, query: CompiledQuery): CompiledQuery =>
-  eventTable === 'events'
-    ? query
-    : { ...query, sql: query.sql.replace('from "events"', `from ${eventTable} as "events"`) }
 
 const returnsRows = (tree: RootOperationNode) => tree.kind === 'SelectQueryNode' || 'returning' in tree
 

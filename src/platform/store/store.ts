@@ -16,23 +16,6 @@ export interface PoolUse {
   waiting: number
 }
 
-/** The event table of PostgreSQL has a partition for each week, so that old logs go without deleting row by row. */
-export interface EventPartitions {
-  /** Reads which partitions there are, and creates those of the next weeks. */
-  createAhead(db: Db, now: number): Promise<void>
-  /** The end of the last whole week before a time. */
-  cutoff(before: number): number
-  /**
-   * Says which tasks are in partitions that ended before a time and whose logs are removed all at once, by `prune`. Until
-   * the transaction ends, `prune` waits.
-   */
-  lockWaiting(db: Db, before: number): Promise<(taskId: string) => boolean>
-  /** Removes the logs that retention has removed from a partition that ended before a time: at most one, the oldest. */
-  prune(before: number): Promise<void>
-  /** Drops the partitions that ended before a time and whose tasks are all deleted. */
-  dropEmpty(before: number): Promise<void>
-}
-
 /** What SQLite and PostgreSQL both provide. Code outside this folder is the same for both. */
 export interface Store {
   readonly kind: 'sqlite' | 'postgres'
@@ -68,8 +51,6 @@ export interface Store {
   readonly commitMs: () => number
   /** How the pool of connections is used now; null on SQLite, which has none. */
   readonly poolUse: () => PoolUse | null
-  /** Null on SQLite. */
-  readonly eventPartitions: EventPartitions | null
   /**
    * Gives some of the freed space back to the disk, in one short step, and returns whether more is free. Null where the
    * database does this by itself or cannot do it.

@@ -27,7 +27,6 @@ import { deleteDeliveriesBefore } from '../../automation/webhooks/delivery-rows.
 
 const RETENTION_MS = 1_000
 const TASK_RETENTION_PAUSE_MS = 60_000
-const EMPTY_PARTITION_MS = 60 * 60_000
 /** Half of the shortest cadence: a check as long as the cadence would sometimes skip a slot. */
 const SCHEDULE_CHECK_MS = 500
 const FOLLOWER_POLL_MS = 400
@@ -58,25 +57,22 @@ export function createSharedSweeps(ctx: Ctx, sweep: CreateSweep): Loop[] {
     sweep('expired rows', CLEANUP_MS, () => deleteExpiredRows(ctx)),
     sweep('unused files', DAY_MS, () => removeUnusedIncomingFiles(ctx)),
     ...(retentionDays === null ? [] : [sweep('retention', RETENTION_MS, () => pruneOldLogs(ctx, retentionDays))]),
-    ...(taskRetentionDays === null ? [] : createTaskRetention(ctx, taskRetentionDays, sweep)),
+    ...(taskRetentionDays === null ? [] : [createTaskRetention(ctx, taskRetentionDays, sweep)]),
     ...(releaseSpace ? [sweep('free space', RETENTION_MS, (stopping) => releaseInSteps(releaseSpace, stopping))] : []),
     ...(ctx.store.kind === 'postgres' ? [sweep('followers', FOLLOWER_POLL_MS, () => catchUpAllFollowers(ctx))] : []),
   ]
 }
 
 /** Continues where the previous round ended. After all tasks were read it pauses, because some may have to be kept. */
-function createTaskRetention(ctx: Ctx, days: number, sweep: CreateSweep): Loop[] {
-  const { eventPartitions } = ctx.store
+function createTaskRetention(ctx: Ctx, days: number, sweep: CreateSweep): Loop {
   const { clock } = ctx.world
   let after = ''
   let pausedUntil = 0
-  const taskRetention = sweep('task retention', RETENTION_MS, async () => {
+  return sweep('task retention', RETENTION_MS, async () => {
     if (clock.now() < pausedUntil) return
     after = await deleteOldTasks(ctx, days, after)
     if (after === '') pausedUntil = clock.now() + TASK_RETENTION_PAUSE_MS
   })
-  const dropEmpty = async () => eventPartitions?.dropEmpty(clock.now() - days * DAY_MS)
-  return [taskRetention, ...(eventPartitions ? [sweep('empty partitions', EMPTY_PARTITION_MS, dropEmpty)] : [])]
 }
 
 /** At most 5 MiB each time, so that the write-ahead log stays short and other transactions have their turn. */

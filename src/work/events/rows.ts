@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { createBulkInsert } from '../../platform/store/dialect.ts'
-import { prepareLogQuery, prepareQuery } from '../../platform/store/prepared-query.ts'
+import { prepareQuery } from '../../platform/store/prepared-query.ts'
 import type { Db } from '../../platform/store/store.ts'
 import type { EventRow, TaskRow } from '../../platform/store/tables.ts'
 
@@ -94,7 +94,7 @@ const TOO_LONG = ''
 
 const EVENT_COLUMNS = ['task_id', 'seq', 'type', 'ts'] as const
 
-const listShortEvents = prepareLogQuery<{ task_id: string; after: number }, EventRow>('task_id', (db, arg) =>
+const listShortEvents = prepareQuery<{ task_id: string; after: number }, EventRow>((db, arg) =>
   db
     .selectFrom('events')
     .select(EVENT_COLUMNS)
@@ -107,7 +107,7 @@ const listShortEvents = prepareLogQuery<{ task_id: string; after: number }, Even
     .limit(EVENT_PAGE_SIZE),
 )
 
-const listLongEvents = prepareLogQuery<{ task_id: string; after: number }, EventRow>('task_id', (db, arg) =>
+const listLongEvents = prepareQuery<{ task_id: string; after: number }, EventRow>((db, arg) =>
   db
     .selectFrom('events')
     .select(EVENT_COLUMNS)
@@ -119,12 +119,12 @@ const listLongEvents = prepareLogQuery<{ task_id: string; after: number }, Event
 )
 
 /** The oldest event that retention has kept. */
-export const findFirstEventNumber = prepareLogQuery<{ task_id: string }, { seq: number }>('task_id', (db, arg) =>
+export const findFirstEventNumber = prepareQuery<{ task_id: string }, { seq: number }>((db, arg) =>
   db.selectFrom('events').select('seq').where('task_id', '=', arg('task_id')).orderBy('seq').limit(1),
 )
 
 /** The event that ended the run. Searches from the end of the log, because only feedback can follow it. */
-export const findFinishedEventNumber = prepareLogQuery<{ task_id: string }, { seq: number }>('task_id', (db, arg) =>
+export const findFinishedEventNumber = prepareQuery<{ task_id: string }, { seq: number }>((db, arg) =>
   db
     .selectFrom('events')
     .select('seq')
@@ -134,27 +134,23 @@ export const findFinishedEventNumber = prepareLogQuery<{ task_id: string }, { se
     .limit(1),
 )
 
-export const sumEventBytesAfter = prepareLogQuery<{ task_id: string; seq: number }, { bytes: number }>(
-  'task_id',
-  (db, arg) =>
-    db
-      .selectFrom('events')
-      .select(sql<number>`coalesce(sum(octet_length(data)), 0)`.as('bytes'))
-      .where('task_id', '=', arg('task_id'))
-      .where('seq', '>', arg('seq')),
+export const sumEventBytesAfter = prepareQuery<{ task_id: string; seq: number }, { bytes: number }>((db, arg) =>
+  db
+    .selectFrom('events')
+    .select(sql<number>`coalesce(sum(octet_length(data)), 0)`.as('bytes'))
+    .where('task_id', '=', arg('task_id'))
+    .where('seq', '>', arg('seq')),
 )
 
-export const sumEventBytesBefore = prepareLogQuery<{ task_id: string; seq: number }, { bytes: number }>(
-  'task_id',
-  (db, arg) =>
-    db
-      .selectFrom('events')
-      .select(sql<number>`coalesce(sum(octet_length(data)), 0)`.as('bytes'))
-      .where('task_id', '=', arg('task_id'))
-      .where('seq', '<', arg('seq')),
+export const sumEventBytesBefore = prepareQuery<{ task_id: string; seq: number }, { bytes: number }>((db, arg) =>
+  db
+    .selectFrom('events')
+    .select(sql<number>`coalesce(sum(octet_length(data)), 0)`.as('bytes'))
+    .where('task_id', '=', arg('task_id'))
+    .where('seq', '<', arg('seq')),
 )
 
-export const deleteEventsBefore = prepareLogQuery<{ task_id: string; seq: number }>('task_id', (db, arg) =>
+export const deleteEventsBefore = prepareQuery<{ task_id: string; seq: number }>((db, arg) =>
   db.deleteFrom('events').where('task_id', '=', arg('task_id')).where('seq', '<', arg('seq')).$castTo<never>(),
 )
 
@@ -164,23 +160,21 @@ export async function listLastEventIds(db: Db, taskIds: string[]): Promise<{ id:
 }
 
 /** The last events about steps and their tools, the newest first. */
-export const listLastStepEvents = prepareLogQuery<{ task_id: string }, Pick<EventRow, 'type' | 'data'>>(
-  'task_id',
-  (db, arg) =>
-    db
-      .selectFrom('events')
-      .select(['type', 'data'])
-      .where('task_id', '=', arg('task_id'))
-      .where('type', 'in', ['step.started', 'tool.called', 'tool.result'])
-      .orderBy('seq', 'desc')
-      .limit(200),
+export const listLastStepEvents = prepareQuery<{ task_id: string }, Pick<EventRow, 'type' | 'data'>>((db, arg) =>
+  db
+    .selectFrom('events')
+    .select(['type', 'data'])
+    .where('task_id', '=', arg('task_id'))
+    .where('type', 'in', ['step.started', 'tool.called', 'tool.result'])
+    .orderBy('seq', 'desc')
+    .limit(200),
 )
 
 /** What the agent did and said until a time, the newest first. */
-export const listStepEventsUntil = prepareLogQuery<
+export const listStepEventsUntil = prepareQuery<
   { task_id: string; until: string },
   Pick<EventRow, 'type' | 'ts' | 'data'>
->('task_id', (db, arg) =>
+>((db, arg) =>
   db
     .selectFrom('events')
     .select(['type', 'ts', 'data'])

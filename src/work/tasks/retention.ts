@@ -37,34 +37,17 @@ const MAX_BATCHES_PER_SWEEP = 40
  * feedback after it. All replicas can run this at the same time.
  */
 export async function pruneOldLogs(ctx: Ctx, days: number): Promise<number> {
-  const partitions = ctx.store.eventPartitions
-  const exactMs = ctx.world.clock.now() - days * DAY_MS
-  const beforeMs = days >= MIN_PARTITION_DAYS && partitions ? partitions.cutoff(exactMs) : exactMs
-  const before = toIsoTime(beforeMs)
+  const before = toIsoTime(ctx.world.clock.now() - days * DAY_MS)
   for (let batches = 0; batches < MAX_BATCHES_PER_SWEEP; batches++) {
     const old = await listTasksWithOldLogs(ctx.db, { before, limit: MAX_TASKS_PER_BATCH })
     const projectId = old[0]?.project_id
-    if (projectId === undefined) {
-      await partitions?.prune(beforeMs)
-      return batches
-    }
+    if (projectId === undefined) return batches
     const ids = old.filter((task) => task.project_id === projectId).map(({ id }) => id)
-    await inTx(ctx, async (tx) => pruneBatch(tx, projectId, ids, before, await lockWaitingLogs(tx, beforeMs)))
+    await inTx(ctx, (tx) => pruneBatch(tx, projectId, ids, before))
     // Other requests get their turn.
     await setImmediate()
   }
   return MAX_BATCHES_PER_SWEEP
-}
-
-/**
- * With partitions, the logs of a week go at once when the week is over. Where a week is much of the time that logs are kept,
- * those of a week that is not over are removed one by one, on time.
- */
-const MIN_PARTITION_DAYS = 28
-
-/** Says of which tasks the logs go with their week, which ended before a time. */
-export async function lockWaitingLogs(tx: Tx, before: number): Promise<(taskId: string) => boolean> {
-  return (await tx.store.eventPartitions?.lockWaiting(tx.db, before)) ?? (() => false)
 }
 
 /** What a batch has removed so far. `budget` is how many events it may still remove. */
@@ -76,13 +59,7 @@ interface PruneBatch {
   bytes: number
 }
 
-async function pruneBatch(
-  tx: Tx,
-  projectId: string,
-  ids: readonly string[],
-  before: string,
-  isWaiting: (taskId: string) => boolean,
-): Promise<void> {
+async function pruneBatch(tx: Tx, projectId: string, ids: readonly string[], before: string): Promise<void> {
   const batch: PruneBatch = { budget: MAX_EVENTS_PER_BATCH, tasks: [], events: 0, files: 0, bytes: 0 }
   for (const id of ids) {
     if (batch.budget <= 0) break
@@ -93,7 +70,7 @@ async function pruneBatch(
     await deleteTranscript(tx.db, { task_id: id })
     await deleteEffectResults(tx.db, { task_id: id })
     await pruneFiles(tx, id, batch)
-    await pruneEvents(tx, id, batch, isWaiting(id))
+    await pruneEvents(tx, id, batch)
   }
   if (batch.tasks.length === 0) return
   const { tasks, events, files, bytes } = batch
@@ -113,18 +90,15 @@ async function pruneFiles(tx: Tx, taskId: string, batch: PruneBatch): Promise<vo
   }
 }
 
-/**
- * Removes the log from its first event up to `task.finished`. A log longer than a batch takes several batches. The events of
- * a task in a waiting partition are only counted here.
- */
-async function pruneEvents(tx: Tx, taskId: string, batch: PruneBatch, isWaiting: boolean): Promise<void> {
+/** Removes the log from its first event up to `task.finished`. A log longer than a batch takes several batches. */
+async function pruneEvents(tx: Tx, taskId: string, batch: PruneBatch): Promise<void> {
   if (batch.budget <= 0) return
   const [first] = await findFirstEventNumber(tx.db, { task_id: taskId })
   const [last] = await findFinishedEventNumber(tx.db, { task_id: taskId })
   if (first && last) {
-    const seq = isWaiting ? last.seq : Math.min(last.seq, first.seq + batch.budget)
+    const seq = Math.min(last.seq, first.seq + batch.budget)
     const [removed] = await sumEventBytesBefore(tx.db, { task_id: taskId, seq })
-    if (!isWaiting) await deleteEventsBefore(tx.db, { task_id: taskId, seq })
+    await deleteEventsBefore(tx.db, { task_id: taskId, seq })
     batch.bytes += removed?.bytes ?? 0
     batch.budget -= seq - first.seq
     batch.events += seq - first.seq

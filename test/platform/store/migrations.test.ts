@@ -1,9 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Kysely, PostgresDialect, sql } from 'kysely'
+import { Kysely, type Migration, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
+import { MIGRATIONS, migrateStore } from '../../../src/platform/store/schema/migrations.ts'
 import { openPostgresStore } from '../../../src/platform/store/postgres/postgres-store.ts'
 import { openSqliteStore } from '../../../src/platform/store/sqlite/sqlite-store.ts'
 import { createSqliteKysely, openSqliteConnection } from '../../../src/platform/store/sqlite/sqlite-connection.ts'
@@ -41,135 +42,41 @@ const listTables = (store: StoreKind, db: Db) =>
     ? sql`select name from sqlite_master where type = 'table'`.execute(db)
     : sql`select tablename from pg_tables where schemaname = 'public'`.execute(db)
 
-const UNDO_STORAGE_USAGE_AND_LATER = [
-  ...['approvals_held', 'approvals_held_by'].map((index) => `drop index ${index}`),
-  ...['held', 'held_until', 'held_by_id', 'dropped'].map((column) => `alter table approvals drop column ${column}`),
-  'drop table signed_tokens',
-  'drop table events',
-  `create table events (task_id text not null, seq bigint not null, type text not null, ts text not null,
-    data text not null, primary key (task_id, seq))`,
-  ...['audit_blocks', 'audit_indexes'].map((table) => `drop table ${table}`),
-  ...['approvals_edited', 'threads_unread', 'threads_unread_activity'].map((index) => `drop index ${index}`),
-  ...['tasks_expired', 'approvals_assignee', 'cases_project', 'threads_held', 'webhook_deliveries_failed'].map(
-    (index) => `drop index ${index}`,
-  ),
-  'create index cases_project on cases (project_id, id)',
-  ...[
-    'tasks_queued_wedge',
-    'report_runs_wedge',
-    'threads_unanswered_id',
-    'threads_unanswered_activity',
-    'webhook_deliveries_pending',
-  ].map((index) => `drop index if exists ${index}`),
-  ...['max_tasks', 'runner_projects', 'runner_wedges'].map((column) => `alter table replicas drop column ${column}`),
-  ...[
-    'wedge_policies',
-    'mcp_tokens',
-    'mcp_codes',
-    'mcp_authorisations',
-    'mcp_apps',
-    'decision_links',
-    'notification_messages',
-    'notification_codes',
-    'notification_links',
-    'notification_settings',
-    'notifiers',
-    'approval_comments',
-    'approval_votes',
-  ].map((table) => `drop table ${table}`),
-  'drop index approvals_pending',
-  ...['tracestate', 'traceparent'].map((column) => `alter table tasks drop column ${column}`),
-  'drop index approvals_of_client',
-  'drop index approvals_outdated',
-  'drop index approvals_notify',
-  ...[
-    'needed',
-    'approvers',
-    'excludes_requester',
-    'escalate',
-    'escalated_at',
-    'notify_at',
-    'assignee_id',
-    'version',
-    'has_messages',
-  ].map((column) => `alter table approvals drop column ${column}`),
-  'alter table tasks drop column requested_by_kind',
-  'alter table tasks drop column requested_by_id',
-  'drop index intake_questions_open',
-  'drop index connections_failing',
-  'drop index cases_thread',
-  'alter table cases drop column assignee_id',
-  'alter table cases drop column thread_id',
-  'drop index messages_waiting',
-  'drop index messages_task',
-  ...['is_waiting', 'sent_by', 'is_unverified', 'verdict'].map(
-    (column) => `alter table messages drop column ${column}`,
-  ),
-  'alter table client_handles drop column is_verified',
-  'alter table messages drop column is_automatic',
-  ...['notice_opt_outs', 'notice_tokens', 'brands'].map((table) => `drop table ${table}`),
-  'drop index threads_untold',
-  'alter table threads drop column client_told_count',
-  'alter table threads drop column client_read_count',
-  'drop index projects_slug',
-  'drop index tasks_thread',
-  'alter table tasks drop column ready_at',
-  ...['delivery_error', 'delivery', 'address', 'author_id', 'author_kind'].map(
-    (column) => `alter table messages drop column ${column}`,
-  ),
-  'drop index threads_unanswered',
-  'drop index threads_activity',
-  'drop index threads_reply_token',
-  'drop index threads_open',
-  ...['unanswered_task_id', 'unanswered_reason', 'unanswered_at', 'read_count', 'held_by_id', 'held_by_kind'].map(
-    (column) => `alter table threads drop column ${column}`,
-  ),
-  'alter table threads drop column reply_token',
-  'alter table threads drop column conversation_key',
-  "create unique index threads_open on threads (channel_id, client_id) where status = 'open'",
-  ...[
-    'last_error_at',
-    'last_error',
-    'last_received_at',
-    'poller_until',
-    'poller',
-    'progress',
-    'settle_s',
-    'config',
-  ].map((column) => `alter table channels drop column ${column}`),
-  'alter table channels drop column adapter',
-  'alter table artifacts drop column storage',
-  ...['message_files', 'task_files', 'file_chunks', 'files'].map((table) => `drop table ${table}`),
-  'alter table approvals drop column revise',
-  'alter table approvals drop column tool',
-  'drop table connection_files',
-  'drop table connection_tools',
-  'drop table token_locks',
-  'drop table oauth_flows',
-  'drop index tasks_retry',
-  'drop index approvals_client',
-  'alter table approvals drop column client_id',
-  'drop index tasks_released',
-  'alter table effects drop column result',
-  'drop table run_states',
-  'drop table transcripts',
-  'drop table storage_usage',
-  'alter table records drop column replaced_bytes',
-  'alter table tasks drop column counted_events',
-  "delete from kysely_migration where name >= '0003_storage_usage'",
-]
+/** What a later version would add. */
+const LATER: Record<string, Migration> = {
+  ...MIGRATIONS,
+  '0101_colour': { up: async (db) => void (await sql`alter table cases add column colour text`.execute(db)) },
+  '0102_colours': { up: async (db) => void (await sql`create index cases_colour on cases (colour)`.execute(db)) },
+}
+
+async function listMigrations(db: Db): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(db)
+  return rows.map(({ name }) => name)
+}
 
 eachStore((store) => {
   test.each([
-    ['9999_later', 'this database is from a newer version than this one (migration 9999_later); see docs/upgrade.md'],
-    ['0001_accounts', 'this database is from a version before 0.1.0 (migration 0001_accounts); see docs/upgrade.md'],
-  ])('a database in which another version has run %s is refused with a sentence', async (name, sentence) => {
+    [
+      'an earlier version',
+      '0001_initial_schema',
+      'this database is from a version before 0.2.0, which cannot be upgraded: start with an empty database (it has the migration 0001_initial_schema, see docs/upgrade.md)',
+    ],
+    [
+      'a later version',
+      '9999_later',
+      'this database is from a newer version than this one: install that version, or restore a backup (it has the migration 9999_later, see docs/upgrade.md)',
+    ],
+  ])('a database of %s is refused with a sentence and stays as it is', async (_, name, sentence) => {
     const database = await emptyDatabase(store)
-    await (await database.open()).close()
     const db = database.connect()
-    await sql`update kysely_migration set name = ${name} where name = '0001_initial_schema'`.execute(db)
-    await db.destroy()
+    await migrateStore(db, {
+      [name]: { up: async (inside) => void (await sql`create table tasks (id text)`.execute(inside)) },
+    })
+    const before = await listTables(store, db)
     await expect(database.open()).rejects.toThrow(sentence)
+    expect(await listTables(store, db)).toEqual(before)
+    expect(await listMigrations(db)).toEqual([name])
+    await db.destroy()
   })
 
   test('a store that was migrated before opens again with its rows', async () => {
@@ -190,49 +97,25 @@ eachStore((store) => {
     expect(await second.db.selectFrom('replicas').selectAll().execute()).toEqual([row])
   })
 
-  test('a store opens after replicas with different clocks have migrated it', async () => {
+  test('a later version runs its migrations once, in order, and keeps the rows', async () => {
     const database = await emptyDatabase(store)
     await (await database.open()).close()
     const db = database.connect()
-    await sql`update kysely_migration set timestamp = '2999-01-01T00:00:00.000Z' where name like '0002%'`.execute(db)
+    await sql`insert into organisations (id, name, created_at) values ('org_1', 'O', 'then')`.execute(db)
+    for (let start = 0; start < 2; start++) await migrateStore(db, LATER)
+    expect(await listMigrations(db)).toEqual(['0100_initial_schema', '0101_colour', '0102_colours'])
+    expect((await sql`select colour from cases`.execute(db)).rows).toEqual([])
+    expect((await sql`select id from organisations`.execute(db)).rows).toEqual([{ id: 'org_1' }])
     await db.destroy()
-    await (await database.open()).close()
   })
 
-  test('a store without storage usage gets the bytes of its rows', async () => {
+  test('a store opens after replicas with different clocks have migrated it', async () => {
     const database = await emptyDatabase(store)
-    const first = await database.open()
-    await first.transact(async (db) => {
-      // The views are made again after the migrations.
-      if (store === 'postgres') await sql`drop schema readable cascade`.execute(db)
-      for (const statement of UNDO_STORAGE_USAGE_AND_LATER) await sql.raw(statement).execute(db)
-      await sql`insert into organisations (id, name, created_at) values ('org_1', 'O', 'then')`.execute(db)
-      await sql`insert into projects (id, org_id, slug, name, tier, created_at)
-        values ('prj_1', 'org_1', 'p', 'P', 'default', 'then')`.execute(db)
-      await sql`insert into records (id, project_id, wedge, collection, key, value, version, created_at, updated_at)
-        values ('rec_1', 'prj_1', 'w', 'c', 'k', '"ä"', 1, 'then', 'then')`.execute(db)
-      for (const [id, finished] of [
-        ['task_1', 'then'],
-        ['task_2', null],
-      ]) {
-        await sql`insert into tasks (id, project_id, wedge, task_type, status, input, actor, constraints, tools,
-            cost_micros, last_event_id, epoch, created_at, finished_at)
-          values (${id}, 'prj_1', 'w', 't', 'running', '', '', '', '', 0, 1, 1, 'then', ${finished})`.execute(db)
-        await sql`insert into events (task_id, seq, type, ts, data) values (${id}, 1, 'p', 'then', '{"a":1}')`.execute(
-          db,
-        )
-      }
-      await sql`insert into artifacts (id, project_id, task_id, name, content_type, size, created_at)
-        values ('art_1', 'prj_1', 'task_1', 'f', 'text/plain', 2, 'then')`.execute(db)
-      await sql`insert into artifact_files (artifact_id, content) values ('art_1', 'aGk=')`.execute(db)
-    })
-    await first.close()
-    const second = await database.open()
-    onTestFinished(() => second.close())
-    // The record has 4 bytes, the log of the finished task 7 and the file 4.
-    expect(await second.db.selectFrom('storage_usage').selectAll().execute()).toEqual([
-      { project_id: 'prj_1', bytes: 15 },
-    ])
+    const db = database.connect()
+    await migrateStore(db, LATER)
+    await sql`update kysely_migration set timestamp = '2999-01-01T00:00:00.000Z' where name like '0101%'`.execute(db)
+    await migrateStore(db, LATER)
+    await db.destroy()
   })
 
   test('a migration that fails in the middle leaves the store as it was', async () => {
@@ -249,13 +132,24 @@ eachStore((store) => {
   })
 })
 
+test('PostgreSQL: a migration that fails leaves the migrations before it, and the next start continues', async () => {
+  const database = await emptyDatabase('postgres')
+  await (await database.open()).close()
+  const db = database.connect()
+  await sql`create table cases_colour (id text)`.execute(db)
+  await expect(migrateStore(db, LATER)).rejects.toThrow(/cases_colour/)
+  expect(await listMigrations(db)).toEqual(['0100_initial_schema', '0101_colour'])
+  await sql`drop table cases_colour`.execute(db)
+  await migrateStore(db, LATER)
+  expect(await listMigrations(db)).toEqual(Object.keys(LATER))
+  await db.destroy()
+})
+
 test('PostgreSQL: replicas that start together on an empty database migrate it once', async () => {
   const database = await emptyDatabase('postgres')
   const stores = await Promise.all([1, 2, 3].map(() => database.open()))
   for (const store of stores) await store.close()
   const db = database.connect()
-  const { rows } = await sql<{ name: string }>`select name from kysely_migration order by timestamp`.execute(db)
+  expect(await listMigrations(db)).toEqual(Object.keys(MIGRATIONS))
   await db.destroy()
-  expect(rows[0]).toEqual({ name: '0001_initial_schema' })
-  expect(new Set(rows.map(({ name }) => name)).size).toBe(rows.length)
 })

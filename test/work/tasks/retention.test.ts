@@ -152,6 +152,28 @@ eachStore((store) => {
     ])
   })
 
+  test('with a retention of weeks a log goes on the next day, and that of an open task goes once the task has ended', async () => {
+    const app = await testApp({ store, env: { ...SCRIPTED_AGENT, ...NO_RATE_LIMIT } })
+    const open = await startScriptedTask(app)
+    await appendAsRun(app, open, progressEvents(3))
+    const { id, last_event_id } = await createFinishedTask(app)
+    const pruneLater = (days: number) => {
+      const now = app.clock.now() + days * 24 * 60 * 60_000
+      const clock = { now: () => now, after: () => () => {} }
+      return pruneOldLogs({ ...app.ctx, world: { ...app.ctx.world, clock } }, 30)
+    }
+    await pruneLater(29)
+    expect((await app.events(id)).map((frame) => Number(frame.id))).toEqual(numbersUpTo(last_event_id))
+    await pruneLater(31)
+    expect((await app.events(id)).map((frame) => frame.event)).toEqual(['log.pruned', 'task.finished'])
+    await appendAsRun(app, open, progressEvents(1))
+    await cancelTask(app, open)
+    const ended: ApiResponse['body'] = await app.finished(open)
+    expect((await app.events(open)).map((frame) => Number(frame.id))).toEqual(numbersUpTo(ended.last_event_id))
+    await pruneLater(31)
+    expect((await app.events(open)).map((frame) => frame.event)).toEqual(['log.pruned', 'task.finished'])
+  })
+
   test('policy counters of earlier days and finished tasks are deleted', async () => {
     const app = shared()
     const finishedTask = (await createFinishedTask(app)).id

@@ -38,17 +38,14 @@ export class ConnectionPool implements ConnectionOwner {
   readonly #connections = new Map<pg.PoolClient, PostgresConnection>()
   readonly #names = new Map<string, string>()
   readonly warn: (message: string, error: unknown) => void
-  readonly eventTableOf: (taskId: string) => string
 
   constructor(
     servers: DatabaseServers,
     sessionName: string,
     { connections, statementMs }: PoolLimits,
     warn: (message: string, error: unknown) => void,
-    eventTableOf: (taskId: string) => string = () => 'events',
   ) {
     this.warn = warn
-    this.eventTableOf = eventTableOf
     this.pool = new pg.Pool({
       Client: servers.Client,
       application_name: sessionName,
@@ -111,14 +108,12 @@ export class ConnectionPool implements ConnectionOwner {
     return createPostgresKysely(
       (text, values, mode) =>
         retryOf(text)(() => (mode === 'batched' ? this.#batcher.read(text, values) : this.#queryAlone(text, values))),
-      this.eventTableOf,
       // Each statement takes its own connection: transactions have another `Db`.
       async () => ({
         query: (text, values) =>
           retryOf(text)(() => this.#withConnection((connection) => connection.query({ text, values }))),
         release: () => {},
       }),
-      false,
     )
   }
 

@@ -26,7 +26,6 @@ export interface ReadRequest {
 export interface ConnectionOwner {
   /** The name under which the server keeps a statement prepared. */
   statementName(text: string): string
-  eventTableOf: (taskId: string) => string
   /** When the database last responded to a statement. */
   respondedAt: number
   /** Called when a prepared statement no longer fits the tables. */
@@ -58,9 +57,7 @@ export class PostgresConnection implements TransactionSession {
     this.#owner = owner
     this.db = createPostgresKysely(
       (text, values, mode) => (mode === 'deferred' ? this.#defer(text, values) : this.queryPrepared(text, values)),
-      owner.eventTableOf,
       async () => ({ query: (text, values) => this.query({ text, values }), release: () => {} }),
-      true,
     )
   }
 
@@ -158,13 +155,8 @@ interface KyselyClient {
   release(): void
 }
 
-export function createPostgresKysely(
-  run: DirectPostgresAdapter['run'],
-  eventTableOf: DirectPostgresAdapter['eventTableOf'],
-  connect: () => Promise<KyselyClient>,
-  isTransaction: boolean,
-): Db {
+export function createPostgresKysely(run: DirectPostgresAdapter['run'], connect: () => Promise<KyselyClient>): Db {
   // Kysely must not end the pool: the store does.
   const dialect = new PostgresDialect({ pool: { connect, end: async () => {} } as unknown as PostgresPool })
-  return createKysely(dialect, new DirectPostgresAdapter(run, eventTableOf, isTransaction))
+  return createKysely(dialect, new DirectPostgresAdapter(run))
 }

@@ -3,9 +3,7 @@ import pg from 'pg'
 import { classifyStoreError, resolveWithin, retryUntilAvailable, StoreUnavailable } from '../errors.ts'
 import { NotifyListener } from './notify-listener.ts'
 import { migrateStore } from '../schema/migrations.ts'
-import { migrateWithEventPartitions } from '../schema/partition-events.ts'
 import { ConnectionPool, type PoolLimits, type Retry, runOnce } from './connection-pool.ts'
-import { PostgresEventPartitions } from './event-partitions.ts'
 import { updateReadableViews } from './readable-views.ts'
 import { refuseTransactionPooler } from './refuse-transaction-pooler.ts'
 import { createRequestRetry, Transactions } from './transactions.ts'
@@ -35,14 +33,13 @@ export async function openPostgresStore(
   const servers = new DatabaseServers(url)
   await servers.findPrimary()
   await migrateOnce(servers, `svc/${replica} migration`, warn)
-  const eventPartitions = new PostgresEventPartitions(servers, `svc/${replica} partitions`)
-  const connections = new ConnectionPool(servers, `svc/${replica} pool`, limits, warn, eventPartitions.tableOf)
+  const connections = new ConnectionPool(servers, `svc/${replica} pool`, limits, warn)
   const { pool } = connections
   const db = connections.createDb(runOnce)
   const transactions = new Transactions(connections)
   const clock = new StoreClock()
   // Waits for the database, because the migrations have just reached it.
-  await retryUntilAvailable(() => Promise.all([syncClock(pool, clock), eventPartitions.load(db)]))
+  await retryUntilAvailable(() => syncClock(pool, clock))
   const notifications = new NotifyListener({
     servers,
     sessionName: `svc/${replica} listener`,
@@ -67,7 +64,6 @@ export async function openPostgresStore(
     // The server groups commits by itself.
     commitMs: () => 0,
     poolUse: () => connections.use(),
-    eventPartitions,
     releaseSpace: null,
     async ping() {
       if (!(await resolveWithin(PING_TIMEOUT_MS, pool.query('select 1'))))
@@ -114,15 +110,7 @@ async function migrateOnce(servers: DatabaseServers, application_name: string, w
   try {
     await useClient(pool, (client) => refuseTransactionPooler(client, new servers.Client({ application_name })))
     const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
-    let hasWarned = false
-    await migrateWithEventPartitions(
-      db,
-      () => migrateStore(db),
-      (error) => {
-        if (!hasWarned) warn('the migrations wait for a lock, for example of a dump', error)
-        hasWarned = true
-      },
-    )
+    await migrateStore(db)
     await useClient(pool, updateReadableViews).catch((error) =>
       warn('the views for SQL tools could not be updated', error),
     )

@@ -107,7 +107,7 @@ async function readColumns(client: pg.ClientBase, schema: string): Promise<Map<s
     select relname::text as relation, json_agg(
       json_build_object('name', attname, 'type', format_type(atttypid, null)) order by attnum) as columns
     from pg_class join pg_attribute on attrelid = pg_class.oid and attnum > 0 and not attisdropped
-    where relnamespace = ${schema}::regnamespace and relkind in ('r', 'p', 'v') group by 1 order by 1`)
+    where relnamespace = ${schema}::regnamespace and relkind in ('r', 'v') group by 1 order by 1`)
   return new Map(rows.map(({ relation, columns }) => [relation, columns]))
 }
 

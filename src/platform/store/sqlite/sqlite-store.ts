@@ -48,7 +48,6 @@ export async function openSqliteStore(
     now: null,
     commitMs: () => writer.commitMs,
     poolUse: () => null,
-    eventPartitions: null,
     releaseSpace: canReleasePages(connection) ? () => releaseSpace(writer, connection, transact) : null,
     async ping() {
       await requireFreeSpace(dataDir)
