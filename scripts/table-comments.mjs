@@ -1,10 +1,10 @@
-// Turns the comments and types of src/platform/store/tables.ts into the descriptions of the tables.
+// Turns the comments and types of src/platform/store/tables/*.ts into the descriptions of the tables.
 //   npm run table-comments     writes src/platform/store/schema/table-descriptions.json and the list of views in docs/sql.md
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 
-const TABLES_FILE = fileURLToPath(new URL('../src/platform/store/tables.ts', import.meta.url))
+const TABLES_FOLDER = new URL('../src/platform/store/tables/', import.meta.url)
 export const DESCRIPTIONS_FILE = fileURLToPath(
   new URL('../src/platform/store/schema/table-descriptions.json', import.meta.url),
 )
@@ -22,16 +22,22 @@ const KINDS = new Map([
 ])
 
 /** The descriptions as the text of a JSON file: for each table its comment, and kinds and comments of its columns. */
-export function describeTables(source = readFileSync(TABLES_FILE, 'utf8')) {
-  const file = ts.createSourceFile('tables.ts', source, ts.ScriptTarget.Latest, true)
-  const interfaces = new Map(file.statements.filter(ts.isInterfaceDeclaration).map((node) => [node.name.text, node]))
-  const tables = propertiesOf(interfaces.get('Tables')).map((table) => {
-    const row = interfaces.get(table.type?.getText() ?? '')
-    if (!row) throw new Error(`${table.name.getText()}: the type of its rows is not an interface of tables.ts`)
+export function describeTables() {
+  const files = readdirSync(TABLES_FOLDER).toSorted()
+  const interfaces = files.flatMap((file) => listInterfaces(readFileSync(new URL(file, TABLES_FOLDER), 'utf8')))
+  const rows = new Map(interfaces.map((node) => [node.name.text, node]))
+  const tables = interfaces.filter(({ name }) => name.text.endsWith('Tables')).flatMap(propertiesOf)
+  const described = tables.map((table) => {
+    const row = rows.get(table.type?.getText() ?? '')
+    if (!row) throw new Error(`${table.name.getText()}: the type of its rows is not an interface`)
     return [table.name.getText(), describeTable(row)]
   })
-  return `${JSON.stringify(Object.fromEntries(tables), null, 2)}\n`
+  return `${JSON.stringify(Object.fromEntries(described), null, 2)}\n`
 }
+
+/** @param {string} source */
+const listInterfaces = (source) =>
+  ts.createSourceFile('tables.ts', source, ts.ScriptTarget.Latest, true).statements.filter(ts.isInterfaceDeclaration)
 
 /** @param {ts.InterfaceDeclaration} row */
 function describeTable(row) {
@@ -44,8 +50,8 @@ function describeTable(row) {
   }
 }
 
-/** @param {ts.InterfaceDeclaration | undefined} node */
-const propertiesOf = (node) => (node ? node.members.filter(ts.isPropertySignature) : [])
+/** @param {ts.InterfaceDeclaration} node */
+const propertiesOf = (node) => node.members.filter(ts.isPropertySignature)
 
 /** @param {ts.PropertySignature} column */
 function kindOf(column) {
