@@ -14,6 +14,7 @@ import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import esbuild from 'esbuild'
 import { buildConsole } from './console.mjs'
+import { describeTables } from './table-descriptions.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const dist = join(root, 'dist')
@@ -124,6 +125,8 @@ async function build() {
     const pages = process.argv.includes('--programs') ? [] : [buildConsole(dist)]
     copyFileSync(join(root, 'scripts/launcher.mjs'), join(fresh, 'svc.mjs'))
     chmodSync(join(fresh, 'svc.mjs'), 0o755)
+    // For the views of PostgreSQL, which show the comments of the tables.
+    writeFileSync(join(fresh, 'table-descriptions.json'), JSON.stringify(describeTables()))
     await Promise.all([...programs.map((program) => bundle(program, fresh)), ...pages])
     for (const name of readdirSync(dist).filter(isCodeCache)) rmSync(join(dist, name))
     const outputs = readdirSync(fresh).filter((name) => name !== stamp)

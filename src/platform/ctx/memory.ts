@@ -1,6 +1,4 @@
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { ByteBudget } from './byte-budget.ts'
 import { createCounts } from './counts.ts'
 import { type Ctx, neverStart } from './ctx.ts'
@@ -8,6 +6,7 @@ import { LiveRuns } from './live-runs.ts'
 import { LogFollowers } from './log-followers.ts'
 import { Notifications } from './notifications.ts'
 import { refuseToStart } from './program-starter.ts'
+import { programsFolder } from '../config/programs-folder.ts'
 import { WorkerThread } from './worker-thread.ts'
 
 /** Two of the largest mails that a provider sends, which take twice their bytes while their parts are joined. */
@@ -40,10 +39,4 @@ export function createMemoryState(): Pick<
     parserThreads: { calls: new WorkerThread(parser), mails: new WorkerThread(parser) },
     counts: createCounts(),
   }
-}
-
-/** The folder of the bundled programs: next to the server's bundle; in development, `dist`. */
-export function programsFolder(): string {
-  const here = fileURLToPath(new URL('.', import.meta.url))
-  return existsSync(join(here, 'harness.cjs')) ? here : join(here, '../../../dist')
 }

@@ -1,21 +1,19 @@
 import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type pg from 'pg'
-import descriptions from '../schema/table-descriptions.json' with { type: 'json' }
+import { programsFolder } from '../../config/programs-folder.ts'
 import type { Tables } from '../tables.ts'
 
-/** A table as `npm run table-comments` describes it. */
-export interface TableDescription {
+/** A table as `scripts/table-descriptions.mjs` describes it: its comment, and kinds and comments of its columns. */
+interface TableDescription {
   comment: string
   kinds: Record<string, string>
   comments: Record<string, string>
 }
 
-type TableName = keyof Tables
-
-export const TABLE_DESCRIPTIONS: Record<TableName, TableDescription> = descriptions
-
 /** Tables without a view: bytes of files, copies of `records` for filters, and rows that only the service understands. */
-export const TABLES_WITHOUT_VIEW: ReadonlySet<string> = new Set<TableName>([
+export const TABLES_WITHOUT_VIEW: ReadonlySet<string> = new Set<keyof Tables>([
   'artifact_files',
   'commit_marks',
   'file_chunks',
@@ -33,14 +31,16 @@ export const TABLES_WITHOUT_VIEW: ReadonlySet<string> = new Set<TableName>([
  * one query.
  */
 export async function updateReadableViews(client: pg.ClientBase): Promise<void> {
-  if ((await readVersions(client)).isUpToDate) return
+  // The build writes the descriptions.
+  const descriptions = readFileSync(join(programsFolder(), 'table-descriptions.json'), 'utf8')
+  if ((await readVersions(client, descriptions)).isUpToDate) return
   await client.query('begin')
   try {
     await client.query('select pg_advisory_xact_lock($1)', [LOCK_ID])
     // A query of a SQL tool may hold a lock on a view for hours. The service must not wait for it.
     await client.query(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`)
-    const { expected, isUpToDate } = await readVersions(client)
-    if (!isUpToDate) await replaceViews(client, expected)
+    const { expected, isUpToDate } = await readVersions(client, descriptions)
+    if (!isUpToDate) await replaceViews(client, expected, JSON.parse(descriptions))
     await client.query('commit')
   } catch (error) {
     // On a lost connection the server rolls back by itself.
@@ -52,23 +52,28 @@ export async function updateReadableViews(client: pg.ClientBase): Promise<void> 
 const LOCK_TIMEOUT_MS = 2_000
 const LOCK_ID = 7_263_114_208
 
-/** Changes with the descriptions. Raise the number when the statements below change. */
-const VERSION = createHash('sha256')
-  .update(`1 ${JSON.stringify(descriptions)}`)
-  .digest('hex')
-  .slice(0, 16)
+/** Raise it when the statements below change. */
+const VIEWS_VERSION = 1
 
 /** The comment that the schema has and the one that it should have. */
-async function readVersions(client: pg.ClientBase): Promise<{ expected: string; isUpToDate: boolean }> {
+async function readVersions(
+  client: pg.ClientBase,
+  descriptions: string,
+): Promise<{ expected: string; isUpToDate: boolean }> {
   const { rows } = await client.query<{ comment: string | null; migration: string }>(
     `select obj_description(to_regnamespace('readable'), 'pg_namespace') as comment, max(name) as migration
       from kysely_migration`,
   )
-  const expected = `Views of the Agent Work Service for SQL tools, without secrets. Version ${VERSION} ${rows[0]?.migration}`
+  const version = createHash('sha256').update(`${VIEWS_VERSION} ${descriptions}`).digest('hex').slice(0, 16)
+  const expected = `Views of the Agent Work Service for SQL tools, without secrets. Version ${version} ${rows[0]?.migration}`
   return { expected, isUpToDate: rows[0]?.comment === expected }
 }
 
-async function replaceViews(client: pg.ClientBase, schemaComment: string): Promise<void> {
+async function replaceViews(
+  client: pg.ClientBase,
+  schemaComment: string,
+  descriptions: Record<string, TableDescription>,
+): Promise<void> {
   // `if not exists` would need the right to create a schema even if it exists.
   const { rows } = await client.query<{ schema: string | null }>(`select to_regnamespace('readable') as schema`)
   if (!rows[0]?.schema) await client.query('create schema readable')
@@ -76,7 +81,7 @@ async function replaceViews(client: pg.ClientBase, schemaComment: string): Promi
   const views = await readColumns(client, `'readable'`)
   const statements = [CREATE_JSON_FUNCTION, `comment on schema readable is ${literal(schemaComment)}`]
   for (const [table, columns] of tables) {
-    const description = TABLE_DESCRIPTIONS[table as TableName]
+    const description = descriptions[table]
     if (!description) continue
     statements.push(...commentStatements('table', quote(table), description, columns))
     if (!TABLES_WITHOUT_VIEW.has(table))
