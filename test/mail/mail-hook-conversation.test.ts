@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { expect, onTestFinished, test } from 'vitest'
-import { deleteOldSignedTokens } from '../../src/customers/channels/signed-tokens.ts'
+import { deleteExpiredRows } from '../../src/automation/retention/delete-expired-rows.ts'
 import { createAndGetId } from '../customers/channels/channel-app.ts'
 import { openFakeUpstream, respondJson } from '../fake-upstream.ts'
 import { eachStore, type StoreKind } from '../stores.ts'
@@ -85,11 +85,11 @@ eachStore((store) => {
     expect((await app.call('GET', '/v1/tasks')).body.data).toHaveLength(2)
     // After that time the call is refused for its age, so the token need not be kept.
     app.clock.jump(301_000)
-    await deleteOldSignedTokens(app.ctx)
+    await deleteExpiredRows(app.ctx)
     const countTokens = async () => (await app.ctx.db.selectFrom('signed_tokens').selectAll().execute()).length
     expect(await countTokens()).toBe(2)
     app.clock.jump(300_000)
-    await deleteOldSignedTokens(app.ctx)
+    await deleteExpiredRows(app.ctx)
     expect(await countTokens()).toBe(0)
   })
 

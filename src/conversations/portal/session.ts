@@ -8,18 +8,10 @@ import { type Ctx, inTx, type Tx } from '../../platform/ctx/ctx.ts'
 import type { ClientScope } from '../../platform/ctx/scope.ts'
 import { isoNow, toIsoTime } from '../../platform/ctx/world.ts'
 import { endAllAccess } from './links.ts'
-import { deleteNoticeTokensBefore } from './notice-rows.ts'
-import {
-  deleteClientSession,
-  deleteExpiredPortalRows,
-  findClientSession,
-  insertClientSession,
-  updatePortalLinkUsed,
-} from './rows.ts'
+import { deleteClientSession, findClientSession, insertClientSession, updatePortalLinkUsed } from './rows.ts'
 
 const DAY_MS = 24 * 60 * 60_000
 const SESSION_LIFETIME_MS = 30 * DAY_MS
-const UNSUBSCRIBE_LIFETIME_MS = 365 * DAY_MS
 
 export interface OpenedPortalSession {
   session_token: string
@@ -83,11 +75,4 @@ export async function authenticateClient(ctx: Ctx, request: FastifyRequest): Pro
   if (!session) throw unauthorized()
   const { project_id, client_id } = session
   return { actor: { kind: 'client', id: client_id }, projectId: project_id, clientId: client_id }
-}
-
-/** Deletes expired links, sessions and unsubscribe tokens. They are refused anyway; this keeps the tables small. */
-export async function removeExpiredPortalAccess(ctx: Ctx): Promise<void> {
-  const oldestToken = toIsoTime(ctx.world.clock.now() - UNSUBSCRIBE_LIFETIME_MS)
-  await inTx(ctx, (tx) => deleteExpiredPortalRows(tx.db, isoNow(tx)))
-  await inTx(ctx, (tx) => deleteNoticeTokensBefore(tx.db, oldestToken))
 }

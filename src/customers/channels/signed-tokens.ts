@@ -1,9 +1,8 @@
 import { hash } from 'node:crypto'
 import { Problem } from '../../platform/base/problem.ts'
 import { type Ctx, inTx } from '../../platform/ctx/ctx.ts'
-import { isoNow, toIsoTime } from '../../platform/ctx/world.ts'
-import { MAX_CALL_AGE_S } from './adapters/check-call.ts'
-import { deleteSignedTokensBefore, findSignedToken, insertSignedToken } from './signed-token-rows.ts'
+import { isoNow } from '../../platform/ctx/world.ts'
+import { findSignedToken, insertSignedToken } from './signed-token-rows.ts'
 
 /** A token that a provider has signed without the body of its call. */
 interface SignedToken {
@@ -27,10 +26,4 @@ export async function bindSignedToken(ctx: Ctx, { channel_id, signature, body_ha
   })
   if (bound?.channel_id !== channel_id || bound.body_hash !== body_hash)
     throw new Problem(401, 'the signed token of the call was used for another one')
-}
-
-/** A signed time may be five minutes ahead, so a token is refused by its time after ten minutes at the latest. */
-export async function deleteOldSignedTokens(ctx: Ctx): Promise<void> {
-  const before = toIsoTime(ctx.world.clock.now() - 2 * MAX_CALL_AGE_S * 1000)
-  await inTx(ctx, (tx) => deleteSignedTokensBefore(tx.db, { before }))
 }

@@ -2,14 +2,12 @@ import { appendAuditEntry } from '../../audit/append.ts'
 import { unauthorized } from '../../platform/base/problem.ts'
 import { newToken, tokenHash } from '../../platform/base/tokens.ts'
 import { type Ctx, inTx, type Tx } from '../../platform/ctx/ctx.ts'
-import { isoNow, toIsoTime } from '../../platform/ctx/world.ts'
-import { deleteExpiredSessions, deleteSession, insertSession, updateSessionExpiry } from './credential-rows.ts'
+import { toIsoTime } from '../../platform/ctx/world.ts'
+import { deleteSession, insertSession, updateSessionExpiry } from './credential-rows.ts'
 import { findCredential, parseFounderToken } from './find-credential.ts'
 import type { Member } from '../organisations/member-rows.ts'
 import { findOrganisation } from '../organisations/organisation-rows.ts'
 import { listOrganisationProjects } from '../organisations/project-rows.ts'
-import { deleteRateWindowsBefore } from '../limits/rate-window-rows.ts'
-import { oldestRateWindow } from '../limits/rate-windows.ts'
 import { toMemberView, toOrganisationView, toProjectView } from './view.ts'
 
 const DAY_MS = 24 * 60 * 60_000
@@ -56,12 +54,4 @@ export function extendSessionIfDue(ctx: Ctx, hash: string, expiresAt: string): v
   inTx(ctx, (tx) => updateSessionExpiry(tx.db, hash, toIsoTime(now + SESSION_LIFETIME_MS))).catch((error) =>
     ctx.world.log.warn({ err: error }, 'session was not extended'),
   )
-}
-
-/** Keeps the tables small; expired sessions and old counts are ignored anyway. */
-export async function deleteExpiredCredentials(ctx: Ctx): Promise<void> {
-  await inTx(ctx, async (tx) => {
-    await deleteExpiredSessions(tx.db, isoNow(tx))
-    await deleteRateWindowsBefore(tx.db, oldestRateWindow(tx))
-  })
 }

@@ -1,29 +1,23 @@
 import { indexAuditEntries } from '../../audit/index-entries.ts'
-import { deleteExpiredCredentials } from '../../identity/authentication/sessions.ts'
-import { deleteOldSignedTokens } from '../../customers/channels/signed-tokens.ts'
-import { deleteOldPolicyCounters } from '../../approvals/policy/policy-counter-rows.ts'
 import { createChannelPollLoop } from '../../customers/channels/poll-channels.ts'
-import { type Ctx, inTx } from '../../platform/ctx/ctx.ts'
-import { deleteInBatches, ROWS_PER_BATCH } from '../../platform/ctx/delete-in-batches.ts'
+import type { Ctx } from '../../platform/ctx/ctx.ts'
 import type { Loop } from '../../platform/ctx/loop.ts'
-import { toIsoTime } from '../../platform/ctx/world.ts'
 import { deleteOldTasks } from '../../automation/retention/delete-old-tasks.ts'
 import { catchUpAllFollowers } from '../../work/events/follow-log.ts'
-import { removeUnfinishedFiles } from '../../work/files/delete-file.ts'
-import { removeUnusedFiles, removeUnusedIncomingFiles } from '../../work/files/retention.ts'
+import { deleteExpiredRows } from '../../automation/retention/delete-expired-rows.ts'
+import {
+  removeUnfinishedFiles,
+  removeUnusedFiles,
+  removeUnusedIncomingFiles,
+} from '../../automation/retention/remove-files.ts'
 import { removeExpiredMcpAccess } from '../mcp/oauth/tokens.ts'
-import { deleteOldNotificationRows } from '../../approvals/notifications/delete-old-rows.ts'
 import { createNotificationLoop } from '../../approvals/notifications/notification-loop.ts'
 import { createNoticeLoop } from '../../conversations/portal/notices.ts'
-import { removeExpiredPortalAccess } from '../../conversations/portal/session.ts'
 import { rollUpReports } from '../../insight/analytics/rollup.ts'
-import { deleteCommitMarksBefore, deleteReplicasBefore } from '../../execution/runs/replicas/rows.ts'
 import { fireDueSchedules } from '../../automation/schedules/fire-schedules.ts'
 import { undoClockSkew } from '../../automation/schedules/undo-clock-skew.ts'
-import { deleteIdempotencyKeysBefore } from '../../work/tasks/idempotency-rows.ts'
 import { pruneOldLogs } from '../../work/tasks/retention.ts'
 import { createWebhookDeliveryLoop } from '../../automation/webhooks/delivery-loop.ts'
-import { deleteDeliveriesBefore } from '../../automation/webhooks/delivery-rows.ts'
 
 const RETENTION_MS = 1_000
 const TASK_RETENTION_PAUSE_MS = 60_000
@@ -54,7 +48,7 @@ export function createSharedSweeps(ctx: Ctx, sweep: CreateSweep): Loop[] {
     createNotificationLoop(ctx),
     createChannelPollLoop(ctx),
     createNoticeLoop(ctx),
-    sweep('expired rows', CLEANUP_MS, () => deleteExpiredRows(ctx)),
+    sweep('expired rows', CLEANUP_MS, () => cleanUp(ctx)),
     sweep('unused files', DAY_MS, () => removeUnusedIncomingFiles(ctx)),
     ...(retentionDays === null ? [] : [sweep('retention', RETENTION_MS, () => pruneOldLogs(ctx, retentionDays))]),
     ...(taskRetentionDays === null ? [] : [createTaskRetention(ctx, taskRetentionDays, sweep)]),
@@ -82,20 +76,10 @@ async function releaseInSteps(releaseSpace: () => Promise<boolean>, stopping: Ab
 
 const MAX_RELEASE_STEPS = 20
 
-/** Deletes credentials, keys, counters and deliveries that have expired, and files that nothing needs. */
-async function deleteExpiredRows(ctx: Ctx): Promise<void> {
-  const now = ctx.world.clock.now()
-  const yesterday = toIsoTime(now - DAY_MS)
-  await deleteExpiredCredentials(ctx)
-  await deleteOldSignedTokens(ctx)
-  await removeExpiredPortalAccess(ctx)
-  await deleteOldNotificationRows(ctx)
+/** Deletes what has expired, and files that nothing needs. */
+async function cleanUp(ctx: Ctx): Promise<void> {
+  await deleteExpiredRows(ctx)
   await removeExpiredMcpAccess(ctx)
   await removeUnfinishedFiles(ctx)
   if (ctx.config.retentionDays !== null) await removeUnusedFiles(ctx, ctx.config.retentionDays)
-  await deleteInBatches(ctx, (tx) => deleteIdempotencyKeysBefore(tx.db, yesterday, ROWS_PER_BATCH))
-  await inTx(ctx, (tx) => deleteOldPolicyCounters(tx.db, yesterday.slice(0, 10)))
-  await inTx(ctx, (tx) => deleteReplicasBefore(tx.db, { before: yesterday }))
-  await inTx(ctx, (tx) => deleteCommitMarksBefore(tx.db, { before: yesterday }))
-  await deleteInBatches(ctx, (tx) => deleteDeliveriesBefore(tx.db, toIsoTime(now - 7 * DAY_MS), ROWS_PER_BATCH))
 }

@@ -2,10 +2,9 @@ import { countStoredBytes } from '../../identity/limits/storage-usage.ts'
 import { appendAuditEntry } from '../../audit/append.ts'
 import { notFound } from '../../platform/base/problem.ts'
 import { type Ctx, inTx, type Tx } from '../../platform/ctx/ctx.ts'
-import type { Actor } from '../../platform/ctx/scope.ts'
-import { toIsoTime } from '../../platform/ctx/world.ts'
+import { type Actor, SYSTEM_ACTOR } from '../../platform/ctx/scope.ts'
 import type { FileRow } from '../../platform/store/tables.ts'
-import { deleteFileRow, deleteFileUses, listFilesToRemove, updateFileDeleted, updateUploadDeleted } from './rows.ts'
+import { deleteFileRow, deleteFileUses, updateFileDeleted, updateUnusedFileDeleted } from './rows.ts'
 import { storageOf } from './storage.ts'
 
 /** Deletes a file. Tasks and messages that used it no longer show it. */
@@ -32,23 +31,18 @@ async function hideFile(tx: Tx, id: string): Promise<FileRow | null> {
   return hidden ?? null
 }
 
-/** How long an upload may take. */
-const MAX_UPLOAD_MS = 24 * 60 * 60_000
-const MAX_FILES_PER_SWEEP = 200
-
-/** Removes uploads that never finished, and deleted files whose bytes could not be removed at the time. */
-export async function removeUnfinishedFiles(ctx: Ctx): Promise<void> {
-  const before = toIsoTime(ctx.world.clock.now() - MAX_UPLOAD_MS)
-  for (const file of await listFilesToRemove(ctx.db, before, MAX_FILES_PER_SWEEP)) {
-    const isHidden = file.state === 'deleted' || (await inTx(ctx, (tx) => giveUploadUp(tx, file.id)))
-    if (isHidden) await removeHiddenFile(ctx, file)
-  }
+/** Removes the file, unless something uses it. */
+export async function removeUnusedFile(ctx: Ctx, file: FileRow): Promise<void> {
+  if (await inTx(ctx, (tx) => hideUnusedFile(tx, file))) await removeHiddenFile(ctx, file)
 }
 
-/** False if the upload finished in the meantime. */
-async function giveUploadUp(tx: Tx, id: string): Promise<boolean> {
-  const [hidden] = await updateUploadDeleted(tx.db, { id })
-  return hidden !== undefined
+/** False if something uses the file again, or another replica was first. */
+async function hideUnusedFile(tx: Tx, { id, project_id, sha256, size }: FileRow): Promise<boolean> {
+  const [hidden] = await updateUnusedFileDeleted(tx.db, { id })
+  if (!hidden) return false
+  await deleteFileUses(tx.db, id)
+  await appendAuditEntry(tx, project_id, SYSTEM_ACTOR, 'file.deleted', id, { sha256, size })
+  return true
 }
 
 /**

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type Expression, sql, type SqlBool } from 'kysely'
 import type { PageQuery } from '../../platform/http/page.ts'
 import { isInProjects, listNewestOfProjects, listNewestPage, matchColumns } from '../../platform/store/newest-page.ts'
 import { prepareQuery } from '../../platform/store/prepared-query.ts'
@@ -212,16 +212,6 @@ export const updateFileDeleted = prepareQuery<{ id: string }, FileRow>((db, arg)
     .returningAll(),
 )
 
-/** Returns no row if the upload has finished. */
-export const updateUploadDeleted = prepareQuery<{ id: string }, { id: string }>((db, arg) =>
-  db
-    .updateTable('files')
-    .set({ state: 'deleted' })
-    .where('id', '=', arg('id'))
-    .where('state', '=', 'uploading')
-    .returning('id'),
-)
-
 /** The bytes of the upload belong to something else from now on. */
 export const deleteUploadRow = prepareQuery<{ id: string }>((db, arg) =>
   db.deleteFrom('files').where('id', '=', arg('id')).where('state', '=', 'uploading').$castTo<never>(),
@@ -232,24 +222,30 @@ export const deleteFileRow = prepareQuery<{ id: string }, Pick<FileRow, 'project
   db.deleteFrom('files').where('id', '=', arg('id')).where('state', '=', 'deleted').returning(['project_id', 'size']),
 )
 
-/** Files whose bytes must be removed: those that were deleted, and uploads that began before a time. */
-export function listFilesToRemove(db: Db, startedBefore: string, limit: number): Promise<FileRow[]> {
-  return db
-    .selectFrom('files')
-    .selectAll()
-    .where('state', '<>', sql.lit('stored'))
-    .where((eb) =>
-      eb.or([
-        eb('state', '=', 'deleted'),
-        eb.and([eb('state', '=', 'uploading'), eb('created_at', '<', startedBefore)]),
-      ]),
-    )
-    .limit(limit)
-    .execute()
-}
-
 /** Removes what says that a task or a message uses the file. */
 export async function deleteFileUses(db: Db, fileId: string): Promise<void> {
   await db.deleteFrom('task_files').where('file_id', '=', fileId).execute()
   await db.deleteFrom('message_files').where('file_id', '=', fileId).execute()
 }
+
+/**
+ * Whether nothing needs a file any more: no message and no brand has it, and the logs of all tasks that used it are removed. Whatever
+ * else refers to files must be added here. With `exists`, PostgreSQL would read the whole tables for each page of files.
+ */
+export const isUnused: Expression<SqlBool> = sql<SqlBool>`(
+  (select 1 from message_files where message_files.file_id = files.id limit 1) is null
+  and (select 1 from brands where brands.logo_file_id = files.id or brands.favicon_file_id = files.id limit 1) is null
+  and (
+    select 1 from task_files inner join tasks on tasks.id = task_files.task_id
+    where task_files.file_id = files.id and tasks.log_pruned_at is null limit 1) is null)`
+
+/** No row if something uses the file again. */
+export const updateUnusedFileDeleted = prepareQuery<{ id: string }, FileRow>((db, arg) =>
+  db
+    .updateTable('files')
+    .set({ state: 'deleted' })
+    .where('id', '=', arg('id'))
+    .where('state', '=', 'stored')
+    .where(isUnused)
+    .returningAll(),
+)

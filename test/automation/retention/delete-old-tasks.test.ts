@@ -9,7 +9,7 @@ import {
 import { createAndGetId } from '../../customers/channels/channel-app.ts'
 import { type Ctx, inTx } from '../../../src/platform/ctx/ctx.ts'
 import { deleteOldTasks } from '../../../src/automation/retention/delete-old-tasks.ts'
-import { removeUnusedFiles } from '../../../src/work/files/retention.ts'
+import { removeUnusedFiles } from '../../../src/automation/retention/remove-files.ts'
 import { rollUpReports } from '../../../src/insight/analytics/rollup.ts'
 import { pruneOldLogs } from '../../../src/work/tasks/retention.ts'
 import { eachStore, sharedApp, type TestApp, testApp } from '../../app.ts'

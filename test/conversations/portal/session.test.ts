@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { removeExpiredPortalAccess } from '../../../src/conversations/portal/session.ts'
+import { deleteExpiredRows } from '../../../src/automation/retention/delete-expired-rows.ts'
 import { eachStore } from '../../app.ts'
 import {
   auditLines,
@@ -65,7 +65,7 @@ eachStore((store) => {
     await endAt(app, app.clock.now())
     expect((await exchange(app, expired)).status).toBe(401)
     expect((await app.call('GET', '/v1/portal/me', undefined, { key })).status).toBe(401)
-    await removeExpiredPortalAccess(app.ctx)
+    await deleteExpiredRows(app.ctx)
     expect(await app.ctx.db.selectFrom('portal_links').selectAll().execute()).toEqual([])
     expect(await app.ctx.db.selectFrom('client_sessions').selectAll().execute()).toEqual([])
   })

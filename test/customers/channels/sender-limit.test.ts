@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { deleteExpiredCredentials } from '../../../src/identity/authentication/sessions.ts'
+import { deleteExpiredRows } from '../../../src/automation/retention/delete-expired-rows.ts'
 import { receiveMessage } from '../../../src/customers/channels/receive-message.ts'
 import { findChannelUnscoped } from '../../../src/customers/channels/rows.ts'
 import { SYSTEM_ACTOR } from '../../../src/platform/ctx/scope.ts'
@@ -192,7 +192,7 @@ eachStore((store) => {
     const count = async () => (await app.ctx.db.selectFrom('login_failures').select('subject').execute()).length
     expect(await count()).toBe(2)
     app.clock.jump(3_600_001)
-    await deleteExpiredCredentials(app.ctx)
+    await deleteExpiredRows(app.ctx)
     expect(await count()).toBe(0)
   })
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { countLoginAttempt } from '../../../src/identity/accounts/login-limit.ts'
-import { deleteExpiredCredentials } from '../../../src/identity/authentication/sessions.ts'
+import { deleteExpiredRows } from '../../../src/automation/retention/delete-expired-rows.ts'
 import { inTx } from '../../../src/platform/ctx/ctx.ts'
 import { eachStore, testApp } from '../../app.ts'
 import { advanceUntilSettled } from '../../approvals/decisions/gated-app.ts'
@@ -24,7 +24,7 @@ eachStore((store) => {
         .values({ ...expired, member_id })
         .execute()
     })
-    await deleteExpiredCredentials(app.ctx)
+    await deleteExpiredRows(app.ctx)
     const remaining = await db.selectFrom('login_failures').select('subject').orderBy('subject').execute()
     expect(remaining.map(({ subject }) => subject)).toEqual([
       'account:late@example.com',

@@ -1,16 +1,16 @@
 import { setImmediate } from 'node:timers/promises'
-import { appendAuditEntry } from '../../audit/append.ts'
-import { type Ctx, inTx, type Tx } from '../../platform/ctx/ctx.ts'
+import { type Ctx, inTx } from '../../platform/ctx/ctx.ts'
 import { type Actor, SYSTEM_ACTOR } from '../../platform/ctx/scope.ts'
 import { toIsoTime } from '../../platform/ctx/world.ts'
 import type { FileRow } from '../../platform/store/tables.ts'
-import { removeHiddenFile } from './delete-file.ts'
-import { listOldFiles, updateUnusedFileDeleted } from './retention-rows.ts'
-import { deleteFileUses } from './rows.ts'
+import { removeHiddenFile, removeUnusedFile } from '../../work/files/delete-file.ts'
+import { listFilesToRemove, listOldFiles, updateUploadDeleted } from './file-rows.ts'
 
 const DAY_MS = 24 * 60 * 60_000
 /** About 5 ms on SQLite. */
 const FILES_PER_BATCH = 100
+const MAX_UPLOAD_MS = DAY_MS
+const MAX_FILES_PER_SWEEP = 200
 
 /**
  * Removes files that are older than `days` and that nothing uses any more. A file of a message stays as long as the
@@ -39,16 +39,17 @@ async function removeUnused(ctx: Ctx, days: number, isIncluded: (file: FileRow) 
   }
 }
 
-/** Removes the file, unless something uses it. */
-export async function removeUnusedFile(ctx: Ctx, file: FileRow): Promise<void> {
-  if (await inTx(ctx, (tx) => hideUnusedFile(tx, file))) await removeHiddenFile(ctx, file)
+/** Removes uploads that never finished, and deleted files whose bytes could not be removed at the time. */
+export async function removeUnfinishedFiles(ctx: Ctx): Promise<void> {
+  const before = toIsoTime(ctx.world.clock.now() - MAX_UPLOAD_MS)
+  for (const file of await listFilesToRemove(ctx.db, before, MAX_FILES_PER_SWEEP)) {
+    const isHidden = file.state === 'deleted' || (await endUpload(ctx, file.id))
+    if (isHidden) await removeHiddenFile(ctx, file)
+  }
 }
 
-/** False if something uses the file again, or another replica was first. */
-async function hideUnusedFile(tx: Tx, { id, project_id, sha256, size }: FileRow): Promise<boolean> {
-  const [hidden] = await updateUnusedFileDeleted(tx.db, { id })
-  if (!hidden) return false
-  await deleteFileUses(tx.db, id)
-  await appendAuditEntry(tx, project_id, SYSTEM_ACTOR, 'file.deleted', id, { sha256, size })
-  return true
+/** False if the upload finished in the meantime. */
+async function endUpload(ctx: Ctx, id: string): Promise<boolean> {
+  const [hidden] = await inTx(ctx, (tx) => updateUploadDeleted(tx.db, { id }))
+  return hidden !== undefined
 }

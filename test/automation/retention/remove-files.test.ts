@@ -1,13 +1,16 @@
 import { expect, test } from 'vitest'
 import { inTx } from '../../../src/platform/ctx/ctx.ts'
 import { receiveWithFiles } from '../../../src/customers/channels/store-attachments.ts'
-import { removeUnfinishedFiles } from '../../../src/work/files/delete-file.ts'
-import { removeUnusedFiles, removeUnusedIncomingFiles } from '../../../src/work/files/retention.ts'
+import {
+  removeUnfinishedFiles,
+  removeUnusedFiles,
+  removeUnusedIncomingFiles,
+} from '../../../src/automation/retention/remove-files.ts'
 import { insertMessageFiles, insertTaskFiles } from '../../../src/work/files/rows.ts'
 import { eachStore, type TestApp, testApp } from '../../app.ts'
 import { inboundMail, openChannelApp, openPortal, sendInbound } from '../../customers/channels/channel-app.ts'
-import { SCRIPTED_AGENT } from '../tasks/scripted-agent.ts'
-import { openS3Server } from './s3-server.ts'
+import { SCRIPTED_AGENT } from '../../work/tasks/scripted-agent.ts'
+import { openS3Server } from '../../work/files/s3-server.ts'
 
 const CANARY = 'canary-7f3a'
 const OLD = '2020-01-01T00:00:00.000Z'
