@@ -1,10 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { bootstrapOrganisation } from '../identity/authentication/bootstrap.ts'
-import { refreshFullProjects } from '../identity/limits/storage-usage.ts'
-import { expireDueApprovals } from '../approvals/lifecycle/expire-approvals.ts'
-import { commitDueHolds } from '../approvals/decisions/commit-holds.ts'
-import { signDueCheckpoints } from '../audit/sign-checkpoints.ts'
 import { logBlueprintProblems } from '../automation/blueprints/read-blueprints.ts'
 import type { Config } from '../platform/config/config.ts'
 import { runsTasks, servesApi } from '../platform/config/role-settings.ts'
@@ -14,39 +10,25 @@ import { EgressError } from '../platform/egress/http-client.ts'
 import { warnAboutUnreadableSecrets } from '../identity/vault/secrets.ts'
 import { openVault } from '../identity/vault/vault.ts'
 import { type Ctx, withPatientStore } from '../platform/ctx/ctx.ts'
-import { createJointLoop, createLoop, type Loop } from '../platform/ctx/loop.ts'
 import { createMemoryState } from '../platform/ctx/memory.ts'
 import { programsFolder } from '../platform/config/programs-folder.ts'
-import { decodeNotification } from '../platform/ctx/topics.ts'
+import { decodeHint } from '../platform/ctx/topics.ts'
 import { sleep, type World } from '../platform/ctx/world.ts'
 import { catchUpFollowers } from '../work/events/follow-log.ts'
 import { closeWithoutResets } from '../platform/http/close-server.ts'
 import { warnAboutMissingModelKeys } from '../execution/models/provider-keys.ts'
-import { useDecisionLink } from '../approvals/notifications/links/use-decision-link.ts'
 import { createHealthServer, createPublicServer } from './planes/public-server.ts'
 import type { ReplicaState } from './planes/service-routes.ts'
 import { VERSION } from './planes/view.ts'
-import { type CreateSweep, createSharedSweeps, type Sweep } from './replica/shared-sweeps.ts'
-import { openTaskExecution, type TaskExecution } from './replica/task-execution.ts'
-import { CHANGED_PROJECTS_MS, ChangedProjects } from '../insight/analytics/changed-projects.ts'
-import { rollUpNewRowsOf } from '../insight/analytics/rollup.ts'
-import { endTasksOfDeadReplicas, endTasksOfEarlierProcess } from '../execution/runs/replicas/dead-replicas.ts'
-import {
-  createReplicaLease,
-  endRunsIfLeaseExpired,
-  HEARTBEAT_INTERVAL_MS,
-  type ReplicaLease,
-  renewReplicaLease,
-} from '../execution/runs/replicas/replica-lease.ts'
+import { createSweeps } from './replica/sweeps.ts'
+import { openTaskExecution } from './replica/task-execution.ts'
+import { endTasksOfEarlierProcess } from '../execution/runs/replicas/dead-replicas.ts'
+import { createReplicaLease, renewReplicaLease } from '../execution/runs/replicas/replica-lease.ts'
 import { LEASE_TIMEOUT_MS } from '../work/tasks/status.ts'
-import { OrphanedTasks } from '../execution/runs/replicas/orphaned-tasks.ts'
-import { HeartbeatMonitor } from '../execution/runs/replicas/heartbeat-monitor.ts'
 import type { SandboxDriver } from '../execution/sandbox/driver.ts'
 import { pickSandboxDriver } from '../execution/sandbox/pick-driver.ts'
-import { StoreUnavailable } from '../platform/store/errors.ts'
 import { openStore } from '../platform/store/open-store.ts'
 import { openMetricsServer, requireMetricsToken } from '../insight/telemetry/metrics-server.ts'
-import { createTraceExport } from '../insight/telemetry/trace-export.ts'
 import { type FolderLibrary, openWedgeLibrary } from '../wedges/library/library.ts'
 
 /** One replica: its servers, its runner and its periodic sweeps over one store. `SVC_ROLE` says which of them it has. */
@@ -93,7 +75,7 @@ export async function startApp(
   const closeHttp = closeWithoutResets(http, () => state === 'stopping')
   const url = await http.listen({ host: config.host, port: config.port })
   if (config.port === 0) ctx.config.chosenPort = Number(new URL(url).port)
-  const { driver, loops, metrics, close } = await startBackgroundWork(ctx, pickedDriver).catch(async (error) => {
+  const { driver, sweeps, metrics, close } = await startBackgroundWork(ctx, pickedDriver).catch(async (error) => {
     await http.close()
     await ctx.store.close()
     throw error
@@ -114,7 +96,7 @@ export async function startApp(
       // The mails that they parse now are read again later.
       await Promise.all(Object.values(ctx.parserThreads).map((thread) => thread.close()))
       await metrics?.close()
-      await Promise.all(loops.map((loop) => loop.stop()))
+      await sweeps.stop()
       ctx.wedges.stop()
       await ctx.store.close()
     },
@@ -137,14 +119,14 @@ async function startBackgroundWork(ctx: Ctx & { wedges: FolderLibrary }, pickedD
     cells: () => execution?.runner.pool.listCells() ?? [],
     workflowProcesses: () => execution?.workflowProcesses() ?? 0,
   })
-  const loops = [...createSweeps(ctx, execution, lease), ...(execution ? [execution.checks] : [])]
+  const sweeps = createSweeps(ctx, execution, lease)
   // Other replicas would end the tasks of one without a heartbeat.
   await renewReplicaLease(ctx, lease, AbortSignal.timeout(LEASE_TIMEOUT_MS))
-  for (const loop of loops) loop.start()
+  sweeps.start()
   execution?.runner.start()
   return {
     driver,
-    loops,
+    sweeps,
     metrics,
     /** The runs end first, so that connected clients still receive the last events of their tasks. */
     close: async (closePublicServer: () => Promise<unknown>) => {
@@ -182,10 +164,10 @@ async function openCtx(config: Config, world: World) {
     replica,
   }
   store.subscribe((text) => {
-    const notification = decodeNotification(text)
-    if (notification?.topic !== 'log-appended') return notification && ctx.notifications.publish(notification)
+    const hint = decodeHint(text)
+    if (hint?.topic !== 'log-appended') return hint && ctx.changeHints.publish(hint)
     // Followers that miss an event here get it from the next poll.
-    catchUpFollowers(ctx, notification.id).catch((err) => world.log.warn({ err }, 'log followers not caught up'))
+    catchUpFollowers(ctx, hint.id).catch((err) => world.log.warn({ err }, 'log followers not caught up'))
   })
   wedges.start()
   return ctx
@@ -194,44 +176,6 @@ async function openCtx(config: Config, world: World) {
 /** On SQLite no other replica can be running; on PostgreSQL the leases show which replicas are alive. */
 async function endLeftoverRuns(ctx: Ctx): Promise<void> {
   if (ctx.store.kind === 'sqlite') await endTasksOfEarlierProcess(ctx)
-}
-
-const STORAGE_MS = 5_000
-
-/** The periodic work of this replica. Several replicas may do all of it at the same time. */
-function createSweeps(ctx: Ctx, execution: TaskExecution | null, lease: ReplicaLease): Loop[] {
-  const { clock, log } = ctx.world
-  const monitor = new HeartbeatMonitor()
-  const orphanedTasks = execution && new OrphanedTasks(ctx, execution.runner)
-  const changedProjects = new ChangedProjects(ctx)
-  const brokenChains = new Map<string, string>()
-  // The store itself logs that it is unavailable, once.
-  const logFailure = (name: string) => (err: unknown) =>
-    err instanceof StoreUnavailable || log.error({ err }, `${name} failed`)
-  const sweep: CreateSweep = (name, ms, work) => createLoop(clock, ms, work, logFailure(name))
-  const everySecond: Record<string, Sweep> = {
-    lease: (stopping) => renewReplicaLease(ctx, lease, stopping),
-    'expired lease': async () => endRunsIfLeaseExpired(ctx, lease),
-    'dead replicas': () => endTasksOfDeadReplicas(ctx, monitor),
-    ...(orphanedTasks && { 'orphaned tasks': () => orphanedTasks.handleOrphaned() }),
-    ...(servesApi(ctx.config) && {
-      'approval expiry': () => expireDueApprovals(ctx),
-      'held approvals': (stopping) => commitDueHolds(ctx, useDecisionLink, stopping),
-      checkpoints: () => signDueCheckpoints(ctx, brokenChains),
-    }),
-  }
-  const works = Object.entries(everySecond).map(
-    ([name, work]): Sweep =>
-      (stopping) =>
-        work(stopping).catch(logFailure(name)),
-  )
-  return [
-    createJointLoop(clock, HEARTBEAT_INTERVAL_MS, works),
-    sweep('new report rows', CHANGED_PROJECTS_MS, () => rollUpNewRowsOf(ctx, changedProjects.list())),
-    ...(ctx.config.maxProjectMb === 0 ? [] : [sweep('storage limit', STORAGE_MS, () => refreshFullProjects(ctx))]),
-    ...(ctx.config.otlp ? [createTraceExport(ctx, ctx.config.otlp, VERSION)] : []),
-    ...(servesApi(ctx.config) ? createSharedSweeps(ctx, sweep) : []),
-  ]
 }
 
 /**
