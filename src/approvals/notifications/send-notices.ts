@@ -2,6 +2,7 @@ import { findApproverMember } from '../people/approver-rows.ts'
 import { isApprover } from '../people/approvers.ts'
 import { parseHeld } from '../requests/held-approval.ts'
 import { listApprovalsUnscoped } from '../requests/rows.ts'
+import { waitAfter } from '../../platform/base/backoff.ts'
 import { errorMessage } from '../../platform/base/error-message.ts'
 import { newToken, tokenHash } from '../../platform/base/tokens.ts'
 import { serviceUrl } from '../../platform/config/service-url.ts'
@@ -27,7 +28,7 @@ const SECOND = 1_000
 const MINUTE = 60 * SECOND
 
 /** The wait after each failed attempt. The attempt after the last wait is the final one. */
-export const NOTICE_BACKOFF_MS = [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, 60 * MINUTE]
+const NOTICE_BACKOFF_MS = [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, 60 * MINUTE]
 
 /** Sends a message that was claimed, and records the outcome. Skips messages that are no longer needed. */
 export async function sendNotice(ctx: Ctx, group: MessageGroup): Promise<void> {
@@ -124,8 +125,8 @@ function retryOf(ctx: Ctx, { attempts }: NotificationMessageRow, error: unknown)
   const now = ctx.world.clock.now()
   if (error instanceof NoticeDelayed)
     return { due_at: toIsoTime(now + error.waitMs), attempts: attempts - 1, error: textOf(error) }
-  const wait = error instanceof NoticeRefused ? undefined : NOTICE_BACKOFF_MS[attempts - 1]
-  return wait === undefined ? null : { due_at: toIsoTime(now + wait), error: textOf(error) }
+  const wait = error instanceof NoticeRefused ? null : waitAfter(NOTICE_BACKOFF_MS, attempts)
+  return wait === null ? null : { due_at: toIsoTime(now + wait), error: textOf(error) }
 }
 
 const MAX_ERROR_CHARACTERS = 500

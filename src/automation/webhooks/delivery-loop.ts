@@ -1,4 +1,5 @@
 import { webhookSignatureHeaders } from '../../connections/executors/webhook.ts'
+import { waitAfter } from '../../platform/base/backoff.ts'
 import { type Ctx, inTx } from '../../platform/ctx/ctx.ts'
 import { createLoop, type Loop } from '../../platform/ctx/loop.ts'
 import { SecretUnavailable } from '../../platform/ctx/vault.ts'
@@ -189,7 +190,7 @@ function toFailedResponse(ctx: Ctx, webhook: WebhookRow, error: unknown): Delive
 export function toDeliveryOutcome({ status, error }: DeliveryResponse, attempts: number, now: number): DeliveryOutcome {
   const result = { last_status: status, last_error: error }
   if (error === null) return { ...result, status: 'delivered', next_at: null, delivered_at: toIsoTime(now) }
-  const wait = WEBHOOK_BACKOFF_MS[attempts - 1]
-  if (wait === undefined) return { ...result, status: 'failed', next_at: null, delivered_at: null }
+  const wait = waitAfter(WEBHOOK_BACKOFF_MS, attempts)
+  if (wait === null) return { ...result, status: 'failed', next_at: null, delivered_at: null }
   return { ...result, status: 'pending', next_at: toIsoTime(now + wait), delivered_at: null }
 }

@@ -1,3 +1,4 @@
+import { doublingWaits, repeatedWaitAfter } from '../../platform/base/backoff.ts'
 import type { JsonObject } from '../../platform/base/json.ts'
 import { type Ctx, inTx } from '../../platform/ctx/ctx.ts'
 import { createLoop, type Loop } from '../../platform/ctx/loop.ts'
@@ -15,8 +16,8 @@ import { claimPolledChannels, releasePolledChannels, updateChannelProgress } fro
 const CLAIM_INTERVAL_MS = 5_000
 /** Another replica takes over the channels of one that has not renewed its claim for so long. */
 const CLAIM_MS = 30_000
-const MIN_RETRY_MS = 5_000
 const MAX_RETRY_MS = 5 * 60_000
+const RETRY_WAITS_MS = doublingWaits(7, 5_000, MAX_RETRY_MS)
 
 /** A channel whose messages this replica fetches. */
 interface PolledChannel {
@@ -97,7 +98,7 @@ function startPolling(ctx: Ctx, state: PollState, channel: ChannelRow, settings:
       // A connection that broke after a long time is not a setting that never works.
       const wasStable = ctx.world.clock.now() - startedAt > MAX_RETRY_MS
       const failures = wasStable ? 1 : (state.retries.get(channel.id)?.failures ?? 0) + 1
-      const pause = Math.min(MIN_RETRY_MS * 2 ** (failures - 1), MAX_RETRY_MS)
+      const pause = repeatedWaitAfter(RETRY_WAITS_MS, failures)
       state.retries.set(channel.id, { settings, failures, at: ctx.world.clock.now() + pause })
       ctx.world.log.warn({ err: error, channel: channel.id }, 'a channel could not be polled')
       await recordChannelError(ctx, channel, error)

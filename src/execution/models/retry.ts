@@ -1,3 +1,4 @@
+import { addJitter, doublingWaits, repeatedWaitAfter } from '../../platform/base/backoff.ts'
 import type { Problem } from '../../platform/base/problem.ts'
 import type { Ctx } from '../../platform/ctx/ctx.ts'
 import { sleep } from '../../platform/ctx/world.ts'
@@ -17,7 +18,7 @@ import {
 const LIMITS = { attempts: 4, waitMs: 60_000 }
 /** If another model can take over, the agent does not wait long for this one. */
 const LIMITS_BEFORE_SWITCH = { attempts: 2, waitMs: 5_000 }
-const FIRST_RETRY_WAIT_MS = 500
+const RETRY_WAITS_MS = doublingWaits(LIMITS.attempts, 500)
 
 /** A request that is too large, or has content that the model does not take. */
 const REFUSED_CONTENT: ReadonlySet<number | null> = new Set([400, 413, 415, 422])
@@ -44,7 +45,7 @@ export async function callProviderWithRetry(
       continue
     }
     ctx.counts.modelFailures.at({ model: model.name, reason: failureKind(outcome) }).attempts++
-    const waitMs = outcome.retryAfterMs ?? retryDelay(ctx, attempts)
+    const waitMs = outcome.retryAfterMs ?? addJitter(repeatedWaitAfter(RETRY_WAITS_MS, attempts), ctx.world.random(1))
     const { provider, name } = model
     const limits = canSwitchModel(run, model, outcome) ? LIMITS_BEFORE_SWITCH : LIMITS
     const last = !outcome.isRetryable || attempts >= limits.attempts || waitMs > limits.waitMs
@@ -80,12 +81,6 @@ export class ModelUnavailable extends Error {
 function canSwitchModel(run: ModelRun, model: ModelChoice, { status }: ProviderFailure): boolean {
   const isUnavailable = status === null || status === 408 || status === 429 || status >= 500
   return isUnavailable && (run.fallbacks.length > 0 || run.model !== model)
-}
-
-/** Doubles with each attempt and adds up to a quarter, so that runs that failed together do not retry together. */
-function retryDelay(ctx: Ctx, attempts: number): number {
-  const [randomByte = 0] = ctx.world.random(1)
-  return FIRST_RETRY_WAIT_MS * 2 ** (attempts - 1) * (1 + randomByte / 1024)
 }
 
 function failureMessage(

@@ -1,3 +1,4 @@
+import { doublingWaits, waitAfter } from '../../platform/base/backoff.ts'
 import { parseTraceparent } from '../../platform/base/trace-context.ts'
 import type { OtlpConfig } from '../../platform/config/otlp-config.ts'
 import type { Ctx } from '../../platform/ctx/ctx.ts'
@@ -18,7 +19,7 @@ const MAX_PENDING_TASKS = 10_000
 const TIMEOUT_MS = 10_000
 const STOP_TIMEOUT_MS = 2_000
 /** The delay after each failed attempt; after the last one, the batch is dropped. */
-export const TRACE_RETRY_DELAYS_MS = [5, 10, 20, 40, 60, 60, 60].map((seconds) => seconds * 1_000)
+export const TRACE_RETRY_DELAYS_MS = doublingWaits(7, 5_000, 60_000)
 
 interface PendingTraces {
   taskIds: string[]
@@ -119,9 +120,9 @@ async function readSpans(ctx: Ctx, { followsCaller }: OtlpConfig, taskId: string
 }
 
 function retryLater(ctx: Ctx, waiting: PendingTraces, batch: number): void {
-  const pause = TRACE_RETRY_DELAYS_MS[waiting.failures]
   waiting.failures++
-  if (pause !== undefined) {
+  const pause = waitAfter(TRACE_RETRY_DELAYS_MS, waiting.failures)
+  if (pause !== null) {
     waiting.notBefore = ctx.world.clock.now() + pause
     return
   }

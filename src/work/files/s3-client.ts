@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { doublingWaits, waitAfter } from '../../platform/base/backoff.ts'
 import { errorMessage } from '../../platform/base/error-message.ts'
 import { Problem } from '../../platform/base/problem.ts'
 import type { S3Config } from '../../platform/config/s3-config.ts'
@@ -16,8 +17,7 @@ import { hashInTurns } from './hash-in-turns.ts'
 /** A part of 8 MiB may go over a slow line. */
 const REQUEST_TIMEOUT_MS = 5 * 60_000
 const MAX_RESPONSE_BYTES = 256 * 1024
-const MAX_ATTEMPTS = 3
-const FIRST_RETRY_WAIT_MS = 500
+const RETRY_WAITS_MS = doublingWaits(2, 500)
 /** How long the object store may pause while an object is read. */
 const MAX_PAUSE_MS = 60_000
 
@@ -34,8 +34,9 @@ export async function sendS3Request(ctx: Ctx, request: S3Request): Promise<Egres
   for (let attempt = 1; ; attempt++) {
     const outcome = await attemptS3Request(ctx, request)
     const mayPass = outcome instanceof EgressError || outcome.status >= 500 || outcome.status === 429
-    if (!mayPass || attempt === MAX_ATTEMPTS) return requireS3Success(ctx, request, outcome)
-    await sleep(ctx.world.clock, FIRST_RETRY_WAIT_MS * 2 ** (attempt - 1))
+    const waitMs = waitAfter(RETRY_WAITS_MS, attempt)
+    if (!mayPass || waitMs === null) return requireS3Success(ctx, request, outcome)
+    await sleep(ctx.world.clock, waitMs)
   }
 }
 
