@@ -7,7 +7,7 @@ import { type Ctx, inTx, type Tx } from '../../platform/ctx/ctx.ts'
 import type { Actor } from '../../platform/ctx/scope.ts'
 import { isoNow } from '../../platform/ctx/world.ts'
 import type { NewEvent } from '../../work/events/event-types.ts'
-import { notifyProjectChange } from '../../work/events/project-changes.ts'
+import { publishProjectChange } from '../../work/events/project-changes.ts'
 import { resolvePayloadFiles } from '../../work/files/payload-files.ts'
 import { recordCorrection } from '../../wedges/knowledge/corrections.ts'
 import { endTask } from '../lifecycle/end-task.ts'
@@ -186,8 +186,8 @@ async function decidePendingApproval(
     decided_by_id: actor.id,
   })
   if (!decided) throw await alreadyDecided(tx, row.id, actor)
-  tx.notify({ topic: 'approval-decided', id: row.id })
-  notifyProjectChange(tx, row.project_id, { kind: 'approval', id: row.id, status })
+  tx.publishAfterCommit({ topic: 'approval-decided', id: row.id })
+  publishProjectChange(tx, row.project_id, { kind: 'approval', id: row.id, status })
   return payload_sha256
 }
 

@@ -6,7 +6,7 @@ import type { JsonObject } from '../../platform/base/json.ts'
 import { type Ctx, inTx, type Tx } from '../../platform/ctx/ctx.ts'
 import { type Actor, SYSTEM_ACTOR } from '../../platform/ctx/scope.ts'
 import { isoNow, toIsoTime } from '../../platform/ctx/world.ts'
-import { notifySameStatus } from '../../work/events/project-changes.ts'
+import { publishSameStatus } from '../../work/events/project-changes.ts'
 import type { ApprovalRow } from '../../platform/store/tables.ts'
 import { lockTask } from '../../work/tasks/rows.ts'
 import type { Approver } from '../people/approvers.ts'
@@ -101,6 +101,6 @@ async function recordHoldChange(
   entry: 'approval.held' | 'approval.withdrawn',
   data: JsonObject,
 ): Promise<void> {
-  notifySameStatus(tx, project_id, { kind: 'approval', id, status: 'pending' })
+  publishSameStatus(tx, project_id, { kind: 'approval', id, status: 'pending' })
   await appendAuditEntry(tx, project_id, actor, entry, id, { action, task_id, ...data })
 }

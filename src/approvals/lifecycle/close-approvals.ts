@@ -3,7 +3,7 @@ import type { Tx } from '../../platform/ctx/ctx.ts'
 import type { Actor } from '../../platform/ctx/scope.ts'
 import { isoNow } from '../../platform/ctx/world.ts'
 import type { NewEvent } from '../../work/events/event-types.ts'
-import { notifyProjectChange } from '../../work/events/project-changes.ts'
+import { publishProjectChange } from '../../work/events/project-changes.ts'
 import { updatePendingApprovalsClosed } from './rows.ts'
 
 /**
@@ -20,8 +20,8 @@ export async function closeApprovalsOfTask(
   const change = { task_id: taskId, status, reason, decided_at: isoNow(tx), by_kind: by.kind, by_id: by.id }
   const closed = await updatePendingApprovalsClosed(tx.db, change)
   for (const { id, project_id, action } of closed) {
-    tx.notify({ topic: 'approval-decided', id })
-    notifyProjectChange(tx, project_id, { kind: 'approval', id, status })
+    tx.publishAfterCommit({ topic: 'approval-decided', id })
+    publishProjectChange(tx, project_id, { kind: 'approval', id, status })
     const data = { action, task_id: taskId, ...(reason !== null && { reason }) }
     await appendAuditEntry(tx, project_id, by, `approval.${status}`, id, data)
   }

@@ -3,7 +3,7 @@ import type { Tx } from '../../platform/ctx/ctx.ts'
 import type { RunEndReason } from '../../platform/ctx/live-runs.ts'
 import { SYSTEM_ACTOR } from '../../platform/ctx/scope.ts'
 import { isoNow } from '../../platform/ctx/world.ts'
-import { notifyProjectChange } from '../../work/events/project-changes.ts'
+import { publishProjectChange } from '../../work/events/project-changes.ts'
 import { lockTask } from '../../work/tasks/rows.ts'
 import { closeApprovalsOfTask } from './close-approvals.ts'
 import { deleteRunState } from './run-state-rows.ts'
@@ -12,7 +12,7 @@ import { type TaskEnding, writeTaskEnding } from './task-ending.ts'
 
 /**
  * Ends a task, closes its pending approvals and stops its run. False if the task had already ended, or if `epoch` is
- * given and the task was claimed again since. A run on another replica is stopped by the `task-ended` notification.
+ * given and the task was claimed again since. A run on another replica is stopped by the change hint `task-ended`.
  */
 export async function endTask(tx: Tx, taskId: string, ending: TaskEnding, epoch?: number): Promise<boolean> {
   if (!(await writeTaskEnding(tx, taskId, await withClosedApprovals(tx, taskId, ending, epoch), epoch))) return false
@@ -41,7 +41,7 @@ async function withClosedApprovals(tx: Tx, taskId: string, ending: TaskEnding, e
 /** No run will answer the client, so a person has to. */
 async function markUnanswered(tx: Tx, id: string, task_id: string, reason: string): Promise<void> {
   const [thread] = await updateThreadUnansweredByTask(tx.db, { id, at: isoNow(tx), reason, task_id })
-  if (thread) notifyProjectChange(tx, thread.project_id, { kind: 'thread', id, status: thread.status })
+  if (thread) publishProjectChange(tx, thread.project_id, { kind: 'thread', id, status: thread.status })
 }
 
 function toEndReason({ status }: TaskEnding): RunEndReason {

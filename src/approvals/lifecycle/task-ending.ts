@@ -6,7 +6,7 @@ import { addDuration } from '../../platform/ctx/histogram.ts'
 import { isoNow } from '../../platform/ctx/world.ts'
 import { writeEvents } from '../../work/events/append-events.ts'
 import type { NewEvent } from '../../work/events/event-types.ts'
-import { notifyProjectChange } from '../../work/events/project-changes.ts'
+import { publishProjectChange } from '../../work/events/project-changes.ts'
 import { queueWebhookDeliveries } from '../../work/events/webhook-events.ts'
 import type { TaskError, TerminalStatus } from '../../work/tasks/status.ts'
 import { type EndedTask, updateTaskEnded } from './rows.ts'
@@ -44,10 +44,10 @@ export async function writeTaskEnding(
   countStoredBytes(tx, task.project_id, task.event_bytes + bytes)
   if (task.has_subscribed_webhook) await queueWebhookDeliveries(tx, task.project_id, 'task.finished', id)
   tx.afterCommit(() => countEndedTask(tx.counts, task, ending, finished_at))
-  tx.notify({ topic: 'task-ended', id })
-  notifyProjectChange(tx, task.project_id, { kind: 'task', id, status: ending.status })
+  tx.publishAfterCommit({ topic: 'task-ended', id })
+  publishProjectChange(tx, task.project_id, { kind: 'task', id, status: ending.status })
   // The next task of the thread may start on any replica.
-  if (task.thread_id !== null) tx.notify({ topic: 'task-queued' })
+  if (task.thread_id !== null) tx.publishAfterCommit({ topic: 'task-queued' })
   return true
 }
 

@@ -2,7 +2,7 @@ import { conflict } from '../../platform/base/problem.ts'
 import type { Tx } from '../../platform/ctx/ctx.ts'
 import { RunEndedError, writeEvents } from '../../work/events/append-events.ts'
 import type { NewEvent } from '../../work/events/event-types.ts'
-import { notifyProjectChange } from '../../work/events/project-changes.ts'
+import { publishProjectChange } from '../../work/events/project-changes.ts'
 import type { LockedTask } from '../../work/tasks/rows.ts'
 import { updateTaskReleased, updateTaskResumed, updateTaskWaiting, updateWaitingTaskReleased } from './rows.ts'
 
@@ -15,7 +15,7 @@ export async function makeTaskWait(
   const [task] = await updateTaskWaiting(tx.db, { id: run.taskId, epoch: run.epoch })
   if (!task) throw new RunEndedError()
   await writeEvents(tx, run.taskId, task.last_event_id, [requested])
-  notifyProjectChange(tx, run.projectId, { kind: 'task', id: run.taskId, status: 'awaiting_approval' })
+  publishProjectChange(tx, run.projectId, { kind: 'task', id: run.taskId, status: 'awaiting_approval' })
 }
 
 const parked = (text: string): NewEvent => ({ type: 'progress', data: { text, state: 'parked' } })
@@ -37,7 +37,7 @@ export async function releaseTask(tx: Tx, run: { taskId: string; epoch: number }
   const [task] = await updateTaskReleased(tx.db, { id: run.taskId, epoch: run.epoch })
   if (!task) return false
   await writeEvents(tx, run.taskId, task.last_event_id, [task.status === 'running' ? PARKED_WHILE_RUNNING : PARKED])
-  if (task.status === 'running') tx.notify({ topic: 'task-queued' })
+  if (task.status === 'running') tx.publishAfterCommit({ topic: 'task-queued' })
   return true
 }
 
@@ -47,7 +47,7 @@ export async function resumeTask(tx: Tx, locked: LockedTask, events: NewEvent[])
   const [task] = await updateTaskResumed(tx.db, { id, epoch, count: events.length })
   if (!task) throw conflict('task already finished')
   await writeEvents(tx, id, task.last_event_id, events)
-  notifyProjectChange(tx, project_id, { kind: 'task', id, status: task.status })
+  publishProjectChange(tx, project_id, { kind: 'task', id, status: task.status })
   // No replica executes a parked task, so the next one with a free slot claims it.
-  if (locked.replica === null && task.status === 'running') tx.notify({ topic: 'task-queued' })
+  if (locked.replica === null && task.status === 'running') tx.publishAfterCommit({ topic: 'task-queued' })
 }

@@ -5,7 +5,7 @@ import { appendAuditEntry } from '../../audit/append.ts'
 import type { Tx } from '../../platform/ctx/ctx.ts'
 import { SYSTEM_ACTOR } from '../../platform/ctx/scope.ts'
 import { isoNow } from '../../platform/ctx/world.ts'
-import { notifySameStatus } from '../../work/events/project-changes.ts'
+import { publishSameStatus } from '../../work/events/project-changes.ts'
 import type { ApprovalRow } from '../../platform/store/tables.ts'
 
 /**
@@ -24,7 +24,7 @@ export async function escalateApproval(tx: Tx, row: ApprovalRow): Promise<Approv
   const approvers = addApprovers(row, to)
   await updateEscalation(tx.db, { id: row.id, approvers, escalated_at, notify_at })
   if (due.length > 0) {
-    notifySameStatus(tx, row.project_id, { kind: 'approval', id: row.id, status: row.status })
+    publishSameStatus(tx, row.project_id, { kind: 'approval', id: row.id, status: row.status })
     const { action, task_id } = row
     await appendAuditEntry(tx, row.project_id, SYSTEM_ACTOR, 'approval.escalated', row.id, { action, task_id, to })
   }

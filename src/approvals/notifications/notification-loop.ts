@@ -37,7 +37,7 @@ export function createNotificationLoop(ctx: Ctx): Loop {
     },
     logFailure,
   )
-  const unsubscribe = ctx.notifications.subscribe({ topic: 'status-changed' }, ({ projectId, change }) => {
+  const unsubscribe = ctx.changeHints.subscribe({ topic: 'status-changed' }, ({ projectId, change }) => {
     if (change.kind === 'approval' && notifiedProjects.has(projectId)) loop.wake()
   })
   return {

@@ -4,7 +4,7 @@ import { badRequest } from '../../platform/base/problem.ts'
 import { type Ctx, inTx, type Tx } from '../../platform/ctx/ctx.ts'
 import type { ProjectScope } from '../../platform/ctx/scope.ts'
 import { isoNow } from '../../platform/ctx/world.ts'
-import { notifySameStatus } from '../../work/events/project-changes.ts'
+import { publishSameStatus } from '../../work/events/project-changes.ts'
 import type { Db } from '../../platform/store/store.ts'
 import type { ApprovalCommentRow, ApprovalRow } from '../../platform/store/tables.ts'
 import { findTaskUnscoped } from '../../work/tasks/rows.ts'
@@ -27,7 +27,7 @@ export function assignApproval(
     const assignee_id = assignee === null ? null : await findAssignee(tx, row, assignee === 'me' ? actor.id : assignee)
     const [assigned] = await updateAssignee(tx.db, { id: row.id, assignee_id })
     if (!assigned) throw await alreadyDecided(tx, row.id, actor)
-    notifySameStatus(tx, row.project_id, { kind: 'approval', id: row.id, status: row.status })
+    publishSameStatus(tx, row.project_id, { kind: 'approval', id: row.id, status: row.status })
     await appendAuditEntry(tx, row.project_id, actor, 'approval.assigned', row.id, { assignee_id })
     return { ...row, assignee_id }
   })
@@ -54,7 +54,7 @@ export async function commentApproval(
   const row = { id: ctx.world.newId('cmt'), project_id, approval_id, body, ...author, created_at: isoNow(ctx) }
   await inTx(ctx, async (tx) => {
     await insertComment(tx.db, row)
-    notifySameStatus(tx, project_id, { kind: 'approval', id: approval_id, status })
+    publishSameStatus(tx, project_id, { kind: 'approval', id: approval_id, status })
     // Without the text, which may be about a client who asks to be erased.
     await appendAuditEntry(tx, project_id, actor, 'approval.commented', approval_id, { comment_id: row.id })
   })

@@ -4,7 +4,7 @@ import { conflict, type Problem } from '../../platform/base/problem.ts'
 import type { Tx } from '../../platform/ctx/ctx.ts'
 import type { Actor } from '../../platform/ctx/scope.ts'
 import { isoNow } from '../../platform/ctx/world.ts'
-import { notifySameStatus } from '../../work/events/project-changes.ts'
+import { publishSameStatus } from '../../work/events/project-changes.ts'
 import { findApprovalDecision } from '../lifecycle/rows.ts'
 import {
   deleteVotesForOtherPayloads,
@@ -35,7 +35,7 @@ export async function castVote(tx: Tx, row: DecidableApproval, voter: Actor, mad
   const votes = (await listCurrentVotes(tx.db, [row.id])).length
   if (!stored || votes >= row.needed) return votes
   await updateApprovalVersion(tx.db, row)
-  notifySameStatus(tx, row.project_id, { kind: 'approval', id: row.id, status: 'pending' })
+  publishSameStatus(tx, row.project_id, { kind: 'approval', id: row.id, status: 'pending' })
   const { action, task_id, needed } = row
   const data = { action, task_id, payload_sha256, votes, needed, edited: isEdited }
   await appendAuditEntry(tx, row.project_id, { kind, id }, 'approval.voted', row.id, data)

@@ -8,7 +8,7 @@ import { type Ctx, inDurableTx, type Tx } from '../../platform/ctx/ctx.ts'
 import { waitFor } from '../../platform/ctx/wait-for.ts'
 import { toIsoTime } from '../../platform/ctx/world.ts'
 import { appendEvents } from '../../work/events/append-events.ts'
-import { notifyProjectChange } from '../../work/events/project-changes.ts'
+import { publishProjectChange } from '../../work/events/project-changes.ts'
 import { queueWebhookDeliveries } from '../../work/events/webhook-events.ts'
 import { approvalExpiresAt } from '../lifecycle/expire-approvals.ts'
 import { makeTaskWait } from '../lifecycle/wait-and-resume.ts'
@@ -185,7 +185,7 @@ async function requestDecision(
   const named = tool && describeAction(tool, row, preview)
   const optional = { ...(connection !== null && { connection }), ...named, ...askedField(row) }
   const data = { approval_id, action, risk, ...optional, preview, expires_at: expires_at ?? '' }
-  notifyProjectChange(tx, project_id, { kind: 'approval', id: row.id, status: row.status })
+  publishProjectChange(tx, project_id, { kind: 'approval', id: row.id, status: row.status })
   await makeTaskWait(tx, run, { type: 'approval.requested', data })
   await writeExtra(tx)
   await tellClient(tx, run, row)
@@ -194,7 +194,7 @@ async function requestDecision(
   await lockChainHead(tx.db, { chain: project_id })
 }
 
-/** How often to check for a decision on PostgreSQL, because a notification from another replica can get lost. */
+/** How often to check for a decision on PostgreSQL, because a hint from another replica can get lost. */
 const POLL_MS = 700
 
 async function waitForDecision(ctx: Ctx, run: GatedRun, requested: ApprovalRow): Promise<ApprovalRow> {

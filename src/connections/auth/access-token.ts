@@ -18,7 +18,7 @@ const LOCK_MS = CALL_TIMEOUT_MS + 10_000
 /** Longer than a lock lasts, so that a caller which waits for a dead replica still gets the lock. */
 const MAX_WAIT_MS = LOCK_MS + 5_000
 
-/** A notification can get lost, so waiting callers look again after this time. */
+/** A hint can get lost, so waiting callers look again after this time. */
 const POLL_MS = 500
 
 export interface AccessTokenOptions {
@@ -172,7 +172,7 @@ async function storeRenewal(
       await pinIssuer(tx, current, renewed.endpoint?.issuer)
     }
     await releaseTokenLock(tx.db, connection.id, attempt, null)
-    tx.notify({ topic: 'tokens-changed', id: connection.id })
+    tx.publishAfterCommit({ topic: 'tokens-changed', id: connection.id })
   })
   // If a person authorised again meanwhile, their tokens were kept.
   const current = await readTokens(ctx, connection)
@@ -195,6 +195,6 @@ async function releaseFailed(ctx: Ctx, connection: Connection, { attempt, stored
       await deleteTokenRow(tx.db, connection.project_id, tokenKey(connection), stored.envelope)
     }
     await releaseTokenLock(tx.db, connection.id, attempt, message)
-    tx.notify({ topic: 'tokens-changed', id: connection.id })
+    tx.publishAfterCommit({ topic: 'tokens-changed', id: connection.id })
   })
 }

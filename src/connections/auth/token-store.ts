@@ -64,7 +64,7 @@ export async function saveTokensInTx(tx: Tx, connection: Connection, tokens: Oau
   await upsertEncryptedSecret(tx.db, sealTokens(tx, connection, tokens))
   await pinIssuer(tx, current, tokens.endpoint?.issuer)
   await updateConnectionHealth(tx.db, connection.id, { last_error: null, last_error_at: null })
-  tx.notify({ topic: 'tokens-changed', id: connection.id })
+  tx.publishAfterCommit({ topic: 'tokens-changed', id: connection.id })
 }
 
 export async function readTokens(ctx: Ctx, connection: Connection): Promise<StoredTokens | null> {

@@ -85,10 +85,10 @@ export async function revokePortalAccess(ctx: Ctx, scope: ProjectScope, client: 
   })
 }
 
-/** Ends unused links and all sessions. Their streams end with the notification `portal-revoked`. */
+/** Ends unused links and all sessions. Their streams end with the change hint `portal-revoked`. */
 export async function endAllAccess(tx: Tx, clientId: string): Promise<void> {
   // Links come first: the update waits for a concurrent exchange, whose session is then deleted with the others.
   await updatePortalLinksRevoked(tx.db, clientId, isoNow(tx))
   await deleteClientSessions(tx.db, clientId)
-  tx.notify({ topic: 'portal-revoked', id: clientId })
+  tx.publishAfterCommit({ topic: 'portal-revoked', id: clientId })
 }

@@ -57,7 +57,7 @@ export async function endPortalSession(
 async function endOneSession(tx: Tx, { clientId }: ClientScope, token: string): Promise<void> {
   await deleteClientSession(tx.db, tokenHash(token))
   // Ends the streams of the client's other devices too; these connect again.
-  tx.notify({ topic: 'portal-revoked', id: clientId })
+  tx.publishAfterCommit({ topic: 'portal-revoked', id: clientId })
 }
 
 /** The client of the session. A client that was erased meanwhile has no session any more. */

@@ -14,7 +14,7 @@ import { type ActionResult, DONE_WITHOUT_CALL, sendAction } from '../../connecti
 import { type Ctx, inDurableTx, inTx, type Tx } from '../../platform/ctx/ctx.ts'
 import type { ProjectScope } from '../../platform/ctx/scope.ts'
 import { isoNow } from '../../platform/ctx/world.ts'
-import { notifyProjectChange } from '../../work/events/project-changes.ts'
+import { publishProjectChange } from '../../work/events/project-changes.ts'
 import { insertMessageFiles } from '../../work/files/rows.ts'
 import { requireUsableFiles } from '../../work/files/usable-files.ts'
 import type { FileRow, MessageRow, ThreadRow } from '../../platform/store/tables.ts'
@@ -67,7 +67,7 @@ async function showAnswer(
   await updateMessagesHandled(tx.db, { thread_id: id, n: message.n })
   await updateThreadAnswered(tx.db, { id })
   await appendAuditEntry(tx, scope.projectId, scope.actor, 'thread.replied', id, { message_id: message.id })
-  notifyProjectChange(tx, scope.projectId, { kind: 'thread', id, status: position.status })
+  publishProjectChange(tx, scope.projectId, { kind: 'thread', id, status: position.status })
   return message
 }
 

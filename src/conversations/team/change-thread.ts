@@ -16,7 +16,7 @@ import { THREAD_STATUSES } from '../../customers/threads/threads.ts'
 import { type Ctx, inTx, type Tx } from '../../platform/ctx/ctx.ts'
 import type { ProjectScope } from '../../platform/ctx/scope.ts'
 import { isoNow } from '../../platform/ctx/world.ts'
-import { notifyProjectChange } from '../../work/events/project-changes.ts'
+import { publishProjectChange } from '../../work/events/project-changes.ts'
 import { endCancelledTask } from '../../approvals/lifecycle/cancel-task.ts'
 import type { TaskRow, ThreadRow } from '../../platform/store/tables.ts'
 import { lockWaitingTasksOfThread } from '../../work/tasks/thread-task-rows.ts'
@@ -52,7 +52,7 @@ export function changeThread(ctx: Ctx, scope: ProjectScope, was: ThreadRow, chan
       throw conflict('client has another open thread on this channel')
     for (const task of ended) await endWaitingTask(tx, scope, was.id, change, task)
     for (const action of actions) await appendAuditEntry(tx, scope.projectId, scope.actor, action, was.id)
-    notifyProjectChange(tx, scope.projectId, { kind: 'thread', id: was.id, status: thread.status })
+    publishProjectChange(tx, scope.projectId, { kind: 'thread', id: was.id, status: thread.status })
     return thread
   })
 }

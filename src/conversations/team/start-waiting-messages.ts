@@ -6,7 +6,7 @@ import { joinMessages, MAX_JOINED_CHARACTERS } from '../../customers/threads/deb
 import { lockThread, updateThreadAnswered } from '../../customers/threads/thread-state-rows.ts'
 import { type Ctx, inTx, type Tx } from '../../platform/ctx/ctx.ts'
 import type { ProjectScope } from '../../platform/ctx/scope.ts'
-import { notifyProjectChange } from '../../work/events/project-changes.ts'
+import { publishProjectChange } from '../../work/events/project-changes.ts'
 import { listMessageFiles } from '../../work/files/rows.ts'
 import type { QueuedTask, TaskRow, ThreadRow } from '../../platform/store/tables.ts'
 import { queueTask } from '../../work/tasks/create-task.ts'
@@ -46,7 +46,7 @@ export async function startWaitingMessages(
     }
     await queueTask(tx, task, scope.actor, { mayStart: !other, files })
     await updateThreadAnswered(tx.db, { id })
-    notifyProjectChange(tx, scope.projectId, { kind: 'thread', id, status: thread.status })
+    publishProjectChange(tx, scope.projectId, { kind: 'thread', id, status: thread.status })
     return { task, files }
   })
 }

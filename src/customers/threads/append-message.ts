@@ -3,7 +3,7 @@ import type { JsonObject } from '../../platform/base/json.ts'
 import type { Tx } from '../../platform/ctx/ctx.ts'
 import type { Actor } from '../../platform/ctx/scope.ts'
 import { isoNow } from '../../platform/ctx/world.ts'
-import { notifyProjectChange } from '../../work/events/project-changes.ts'
+import { publishProjectChange } from '../../work/events/project-changes.ts'
 import { appendTaskFiles, insertMessageFiles } from '../../work/files/rows.ts'
 import type { ChannelRow, MessageRow, QueuedTask } from '../../platform/store/tables.ts'
 import { queueTask } from '../../work/tasks/create-task.ts'
@@ -67,7 +67,7 @@ export async function insertInboundMessage(
   const message = toInboundMessage(tx, position, received, state)
   await insertMessage(tx.db, message)
   await insertMessageFiles(tx.db, message.id, received.fileIds ?? [])
-  notifyProjectChange(tx, position.project_id, { kind: 'thread', id: position.id, status: position.status })
+  publishProjectChange(tx, position.project_id, { kind: 'thread', id: position.id, status: position.status })
   return message
 }
 

@@ -2,7 +2,7 @@ import type { ActionResult } from '../../connections/actions/send-action.ts'
 import type { Tx } from '../../platform/ctx/ctx.ts'
 import type { Actor } from '../../platform/ctx/scope.ts'
 import { isoNow } from '../../platform/ctx/world.ts'
-import { notifyProjectChange } from '../../work/events/project-changes.ts'
+import { publishProjectChange } from '../../work/events/project-changes.ts'
 import { insertMessageFiles } from '../../work/files/rows.ts'
 import type { MessageRow } from '../../platform/store/tables.ts'
 import { newMessage } from './append-message.ts'
@@ -42,7 +42,7 @@ export async function insertSendingReply(tx: Tx, position: MessagePosition, repl
   })
   await insertMessage(tx.db, message)
   await insertMessageFiles(tx.db, id, fileIds)
-  notifyProjectChange(tx, position.project_id, { kind: 'thread', id: position.id, status: position.status })
+  publishProjectChange(tx, position.project_id, { kind: 'thread', id: position.id, status: position.status })
   return message
 }
 
@@ -69,5 +69,5 @@ export async function recordReplyDelivery(
   if (outcome === 'ok' && message.author_id !== null) await updateMessagesHandled(tx.db, message)
   if (outcome === 'ok') await updateThreadAnswered(tx.db, { id: thread.id })
   else await updateThreadUnanswered(tx.db, mark)
-  notifyProjectChange(tx, thread.project_id, { kind: 'thread', id: thread.id, status: thread.status })
+  publishProjectChange(tx, thread.project_id, { kind: 'thread', id: thread.id, status: thread.status })
 }

@@ -3,7 +3,7 @@ import { type ClientWithHandles, findClient } from '../clients/rows.ts'
 import { listFileReferences } from '../../platform/contract/file-reference.ts'
 import type { Tx } from '../../platform/ctx/ctx.ts'
 import { isoNow } from '../../platform/ctx/world.ts'
-import { notifyProjectChange } from '../../work/events/project-changes.ts'
+import { publishProjectChange } from '../../work/events/project-changes.ts'
 import { insertMessageFiles } from '../../work/files/rows.ts'
 import type { Db } from '../../platform/store/store.ts'
 import type { MessageRow, TaskRow } from '../../platform/store/tables.ts'
@@ -46,7 +46,7 @@ export async function appendAnswer(
     tx.db,
     newMessage(tx, position, { direction: 'inbound', ...from, body, subject: null, task_id: task.id }),
   )
-  notifyProjectChange(tx, position.project_id, { kind: 'thread', id: position.id, status: position.status })
+  publishProjectChange(tx, position.project_id, { kind: 'thread', id: position.id, status: position.status })
 }
 
 type ThreadedTask = Pick<TaskRow, 'id' | 'thread_id'>

@@ -36,7 +36,7 @@ export async function changePassword(ctx: Ctx, scope: Scope, input: PasswordChan
       throw conflict('the password was changed at the same time: sign in again')
     await clearLoginFailures(tx, attempt, counted)
     for (const hash of await deleteOtherSessions(tx.db, member.id, tokenHash(input.session)))
-      tx.notify({ topic: 'session-ended', id: hash })
+      tx.publishAfterCommit({ topic: 'session-ended', id: hash })
     await appendAuditEntry(tx, scope.orgId, scope.actor, 'member.password_changed', member.id)
   })
 }

@@ -30,7 +30,7 @@ export async function removeMember(ctx: Ctx, scope: Scope, id: string): Promise<
     const member = await findMemberLocked(tx, scope, id)
     await refuseRemovingLastOwner(tx, member)
     await deleteMember(tx.db, id)
-    tx.notify({ topic: 'member-removed', id })
+    tx.publishAfterCommit({ topic: 'member-removed', id })
     await appendAuditEntry(tx, scope.orgId, scope.actor, 'member.deleted', id, { role: member.role })
   })
 }

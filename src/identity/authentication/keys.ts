@@ -47,7 +47,7 @@ export async function addApiKey(
 export async function revokeApiKey(ctx: Ctx, scope: ProjectScope, key: ApiKey): Promise<void> {
   await inTx(ctx, async (tx) => {
     if (!(await deleteApiKey(tx.db, key.id))) throw notFound('key')
-    tx.notify({ topic: 'key-revoked', id: key.id })
+    tx.publishAfterCommit({ topic: 'key-revoked', id: key.id })
     await appendAuditEntry(tx, scope.projectId, scope.actor, 'key.deleted', key.id, { name: key.name })
   })
 }

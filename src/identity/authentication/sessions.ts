@@ -42,7 +42,7 @@ export async function signOutSession(ctx: Ctx, token: string): Promise<void> {
     const credential = await findCredential(tx, session)
     if (credential?.kind !== 'session' || !(await deleteSession(tx.db, credential.hash))) throw unauthorized()
     const { member, hash } = credential
-    tx.notify({ topic: 'session-ended', id: hash })
+    tx.publishAfterCommit({ topic: 'session-ended', id: hash })
     await appendAuditEntry(tx, member.org_id, { kind: 'member', id: member.id }, 'member.signed_out', member.id)
   })
 }

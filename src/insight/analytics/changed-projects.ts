@@ -11,7 +11,7 @@ export class ChangedProjects {
 
   constructor(ctx: Ctx) {
     this.#ctx = ctx
-    ctx.notifications.subscribe({ topic: 'status-changed' }, ({ projectId }) =>
+    ctx.changeHints.subscribe({ topic: 'status-changed' }, ({ projectId }) =>
       this.#changedAt.set(projectId, ctx.world.clock.now()),
     )
   }

@@ -21,7 +21,7 @@ export function openMetricsCollector(
   ctx: Ctx,
   observed: MetricsSources,
 ): { text: () => Promise<string>; close: () => void } {
-  const { counters, stop } = startStatusCounters(ctx.notifications)
+  const { counters, stop } = startStatusCounters(ctx.changeHints)
   const loop = startEventLoopMonitor()
   let cached: { at: number; text: Promise<string> } | null = null
   const collect = async () =>

@@ -1,4 +1,4 @@
-import type { Notifications } from '../../platform/ctx/notifications.ts'
+import type { ChangeHints } from '../../platform/ctx/change-hints.ts'
 
 /** How often this replica gave a task or an approval each status. */
 export interface StatusCounters {
@@ -7,9 +7,9 @@ export interface StatusCounters {
 }
 
 /** Counts until `stop` is called. */
-export function startStatusCounters(notifications: Notifications): { counters: StatusCounters; stop: () => void } {
+export function startStatusCounters(changeHints: ChangeHints): { counters: StatusCounters; stop: () => void } {
   const counters: StatusCounters = { task: new Map(), approval: new Map() }
-  const stop = notifications.subscribe({ topic: 'status-changed' }, ({ change: { kind, status } }) => {
+  const stop = changeHints.subscribe({ topic: 'status-changed' }, ({ change: { kind, status } }) => {
     if (kind !== 'task' && kind !== 'approval') return
     counters[kind].set(status, (counters[kind].get(status) ?? 0) + 1)
   })

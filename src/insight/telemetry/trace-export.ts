@@ -39,7 +39,7 @@ export function createTraceExport(ctx: Ctx, otlp: OtlpConfig, version: string): 
   let unsubscribe: (() => void) | undefined
   return {
     start() {
-      unsubscribe = ctx.notifications.subscribe({ topic: 'status-changed' }, ({ change }) =>
+      unsubscribe = ctx.changeHints.subscribe({ topic: 'status-changed' }, ({ change }) =>
         queueEndedTask(ctx, waiting, change),
       )
       loop.start()

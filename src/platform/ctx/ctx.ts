@@ -8,10 +8,10 @@ import type { ByteBudget } from './byte-budget.ts'
 import type { Counts } from './counts.ts'
 import type { LiveRuns } from './live-runs.ts'
 import type { LogFollowers } from './log-followers.ts'
-import type { Notifications } from './notifications.ts'
+import type { ChangeHints } from './change-hints.ts'
 import type { StartProgram } from './program-starter.ts'
 import type { Actor } from './scope.ts'
-import { encodeNotification, type SharedNotification } from './topics.ts'
+import { encodeHint, type SharedHint } from './topics.ts'
 import type { Vault } from './vault.ts'
 import type { ParserThreads } from './worker-thread.ts'
 import type { World } from './world.ts'
@@ -23,7 +23,7 @@ export interface Ctx {
   /** Reads committed rows; inside a transaction, also the transaction's own changes. */
   db: Db
   world: World
-  notifications: Notifications
+  changeHints: ChangeHints
   /** The open streams of task logs on this replica. */
   logFollowers: LogFollowers
   /** The runs of this replica, each with a handle that ends it. */
@@ -50,10 +50,10 @@ export interface Ctx {
   replica: string
 }
 
-/** A context inside a transaction: `db` is the transaction, and notifications wait for the commit. */
+/** A context inside a transaction: `db` is the transaction, and change hints wait for the commit. */
 export interface Tx extends Ctx {
   groupCommit: GroupCommitState
-  notify(notification: SharedNotification): void
+  publishAfterCommit(hint: SharedHint): void
   afterCommit(call: () => void): void
   /** Called when nothing was committed. With a `StoreUnavailable` it is unknown whether the commit happened. */
   afterFailure(call: (error: unknown) => void): void
@@ -100,7 +100,7 @@ export interface ClientMessage {
 export const neverStart: StartOnCreate = () => null
 
 /**
- * Runs the work in one transaction and sends its notifications after the commit. The work may await only the database.
+ * Runs the work in one transaction and publishes its change hints after the commit. The work may await only the database.
  * Transactions with the same group may share a commit (see `Store.transact`).
  */
 export function inTx<T>(ctx: Ctx, work: (tx: Tx) => Promise<T>, group?: string): Promise<T> {
@@ -135,7 +135,7 @@ async function commit<T>(
   transact: (attempt: TransactionWork<T>) => Promise<T>,
 ): Promise<T> {
   if ('afterCommit' in ctx) throw new Error('a transaction cannot be opened inside a transaction')
-  let notifications: SharedNotification[] = []
+  let hints: SharedHint[] = []
   let calls: (() => void)[] = []
   let failures: ((error: unknown) => void)[] = []
   const fail = (error: unknown) => {
@@ -144,7 +144,7 @@ async function commit<T>(
   const attempt = (db: Db, groupCommit: GroupCommitState) => {
     // The store may run the work again; only the attempt that commits has effects.
     fail(null)
-    notifications = []
+    hints = []
     calls = []
     failures = []
     return work({
@@ -153,7 +153,7 @@ async function commit<T>(
       store: ctx.store,
       db,
       world: ctx.world,
-      notifications: ctx.notifications,
+      changeHints: ctx.changeHints,
       logFollowers: ctx.logFollowers,
       liveRuns: ctx.liveRuns,
       taskStarter: ctx.taskStarter,
@@ -167,7 +167,7 @@ async function commit<T>(
       counts: ctx.counts,
       replica: ctx.replica,
       groupCommit,
-      notify: (notification) => notifications.push(notification),
+      publishAfterCommit: (hint) => hints.push(hint),
       afterCommit: (call) => calls.push(call),
       afterFailure: (call) => failures.push(call),
     })
@@ -178,7 +178,7 @@ async function commit<T>(
   })
   ctx.counts.commits++
   for (const call of calls) call()
-  for (const notification of notifications) ctx.notifications.publish(notification)
-  if (notifications.length > 0) ctx.store.notify(notifications.map(encodeNotification))
+  for (const hint of hints) ctx.changeHints.publish(hint)
+  if (hints.length > 0) ctx.store.publish(hints.map(encodeHint))
   return result
 }

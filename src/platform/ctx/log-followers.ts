@@ -54,7 +54,7 @@ export class LogFollowers {
     return this.#logs.has(taskId)
   }
 
-  /** The followed logs, for the poll that finds events whose notification was lost. */
+  /** The followed logs, for the poll that finds events whose hint was lost. */
   followedTaskIds(): string[] {
     return [...this.#logs.keys()]
   }

@@ -4,7 +4,7 @@ import { createCounts } from './counts.ts'
 import { type Ctx, neverStart } from './ctx.ts'
 import { LiveRuns } from './live-runs.ts'
 import { LogFollowers } from './log-followers.ts'
-import { Notifications } from './notifications.ts'
+import { ChangeHints } from './change-hints.ts'
 import { refuseToStart } from './program-starter.ts'
 import { programsFolder } from '../config/programs-folder.ts'
 import { WorkerThread } from './worker-thread.ts'
@@ -15,7 +15,7 @@ const MAX_HOOK_BYTES = 256 * 1024 * 1024
 /** The parts of a context that live in memory, in their initial state. */
 export function createMemoryState(): Pick<
   Ctx,
-  | 'notifications'
+  | 'changeHints'
   | 'logFollowers'
   | 'liveRuns'
   | 'taskStarter'
@@ -28,7 +28,7 @@ export function createMemoryState(): Pick<
 > {
   const parser = join(programsFolder(), 'parser-thread.cjs')
   return {
-    notifications: new Notifications(),
+    changeHints: new ChangeHints(),
     logFollowers: new LogFollowers(),
     liveRuns: new LiveRuns(),
     taskStarter: { tryStart: neverStart },

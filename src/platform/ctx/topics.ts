@@ -45,13 +45,13 @@ type LocalTopic =
 type WithChange = { topic: 'project-changed' | 'status-changed' }
 
 /** A topic together with what changed, where the topic carries that. */
-export type Notification =
+export type ChangeHint =
   | Exclude<Topic, WithChange>
   | { topic: 'project-changed'; id: string; change: ProjectChange }
   | { topic: 'status-changed'; projectId: string; change: ProjectChange }
 
-/** A notification that the other replicas get as well. */
-export type SharedNotification = Exclude<Notification, LocalTopic>
+/** A hint that the other replicas get as well. */
+export type SharedHint = Exclude<ChangeHint, LocalTopic>
 
 /** The key by which subscribers of a topic are found. */
 export function topicKey(topic: Topic): string {
@@ -59,15 +59,15 @@ export function topicKey(topic: Topic): string {
 }
 
 /** The text that LISTEN/NOTIFY carries. Ids and statuses contain neither colons nor blanks. */
-export function encodeNotification(notification: SharedNotification): string {
-  const key = topicKey(notification)
-  if (notification.topic !== 'project-changed') return key
-  const { kind, id, status } = notification.change
+export function encodeHint(hint: SharedHint): string {
+  const key = topicKey(hint)
+  if (hint.topic !== 'project-changed') return key
+  const { kind, id, status } = hint.change
   return `${key}:${kind}:${id}:${status}`
 }
 
 /** Null for a text that another version of the service may have sent. */
-export function decodeNotification(text: string): SharedNotification | null {
+export function decodeHint(text: string): SharedHint | null {
   const [name, id, changeKind, changeId, status] = text.split(':')
   if (name === 'task-queued') return { topic: name }
   if (!id) return null

@@ -27,19 +27,19 @@ class WakeUp {
 interface WaitOptions<T> {
   topic: Topic
   signal: AbortSignal
-  /** With PostgreSQL, checks at least this often, because a notification of another replica can get lost. */
+  /** With PostgreSQL, checks at least this often, because a hint of another replica can get lost. */
   pollMs: number
   /** Null: there is no result yet. */
   check: () => Promise<T | null>
 }
 
 /**
- * Checks now, and again after each notification, until there is a result; null if the signal is aborted first. Subscribes
+ * Checks now, and again after each hint, until there is a result; null if the signal is aborted first. Subscribes
  * before the first check, so that no change is missed. An unavailable store counts as no result yet.
  */
 export async function waitFor<T>(ctx: Ctx, { topic, signal, pollMs, check }: WaitOptions<T>): Promise<T | null> {
   const wakeUp = new WakeUp()
-  const unsubscribe = ctx.notifications.subscribe(topic, wakeUp.wake)
+  const unsubscribe = ctx.changeHints.subscribe(topic, wakeUp.wake)
   signal.addEventListener('abort', wakeUp.wake)
   try {
     for (;;) {

@@ -10,7 +10,7 @@ export interface AccessRight {
 
 /**
  * Calls `end` when the right is revoked on any replica, until the returned function is called. An end without a
- * notification, such as an expired session, is found by the periodic re-check.
+ * change hint, such as an expired session, is found by the periodic re-check.
  */
 export function onRevoked(ctx: Ctx, { topics, isValid }: AccessRight, end: () => void): () => void {
   const recheck = () => {
@@ -21,8 +21,8 @@ export function onRevoked(ctx: Ctx, { topics, isValid }: AccessRight, end: () =>
     )
   }
   const subscriptions = [
-    ctx.notifications.subscribe({ topic: 'recheck-streams' }, recheck),
-    ...topics.map((topic) => ctx.notifications.subscribe(topic, end)),
+    ctx.changeHints.subscribe({ topic: 'recheck-streams' }, recheck),
+    ...topics.map((topic) => ctx.changeHints.subscribe(topic, end)),
   ]
   return () => {
     for (const unsubscribe of subscriptions) unsubscribe()

@@ -58,8 +58,8 @@ export interface Store {
   readonly releaseSpace: (() => Promise<boolean>) | null
   /** Rejects while the store cannot be reached or written. */
   ping(): Promise<void>
-  /** Sends topics to the other replicas. A lost notification costs them one poll interval. */
-  notify(topics: string[]): void
+  /** Sends topics to the other replicas. A lost one costs them one poll interval. */
+  publish(topics: string[]): void
   /** Receives the topics that other replicas sent. */
   subscribe(listener: (topic: string) => void): void
   close(): Promise<void>

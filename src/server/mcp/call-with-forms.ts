@@ -43,7 +43,7 @@ async function waitForAnswer(
 ): Promise<boolean> {
   const { ctx } = caller
   const answered = new AbortController()
-  const unsubscribe = ctx.notifications.subscribe({ topic: 'form-answered', id }, () => answered.abort())
+  const unsubscribe = ctx.changeHints.subscribe({ topic: 'form-answered', id }, () => answered.abort())
   show()
   const check = async () => {
     const row = await findApproval(ctx.db, [approval.project_id], approval.id)
@@ -71,6 +71,6 @@ export async function receiveFormAnswer(
   try {
     await applyFormAnswer(caller, id, answer)
   } finally {
-    await inTx(caller.ctx, async (tx) => tx.notify({ topic: 'form-answered', id }))
+    await inTx(caller.ctx, async (tx) => tx.publishAfterCommit({ topic: 'form-answered', id }))
   }
 }

@@ -33,7 +33,7 @@ export async function waitForTask(caller: ToolCaller, task: TaskRow, { wait_s, w
   const waitUntil = caller.startedAt + wait_s * 1000
   const found = await withinTime(caller, waitUntil, (signal) => {
     const check = () => findEndOfWait(caller, task.id, wait_for, waitUntil)
-    // Every status change of a task notifies the subscribers of its project.
+    // Every status change of a task publishes a change of its project.
     return waitFor(ctx, { topic: { topic: 'project-changed', id: task.project_id }, signal, pollMs: POLL_MS, check })
   })
   // A client that does not wait wants to read the task, not to answer a form.

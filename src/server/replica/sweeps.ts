@@ -123,7 +123,7 @@ function createSharedSweeps(ctx: Ctx, sweep: CreateSweep): Loop[] {
   return [
     sweep('schedules', SCHEDULE_CHECK_MS, () => fireDueSchedules(ctx)),
     sweep('clock skew', CLOCK_SKEW_CHECK_MS, () => undoClockSkew(ctx)),
-    sweep('open streams', STREAM_RECHECK_MS, async () => ctx.notifications.publish({ topic: 'recheck-streams' })),
+    sweep('open streams', STREAM_RECHECK_MS, async () => ctx.changeHints.publish({ topic: 'recheck-streams' })),
     sweep('audit index', AUDIT_INDEX_MS, () => indexAuditEntries(ctx)),
     sweep('reports', REPORT_MS, () => rollUpReports(ctx)),
     createWebhookDeliveryLoop(ctx),

@@ -4,7 +4,7 @@ import { badRequest, conflict, notFound } from '../../platform/base/problem.ts'
 import { type Ctx, inTx, type Tx } from '../../platform/ctx/ctx.ts'
 import type { Actor, ProjectScope } from '../../platform/ctx/scope.ts'
 import { isoNow } from '../../platform/ctx/world.ts'
-import { notifyProjectChange } from '../events/project-changes.ts'
+import { publishProjectChange } from '../events/project-changes.ts'
 import { jsonObject } from '../../platform/http/validate.ts'
 import type { CaseRow } from '../../platform/store/tables.ts'
 import { checkCaseStage, requireAssignee, requireThreadClient } from './open-case.ts'
@@ -87,7 +87,7 @@ async function writeCaseChange(
     const entry = { case_id: before.id, from_stage: before.stage, to_stage: stage, at: now, ...by, note }
     await insertCaseHistory(tx.db, entry)
   }
-  notifyProjectChange(tx, before.project_id, { kind: 'case', id: before.id, status })
+  publishProjectChange(tx, before.project_id, { kind: 'case', id: before.id, status })
   const action = status === before.status ? 'case.updated' : `case.${statusChange(before.status, status)}`
   const changed = { from: before.stage, to: stage, status, ...links }
   await appendAuditEntry(tx, before.project_id, actor, action, before.id, changed)

@@ -6,7 +6,7 @@ import type { Wedge } from '../../platform/contract/wedge/wedge-manifest.ts'
 import { type Ctx, inTx } from '../../platform/ctx/ctx.ts'
 import type { ProjectScope } from '../../platform/ctx/scope.ts'
 import { isoNow } from '../../platform/ctx/world.ts'
-import { notifyProjectChange } from '../events/project-changes.ts'
+import { publishProjectChange } from '../events/project-changes.ts'
 import { jsonObject } from '../../platform/http/validate.ts'
 import type { CaseRow } from '../../platform/store/tables.ts'
 import { requireClientExists } from '../tasks/require-client.ts'
@@ -54,7 +54,7 @@ export async function openCase(ctx: Ctx, scope: ProjectScope, input: z.infer<typ
     await insertCase(tx.db, row)
     const by = { by_kind: scope.actor.kind, by_id: scope.actor.id }
     await insertCaseHistory(tx.db, { case_id: row.id, from_stage: null, to_stage: stage, at: now, ...by, note: null })
-    notifyProjectChange(tx, row.project_id, { kind: 'case', id: row.id, status: row.status })
+    publishProjectChange(tx, row.project_id, { kind: 'case', id: row.id, status: row.status })
     await appendAuditEntry(tx, row.project_id, scope.actor, 'case.opened', row.id, { wedge: row.wedge, stage })
   })
   return row

@@ -69,7 +69,7 @@ export async function writeEvents(tx: Tx, taskId: string, last: number, events: 
     data: JSON.stringify(data),
   }))
   await insertEvents(tx.db, rows)
-  tx.notify({ topic: 'log-appended', id: taskId })
+  tx.publishAfterCommit({ topic: 'log-appended', id: taskId })
   tx.afterCommit(() => {
     tx.counts.events += rows.length
     if (tx.logFollowers.isFollowed(taskId)) tx.logFollowers.publish(taskId, toChunks(rows))

@@ -65,7 +65,7 @@ export function catchUpFollowers(ctx: Ctx, taskId: string): Promise<void> {
 }
 
 /**
- * Finds events whose notification from another replica was lost. One query covers all followed logs, so that idle
+ * Finds events whose hint from another replica was lost. One query covers all followed logs, so that idle
  * streams cost nothing.
  */
 export async function catchUpAllFollowers(ctx: Ctx): Promise<void> {

@@ -13,15 +13,15 @@ export const ProjectChangeView = z
   })
   .meta({ id: 'ProjectChange', description: 'A hint that a task, approval, case or thread changed its status.' })
 
-/** Notifies, after the commit, the subscribers of the project on all replicas and the counters of this one. */
-export function notifyProjectChange(tx: Tx, projectId: string, change: ProjectChange): void {
-  notifySameStatus(tx, projectId, change)
-  tx.afterCommit(() => tx.notifications.publish({ topic: 'status-changed', projectId, change }))
+/** Tells, after the commit, the subscribers of the project on all replicas and the counters of this one. */
+export function publishProjectChange(tx: Tx, projectId: string, change: ProjectChange): void {
+  publishSameStatus(tx, projectId, change)
+  tx.afterCommit(() => tx.changeHints.publish({ topic: 'status-changed', projectId, change }))
 }
 
-/** Notifies only the subscribers: the row changed, but its status, which is counted, did not. */
-export function notifySameStatus(tx: Tx, projectId: string, change: ProjectChange): void {
-  tx.notify({ topic: 'project-changed', id: projectId, change })
+/** Tells only the subscribers: the row changed, but its status, which is counted, did not. */
+export function publishSameStatus(tx: Tx, projectId: string, change: ProjectChange): void {
+  tx.publishAfterCommit({ topic: 'project-changed', id: projectId, change })
 }
 
 /** A client with more waiting changes is disconnected: after reconnecting it reloads its page, which costs less. */
@@ -41,7 +41,7 @@ export async function followProjectChanges(ctx: Ctx, projectIds: readonly string
     )
     waiting.clear()
   }
-  const onNotification = ({ change }: { change: ProjectChange }) => {
+  const onHint = ({ change }: { change: ProjectChange }) => {
     waiting.set(`${change.kind}:${change.id}`, change)
     // Sends all changes of one commit together.
     if (waiting.size === 1) setImmediate(sendWaiting)
@@ -51,9 +51,7 @@ export async function followProjectChanges(ctx: Ctx, projectIds: readonly string
       client.onDisconnect()
     }
   }
-  const unsubscribes = projectIds.map((id) =>
-    ctx.notifications.subscribe({ topic: 'project-changed', id }, onNotification),
-  )
+  const unsubscribes = projectIds.map((id) => ctx.changeHints.subscribe({ topic: 'project-changed', id }, onHint))
   client.onDrain = sendWaiting
   client.write('event: ready\ndata: {}\n\n')
   await new Promise<void>((resolve) => {

@@ -9,7 +9,7 @@ import type { TaskType } from '../../platform/contract/wedge/wedge-manifest.ts'
 import { type Ctx, inTx, type Tx } from '../../platform/ctx/ctx.ts'
 import type { Actor, ProjectScope } from '../../platform/ctx/scope.ts'
 import { isoNow } from '../../platform/ctx/world.ts'
-import { notifyProjectChange } from '../events/project-changes.ts'
+import { publishProjectChange } from '../events/project-changes.ts'
 import { insertTaskFiles } from '../files/rows.ts'
 import { fileIds, requireUsableFiles } from '../files/usable-files.ts'
 import { jsonObject, jsonValue } from '../../platform/http/validate.ts'
@@ -168,7 +168,7 @@ export function requireValidInput({ input_schema }: TaskType, input: Json): void
 
 /**
  * Inserts a planned task, with its files and its audit entry. If this replica can start the task at once, the task starts in the same
- * transaction; otherwise the commit notifies the runners of all replicas. A thread has one run at a time, so a task with a
+ * transaction; otherwise the commit wakes the runners of all replicas. A thread has one run at a time, so a task with a
  * thread may start at once only if the caller has locked the thread and knows that it has no other task.
  */
 export async function queueTask(
@@ -185,9 +185,9 @@ export async function queueTask(
   await insertTask(tx.db, started?.task ?? plan)
   await insertTaskFiles(tx.db, plan.id, files)
   // Followers see `queued` first, as in the response, and then `running`.
-  notifyProjectChange(tx, plan.project_id, { kind: 'task', id: plan.id, status: plan.status })
+  publishProjectChange(tx, plan.project_id, { kind: 'task', id: plan.id, status: plan.status })
   if (started) await started.appendFirstEvent()
-  else tx.notify({ topic: 'task-queued' })
+  else tx.publishAfterCommit({ topic: 'task-queued' })
   await appendAuditEntry(tx, plan.project_id, actor, 'task.created', plan.id, {
     wedge: plan.wedge,
     task_type: plan.task_type,

@@ -21,7 +21,7 @@ writeFiles(agentDir, CALLER_AGENT)
 afterAll(() => rmSync(agentDir, { recursive: true, force: true }))
 const CALLER_ENV = { SVC_AGENT_COMMAND: 'node agent.mjs', SVC_AGENT_DIR: agentDir }
 
-/** After this time a run looks for a decision without a notification. */
+/** After this time a run looks for a decision without a change hint. */
 const POLL_MS = 700
 
 eachStore((store) => {
@@ -68,7 +68,7 @@ eachStore((store) => {
       const id = await requestedApprovalId(app, task.id)
       // Wait until the run has looked and found no decision; on PostgreSQL this takes a moment.
       if (store === 'postgres') await expect.poll(() => app.clock.hasTimerIn(POLL_MS)).toBe(true)
-      // A decision by another replica whose notification was lost.
+      // A decision by another replica whose change hint was lost.
       await app.ctx.store.transact((db) =>
         db.updateTable('approvals').set({ status: 'approved' }).where('id', '=', id).execute(),
       )

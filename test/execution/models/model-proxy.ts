@@ -12,7 +12,7 @@ import { LazyAbort } from '../../../src/platform/base/lazy-abort.ts'
 import type { PipeResponsePart, ModelProvider } from '../../../src/platform/contract/agent-protocol.ts'
 import type { Wedge } from '../../../src/platform/contract/wedge/wedge-manifest.ts'
 import { loadConfig } from '../../../src/platform/config/config.ts'
-import { Notifications } from '../../../src/platform/ctx/notifications.ts'
+import { ChangeHints } from '../../../src/platform/ctx/change-hints.ts'
 import { createCounts } from '../../../src/platform/ctx/counts.ts'
 import type { Ctx } from '../../../src/platform/ctx/ctx.ts'
 import { createRandomPool } from '../../../src/platform/ctx/system-world.ts'
@@ -90,7 +90,7 @@ export async function openModelProxy(env: Record<string, string>, more: Partial<
       log: pino({ level: 'debug' }, sink),
       env: (name: string) => env[name],
     },
-    notifications: new Notifications(),
+    changeHints: new ChangeHints(),
     logFollowers: new LogFollowers(),
     counts: createCounts(),
   } as unknown as Ctx

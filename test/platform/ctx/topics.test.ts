@@ -1,13 +1,8 @@
 import { expect, test } from 'vitest'
-import { Notifications } from '../../../src/platform/ctx/notifications.ts'
-import {
-  decodeNotification,
-  encodeNotification,
-  type Notification,
-  type SharedNotification,
-} from '../../../src/platform/ctx/topics.ts'
+import { ChangeHints } from '../../../src/platform/ctx/change-hints.ts'
+import { decodeHint, encodeHint, type ChangeHint, type SharedHint } from '../../../src/platform/ctx/topics.ts'
 
-const SHARED: SharedNotification[] = [
+const SHARED: SharedHint[] = [
   { topic: 'task-queued' },
   { topic: 'log-appended', id: 'task_1' },
   { topic: 'task-ended', id: 'task_1' },
@@ -19,26 +14,26 @@ const SHARED: SharedNotification[] = [
   { topic: 'project-changed', id: 'prj_1', change: { kind: 'task', id: 'task_1', status: 'running' } },
 ]
 
-test.each(SHARED)('the notification $topic is the same after LISTEN/NOTIFY', (notification) => {
-  const text = encodeNotification(notification)
+test.each(SHARED)('the hint $topic is the same after LISTEN/NOTIFY', (hint) => {
+  const text = encodeHint(hint)
   expect(text).not.toMatch(/\s/)
-  expect(decodeNotification(text)).toEqual(notification)
+  expect(decodeHint(text)).toEqual(hint)
 })
 
 test.each(['', 'unknown:1', 'task-ended', 'task-ended:', 'project-changed:prj_1', 'project-changed:prj_1:x:y:z'])(
-  'the text %j is not a notification',
+  'the text %j is not a hint',
   (text) => {
-    expect(decodeNotification(text)).toBeNull()
+    expect(decodeHint(text)).toBeNull()
   },
 )
 
-test('a subscriber gets the notifications of its topic and id until it unsubscribes', () => {
-  const notifications = new Notifications()
-  const received: Notification[] = []
-  const unsubscribe = notifications.subscribe({ topic: 'task-ended', id: 'task_1' }, (one) => received.push(one))
-  const other: Notification = { topic: 'task-ended', id: 'task_2' }
-  for (const one of [...SHARED, other]) notifications.publish(one)
+test('a subscriber gets the hints of its topic and id until it unsubscribes', () => {
+  const hints = new ChangeHints()
+  const received: ChangeHint[] = []
+  const unsubscribe = hints.subscribe({ topic: 'task-ended', id: 'task_1' }, (one) => received.push(one))
+  const other: ChangeHint = { topic: 'task-ended', id: 'task_2' }
+  for (const one of [...SHARED, other]) hints.publish(one)
   unsubscribe()
-  notifications.publish({ topic: 'task-ended', id: 'task_1' })
+  hints.publish({ topic: 'task-ended', id: 'task_1' })
   expect(received).toEqual([{ topic: 'task-ended', id: 'task_1' }])
 })

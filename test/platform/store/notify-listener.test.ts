@@ -45,7 +45,7 @@ async function recordChannel(url: string) {
     topics.push(...sentTopics)
     for (const resolve of waiting.splice(0)) resolve()
   })
-  await client.query('listen svc_notifications')
+  await client.query('listen svc_change_hints')
   return { origins, topics, nextMessage: () => new Promise<void>((resolve) => waiting.push(resolve)) }
 }
 
@@ -54,7 +54,7 @@ test('a replica without others sends no topics, and replicas on one database sen
   const channel = await recordChannel(url)
   const single = await createReplica(url, 0)
   await channel.nextMessage()
-  single.listener.notify(['not-sent'])
+  single.listener.publish(['not-sent'])
   await channel.nextMessage()
   expect(channel).toMatchObject({ topics: [], origins: { size: 1 } })
 
@@ -62,7 +62,7 @@ test('a replica without others sends no topics, and replicas on one database sen
   const two = await createReplica(url, 60_000)
   while (channel.origins.size < 3) await channel.nextMessage()
   const received = two.receives('task:1')
-  one.listener.notify(['task:1'])
+  one.listener.publish(['task:1'])
   await received
   expect(one.received).not.toContain('task:1')
 })

@@ -18,7 +18,7 @@ describe('PgBouncer in session mode', () => {
     expect(await second.finished((await second.createTask()).id)).toMatchObject({ status: 'succeeded' })
   })
 
-  test('notifications arrive, and sessions have their settings', async () => {
+  test('change hints arrive, and sessions have their settings', async () => {
     // Other databases of the pooler may use another mode.
     const ownMode = 'pool_mode=session pool_size=50'
     const url = await startPgbouncer(await createMigratedDatabase(), { pool_mode: 'transaction' }, ownMode)
@@ -27,7 +27,7 @@ describe('PgBouncer in session mode', () => {
     second.subscribe((topic) => received.push(topic))
     await expect
       .poll(() => {
-        first.notify(['tasks'])
+        first.publish(['tasks'])
         return received
       })
       .toContain('tasks')

@@ -202,7 +202,7 @@ eachStore((store) => {
       const { id } = await app.createTask({ input: ['hang'] })
       const client = mcpClient(app, { key: mine.tokens.access_token })
       const wait = { name: 'get_task', arguments: { task_id: id, wait_s: 50 } }
-      const subscribed = vi.spyOn(app.ctx.notifications, 'subscribe')
+      const subscribed = vi.spyOn(app.ctx.changeHints, 'subscribe')
       const waiting = client.post({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: wait })
       const isWaiting = () => subscribed.mock.calls.some(([{ topic }]) => topic === 'project-changed')
       await expect.poll(isWaiting).toBe(true)

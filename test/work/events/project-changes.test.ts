@@ -11,7 +11,7 @@ test('a client that stops reading project changes is disconnected with an error,
   // Fills the socket buffers before the changes.
   const filling = 'x'.repeat(32 * 1024 * 1024)
   const change = (n: number) =>
-    app.ctx.notifications.publish({
+    app.ctx.changeHints.publish({
       topic: 'project-changed',
       id: 'prj_1',
       change: { kind: 'task', id: `task_${n}`, status: 'succeeded' },

@@ -40,13 +40,13 @@ test('clients on another replica get every event once and in order', async () =>
   expect(eventIds(whole)).toEqual(numbersUpTo(eventIds(whole).length))
 })
 
-test('an event whose notification was lost is found by polling the followed logs', async () => {
+test('an event whose change hint was lost is found by polling the followed logs', async () => {
   const app = await testApp({ store: 'postgres', env: { ...SCRIPTED_AGENT, ...NO_RATE_LIMIT } })
   const other = await servingReplica(app)
   const id = await startScriptedTask(app)
   const reader = await openStream(`${other.url}/v1/tasks/${id}/events`)
   await reader.until(({ tail }) => tail.includes('task.created'))
-  // As written by a replica that crashed before it sent the notification.
+  // As written by a replica that crashed before it published the hint.
   await app.ctx.store.transact(async (db) => {
     await db.updateTable('tasks').set({ last_event_id: 2 }).where('id', '=', id).execute()
     const event = { task_id: id, seq: 2, type: 'progress', ts: '2026-03-02T09:00:00.000Z', data: '{"text":"missed"}' }
@@ -86,7 +86,7 @@ test('many notifications read the log once for all followers', async () => {
   await cancelTask(app, id)
 })
 
-test('one notification reads all pages of new events', async () => {
+test('one change hint reads all pages of new events', async () => {
   const app = await testApp({ store: 'sqlite', env: SCRIPTED_AGENT })
   const id = await startScriptedTask(app)
   const received: [number, number][] = []

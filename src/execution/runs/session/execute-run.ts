@@ -3,7 +3,7 @@ import { resolveGrant, listMissingConnections } from '../../../connections/actio
 import { type Ctx, inDurableTx, type Tx } from '../../../platform/ctx/ctx.ts'
 import { isoNow } from '../../../platform/ctx/world.ts'
 import { RunEndedError, writeEvents } from '../../../work/events/append-events.ts'
-import { notifyProjectChange } from '../../../work/events/project-changes.ts'
+import { publishProjectChange } from '../../../work/events/project-changes.ts'
 import type { PipePlane } from '../../../platform/http/pipe-plane.ts'
 import { chooseModel } from '../../models/choose-model.ts'
 import { stopModelCalls } from '../../models/model-run.ts'
@@ -181,7 +181,7 @@ async function writeTaskCreated(tx: Tx, tasks: QueuedTask[], sandbox: string): P
     const { provider, name } = chooseModel(tx.config, type?.harness.tier, tier)
     const data = { wedge, task_type, status: 'running', sandbox, model: `${provider}/${name}` } as const
     await writeEvents(tx, id, 1, [{ type: 'task.created', data }])
-    notifyProjectChange(tx, project_id, { kind: 'task', id, status: 'running' })
+    publishProjectChange(tx, project_id, { kind: 'task', id, status: 'running' })
   }
 }
 

@@ -20,7 +20,7 @@ import { endRun } from './run-ending.ts'
 import type { TaskRun } from './task-run.ts'
 import { type RunnerSlots, createTaskStarter } from '../../../approvals/lifecycle/start-on-create.ts'
 
-/** Finds queued tasks whose notification was lost. */
+/** Finds queued tasks whose hint was lost. */
 const POLL_INTERVAL_MS = 1_000
 const DRAIN_TIMEOUT_MS = 10_000
 /** A run whose end cannot be stored must not keep the process alive. */
@@ -41,7 +41,7 @@ export class Runner implements Loop, RunnerSlots {
   #lastProject = ''
   #claiming: Promise<void> | null = null
   #claimAgain = false
-  /** The last claim left the queue empty, so the next claim waits for a notification or the poll. */
+  /** The last claim left the queue empty, so the next claim waits for a hint or the poll. */
   #isQueueEmpty = false
   /** Slots that are reserved for the claim in progress. */
   #reservedSlots = 0
@@ -76,7 +76,7 @@ export class Runner implements Loop, RunnerSlots {
   start(): void {
     this.#ctx.taskStarter.tryStart = createTaskStarter(this.#ctx, this.#starter, this, this.#stopping.signal)
     this.pool.warmUp(this.#ctx.config.agentCommand === null ? 'harness' : 'custom')
-    this.#unsubscribe = this.#ctx.notifications.subscribe({ topic: 'task-queued' }, () => this.#startClaim())
+    this.#unsubscribe = this.#ctx.changeHints.subscribe({ topic: 'task-queued' }, () => this.#startClaim())
     this.#poll()
   }
 
@@ -157,7 +157,7 @@ export class Runner implements Loop, RunnerSlots {
     this.#cancelPoll = this.#ctx.world.clock.after(POLL_INTERVAL_MS, () => this.#poll())
   }
 
-  /** One claim at a time; a notification during a claim starts another one after it. */
+  /** One claim at a time; a hint during a claim starts another one after it. */
   #startClaim(): void {
     if (this.#claiming) {
       this.#claimAgain = true
@@ -258,7 +258,7 @@ export class Runner implements Loop, RunnerSlots {
     const live: LiveRun = { taskId, projectId, epoch, end: (reason) => endRun(run, reason) }
     this.#ctx.liveRuns.add(live)
     this.#runs.add(run)
-    const unsubscribe = this.#ctx.notifications.subscribe({ topic: 'task-ended', id: taskId }, () =>
+    const unsubscribe = this.#ctx.changeHints.subscribe({ topic: 'task-ended', id: taskId }, () =>
       endRun(run, 'cancelled'),
     )
     return () => {

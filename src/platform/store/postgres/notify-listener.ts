@@ -14,23 +14,23 @@ export interface NotifyListenerOptions {
   warn: (message: string, error: unknown) => void
   /** Called when a heartbeat got no response, so that the connections of the pool are likely dead too. */
   onTimeout: () => void
-  /** How long after its last notification another replica counts as alive. */
+  /** How long after its last hint another replica counts as alive. */
   peerTimeoutMs: number
 }
 
-const CHANNEL = 'svc_notifications'
+const CHANNEL = 'svc_change_hints'
 const MAX_PAYLOAD_CHARS = 7_000
 const RECONNECT_DELAY_MS = 500
 const HEARTBEAT_MS = 2_000
 const HEARTBEAT_TIMEOUT_MS = 3_000
 
 /**
- * Sends notifications to the other replicas and receives theirs, by LISTEN and NOTIFY. Its heartbeat checks that the
+ * Sends change hints to the other replicas and receives theirs, by LISTEN and NOTIFY. Its heartbeat checks that the
  * database responds, because a network that drops all packets reports no error, and reads the database's clock.
  *
- * Notifications are sent after the commit: NOTIFY inside a transaction takes a lock that all commits of the database
- * share. If a crash loses a notification, the other replicas find the change by polling. A replica without others sends
- * no topics; each heartbeat is a notification without a topic, so that replicas know of each other.
+ * They are sent after the commit: NOTIFY inside a transaction takes a lock that all commits of the database
+ * share. If a crash loses a hint, the other replicas find the change by polling. A replica without others sends
+ * no topics; each heartbeat is a hint without a topic, so that replicas know of each other.
  */
 export class NotifyListener {
   #topics = new Set<string>()
@@ -39,7 +39,7 @@ export class NotifyListener {
   #client: pg.Client | null = null
   /** Until when another replica counts as alive. */
   #peersUntil: number
-  /** Marks the notifications of this replica, which it ignores. */
+  /** Marks the hints of this replica, which it ignores. */
   readonly #origin = randomUUID()
   readonly #options: NotifyListenerOptions
 
@@ -48,7 +48,7 @@ export class NotifyListener {
     this.#peersUntil = performance.now() + options.peerTimeoutMs
   }
 
-  notify(topics: string[]): void {
+  publish(topics: string[]): void {
     if (performance.now() > this.#peersUntil) return
     for (const topic of topics) this.#topics.add(topic)
     if (!this.#isSending && !this.#isClosed) void this.#send()
@@ -61,7 +61,7 @@ export class NotifyListener {
       const payload = `${this.#origin} ${takeTopics(this.#topics, MAX_PAYLOAD_CHARS)}`
       await this.#options.pool
         .query('select pg_notify($1, $2)', [CHANNEL, payload])
-        .catch((error) => this.#options.warn('notifications not sent', error))
+        .catch((error) => this.#options.warn('change hints not sent', error))
     }
     this.#isSending = false
   }

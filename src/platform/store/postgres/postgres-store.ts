@@ -40,7 +40,7 @@ export async function openPostgresStore(
   const clock = new StoreClock()
   // Waits for the database, because the migrations have just reached it.
   await retryUntilAvailable(() => syncClock(pool, clock))
-  const notifications = new NotifyListener({
+  const listener = new NotifyListener({
     servers,
     sessionName: `svc/${replica} listener`,
     pool,
@@ -69,10 +69,10 @@ export async function openPostgresStore(
       if (!(await resolveWithin(PING_TIMEOUT_MS, pool.query('select 1'))))
         throw new StoreUnavailable(`no response within ${PING_TIMEOUT_MS} ms`)
     },
-    notify: (topics) => notifications.notify(topics),
-    subscribe: (listener) => void notifications.listen(listener),
+    publish: (topics) => listener.publish(topics),
+    subscribe: (onTopic) => void listener.listen(onTopic),
     async close() {
-      notifications.close()
+      listener.close()
       await db.destroy()
       const ended = pool.end().then(() => true)
       if (!(await resolveWithin(CLOSE_TIMEOUT_MS, ended))) connections.destroyAll()

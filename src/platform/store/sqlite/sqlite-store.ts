@@ -53,7 +53,7 @@ export async function openSqliteStore(
       await requireFreeSpace(dataDir)
       await writer.ping(transact)
     },
-    notify: () => {},
+    publish: () => {},
     subscribe: () => {},
     async close() {
       await commits.close()

@@ -123,7 +123,7 @@ export async function revokeMcpAuthorisation(
 ): Promise<boolean> {
   const hashes = await deleteMcpAuthorisation(tx.db, id)
   if (!hashes) return false
-  for (const hash of hashes) tx.notify({ topic: 'session-ended', id: hash })
+  for (const hash of hashes) tx.publishAfterCommit({ topic: 'session-ended', id: hash })
   await appendAuditEntry(tx, project_id, actor, 'mcp_app.revoked', id, { reason })
   return true
 }
