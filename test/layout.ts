@@ -9,7 +9,7 @@ export const AREAS: Record<string, string> = {
   audit: '.',
   identity: 'limits · organisations · authentication · accounts · vault',
   wedges: 'library · knowledge',
-  work: 'events · transcripts · files · tasks · records · cases',
+  work: 'events · files · tasks · records · cases',
   connections: 'connection · auth · calls · operations · mail · mcp · broker · executors · actions · presets · setup',
   customers: 'clients · brand · threads · channels',
   approvals: 'lifecycle · policy · requests · effects · people · decisions · suggestions · notifications',

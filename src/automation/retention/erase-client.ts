@@ -16,7 +16,7 @@ import { removeArtifactObject } from '../../work/files/artifact-objects.ts'
 import { discardFile } from '../../work/files/delete-file.ts'
 import { cancelTask } from '../../approvals/lifecycle/cancel-task.ts'
 import { linkCounter } from '../../conversations/portal/request-link.ts'
-import { listArtifactFiles } from '../../work/tasks/retention-rows.ts'
+import { listArtifactFiles } from './log-rows.ts'
 import { findTaskUnscoped, lockTask } from '../../work/tasks/rows.ts'
 import { isTerminalStatus } from '../../work/tasks/status.ts'
 import {

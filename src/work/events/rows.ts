@@ -118,11 +118,6 @@ const listLongEvents = prepareQuery<{ task_id: string; after: number }, EventRow
     .limit(LONG_EVENT_PAGE_SIZE),
 )
 
-/** The oldest event that retention has kept. */
-export const findFirstEventNumber = prepareQuery<{ task_id: string }, { seq: number }>((db, arg) =>
-  db.selectFrom('events').select('seq').where('task_id', '=', arg('task_id')).orderBy('seq').limit(1),
-)
-
 /** The event that ended the run. Searches from the end of the log, because only feedback can follow it. */
 export const findFinishedEventNumber = prepareQuery<{ task_id: string }, { seq: number }>((db, arg) =>
   db
@@ -140,18 +135,6 @@ export const sumEventBytesAfter = prepareQuery<{ task_id: string; seq: number },
     .select(sql<number>`coalesce(sum(octet_length(data)), 0)`.as('bytes'))
     .where('task_id', '=', arg('task_id'))
     .where('seq', '>', arg('seq')),
-)
-
-export const sumEventBytesBefore = prepareQuery<{ task_id: string; seq: number }, { bytes: number }>((db, arg) =>
-  db
-    .selectFrom('events')
-    .select(sql<number>`coalesce(sum(octet_length(data)), 0)`.as('bytes'))
-    .where('task_id', '=', arg('task_id'))
-    .where('seq', '<', arg('seq')),
-)
-
-export const deleteEventsBefore = prepareQuery<{ task_id: string; seq: number }>((db, arg) =>
-  db.deleteFrom('events').where('task_id', '=', arg('task_id')).where('seq', '<', arg('seq')).$castTo<never>(),
 )
 
 export async function listLastEventIds(db: Db, taskIds: string[]): Promise<{ id: string; last_event_id: number }[]> {

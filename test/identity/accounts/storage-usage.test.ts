@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { ECHO_WEDGE, eachStore, type TestApp, testApp } from '../../app.ts'
 import { advanceUntilSettled } from '../../approvals/decisions/gated-app.ts'
 import { runScript, scriptedAgentFolder, startScript, waitForEvent } from '../../execution/runs/scripted-agent.ts'
-import { pruneOldLogs } from '../../../src/work/tasks/retention.ts'
+import { pruneOldLogs } from '../../../src/automation/retention/prune-logs.ts'
 import { scrapeMetrics } from '../../insight/telemetry/scrape-metrics.ts'
 import { countByStatus } from './members.ts'
 

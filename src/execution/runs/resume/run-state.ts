@@ -8,7 +8,7 @@ import { listLastStepEvents } from '../../../work/events/rows.ts'
 import { deleteRunState, findRunState, upsertRunState } from '../../../approvals/lifecycle/run-state-rows.ts'
 import type { Db } from '../../../platform/store/store.ts'
 import type { ApprovalRow, RunStateRow } from '../../../platform/store/tables.ts'
-import { appendTranscript, readTranscript } from '../../../work/transcripts/rows.ts'
+import { appendTranscript, readTranscript } from '../../../approvals/lifecycle/transcript-rows.ts'
 import { runtimeLeftMs } from '../session/run-usage.ts'
 import type { TaskRun } from '../session/task-run.ts'
 

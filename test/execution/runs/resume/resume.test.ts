@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { endTasksOfEarlierProcess } from '../../../../src/execution/runs/replicas/dead-replicas.ts'
-import { pruneOldLogs } from '../../../../src/work/tasks/retention.ts'
+import { pruneOldLogs } from '../../../../src/automation/retention/prune-logs.ts'
 import { eachStore } from '../../../app.ts'
 import {
   callsFor,

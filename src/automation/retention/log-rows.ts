@@ -54,3 +54,20 @@ const deleteArtifact = prepareQuery<{ id: string }>((db, arg) =>
 export const deleteEffectResults = prepareQuery<{ task_id: string }>((db, arg) =>
   db.updateTable('effects').set({ result: null }).where('task_id', '=', arg('task_id')).$castTo<never>(),
 )
+
+/** The oldest event that retention has kept. */
+export const findFirstEventNumber = prepareQuery<{ task_id: string }, { seq: number }>((db, arg) =>
+  db.selectFrom('events').select('seq').where('task_id', '=', arg('task_id')).orderBy('seq').limit(1),
+)
+
+export const sumEventBytesBefore = prepareQuery<{ task_id: string; seq: number }, { bytes: number }>((db, arg) =>
+  db
+    .selectFrom('events')
+    .select(sql<number>`coalesce(sum(octet_length(data)), 0)`.as('bytes'))
+    .where('task_id', '=', arg('task_id'))
+    .where('seq', '<', arg('seq')),
+)
+
+export const deleteEventsBefore = prepareQuery<{ task_id: string; seq: number }>((db, arg) =>
+  db.deleteFrom('events').where('task_id', '=', arg('task_id')).where('seq', '<', arg('seq')).$castTo<never>(),
+)

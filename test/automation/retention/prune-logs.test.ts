@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { deleteOldPolicyCounters, upsertPolicyUse } from '../../../src/approvals/policy/policy-counter-rows.ts'
 import { inTx } from '../../../src/platform/ctx/ctx.ts'
-import { pruneOldLogs } from '../../../src/work/tasks/retention.ts'
+import { pruneOldLogs } from '../../../src/automation/retention/prune-logs.ts'
 import { eachStore, sharedApp, type TestApp, testApp } from '../../app.ts'
-import { eventsUrl, numbersUpTo, readWholeStream } from '../events/stream-reader.ts'
+import { eventsUrl, numbersUpTo, readWholeStream } from '../../work/events/stream-reader.ts'
 import type { ApiResponse } from '../../http.ts'
 import {
   appendAsRun,
@@ -15,7 +15,7 @@ import {
   readTask,
   SCRIPTED_AGENT,
   startScriptedTask,
-} from './scripted-agent.ts'
+} from '../../work/tasks/scripted-agent.ts'
 
 /** The service keeps logs for 86.4 seconds. */
 const SHORT_RETENTION = { SVC_RETENTION_DAYS: '0.001' }

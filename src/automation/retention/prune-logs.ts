@@ -4,22 +4,20 @@ import { appendAuditEntry } from '../../audit/append.ts'
 import { type Ctx, inTx, type Tx } from '../../platform/ctx/ctx.ts'
 import { SYSTEM_ACTOR } from '../../platform/ctx/scope.ts'
 import { isoNow, toIsoTime } from '../../platform/ctx/world.ts'
-import {
-  deleteEventsBefore,
-  findFinishedEventNumber,
-  findFirstEventNumber,
-  sumEventBytesBefore,
-} from '../events/rows.ts'
-import { removeArtifactObject } from '../files/artifact-objects.ts'
-import { deleteTranscript } from '../transcripts/rows.ts'
+import { findFinishedEventNumber } from '../../work/events/rows.ts'
+import { removeArtifactObject } from '../../work/files/artifact-objects.ts'
+import { deleteTranscript } from '../../approvals/lifecycle/transcript-rows.ts'
 import {
   deleteArtifactWithFile,
   deleteEffectResults,
+  deleteEventsBefore,
+  findFirstEventNumber,
   listArtifactFiles,
   listTasksWithOldLogs,
+  sumEventBytesBefore,
   updateTaskLogPruned,
-} from './retention-rows.ts'
-import { lockTask } from './rows.ts'
+} from './log-rows.ts'
+import { lockTask } from '../../work/tasks/rows.ts'
 
 const DAY_MS = 24 * 60 * 60_000
 /** Limits what one transaction removes, so that other writers never wait long for it. */
