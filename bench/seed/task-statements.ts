@@ -41,7 +41,7 @@ const APPROVALS = `
     case when ${WAITS} then null else ${AT} end, 'key', 'key_before' from n where i % 5 = 0`
 
 const EFFECTS = `
-  insert into effects (approval_id, project_id, task_id, connection_id, connection, action, payload_sha256, outcome, status,
+  insert into effects (id, project_id, task_id, connection_id, connection, action, payload_sha256, outcome, status,
     replica, created_at, finished_at)
   NUMBERS select ${idOf('apr')}, ${PROJECT}, ${idOf('task')}, 'conn_before', 'mail', 'send', '00', 'ok', 200, 'rep_before',
     ${AT}, ${AT} from n where i % 25 = 5`

@@ -143,7 +143,7 @@ async function seed({ db }: Store): Promise<void> {
         'prj_1', 'task_new', 'desk', 't', 'send_email', 'high', 'action', '{}', 'h', '${status}', '${at}',
         ${status === 'pending' ? 'null, null' : `'${at}', 'member'`})`,
     ),
-    `insert into effects (approval_id, project_id, task_id, connection_id, connection, action, payload_sha256, outcome,
+    `insert into effects (id, project_id, task_id, connection_id, connection, action, payload_sha256, outcome,
       replica, created_at) values ('apr_done', 'prj_1', 'task_new', 'c', 'mail', 'send_email', 'h', 'unknown', 'r', '${at}')`,
     `insert into threads (id, project_id, channel_id, client_id, status, unanswered_at, unanswered_reason, created_at,
       updated_at) values ('thr_1', 'prj_1', 'c', 'cli_1', 'open', '${at}', 'failed', '${at}', '${at}')`,

@@ -75,13 +75,13 @@ async function expectDecisions(db: Db, decisions: Iterable<readonly [string, str
 
 /** Checks that every sent action was approved and is in the ledger once, with an outcome. */
 async function expectEffectsOnce(db: Db, received: readonly ReceivedRequest[] | undefined): Promise<void> {
-  const open = db.selectFrom('effects').select('approval_id').where('outcome', '=', 'sent')
+  const open = db.selectFrom('effects').select('id').where('outcome', '=', 'sent')
   // The service ends an orphaned task first and records the outcome of its effects afterwards.
   await eventually(async () => (await open.execute()).length === 0)
   const effects = await db
     .selectFrom('effects')
-    .innerJoin('approvals', 'approvals.id', 'effects.approval_id')
-    .select(['approval_id', 'outcome', 'approvals.status'])
+    .innerJoin('approvals', 'approvals.id', 'effects.id')
+    .select(['effects.id', 'outcome', 'approvals.status'])
     .select(['effects.payload_sha256 as sent', 'approvals.payload_sha256 as decided'])
     .execute()
   for (const { outcome, status, sent, decided } of effects) {
@@ -90,10 +90,10 @@ async function expectEffectsOnce(db: Db, received: readonly ReceivedRequest[] | 
     expect(sent).toBe(decided)
   }
   if (!received) return
-  const claimed = effects.map(({ approval_id }) => approval_id)
+  const claimed = effects.map(({ id }) => id)
   const keys = received.map(({ headers }) => String(headers['idempotency-key']))
   expect(new Set(keys).size).toBe(keys.length)
   expect(keys.filter((key) => !claimed.includes(key))).toEqual([])
   // An action that was never sent cannot have the outcome ok.
-  for (const { approval_id, outcome } of effects) if (outcome === 'ok') expect(keys).toContain(approval_id)
+  for (const { id, outcome } of effects) if (outcome === 'ok') expect(keys).toContain(id)
 }

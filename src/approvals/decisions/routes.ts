@@ -124,7 +124,7 @@ export const approvalRoutes = nameRoutes({
     responses: { 200: pageSchema(EffectView) },
     find: taskInScope,
     async handle({ ctx, subject, query }) {
-      return toPage(await listEffects(ctx.db, subject.id, query), query.limit, (row) => row.approval_id, toEffectView)
+      return toPage(await listEffects(ctx.db, subject.id, query), query.limit, (row) => row.id, toEffectView)
     },
   }),
 })

@@ -4,17 +4,18 @@ import { prepareQuery } from '../../platform/store/prepared-query.ts'
 import type { Db } from '../../platform/store/store.ts'
 import type { EffectRow } from '../../platform/store/tables.ts'
 
-/** Claims the effect of an approval: one of all concurrent callers inserts the row, and only that one may send. */
+/** Claims an effect: one of all concurrent callers inserts the row, and only that one may send. */
 export const insertEffect = prepareQuery<
   Omit<EffectRow, 'outcome' | 'status' | 'error' | 'result' | 'finished_at'>,
-  { approval_id: string }
+  { id: string }
 >((db, arg) =>
   db
     .insertInto('effects')
     .values({
-      approval_id: arg('approval_id'),
+      id: arg('id'),
       project_id: arg('project_id'),
       task_id: arg('task_id'),
+      message_id: arg('message_id'),
       connection_id: arg('connection_id'),
       connection: arg('connection'),
       action: arg('action'),
@@ -24,12 +25,12 @@ export const insertEffect = prepareQuery<
       created_at: arg('created_at'),
     })
     .onConflict((conflict) => conflict.doNothing())
-    .returning('approval_id'),
+    .returning('id'),
 )
 
 export const updateEffectOutcome = prepareQuery<
-  Pick<EffectRow, 'approval_id' | 'replica' | 'outcome' | 'status' | 'error' | 'result' | 'finished_at'>,
-  { approval_id: string }
+  Pick<EffectRow, 'id' | 'replica' | 'outcome' | 'status' | 'error' | 'result' | 'finished_at'>,
+  { id: string }
 >((db, arg) =>
   db
     .updateTable('effects')
@@ -40,48 +41,58 @@ export const updateEffectOutcome = prepareQuery<
       result: arg('result'),
       finished_at: arg('finished_at'),
     })
-    .where('approval_id', '=', arg('approval_id'))
+    .where('id', '=', arg('id'))
     .where('replica', '=', arg('replica'))
     .where('outcome', '=', 'sent')
-    .returning('approval_id'),
+    .returning('id'),
 )
 
 /** Claims an effect for another attempt: one of all concurrent callers gets the row. */
 export const updateEffectSentAgain = prepareQuery<
-  Pick<EffectRow, 'approval_id' | 'outcome' | 'finished_at' | 'replica'>,
-  { approval_id: string }
+  Pick<EffectRow, 'id' | 'outcome' | 'finished_at' | 'replica'>,
+  { id: string }
 >((db, arg) =>
   db
     .updateTable('effects')
     .set({ outcome: 'sent', status: null, error: null, result: null, replica: arg('replica'), finished_at: null })
-    .where('approval_id', '=', arg('approval_id'))
+    .where('id', '=', arg('id'))
     .where('outcome', '=', arg('outcome'))
     .where('finished_at', '=', arg('finished_at'))
-    .returning('approval_id'),
+    .returning('id'),
 )
 
-/** The effect of an approval, if it was claimed. */
-export const findEffect = prepareQuery<{ approval_id: string }, EffectRow>((db, arg) =>
-  db.selectFrom('effects').selectAll().where('approval_id', '=', arg('approval_id')),
+/** An effect, if it was claimed. */
+export const findEffect = prepareQuery<{ id: string }, EffectRow>((db, arg) =>
+  db.selectFrom('effects').selectAll().where('id', '=', arg('id')),
 )
 
-export type OpenEffect = Pick<EffectRow, 'approval_id' | 'project_id' | 'task_id' | 'action'>
+export type OpenEffect = Pick<EffectRow, 'id' | 'project_id' | 'task_id' | 'message_id' | 'action'>
 
 /** Effects that a replica has sent without a recorded outcome. */
 export const listOpenEffects = prepareQuery<{ replica: string }, OpenEffect>((db, arg) =>
   db
     .selectFrom('effects')
-    .select(['approval_id', 'project_id', 'task_id', 'action'])
+    .select(['id', 'project_id', 'task_id', 'message_id', 'action'])
     .where('outcome', '=', 'sent')
     .where('replica', '=', arg('replica')),
 )
 
 export function listEffects(db: Db, taskId: string, page: PageQuery): Promise<EffectRow[]> {
   const query = db.selectFrom('effects').selectAll().where('task_id', '=', taskId)
-  return listNewestPage(db, query, page, [], ['approval_id'])
+  return listNewestPage(db, query, page, [], ['id'])
 }
 
 /** The actions of a task that were sent and failed. */
-export const listFailedEffects = prepareQuery<{ task_id: string }, Pick<EffectRow, 'approval_id'>>((db, arg) =>
-  db.selectFrom('effects').select('approval_id').where('task_id', '=', arg('task_id')).where('outcome', '=', 'failed'),
+export const listFailedEffects = prepareQuery<{ task_id: string }, Pick<EffectRow, 'id'>>((db, arg) =>
+  db.selectFrom('effects').select('id').where('task_id', '=', arg('task_id')).where('outcome', '=', 'failed'),
+)
+
+/** The effect of a task that sent a message. */
+export const findEffectOfMessage = prepareQuery<{ task_id: string; message_id: string }, Pick<EffectRow, 'id'>>(
+  (db, arg) =>
+    db
+      .selectFrom('effects')
+      .select('id')
+      .where('task_id', '=', arg('task_id'))
+      .where('message_id', '=', arg('message_id')),
 )

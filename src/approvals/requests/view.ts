@@ -268,6 +268,14 @@ export const EffectView = z
   })
   .meta({ id: 'Action' })
 
-export function toEffectView({ project_id: _project, replica: _replica, result: _result, ...view }: EffectRow) {
-  return view
+export function toEffectView(row: EffectRow) {
+  const {
+    id: approval_id,
+    project_id: _project,
+    message_id: _message,
+    replica: _replica,
+    result: _result,
+    ...view
+  } = row
+  return { approval_id, ...view }
 }

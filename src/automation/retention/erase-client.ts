@@ -112,9 +112,9 @@ async function eraseTasks(
       const open: OpenEffect[] = []
       for (const { id } of tasks) open.push(...(await eraseTask(tx, id, counts)))
       // After all tasks, because the lock of the audit log is the last one of every transaction.
-      for (const { approval_id, project_id, task_id, action } of open) {
+      for (const { id, project_id, task_id, action } of open) {
         const data = { action, task_id, outcome: 'unknown' }
-        await appendAuditEntry(tx, project_id, SYSTEM_ACTOR, 'action.executed', approval_id, data)
+        await appendAuditEntry(tx, project_id, SYSTEM_ACTOR, 'action.executed', id, data)
       }
     })
     counts.tasks += tasks.length

@@ -86,7 +86,7 @@ export function closeOpenEffects(db: Db, taskId: string, finished_at: string): P
     .set({ outcome: 'unknown', finished_at })
     .where('task_id', '=', taskId)
     .where('outcome', '=', 'sent')
-    .returning(['approval_id', 'project_id', 'task_id', 'action'])
+    .returning(['id', 'project_id', 'task_id', 'message_id', 'action'])
     .execute()
 }
 
@@ -129,7 +129,7 @@ export async function deleteThreads(db: Db, clientId: string): Promise<{ threads
   const ids = db.selectFrom('messages').select('id').where('thread_id', 'in', threads)
   await db.deleteFrom('message_files').where('message_id', 'in', ids).execute()
   // The answers of members have effects without a task. What the provider said may be about the client.
-  await db.updateTable('effects').set({ result: null, error: null }).where('approval_id', 'in', ids).execute()
+  await db.updateTable('effects').set({ result: null, error: null }).where('id', 'in', ids).execute()
   const messages = await db.deleteFrom('messages').where('thread_id', 'in', threads).executeTakeFirstOrThrow()
   const removed = await db.deleteFrom('threads').where('client_id', '=', clientId).executeTakeFirstOrThrow()
   return { threads: Number(removed.numDeletedRows), messages: Number(messages.numDeletedRows) }

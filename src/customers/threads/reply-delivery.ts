@@ -4,7 +4,6 @@ import type { Actor } from '../../platform/ctx/scope.ts'
 import { isoNow } from '../../platform/ctx/world.ts'
 import { publishProjectChange } from '../../work/events/project-changes.ts'
 import { insertMessageFiles } from '../../work/files/rows.ts'
-import type { MessageRow } from '../../platform/store/tables.ts'
 import { newMessage } from './append-message.ts'
 import { findMessageThread, updateMessageDelivery } from './message-rows.ts'
 import { updateMessagesHandled } from './sender-rows.ts'
@@ -21,14 +20,8 @@ export interface OutgoingReply {
   author: Actor | null
 }
 
-/**
- * The message that the effect of a reply sends. A member's answer is recorded under the id of its message; the reply of an
- * agent under its approval, and its message has the same random part.
- */
-export const messageIdOfEffect = (effectId: string): string => effectId.replace(/^apr_/, 'msg_')
-
 /** Shows the reply in its thread before it is sent, so that a reply whose outcome is lost does not vanish. */
-export async function insertSendingReply(tx: Tx, position: MessagePosition, reply: OutgoingReply): Promise<MessageRow> {
+export async function insertSendingReply(tx: Tx, position: MessagePosition, reply: OutgoingReply): Promise<void> {
   const { id, body, fileIds, task_id, author } = reply
   const message = newMessage(tx, position, {
     id,
@@ -43,12 +36,11 @@ export async function insertSendingReply(tx: Tx, position: MessagePosition, repl
   await insertMessage(tx.db, message)
   await insertMessageFiles(tx.db, id, fileIds)
   publishProjectChange(tx, position.project_id, { kind: 'thread', id: position.id, status: position.status })
-  return message
 }
 
 /**
- * Notes how a reply left the service. A delivered one answers the client; after any other the client still waits. Nothing
- * happens if the effect belongs to no reply.
+ * Records how a reply left the service. A delivered one answers the client; after any other the client still waits. Nothing
+ * happens if the message was erased.
  */
 export async function recordReplyDelivery(
   tx: Tx,

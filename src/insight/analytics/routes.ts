@@ -53,7 +53,7 @@ export const reportRoutes = nameRoutes({
       // The row knows what the log of a run cannot tell yet, such as that it waits in the queue.
       const { status, log_pruned_at } = subject
       const failed = await listFailedEffects(ctx.db, { task_id: subject.id })
-      const failedActions = new Set(failed.map(({ approval_id }) => approval_id))
+      const failedActions = new Set(failed.map(({ id }) => id))
       return { ...buildTrace(subject.id, whole, failedActions), status, log_pruned_at }
     },
   }),

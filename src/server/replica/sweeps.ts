@@ -36,14 +36,12 @@ import { CHANGED_PROJECTS_MS, ChangedProjects } from '../../insight/analytics/ch
 import { createTraceExport } from '../../insight/telemetry/trace-export.ts'
 import { servesApi } from '../../platform/config/role-settings.ts'
 import { StoreUnavailable } from '../../platform/store/errors.ts'
-import { VERSION } from '../planes/version.ts'
+import { VERSION } from '../planes/view.ts'
 import type { TaskExecution } from './task-execution.ts'
 
 const STORAGE_MS = 5_000
-const PARTITION_MS = 60 * 60_000
 const RETENTION_MS = 1_000
 const TASK_RETENTION_PAUSE_MS = 60_000
-const EMPTY_PARTITION_MS = 60 * 60_000
 /** Half of the shortest cadence: a check as long as the cadence would sometimes skip a slot. */
 const SCHEDULE_CHECK_MS = 500
 const FOLLOWER_POLL_MS = 400
@@ -102,15 +100,11 @@ function listWorksOfEverySecond(ctx: Ctx, execution: TaskExecution | null, lease
 
 /** What concerns this replica: what it keeps in memory, its wedges, and its traces. */
 function createOwnSweeps(ctx: Ctx, execution: TaskExecution | null, sweep: CreateSweep): Loop[] {
-  const { clock } = ctx.world
-  const { eventPartitions } = ctx.store
   const { maxProjectMb, otlp } = ctx.config
   const changedProjects = new ChangedProjects(ctx)
-  const createPartitions = async () => eventPartitions?.createAhead(ctx.db, clock.now())
   return [
     sweep('new report rows', CHANGED_PROJECTS_MS, () => rollUpNewRowsOf(ctx, changedProjects.list())),
     ...(maxProjectMb === 0 ? [] : [sweep('storage limit', STORAGE_MS, () => refreshFullProjects(ctx))]),
-    ...(eventPartitions ? [sweep('event partitions', PARTITION_MS, createPartitions)] : []),
     ...(otlp ? [createTraceExport(ctx, otlp, VERSION)] : []),
     ...(execution ? [execution.checks] : []),
   ]
@@ -133,25 +127,22 @@ function createSharedSweeps(ctx: Ctx, sweep: CreateSweep): Loop[] {
     sweep('expired rows', CLEANUP_MS, () => cleanUp(ctx)),
     sweep('unused files', DAY_MS, () => removeUnusedIncomingFiles(ctx)),
     ...(retentionDays === null ? [] : [sweep('retention', RETENTION_MS, () => pruneOldLogs(ctx, retentionDays))]),
-    ...(taskRetentionDays === null ? [] : createTaskRetention(ctx, taskRetentionDays, sweep)),
+    ...(taskRetentionDays === null ? [] : [createTaskRetention(ctx, taskRetentionDays, sweep)]),
     ...(releaseSpace ? [sweep('free space', RETENTION_MS, (stopping) => releaseInSteps(releaseSpace, stopping))] : []),
     ...(ctx.store.kind === 'postgres' ? [sweep('followers', FOLLOWER_POLL_MS, () => catchUpAllFollowers(ctx))] : []),
   ]
 }
 
 /** Continues where the previous round ended. After all tasks were read it pauses, because some may have to be kept. */
-function createTaskRetention(ctx: Ctx, days: number, sweep: CreateSweep): Loop[] {
-  const { eventPartitions } = ctx.store
+function createTaskRetention(ctx: Ctx, days: number, sweep: CreateSweep): Loop {
   const { clock } = ctx.world
   let after = ''
   let pausedUntil = 0
-  const taskRetention = sweep('task retention', RETENTION_MS, async () => {
+  return sweep('task retention', RETENTION_MS, async () => {
     if (clock.now() < pausedUntil) return
     after = await deleteOldTasks(ctx, days, after)
     if (after === '') pausedUntil = clock.now() + TASK_RETENTION_PAUSE_MS
   })
-  const dropEmpty = async () => eventPartitions?.dropEmpty(clock.now() - days * DAY_MS)
-  return [taskRetention, ...(eventPartitions ? [sweep('empty partitions', EMPTY_PARTITION_MS, dropEmpty)] : [])]
 }
 
 /** At most 5 MiB each time, so that the write-ahead log stays short and other transactions have their turn. */

@@ -165,7 +165,7 @@ eachStore((store) => {
       const { id, task, approval, set, perform } = await startWaitingRun(app)
       await set({ status: 'approved' })
       const { project_id, connection_id, action, payload_sha256, created_at } = approval
-      const sent = { approval_id: id, task_id: task.id, connection: 'crm', outcome: 'sent', replica: 'rep_dead' }
+      const sent = { id, task_id: task.id, connection: 'crm', outcome: 'sent', replica: 'rep_dead' }
       const effect = { ...sent, project_id, connection_id: connection_id ?? '', action, payload_sha256, created_at }
       await app.ctx.store.transact((db) => db.insertInto('effects').values(effect).execute())
       await Promise.all([

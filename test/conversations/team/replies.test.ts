@@ -96,7 +96,9 @@ eachStore((store) => {
     expect(app.sentTexts()).toEqual(['I am here.'])
     expect(await app.thread(thread_id)).toMatchObject({ unanswered: null, unread: 0 })
     const effects = await app.ctx.db.selectFrom('effects').selectAll().execute()
-    expect(effects).toMatchObject([{ approval_id: answer.body.id, task_id: null, action: 'bot:reply', outcome: 'ok' }])
+    expect(effects).toMatchObject([
+      { id: answer.body.id, message_id: answer.body.id, task_id: null, action: 'bot:reply', outcome: 'ok' },
+    ])
   })
 
   test('a rule may approve replies, but not while a person has the conversation', async () => {

@@ -1,10 +1,8 @@
-import { listOpenEffects, type OpenEffect, updateEffectOutcome } from '../../../approvals/effects/effect-rows.ts'
-import { appendAuditEntry } from '../../../audit/append.ts'
+import { listOpenEffects, type OpenEffect } from '../../../approvals/effects/effect-rows.ts'
+import { recordLostEffect } from '../../../approvals/effects/send-once.ts'
 import { lockThreadsOfTasks } from '../../../customers/threads/thread-state-rows.ts'
-import { messageIdOfEffect, recordReplyDelivery } from '../../../customers/threads/reply-delivery.ts'
 import { type Ctx, inTx, type Tx } from '../../../platform/ctx/ctx.ts'
-import { SYSTEM_ACTOR } from '../../../platform/ctx/scope.ts'
-import { isoNow, toIsoTime } from '../../../platform/ctx/world.ts'
+import { toIsoTime } from '../../../platform/ctx/world.ts'
 import { endTask } from '../../../approvals/lifecycle/end-task.ts'
 import type { TaskEnding } from '../../../approvals/lifecycle/task-ending.ts'
 import type { TaskRow } from '../../../platform/store/tables.ts'
@@ -104,19 +102,7 @@ async function endHeldWork(
   { tasks, effects }: HeldWork,
   heartbeat: string | null,
 ): Promise<void> {
-  for (const effect of effects) await settleEffect(ctx, replica, effect)
+  for (const effect of effects) await recordLostEffect(ctx, replica, effect)
   for (const batch of toBatches(tasks)) await inTx(ctx, (tx) => releaseOrEndTasks(tx, batch))
   if (heartbeat) await inTx(ctx, (tx) => deleteReplica(tx.db, { id: replica, seen_at: heartbeat }))
-}
-
-function settleEffect(ctx: Ctx, replica: string, effect: OpenEffect): Promise<void> {
-  return inTx(ctx, async (tx) => {
-    const error = 'the service stopped before the response arrived'
-    const lost = { outcome: 'unknown', status: null, result: null, finished_at: isoNow(tx), error } as const
-    const [settled] = await updateEffectOutcome(tx.db, { approval_id: effect.approval_id, replica, ...lost })
-    if (!settled) return
-    await recordReplyDelivery(tx, messageIdOfEffect(effect.approval_id), lost, null)
-    const data = { action: effect.action, task_id: effect.task_id, outcome: 'unknown' }
-    await appendAuditEntry(tx, effect.project_id, SYSTEM_ACTOR, 'action.executed', effect.approval_id, data)
-  })
 }

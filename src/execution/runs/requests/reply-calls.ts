@@ -1,16 +1,13 @@
 import { ApprovalRefusal, askApproval, waitForApproval } from '../../../approvals/requests/ask-approval.ts'
 import { type GatedRequest, requestKey } from '../../../approvals/policy/gated-request.ts'
+import { findEffectOfMessage } from '../../../approvals/effects/effect-rows.ts'
 import { performAction } from '../../../approvals/effects/perform-action.ts'
 import { approvedPayload } from '../../../approvals/requests/view.ts'
 import { isJsonObject, type Json } from '../../../platform/base/json.ts'
 import { badRequest } from '../../../platform/base/problem.ts'
 import { updateMessageDelivery } from '../../../customers/threads/message-rows.ts'
 import { hasMailedClient } from '../../../customers/threads/reply.ts'
-import {
-  insertSendingReply,
-  messageIdOfEffect,
-  recordReplyDelivery,
-} from '../../../customers/threads/reply-delivery.ts'
+import { insertSendingReply } from '../../../customers/threads/reply-delivery.ts'
 import {
   composeReply,
   createReplySender,
@@ -127,7 +124,8 @@ async function findSentReply(ctx: Ctx, { taskId, task }: RunFacts, { thread }: R
     const isMailed = await hasMailedClient(ctx.db, task, thread.id, text)
     return isMailed ? { ok: true, status: null, result: null, already_sent: true, approval_id: '' } : null
   }
-  const approval_id = same.id.replace(/^msg_/, 'apr_')
+  const [effect] = await findEffectOfMessage(ctx.db, { task_id: taskId, message_id: same.id })
+  const approval_id = effect?.id ?? ''
   return { ok: same.delivery === 'sent', status: null, result: null, already_sent: true, approval_id }
 }
 
@@ -141,15 +139,17 @@ async function performReply(
   if (approval.connection_id !== (replyPath.sentThrough?.id ?? null))
     throw new ApprovalRefusal('is for another connection')
   const payload = approvedPayload(approval)
-  const messageId = messageIdOfEffect(approval.id)
   const { send, externalId } = createReplySender(replyPath)
   const sent = await performAction(ctx, {
     run: run.gate,
     approval,
     connection: replyPath.sentThrough,
+    messageId: ctx.world.newId('msg'),
     send,
-    onClaim: (tx) => showSendingReply(tx, run.facts, replyPath, messageId, payload),
-    onOutcome: (tx, result) => recordReplyDelivery(tx, messageId, result, externalId()),
+    externalId,
+    onClaim: async (tx, { messageId }) => {
+      if (messageId !== null) await showSendingReply(tx, run.facts, replyPath, messageId, payload)
+    },
   })
   const { ok, status, result, error } = sent
   const edited = approval.edited !== null

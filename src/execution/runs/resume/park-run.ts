@@ -65,6 +65,6 @@ async function canContinue(tx: Tx, { resumes, is_resumable, requests }: RunState
 /** The approved action was sent, or may have been, so it must not be sent again. */
 async function hasActed(tx: Tx, request: OpenRequest | undefined): Promise<boolean> {
   if (!request || request.is_answered) return true
-  const [effect] = await findEffect(tx.db, { approval_id: request.approval_id })
+  const [effect] = await findEffect(tx.db, { id: request.approval_id })
   return effect !== undefined && !isWithdrawn(effect)
 }

@@ -109,11 +109,13 @@ export interface ApprovalCommentRow {
 
 /** The effect ledger: one row for each external effect, inserted before the call is sent. */
 export interface EffectRow {
-  /** The approval; for a member's own answer in a thread the id of the message. */
-  approval_id: string
+  /** The id of the approval; of the message for a member's own answer in a thread; of the mail for one of the service. */
+  id: string
   project_id: string
-  /** Null for a member's own answer in a thread. */
+  /** Null for a member's own answer in a thread, and for a mail of the service. */
   task_id: string | null
+  /** The message of a thread that is sent; null: the action sends none. */
+  message_id: string | null
   /** Null: nothing was sent, such as a reply that is shown in the portal. */
   connection_id: string | null
   /** The name of the connection when the action was sent. */

@@ -32,10 +32,10 @@ export const APPROVAL_TABLES = `
     author_kind text not null, author_id text not null, created_at text not null);
   create index approval_comments_approval on approval_comments (approval_id, id);
   create table effects (
-    approval_id text primary key, project_id text not null, task_id text, connection_id text, connection text,
+    id text primary key, project_id text not null, task_id text, message_id text, connection_id text, connection text,
     action text not null, payload_sha256 text not null, outcome text not null, status bigint, error text,
     replica text not null, created_at text not null, finished_at text, result text);
-  create index effects_task on effects (task_id, approval_id);
+  create index effects_task on effects (task_id, id);
   create index effects_open on effects (replica) where outcome = 'sent';
   create table policy_counters (
     project_id text not null, rule text not null, span text not null, used bigint not null,
