@@ -7,7 +7,7 @@ import type { Actor } from '../../platform/ctx/scope.ts'
 import { listTaskFiles } from '../../work/files/rows.ts'
 import type { TaskRow } from '../../platform/store/tables.ts'
 import { planTask, queueTask } from '../../work/tasks/create-task.ts'
-import { enforceRateLimit } from '../../work/tasks/rate-limit.ts'
+import { enforceRateLimit } from '../../identity/limits/minute-limit.ts'
 import { isTerminalStatus } from '../../work/tasks/status.ts'
 import { toTaskView } from '../../work/tasks/view.ts'
 

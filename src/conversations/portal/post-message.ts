@@ -10,7 +10,7 @@ import type { ClientScope } from '../../platform/ctx/scope.ts'
 import { isoNow } from '../../platform/ctx/world.ts'
 import { requireUsableFiles } from '../../work/files/usable-files.ts'
 import type { ChannelRow, MessageRow, QueuedTask, ThreadRow } from '../../platform/store/tables.ts'
-import { enforceRateLimit } from '../../work/tasks/rate-limit.ts'
+import { enforceRateLimit } from '../../identity/limits/minute-limit.ts'
 import { findEarlierMessage, type PostedMessage, portalExternalId } from './repeated-message.ts'
 import { requireOwnClient } from './session.ts'
 

@@ -10,7 +10,7 @@ import { publishProjectChange } from '../../work/events/project-changes.ts'
 import { listMessageFiles } from '../../work/files/rows.ts'
 import type { QueuedTask, TaskRow, ThreadRow } from '../../platform/store/tables.ts'
 import { queueTask } from '../../work/tasks/create-task.ts'
-import { enforceRateLimit } from '../../work/tasks/rate-limit.ts'
+import { enforceRateLimit } from '../../identity/limits/minute-limit.ts'
 import { findUnfinishedTaskOfThread } from '../../work/tasks/thread-task-rows.ts'
 
 const MAX_MESSAGES = 100

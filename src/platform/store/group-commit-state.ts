@@ -10,11 +10,18 @@ type Db = Kysely<Tables>
 export class GroupCommitState {
   readonly #deferred = new Map<string, (db: Db) => Promise<unknown>>()
   #isFinished = false
+  #deferredCount = 0
+
+  /** Grows with every write that was deferred. */
+  get deferredCount(): number {
+    return this.#deferredCount
+  }
 
   /** Replaces a write that was deferred under the same name. */
   writeAtEnd(name: string, write: (db: Db) => Promise<unknown>): void {
     if (this.#isFinished) throw new Error('the transaction has already ended')
     this.#deferred.set(name, write)
+    this.#deferredCount++
   }
 
   async runDeferredWrites(db: Db): Promise<void> {

@@ -121,11 +121,12 @@ async function runInTurn(
 ): Promise<TransactionResult[]> {
   const results: TransactionResult[] = []
   for (const transaction of batch) {
-    const writesBefore = session.writeCount
+    const countWrites = () => session.writeCount + state.deferredCount
+    const writesBefore = countWrites()
     try {
       results.push({ transaction, value: await transaction.work(session.db, state), failed: false })
     } catch (error) {
-      const leavesNothing = !session.hasFailed && session.writeCount === writesBefore
+      const leavesNothing = !session.hasFailed && countWrites() === writesBefore
       if (!leavesNothing || error instanceof StoreUnavailable) throw error
       results.push({ transaction, value: error, failed: true })
     }

@@ -48,13 +48,6 @@ export function prepareBatchedRead<Args extends object, Row>(
   return prepareQuery(build, 'batched')
 }
 
-/** A row lock: PostgreSQL gets it together with the next statement, so it costs no round trip. */
-export function prepareLock<Args extends object>(
-  build: BuildQuery<Args, unknown>,
-): (db: Db, args: Args) => Promise<unknown> {
-  return prepareQuery(build, 'deferred')
-}
-
 /** Stands for an argument while a query is built. */
 export type ArgumentOf<Args> = <Name extends keyof Args>(name: Name) => Args[Name]
 

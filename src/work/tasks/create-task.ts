@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { lockRateLimit } from '../../identity/limits/minute-limit.ts'
 import { refuseIfStorageFull } from '../../identity/limits/storage-usage.ts'
 import { appendAuditEntry } from '../../audit/append.ts'
 import type { Json } from '../../platform/base/json.ts'
@@ -19,7 +20,6 @@ import { requireTaskType } from '../../wedges/library/task-type.ts'
 import { clampConstraints } from './constraints.ts'
 import { bindIdempotencyKey, type IdempotencyKey, taskIdOfIdempotencyKey } from './idempotency.ts'
 import { insertReportRowIfLate } from './late-report-rows.ts'
-import { lockRateLimit } from './rate-limit.ts'
 import { lockExistingClient, requireClientExists } from './require-client.ts'
 import { findTaskUnscoped, insertTask } from './rows.ts'
 import { checkToolNames } from './tools.ts'
@@ -79,7 +79,7 @@ export async function createTask(
     if (turn.refusal) return replayOrThrow(turn.refusal, tx, scope, key)
     const bound = key ? await bindIdempotencyKey(tx, scope.projectId, key, plan.id) : plan.id
     if (bound !== plan.id) return { task: await requireBoundTask(tx, bound), replayed: true }
-    await turn.take()
+    turn.take()
     await queueTask(tx, plan, scope.actor, { files: request.files })
     return { task: plan, replayed: false }
   }

@@ -10,13 +10,13 @@ const bytes = (...parts: (string | number[])[]) =>
 /** Row counts and the newest audit entry, which change with every write. */
 async function readWrittenState(app: TestApp): Promise<unknown> {
   const { db } = app.ctx
-  const count = (table: 'tasks' | 'idempotency_keys' | 'rate_ring') =>
+  const count = (table: 'tasks' | 'idempotency_keys' | 'minute_counts') =>
     db
       .selectFrom(table)
       .select((eb) => eb.fn.countAll().as('n'))
       .executeTakeFirst()
   const audit = await app.call('GET', '/v1/audit?limit=1')
-  return [await count('tasks'), await count('idempotency_keys'), await count('rate_ring'), audit.body.data]
+  return [await count('tasks'), await count('idempotency_keys'), await count('minute_counts'), audit.body.data]
 }
 
 eachStore((store) => {

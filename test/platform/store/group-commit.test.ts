@@ -40,6 +40,18 @@ test('a transaction that fails before its first write does not affect the shared
   expect(await listIds(store)).toEqual(IDS)
 })
 
+test('a transaction that fails after it deferred a write leaves nothing, and the others are committed', async () => {
+  const { store } = await proxiedStore()
+  const refused = store.transact(async (_, state) => {
+    state.writeAtEnd('replica', (db) => insertReplica(db, 'deferred'))
+    throw new Error('refused')
+  }, 'group')
+  const others = Promise.all(IDS.map((id) => store.transact((db) => insertReplica(db, id), 'group')))
+  await expect(refused).rejects.toThrow('refused')
+  await others
+  expect(await listIds(store)).toEqual(IDS)
+})
+
 test.each(['before', 'after'] as const)(
   'a connection that breaks %s a shared commit: each durable transaction is committed exactly once',
   async (moment) => {

@@ -9,14 +9,14 @@ const IDLE = { wedge: 'desk', task_type: 'idle' }
 
 /** The number of rows in each table that a creation writes. */
 async function countRows(app: TestApp): Promise<number[]> {
-  const count = async (table: 'tasks' | 'audit_entries' | 'idempotency_keys' | 'rate_ring') => {
+  const count = async (table: 'tasks' | 'audit_entries' | 'idempotency_keys' | 'minute_counts') => {
     const row = await app.ctx.db
       .selectFrom(table)
       .select((eb) => eb.fn.countAll().as('n'))
       .executeTakeFirstOrThrow()
     return Number(row.n)
   }
-  return Promise.all([count('tasks'), count('audit_entries'), count('idempotency_keys'), count('rate_ring')])
+  return Promise.all([count('tasks'), count('audit_entries'), count('idempotency_keys'), count('minute_counts')])
 }
 
 eachStore((store) => {

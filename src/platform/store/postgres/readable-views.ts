@@ -17,7 +17,7 @@ export const TABLES_WITHOUT_VIEW: ReadonlySet<string> = new Set<keyof Tables>([
   'artifact_files',
   'commit_marks',
   'file_chunks',
-  'rate_ring',
+  'minute_counts',
   'record_columns',
   'record_fields',
   'record_paths',

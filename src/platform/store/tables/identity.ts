@@ -8,6 +8,7 @@ export interface IdentityTables {
   keys: KeyRow
   sessions: SessionRow
   login_failures: RateWindowRow
+  minute_counts: MinuteCountRow
   vault: VaultRow
   mcp_apps: McpAppRow
   mcp_authorisations: McpAuthorisationRow
@@ -93,6 +94,14 @@ export interface RateWindowRow {
   window_start: IsoTime
   /** The attempts, calls or messages in the window. */
   count: number
+}
+
+/** What a project created, or a client wrote, in the last minute. */
+export interface MinuteCountRow {
+  /** The id of the project or of the client. */
+  subject: string
+  /** JSON: for each second, the time of the newest creation in milliseconds since 1970, and how many there were. */
+  seconds: string
 }
 
 /** An encrypted secret, such as the credential of a connection. */

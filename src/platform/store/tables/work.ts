@@ -4,7 +4,6 @@ import type { ProjectRow } from './identity.ts'
 export interface WorkTables {
   tasks: TaskRow
   idempotency_keys: IdempotencyKeyRow
-  rate_ring: RateRingRow
   events: EventRow
   artifacts: ArtifactRow
   artifact_files: ArtifactFileRow
@@ -77,15 +76,6 @@ export interface IdempotencyKeyRow {
   body_hash: string
   task_id: string
   created_at: IsoTime
-}
-
-/** The times of a project's last creations in a ring: creation n is allowed once creation n − limit is a minute old. */
-export interface RateRingRow {
-  project_id: string
-  /** The position in the ring. */
-  slot: number
-  /** The time of the creation, in milliseconds since 1970. */
-  at: number
 }
 
 /** The log of the tasks: what happened in each of them, in order. */

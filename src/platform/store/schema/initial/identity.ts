@@ -22,6 +22,7 @@ export const IDENTITY_TABLES = `
   create index sessions_member on sessions (member_id);
   create table login_failures (
     subject text not null, window_start text not null, count bigint not null, primary key (subject, window_start));
+  create table minute_counts (subject text primary key, seconds text not null);
   create table mcp_apps (
     id text primary key, name text not null, redirect_uris text not null, created_at text not null,
     last_used_at text);

@@ -23,8 +23,6 @@ export const WORK_TABLES = `
     project_id text not null, key text not null, body_hash text not null, task_id text not null,
     created_at text not null, primary key (project_id, key));
   create index idempotency_keys_age on idempotency_keys (created_at);
-  create table rate_ring (
-    project_id text not null, slot bigint not null, at bigint not null, primary key (project_id, slot)) without rowid;
   create table events (
     task_id text not null, seq bigint not null, type text not null, ts text not null, data text not null,
     primary key (task_id, seq)) without rowid;
