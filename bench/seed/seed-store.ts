@@ -1,5 +1,4 @@
 import { sql } from 'kysely'
-import { ENTRIES_PER_BLOCK, termOf } from '../../src/audit/index-rows.ts'
 import { tokenHash } from '../../src/platform/base/tokens.ts'
 import { hashCollection } from '../../src/work/records/filter/collection.ts'
 import type { Db, Store } from '../../src/platform/store/store.ts'
@@ -157,7 +156,7 @@ async function sumUp(db: Db, from: number, to: number): Promise<void> {
       where report_marks.folded_to < excluded.folded_to`)
 }
 
-/** Moves the head of the chain and brings its index up to date. */
+/** Moves the head of the chain behind the seeded entries. */
 async function completeChain(db: Db, chain: string): Promise<void> {
   const last = sql`(select max(seq) from audit_entries where chain = ${chain})`
   await sql`update audit_heads set seq = ${last}, hash = 'after' where chain = ${chain}`.execute(db)
@@ -166,11 +165,4 @@ async function completeChain(db: Db, chain: string): Promise<void> {
     select chain, seq, hash, ${new Date().toISOString()}, 'bench', 'none' from audit_heads where chain = ${chain}`.execute(
     db,
   )
-  for (const column of ['action', 'subject'] as const)
-    await sql`insert into audit_blocks (chain, term, block)
-      select distinct chain, ${termOf(column, '')} || ${sql.ref(column)}, seq / ${sql.lit(ENTRIES_PER_BLOCK)} from audit_entries
-      where chain = ${chain} on conflict do nothing`.execute(db)
-  await sql`insert into audit_indexes (chain, next_block)
-    select chain, (seq + 1) / ${sql.lit(ENTRIES_PER_BLOCK)} from audit_heads where chain = ${chain}
-    on conflict (chain) do update set next_block = excluded.next_block`.execute(db)
 }

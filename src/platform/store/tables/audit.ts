@@ -4,8 +4,6 @@ export interface AuditTables {
   audit_entries: AuditEntryRow
   audit_heads: AuditHeadRow
   audit_checkpoints: AuditCheckpointRow
-  audit_blocks: AuditBlockRow
-  audit_indexes: AuditIndexRow
 }
 
 /** The audit log: who changed what, as a chain of hashes. */
@@ -58,22 +56,4 @@ export interface AuditCheckpointRow {
   kid: string
   /** The signature. */
   signature: string
-}
-
-/** A block of 128 entries of a chain that has an action or a subject. */
-export interface AuditBlockRow {
-  /** The id of a project or an organisation. */
-  chain: string
-  /** `action task.created` or `subject task_…`. */
-  term: string
-  /** The number of the block. */
-  block: number
-}
-
-/** How far the entries of a chain are in `audit_blocks`. */
-export interface AuditIndexRow {
-  /** The id of a project or an organisation. */
-  chain: string
-  /** The number of the first block that is not in `audit_blocks` yet. */
-  next_block: number
 }

@@ -45,13 +45,12 @@ export const IDENTITY_TABLES = `
     chain text not null, seq bigint not null, ts text not null, actor_kind text not null, actor_id text not null,
     action text not null, subject text not null, data text not null, prev_hash text not null, hash text not null,
     primary key (chain, seq)) without rowid;
+  create index audit_entries_action on audit_entries (chain, action, seq);
+  create index audit_entries_subject on audit_entries (chain, subject, seq, action);
   create table audit_heads (chain text primary key, seq bigint not null, hash text not null, seal text);
   create table audit_checkpoints (
     chain text not null, seq bigint not null, hash text not null, at text not null, kid text not null,
     signature text not null, primary key (chain, seq));
-  create table audit_blocks (
-    chain text not null, term text not null, block bigint not null, primary key (chain, term, block)) without rowid;
-  create table audit_indexes (chain text primary key, next_block bigint not null);
   create table replicas (
     id text primary key, started_at text not null, seen_at text not null, max_tasks bigint, runner_projects text,
     runner_wedges text);
