@@ -4,7 +4,6 @@ import { isInProjects, listNewestOfProjects, listNewestPage, matchColumns } from
 import { prepareQuery } from '../../platform/store/prepared-query.ts'
 import type { Db } from '../../platform/store/store.ts'
 import type { ApprovalRow, NotifierRow, TaskRow } from '../../platform/store/tables.ts'
-import { approvalIdsInOrder } from './ordered-id-rows.ts'
 import type { ApprovalPath } from './view.ts'
 
 export const insertApproval = prepareQuery<ApprovalRow>((db, arg) =>
@@ -125,7 +124,7 @@ export function listApprovals(db: Db, projectIds: readonly string[], filter: App
       projectIds,
       page: filter,
       rows: { query: approvals, filters: matchColumns({ status, wedge, path }) },
-      searchIn: (projectId, page) => searchApprovals(db, projectId, { ...filter, ...page }),
+      searchIn: (projectId) => searchApprovals(db, projectId, filter),
     })
   const owned = approvals.where(owner, '=', filter[owner] ?? '')
   const others = Object.fromEntries(owners.map((column) => [column, filter[column]]))
@@ -133,16 +132,12 @@ export function listApprovals(db: Db, projectIds: readonly string[], filter: App
   return listNewestPage(db, owned, filter, [isInProjects(projectIds), ...columns])
 }
 
-function searchApprovals(db: Db, projectId: string, { status, wedge, path, cursor, limit }: ApprovalFilter) {
-  const approvals = db.selectFrom('approvals').selectAll()
-  if (status === undefined && wedge === undefined) {
-    const newest = approvalIdsInOrder(db, { projectId, path, before: cursor }, 'desc', limit + 1)
-    return { query: approvals.where('id', 'in', newest) }
-  }
-  const ofProject = approvals.where('project_id', '=', projectId)
+function searchApprovals(db: Db, projectId: string, { status, wedge, path }: ApprovalFilter) {
+  const ofProject = db.selectFrom('approvals').selectAll().where('project_id', '=', projectId)
   if (status !== undefined)
     return { query: ofProject.where('status', '=', status), filters: matchColumns({ wedge, path }) }
-  return { query: ofProject.where('wedge', '=', wedge ?? ''), filters: matchColumns({ path }) }
+  const approvals = wedge === undefined ? ofProject : ofProject.where('wedge', '=', wedge)
+  return { query: approvals, filters: matchColumns({ path }) }
 }
 
 /** Actions have no index, so only this many approvals of the wedge are searched for earlier decisions. */

@@ -1,6 +1,4 @@
-import { type Expression, type SelectQueryBuilder, type SqlBool, sql } from 'kysely'
-import { approvalIdsInOrder } from '../../approvals/requests/ordered-id-rows.ts'
-import { APPROVAL_PATHS } from '../../approvals/requests/view.ts'
+import { type Expression, type SqlBool, sql } from 'kysely'
 import { isPostgres } from '../../platform/store/dialect.ts'
 import {
   isInList,
@@ -12,9 +10,6 @@ import {
 import { prepareQuery } from '../../platform/store/prepared-query.ts'
 import { prepareManyRows } from '../../platform/store/prepared-rows.ts'
 import type { Db } from '../../platform/store/store.ts'
-import type { Tables } from '../../platform/store/tables.ts'
-import { taskIdsInOrder } from '../../work/tasks/ordered-id-rows.ts'
-import { TASK_STATUSES } from '../../work/tasks/status.ts'
 import { APPROVAL_COLUMNS, type RollupApproval, type RollupTask, type SourceName, TASK_COLUMNS } from './rollup-rows.ts'
 import type { ReportRange } from './rows.ts'
 
@@ -84,23 +79,21 @@ function findNextSteps(rows: readonly LiveRow[]): Step[] {
 }
 
 const LIVE_TASKS: LiveSource<RollupTask> = {
-  ...prepareReads<RollupTask>('tasks', TASK_COLUMNS, taskIdsInOrder),
-  listMarks: prepareMarks('tasks', 'status', TASK_STATUSES),
+  ...prepareReads<RollupTask>('tasks', TASK_COLUMNS),
+  listMarks: prepareMarks('tasks'),
 }
 
 const LIVE_APPROVALS: LiveSource<RollupApproval> = {
-  ...prepareReads<RollupApproval>('approvals', APPROVAL_COLUMNS, approvalIdsInOrder),
-  listMarks: prepareMarks('approvals', 'path', APPROVAL_PATHS),
+  ...prepareReads<RollupApproval>('approvals', APPROVAL_COLUMNS),
+  listMarks: prepareMarks('approvals'),
 }
 
 /** The marks of the projects that have rows after them: those that were active in the last seconds. */
-function prepareMarks(source: SourceName, column: string, values: readonly string[]): LiveSource<unknown>['listMarks'] {
+function prepareMarks(source: SourceName): LiveSource<unknown>['listMarks'] {
   const list = prepareQuery<{ projectIds: ListArgument }, Step>((db, arg) => {
     const mark = sql<string>`coalesce(report_marks.folded_to, '')`
-    // All values of the column are listed, because the index has it before the id.
     const hasNewRows = sql<SqlBool>`exists (select 1 from ${sql.table(source)} as newer
-      where newer.project_id = projects.id and newer.id > ${mark}
-        and ${sql.ref(`newer.${column}`)} in (${sql.join(values.map((value) => sql.lit(value)))}))`
+      where newer.project_id = projects.id and newer.id > ${mark})`
     return db
       .selectFrom('projects')
       .leftJoin('report_marks', (join) =>
@@ -116,15 +109,20 @@ function prepareMarks(source: SourceName, column: string, values: readonly strin
 function prepareReads<Row extends LiveRow>(
   source: SourceName,
   columns: readonly (keyof Row & string)[],
-  newIds: (db: Db, step: Step, order: 'asc', limit: number) => IdQuery,
 ): Pick<LiveSource<Row>, 'readOpen' | 'readNew'> {
   const table = sql<LiveRow>`${sql.table(source)}`.as('live_rows')
   const selected = columns.map((column) => sql.ref(`live_rows.${column}`).as(column))
   const others = selected.filter(({ alias }) => alias !== 'id' && alias !== 'project_id')
-  const readNew = prepareManyRows<Step, Row>(columns, (db, arg) => {
-    const ids = newIds(db, { projectId: arg('projectId'), after: arg('after') }, 'asc', LIVE_ROWS_PER_STEP)
-    return db.selectFrom(table).select(selected).where('live_rows.id', 'in', ids).$castTo<Row>()
-  })
+  const readNew = prepareManyRows<Step, Row>(columns, (db, arg) =>
+    db
+      .selectFrom(table)
+      .select(selected)
+      .where('live_rows.project_id', '=', arg('projectId'))
+      .where('live_rows.id', '>', arg('after'))
+      .orderBy('live_rows.id')
+      .limit(LIVE_ROWS_PER_STEP)
+      .$castTo<Row>(),
+  )
   const readOpen = prepareManyRows<Step, Row>(columns, (db, arg) => {
     const ids = openIds(db, source, { projectId: arg('projectId'), after: arg('after') })
     return db
@@ -165,7 +163,6 @@ async function readEach<Row>(
 }
 
 type Value = string | Expression<string>
-type IdQuery = SelectQueryBuilder<Tables, never, { id: string }>
 
 const openIds = (db: Db, source: SourceName, { projectId, after }: Record<keyof Step, Value>) =>
   db

@@ -1,8 +1,6 @@
 import { createBulkInsert } from '../../platform/store/dialect.ts'
 import type { Db } from '../../platform/store/store.ts'
 import type { ApprovalRow, Tables, TaskRow } from '../../platform/store/tables.ts'
-import { approvalIdsInOrder } from '../../approvals/requests/ordered-id-rows.ts'
-import { taskIdsInOrder } from '../../work/tasks/ordered-id-rows.ts'
 
 export type SourceName = 'tasks' | 'approvals'
 
@@ -63,8 +61,11 @@ function listTasksInRange(db: Db, { projectId, after, upTo, limit }: IdRange): P
   return db
     .selectFrom('tasks')
     .select(TASK_COLUMNS)
-    .where('id', 'in', taskIdsInOrder(db, { projectId, after, upTo }, 'asc', limit))
+    .where('project_id', '=', projectId)
+    .where('id', '>', after)
+    .$if(upTo !== undefined, (query) => query.where('id', '<=', upTo ?? ''))
     .orderBy('id')
+    .limit(limit)
     .execute()
 }
 
@@ -84,8 +85,11 @@ function listApprovalsInRange(db: Db, { projectId, after, upTo, limit }: IdRange
   return db
     .selectFrom('approvals')
     .select(APPROVAL_COLUMNS)
-    .where('id', 'in', approvalIdsInOrder(db, { projectId, after, upTo }, 'asc', limit))
+    .where('project_id', '=', projectId)
+    .where('id', '>', after)
+    .$if(upTo !== undefined, (query) => query.where('id', '<=', upTo ?? ''))
     .orderBy('id')
+    .limit(limit)
     .execute()
 }
 

@@ -6,7 +6,6 @@ import { isInProjects, listNewestOfProjects, listNewestPage, matchColumns } from
 import { prepareBatchedRead, prepareQuery } from '../../platform/store/prepared-query.ts'
 import type { Db } from '../../platform/store/store.ts'
 import type { ArtifactFileRow, ArtifactRow, ReplicaRow, TaskRow } from '../../platform/store/tables.ts'
-import { taskIdsInOrder } from './ordered-id-rows.ts'
 import type { TaskStatus } from './status.ts'
 import type { ArtifactHead } from './view.ts'
 
@@ -140,9 +139,9 @@ export function listTasks(db: Db, projectIds: readonly string[], filter: TaskFil
       projectIds,
       page: filter,
       rows: { query: tasks, filters: [...matchColumns({ status, wedge }), ...expiredFilters(expired_since)] },
-      searchIn: (projectId, page) =>
+      searchIn: (projectId) =>
         expired_since === undefined
-          ? { query: tasks.where('id', 'in', newestTaskIds(db, projectId, { ...filter, ...page })) }
+          ? searchTasks(db, projectId, filter)
           : searchExpiredTasks(db, projectId, expired_since, filter),
     })
   const owned =
@@ -151,8 +150,11 @@ export function listTasks(db: Db, projectIds: readonly string[], filter: TaskFil
   return listNewestPage(db, owned, filter, [isInProjects(projectIds), ...columns, ...expiredFilters(expired_since)])
 }
 
-const newestTaskIds = (db: Db, projectId: string, { status, wedge, cursor, limit }: TaskFilter) =>
-  taskIdsInOrder(db, { projectId, status, wedge, before: cursor }, 'desc', limit + 1)
+function searchTasks(db: Db, projectId: string, { status, wedge }: TaskFilter) {
+  const ofProject = db.selectFrom('tasks').selectAll().where('project_id', '=', projectId)
+  if (status !== undefined) return { query: ofProject.where('status', '=', status), filters: matchColumns({ wedge }) }
+  return { query: wedge === undefined ? ofProject : ofProject.where('wedge', '=', wedge) }
+}
 
 async function searchExpiredTasks(db: Db, projectId: string, since: string, { status, wedge }: TaskFilter) {
   const oldest = await findOldestExpired(db, projectId, since)

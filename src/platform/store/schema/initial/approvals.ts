@@ -20,7 +20,7 @@ export const APPROVAL_TABLES = `
   create index approvals_project_wedge on approvals (project_id, wedge, id, path);
   create index approvals_project_status on approvals (project_id, status, id, wedge, path);
   create index approvals_assignee on approvals (assignee_id, id) where assignee_id is not null;
-  create index approvals_project on approvals (project_id, path, id);
+  create index approvals_project on approvals (project_id, id, path);
   create index approvals_edited on approvals (project_id, wedge, id) where edited is not null;
   create index approvals_held on approvals (held_until) where held_until is not null and status = 'pending';
   create index approvals_held_by on approvals (held_by_id, id) where held_by_id is not null;

@@ -10,11 +10,12 @@ export const WORK_TABLES = `
     retry_of text, last_event_id bigint not null, epoch bigint not null, replica text, created_at text not null,
     started_at text, finished_at text, log_pruned_at text, counted_events bigint not null default 0, ready_at text,
     requested_by_kind text, requested_by_id text, traceparent text, tracestate text);
-  create index tasks_status on tasks (status, project_id, id, replica);
+  create index tasks_status on tasks (status, project_id, id, replica, wedge);
   create index tasks_case on tasks (case_id, id) where case_id is not null;
   create index tasks_client on tasks (client_id, id) where client_id is not null;
   create index tasks_unpruned on tasks (finished_at) where finished_at is not null and log_pruned_at is null;
-  create index tasks_project_wedge_status on tasks (project_id, wedge, status, id);
+  create index tasks_project on tasks (project_id, id);
+  create index tasks_project_wedge on tasks (project_id, wedge, id);
   create index tasks_released on tasks (id) where status = 'running' and replica is null;
   create index tasks_retry on tasks (retry_of) where retry_of is not null;
   create index tasks_thread on tasks (thread_id, status) where thread_id is not null;
