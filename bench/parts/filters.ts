@@ -2,10 +2,8 @@ import { mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
 import { createId } from '../../src/platform/base/ids.ts'
 import { createRandomPool } from '../../src/platform/ctx/system-world.ts'
-import { assignColumns } from '../../src/work/records/filter/column-rows.ts'
 import { toRecordFields } from '../../src/work/records/filter/fields.ts'
 import { insertRecordFields } from '../../src/work/records/filter/field-rows.ts'
-import { hashCollection } from '../../src/work/records/filter/collection.ts'
 import { upsertRecord } from '../../src/work/records/rows.ts'
 import { openPostgresStore } from '../../src/platform/store/postgres/postgres-store.ts'
 import { openSqliteStore } from '../../src/platform/store/sqlite/sqlite-store.ts'
@@ -18,7 +16,7 @@ const PAGE = 500
 const ROUNDS = 15
 
 const ORDINARY_GOAL_MS = 50
-const BROAD_GOAL_MS = 150
+const BROAD_GOAL_MS = 200
 
 /** One to three conditions, of which at least one selects less than a tenth of the records. */
 const ORDINARY_FILTERS: Record<string, object> = {
@@ -80,11 +78,6 @@ async function measureStore(rig: Rig, kind: Store['kind']): Promise<ResultRow[]>
 async function storeRecords(store: Store): Promise<void> {
   const project_id = (await store.db.selectFrom('projects').select('id').executeTakeFirstOrThrow()).id
   const collection = { project_id, wedge: 'bench', collection: 'invoices' }
-  const columns = await assignColumns(
-    store,
-    hashCollection(project_id, collection.collection),
-    toRecordFields(valueOf(0)),
-  )
   const random = createRandomPool()
   const start = Date.now() - RECORDS
   for (let from = 0; from < RECORDS; from += PAGE) {
@@ -99,7 +92,7 @@ async function storeRecords(store: Store): Promise<void> {
           updated_at: at,
         }
         const [record] = await upsertRecord(db, { ...row, value: JSON.stringify(valueOf(n)) })
-        if (record) await insertRecordFields(db, record, toRecordFields(valueOf(n)), columns)
+        if (record) await insertRecordFields(db, record, toRecordFields(valueOf(n)))
       }
     })
   }

@@ -44,22 +44,16 @@ const CASE_HISTORY = `
   insert into case_history (case_id, n, from_stage, to_stage, at, by_kind, by_id)
   NUMBERS select ${idOf('case')}, 1, null, 'new', ${AT}, 'key', 'key_before' from n where i % 20 = 0`
 
+const COLLECTION = "case i / 5 % 4 when 0 then 'invoices' when 1 then 'orders' else 'notes' end"
+
 const RECORDS = `
   insert into records (id, project_id, wedge, collection, key, value, version, created_at, updated_at)
-  NUMBERS select ${idOf('rec')}, ${PROJECT}, ${WEDGE}, case i / 5 % 4 when 0 then 'invoices' when 1 then 'orders' else 'notes' end,
+  NUMBERS select ${idOf('rec')}, ${PROJECT}, ${WEDGE}, ${COLLECTION},
     'k' || cast(i as text), '{"state":"done"}', 1, ${AT}, ${AT} from n where i % 5 = 1`
 
-/** The search index of the collections of the first project. */
-const IS_INDEXED = `i % 5 = 1 and i / ${TASKS_PER_CLIENT} % 16 < 9`
-const COLLECTION_HASH = "case i / 5 % 4 when 0 then 'INVOICES' when 1 then 'ORDERS' else 'NOTES' end"
-
 const RECORD_FIELDS = `
-  insert into record_fields (record_id, collection_hash, wedge, path, sort_key)
-  NUMBERS select ${idOf('rec')}, ${COLLECTION_HASH}, ${WEDGE}, 'state', 'sdone' from n where ${IS_INDEXED}`
-
-const RECORD_COLUMNS = `
-  insert into record_columns (collection_hash, record_id, wedge, c0)
-  NUMBERS select ${COLLECTION_HASH}, ${idOf('rec')}, ${WEDGE}, 'sdone' from n where ${IS_INDEXED}`
+  insert into record_fields (record_id, project_id, collection, path, sort_key)
+  NUMBERS select ${idOf('rec')}, ${PROJECT}, ${COLLECTION}, 'state', 'sdone' from n where i % 5 = 1`
 
 const FILES = `
   insert into files (id, project_id, client_id, name, content_type, size, sha256, state, storage, created_by, created_at)
@@ -100,7 +94,6 @@ export const CLIENT_STATEMENTS = [
   CASE_HISTORY,
   RECORDS,
   RECORD_FIELDS,
-  RECORD_COLUMNS,
   FILES,
   MESSAGE_FILES,
   KNOWLEDGE,

@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
 import { tokenHash } from '../../src/platform/base/tokens.ts'
-import { hashCollection } from '../../src/work/records/filter/collection.ts'
 import type { Db, Store } from '../../src/platform/store/store.ts'
 import { CLIENT_STATEMENTS } from './client-statements.ts'
 import { OTHER_PROJECTS, otherProjectId, seededId } from './expressions.ts'
@@ -59,9 +58,6 @@ async function insertRows(db: Db, text: string, page: SeedPage): Promise<void> {
   const statement = text
     .replace('NUMBERS', numbers)
     .replaceAll('FOUNDING', founding)
-    .replaceAll('INVOICES', hashCollection(founding, 'invoices'))
-    .replaceAll('ORDERS', hashCollection(founding, 'orders'))
-    .replaceAll('NOTES', hashCollection(founding, 'notes'))
     .replaceAll('MINUTE', minute)
     .replaceAll('FIRST_ENTRY', String(firstEntry))
     .replaceAll('NOW', new Date().toISOString())
@@ -86,9 +82,6 @@ async function insertOwners(db: Db, founding: string, org_id: string): Promise<v
     .insertInto('client_sessions')
     .values({ hash: tokenHash(CLIENT_SESSION), project_id: founding, client_id: seededId('cli', 0), ...session })
     .execute()
-  const collections = ['invoices', 'orders', 'notes'].map((name) => hashCollection(founding, name))
-  const paths = collections.map((collection_hash) => ({ collection_hash, path: 'state', n: 0 }))
-  await db.insertInto('record_paths').values(paths).execute()
   await insertChannelAndWebhook(db, founding, 0)
   for (let n = 1; n <= OTHER_PROJECTS; n++) {
     const project = { id: otherProjectId(n), org_id, slug: `other-${n}`, name: `Other ${n}`, tier: 'default' }

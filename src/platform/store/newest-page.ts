@@ -233,7 +233,7 @@ export const isInProjects = (projectIds: readonly string[], column = 'project_id
 const MAX_SOURCES_AT_ONCE = 8
 
 /** The newest of what several sources list, each in order: one more than the page. */
-export async function mergeNewest<Source, T>(
+async function mergeNewest<Source, T>(
   sources: readonly Source[],
   { limit }: PageBounds,
   newestFirst: (a: T, b: T) => number,

@@ -1,4 +1,3 @@
-import { indexAuditEntries } from '../../audit/index-entries.ts'
 import { createChannelPollLoop } from '../../customers/channels/poll-channels.ts'
 import type { Ctx } from '../../platform/ctx/ctx.ts'
 import { createJointLoop, createLoop, type Loop } from '../../platform/ctx/loop.ts'
@@ -45,7 +44,6 @@ const TASK_RETENTION_PAUSE_MS = 60_000
 /** Half of the shortest cadence: a check as long as the cadence would sometimes skip a slot. */
 const SCHEDULE_CHECK_MS = 500
 const FOLLOWER_POLL_MS = 400
-const AUDIT_INDEX_MS = 5_000
 const REPORT_MS = 60_000
 const CLOCK_SKEW_CHECK_MS = 30_000
 const STREAM_RECHECK_MS = 30_000
@@ -118,7 +116,6 @@ function createSharedSweeps(ctx: Ctx, sweep: CreateSweep): Loop[] {
     sweep('schedules', SCHEDULE_CHECK_MS, () => fireDueSchedules(ctx)),
     sweep('clock skew', CLOCK_SKEW_CHECK_MS, () => undoClockSkew(ctx)),
     sweep('open streams', STREAM_RECHECK_MS, async () => ctx.changeHints.publish({ topic: 'recheck-streams' })),
-    sweep('audit index', AUDIT_INDEX_MS, () => indexAuditEntries(ctx)),
     sweep('reports', REPORT_MS, () => rollUpReports(ctx)),
     createWebhookDeliveryLoop(ctx),
     createNotificationLoop(ctx),

@@ -6,10 +6,8 @@ import { type Ctx, inTx, type Tx } from '../../platform/ctx/ctx.ts'
 import type { Actor } from '../../platform/ctx/scope.ts'
 import { toIsoTime } from '../../platform/ctx/world.ts'
 import type { RecordRow } from '../../platform/store/tables.ts'
-import { assignColumns } from './filter/column-rows.ts'
 import { toRecordFields } from './filter/fields.ts'
 import { deleteRecordFields, insertRecordFields } from './filter/field-rows.ts'
-import { hashCollection } from './filter/collection.ts'
 import {
   deleteRecord,
   findRecordByKey,
@@ -36,11 +34,10 @@ export async function putRecord(
   actor: Actor,
 ): Promise<{ record: RecordRow; isNew: boolean }> {
   const fields = toRecordFields(entry.value)
-  const columns = await assignColumns(ctx.store, hashCollection(projectId, entry.collection), fields)
   return inTx(ctx, async (tx) => {
     const record = await writeRecord(tx, projectId, entry)
     reserveStoredBytes(tx, projectId, Buffer.byteLength(record.value) - record.replaced_bytes)
-    await insertRecordFields(tx.db, record, fields, columns)
+    await insertRecordFields(tx.db, record, fields)
     const isNew = record.version === 1
     const { wedge, collection, key, version } = record
     const action = isNew ? 'record.created' : 'record.replaced'
@@ -55,7 +52,7 @@ export function removeRecord(ctx: Ctx, record: RecordRow, actor: Actor): Promise
     const deleted = await deleteRecord(tx.db, record.id)
     if (!deleted) return false
     countStoredBytes(tx, record.project_id, -deleted.bytes)
-    await deleteRecordFields(tx.db, record)
+    await deleteRecordFields(tx.db, { record_id: record.id })
     const { wedge, collection, key } = record
     await appendAuditEntry(tx, record.project_id, actor, 'record.deleted', record.id, { wedge, collection, key })
     return true

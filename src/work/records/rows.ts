@@ -1,12 +1,12 @@
-import { type Expression, sql, type SqlBool } from 'kysely'
+import { sql } from 'kysely'
 import type { PageQuery } from '../../platform/http/page.ts'
-import { listNewestOfProjects, matchColumns, mergeNewest } from '../../platform/store/newest-page.ts'
+import { isInList, toListArgument } from '../../platform/store/list-argument.ts'
+import { listNewestOfProjects, matchColumns } from '../../platform/store/newest-page.ts'
 import { excluded, prepareQuery } from '../../platform/store/prepared-query.ts'
 import type { Db } from '../../platform/store/store.ts'
 import type { RecordRow } from '../../platform/store/tables.ts'
-import { listCollections, selectNewestIds } from './collection-rows.ts'
-import { recordMatches, toFieldTests } from './filter/condition-rows.ts'
-import { listFilteredRecords } from './filter/filter-rows.ts'
+import { type FieldTest, recordMatches, toFieldTests } from './filter/condition-rows.ts'
+import { findFewRecordIds } from './filter/field-rows.ts'
 import type { FilterCondition } from './filter/where.ts'
 
 export interface RecordFilter extends PageQuery {
@@ -16,73 +16,48 @@ export interface RecordFilter extends PageQuery {
   where: readonly FilterCondition[]
 }
 
-/**
- * Above this number of collections, of a project or, for a filter on fields, of all projects together, the records are
- * compared one by one.
- */
-const MAX_MERGED_COLLECTIONS = 100
+/** More records than this are not looked up by their ids. The list then compares the newest records one by one. */
+const MAX_INDEXED_RECORDS = 2_000
 
-/** The newest records, one more than a page. A filter on fields uses the index that each collection has. */
-export async function listRecords(db: Db, projectIds: readonly string[], filter: RecordFilter): Promise<RecordRow[]> {
+/** The newest records, one more than a page. */
+export function listRecords(
+  db: Db,
+  projectIds: readonly string[],
+  filter: RecordFilter,
+  maxIndexed = MAX_INDEXED_RECORDS,
+): Promise<RecordRow[]> {
   const tests = toFieldTests(filter.where)
-  if (tests.length > 0 && filter.key === undefined) {
-    const collections = await listNamedCollections(db, projectIds, filter)
-    if (collections)
-      return mergeNewest(collections, filter, newestFirst, (named) =>
-        listFilteredRecords(db, { ...filter, ...named }, tests),
-      )
-  }
-  const matching = tests.map((test) => recordMatches('records.id', test))
   const records = db.selectFrom('records').selectAll()
   return listNewestOfProjects(db, {
     projectIds,
     page: filter,
     // The wedge, the collection and the key of a record never change.
-    rows: { query: records, filters: matching },
-    searchIn: (projectId, page) => searchRecords(db, projectId, { ...filter, ...page }, matching),
+    rows: { query: records, filters: tests.map(recordMatches) },
+    searchIn: (projectId, page) => searchRecords(db, projectId, { ...filter, ...page }, tests, maxIndexed),
   })
-}
-
-const newestFirst = (a: RecordRow, b: RecordRow) => (a.id < b.id ? 1 : -1)
-
-/** The collections of these projects that a filter on fields reads, of all wedges; null if they are too many. */
-async function listNamedCollections(db: Db, projectIds: readonly string[], { wedge, collection }: RecordFilter) {
-  if (collection !== undefined) return projectIds.map((projectId) => ({ projectId, collection }))
-  const named: { projectId: string; collection: string }[] = []
-  for (const projectId of projectIds) {
-    const all = await listCollections(db, projectId, MAX_MERGED_COLLECTIONS + 1)
-    const names = all.filter((one) => wedge === undefined || one.wedge === wedge).map((one) => one.collection)
-    named.push(...[...new Set(names)].map((name) => ({ projectId, collection: name })))
-    if (Math.max(all.length, named.length) > MAX_MERGED_COLLECTIONS) return null
-  }
-  return named
 }
 
 async function searchRecords(
   db: Db,
   projectId: string,
   filter: RecordFilter,
-  matching: readonly Expression<SqlBool>[],
+  tests: readonly FieldTest[],
+  maxIndexed: number,
 ) {
-  const { wedge, collection, key } = filter
-  const columns = matchColumns({ wedge, collection, key })
-  const records = db.selectFrom('records').selectAll()
-  const ofProject = { query: records.where('project_id', '=', projectId), filters: [...columns, ...matching] }
-  // The newest ids of each collection are not enough if a filter then drops some of them.
-  if (columns.length === 0 || (matching.length > 0 && key === undefined)) return ofProject
-  const all =
-    wedge !== undefined && collection !== undefined
-      ? [{ wedge, collection }]
-      : await listCollections(db, projectId, MAX_MERGED_COLLECTIONS + 1)
-  if (all.length > MAX_MERGED_COLLECTIONS) return ofProject
-  const selected = all.filter(
-    (one) => (wedge ?? one.wedge) === one.wedge && (collection ?? one.collection) === one.collection,
-  )
-  if (selected.length === 0) return null
-  // A collection has at most one record of a key, so these are all of them.
-  const limit = key === undefined ? filter.limit + 1 : selected.length
-  const ids = selectNewestIds(db, projectId, selected, { ...filter, limit })
-  return { query: records.where('id', 'in', ids), filters: matching }
+  const { wedge, collection, key, cursor } = filter
+  const ofProject = db.selectFrom('records').selectAll().where('project_id', '=', projectId)
+  const matching = tests.map(recordMatches)
+  const ids =
+    key === undefined ? await findFewRecordIds(db, { projectId, collection, cursor }, tests, maxIndexed) : null
+  if (ids)
+    return {
+      query: ofProject.where(isInList(db, 'id', toListArgument(db, ids))),
+      filters: [...matchColumns({ wedge, collection }), ...matching],
+    }
+  if (wedge === undefined || collection === undefined)
+    return { query: ofProject, filters: [...matchColumns({ wedge, collection, key }), ...matching] }
+  const ofCollection = ofProject.where('wedge', '=', wedge).where('collection', '=', collection)
+  return { query: key === undefined ? ofCollection : ofCollection.where('key', '=', key), filters: matching }
 }
 
 export function findRecord(db: Db, projectIds: readonly string[], id: string): Promise<RecordRow | undefined> {

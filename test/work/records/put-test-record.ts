@@ -1,8 +1,6 @@
 import type { Json } from '../../../src/platform/base/json.ts'
-import { assignColumns } from '../../../src/work/records/filter/column-rows.ts'
 import { toRecordFields } from '../../../src/work/records/filter/fields.ts'
 import { insertRecordFields } from '../../../src/work/records/filter/field-rows.ts'
-import { hashCollection } from '../../../src/work/records/filter/collection.ts'
 import { upsertRecord } from '../../../src/work/records/rows.ts'
 import type { Store } from '../../../src/platform/store/store.ts'
 import type { RecordRow } from '../../../src/platform/store/tables.ts'
@@ -14,7 +12,6 @@ export async function putTestRecord(
   value: Json,
 ): Promise<void> {
   const fields = toRecordFields(value)
-  const columns = await assignColumns(store, hashCollection(project_id, recordKey.collection), fields)
   const createdAt = '2026-01-01T00:00:00.000Z'
   const row = {
     ...recordKey,
@@ -25,6 +22,6 @@ export async function putTestRecord(
   }
   await store.transact(async (db) => {
     const [record] = await upsertRecord(db, row)
-    if (record) await insertRecordFields(db, record, fields, columns)
+    if (record) await insertRecordFields(db, record, fields)
   })
 }

@@ -18,9 +18,7 @@ export const TABLES_WITHOUT_VIEW: ReadonlySet<string> = new Set<keyof Tables>([
   'commit_marks',
   'file_chunks',
   'minute_counts',
-  'record_columns',
   'record_fields',
-  'record_paths',
 ])
 
 /**

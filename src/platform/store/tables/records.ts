@@ -5,8 +5,6 @@ export interface RecordTables {
   case_history: CaseHistoryRow
   records: RecordRow
   record_fields: RecordFieldRow
-  record_paths: RecordPathRow
-  record_columns: RecordColumnsRow
 }
 
 /** Work that spans several tasks, such as an order or a claim. */
@@ -73,35 +71,11 @@ export interface RecordRow {
 export interface RecordFieldRow {
   /** The record. */
   record_id: string
-  /** A hash of project and collection (`hashCollection`). */
-  collection_hash: string
-  wedge: string
+  project_id: string
+  /** The collection of the record. */
+  collection: string
   /** The path of the field in the value. */
   path: string
   /** Type and value as text that sorts by its bytes like the values. */
   sort_key: string
-}
-
-/** The column of `record_columns` that holds a path of a collection. */
-export interface RecordPathRow {
-  /** A hash of project and collection. */
-  collection_hash: string
-  /** The path of the field in the values. */
-  path: string
-  /** The number of the column. */
-  n: number
-}
-
-/**
- * The fields of a record side by side, as far as their paths have a column. A filter that many records match reads one
- * row for each record here.
- */
-export interface RecordColumnsRow {
-  /** A hash of project and collection. */
-  collection_hash: string
-  /** The record. */
-  record_id: string
-  wedge: string
-  /** A sort key; null if the record has no such field. */
-  [column: `c${number}`]: string | null
 }

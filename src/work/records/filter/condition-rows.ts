@@ -32,27 +32,16 @@ const OPERATORS_BY_SELECTIVITY: FilterCondition['op'][] = ['eq', 'in', 'gt', 'gt
 /** Whether all matching index rows have the same key: then the index returns them in the order of the record ids. */
 export const hasSingleKey = ({ conditions }: FieldTest): boolean => conditions.some(({ op }) => op === 'eq')
 
-/** Whether a sort key passes the test. The key is null if the record has no such field. */
-export function keyMatches(key: Expression<unknown>, { conditions, mustExist }: FieldTest): Expression<SqlBool> {
+/** Whether a sort key passes the test. */
+export function keyMatches(key: Expression<unknown>, { conditions }: FieldTest): Expression<SqlBool> {
   const comparisons = [...conditions.map((condition) => compareKey(key, condition)), ...typeBounds(key, conditions)]
-  const all = sql<SqlBool>`${sql.join(comparisons, sql` and `)}`
-  return mustExist ? all : sql<SqlBool>`(${key} is null or ${all})`
+  return sql<SqlBool>`(${sql.join(comparisons, sql` and `)})`
 }
 
-/** Whether the record with this id passes the test. */
-export function recordMatches(id: string, test: FieldTest): Expression<SqlBool> {
-  // `offset 0` keeps PostgreSQL from turning the subquery into a join that reads the path of all records.
-  return sql<SqlBool>`${notIfNegative(test)} exists (select 1 from record_fields as p where p.path = ${test.path}
-    and p.record_id = ${sql.ref(id)} and ${notIfNegative(test)} ${keyMatches(sql.ref('p.sort_key'), test)}
-    limit 1 offset 0)`
-}
-
-/** The same for a scan of many records: the database reads all rows of the path once and keeps the ids in memory. */
-export function recordIsAmongMatches(id: string, collectionHash: string, test: FieldTest): Expression<SqlBool> {
-  // `is` keeps PostgreSQL from turning the subquery into a join.
-  return sql<SqlBool>`(${sql.ref(id)} in (select p.record_id from record_fields as p
-    where p.collection_hash = ${collectionHash} and p.path = ${test.path} and ${notIfNegative(test)}
-    ${keyMatches(sql.ref('p.sort_key'), test)})) is ${test.mustExist ? sql`true` : sql`false`}`
+/** Whether a record passes the test, by a lookup in its index rows. */
+export function recordMatches(test: FieldTest): Expression<SqlBool> {
+  return sql<SqlBool>`${notIfNegative(test)} exists (select 1 from record_fields as p where p.record_id = records.id
+    and p.path = ${test.path} and ${notIfNegative(test)} ${keyMatches(sql.ref('p.sort_key'), test)})`
 }
 
 /** A record without the field passes a negative test, so a negative test looks for a row that fails it. */

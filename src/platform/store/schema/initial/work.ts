@@ -1,5 +1,3 @@
-const RECORD_COLUMNS = Array.from({ length: 64 }, (_, n) => `c${n} text collate "C"`).join(', ')
-
 /** Tasks with their logs, runs and files; records and cases. */
 export const WORK_TABLES = `
   create table tasks (
@@ -68,12 +66,6 @@ export const WORK_TABLES = `
   create index records_collection on records (project_id, wedge, collection, id);
   create index records_project on records (project_id, id, wedge, collection, key);
   create table record_fields (
-    record_id text not null, collection_hash text not null, wedge text not null, path text not null,
-    sort_key text collate "C" not null, primary key (record_id, path));
-  create index record_fields_key on record_fields (collection_hash, path, sort_key, record_id, wedge);
-  create table record_paths (
-    collection_hash text not null, path text not null, n bigint not null, primary key (collection_hash, path),
-    unique (collection_hash, n));
-  create table record_columns (
-    collection_hash text not null, record_id text not null, wedge text not null, ${RECORD_COLUMNS},
-    primary key (collection_hash, record_id)) without rowid`
+    record_id text not null, project_id text not null, collection text not null, path text not null,
+    sort_key text collate "C" not null, primary key (record_id, path)) without rowid;
+  create index record_fields_key on record_fields (project_id, path, sort_key, record_id, collection)`
