@@ -2,7 +2,7 @@ import type { SelectQueryBuilder } from 'kysely'
 import type { ChainHead } from '../platform/contract/audit/audit-chain.ts'
 import { isPostgres } from '../platform/store/dialect.ts'
 import { matchColumns } from '../platform/store/newest-page.ts'
-import { prepareBatchedRead, prepareQuery } from '../platform/store/prepared-query.ts'
+import { prepareQuery } from '../platform/store/prepared-query.ts'
 import type { Db } from '../platform/store/store.ts'
 import type { AuditCheckpointRow, AuditEntryRow, Tables } from '../platform/store/tables.ts'
 import type { SealedHead } from './seal.ts'
@@ -124,7 +124,7 @@ type EntryNumbers = SelectQueryBuilder<Tables, 'audit_entries', { seq: number }>
  * Chains with `minNewEntries` entries since their last checkpoint, and chains with any new entry whose checkpoint is
  * older than `before`. A checkpoint in the future (signed while the clock was ahead) counts as old.
  */
-export const listChainsToSign = prepareBatchedRead<{ minNewEntries: number; before: string; now: string }, ChainToSign>(
+export const listChainsToSign = prepareQuery<{ minNewEntries: number; before: string; now: string }, ChainToSign>(
   (db, arg) =>
     db
       .selectFrom('audit_heads as h')

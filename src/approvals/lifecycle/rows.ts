@@ -1,7 +1,7 @@
 import { type ExpressionBuilder, sql } from 'kysely'
 import { WRITABLE_STATUSES } from '../../work/events/rows.ts'
 import { hasSubscribedWebhook } from '../../work/events/webhook-event-rows.ts'
-import { prepareBatchedRead, prepareQuery } from '../../platform/store/prepared-query.ts'
+import { prepareQuery } from '../../platform/store/prepared-query.ts'
 import type { ApprovalRow, Tables, TaskRow } from '../../platform/store/tables.ts'
 import type { TerminalStatus } from '../../work/tasks/status.ts'
 import { statusesBefore } from './states.ts'
@@ -174,7 +174,7 @@ export type DueApproval = Pick<ApprovalRow, (typeof DUE_APPROVAL_COLUMNS)[number
 const DUE_APPROVAL_COLUMNS = ['id', 'task_id', 'path', 'client_id'] as const
 
 /** Pending approvals whose `expires_at` has passed, the longest overdue first. One that is held does not expire. */
-export const listDueApprovals = prepareBatchedRead<{ now: string }, DueApproval>((db, arg) =>
+export const listDueApprovals = prepareQuery<{ now: string }, DueApproval>((db, arg) =>
   db
     .selectFrom('approvals')
     .select(DUE_APPROVAL_COLUMNS)

@@ -1,5 +1,5 @@
 import type { ExpressionBuilder } from 'kysely'
-import { prepareBatchedRead, prepareQuery } from '../../platform/store/prepared-query.ts'
+import { prepareQuery } from '../../platform/store/prepared-query.ts'
 import type { Db } from '../../platform/store/store.ts'
 import type { ApprovalRow, NotificationMessageRow, Tables } from '../../platform/store/tables.ts'
 
@@ -8,7 +8,7 @@ export type DueNotice = Pick<ApprovalRow, 'id' | 'notify_at'>
 export const MAX_LISTED_NOTICES = 50
 
 /** Pending approvals of which members are to be told now, or whose next step of escalation is due. What is held needs nobody. */
-export const listDueNotices = prepareBatchedRead<{ now: string }, DueNotice>((db, arg) =>
+export const listDueNotices = prepareQuery<{ now: string }, DueNotice>((db, arg) =>
   db
     .selectFrom('approvals')
     .select(['id', 'notify_at'])
@@ -46,7 +46,7 @@ const updateApprovalHasMessages = prepareQuery<{ id: string }>((db, arg) =>
 const MAX_LISTED_MESSAGES = 500
 
 /** Messages that wait to be sent, the longest waiting first. */
-export const listDueMessages = prepareBatchedRead<{ now: string }, NotificationMessageRow>((db, arg) =>
+export const listDueMessages = prepareQuery<{ now: string }, NotificationMessageRow>((db, arg) =>
   db
     .selectFrom('notification_messages')
     .selectAll()
@@ -65,7 +65,7 @@ const isDecidedOrVotedOn = (eb: ExpressionBuilder<Tables, 'approvals'>) =>
  * Messages that were sent and show an approval as it was before a vote, or as pending although it is decided. It reads the
  * approvals with such messages, which are few, and not the messages of all approvals that wait.
  */
-export const listOutdatedMessages = prepareBatchedRead<{ now: string }, NotificationMessageRow>((db, arg) =>
+export const listOutdatedMessages = prepareQuery<{ now: string }, NotificationMessageRow>((db, arg) =>
   db
     .selectFrom('notification_messages')
     .selectAll()

@@ -1,4 +1,4 @@
-import { excluded, prepareBatchedRead, prepareQuery } from '../../platform/store/prepared-query.ts'
+import { excluded, prepareQuery } from '../../platform/store/prepared-query.ts'
 import type { Db } from '../../platform/store/store.ts'
 import type { NotificationSettingsRow, NotifierRow } from '../../platform/store/tables.ts'
 
@@ -16,7 +16,7 @@ export const findNotifierUnscoped = prepareQuery<{ id: string }, NotifierRow>((d
 )
 
 /** The projects that tell their members of approvals. */
-export const listNotifiedProjects = prepareBatchedRead<object, { project_id: string }>((db) =>
+export const listNotifiedProjects = prepareQuery<object, { project_id: string }>((db) =>
   db.selectFrom('notifiers').select('project_id').distinct(),
 )
 

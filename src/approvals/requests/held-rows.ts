@@ -1,4 +1,4 @@
-import { prepareBatchedRead, prepareQuery } from '../../platform/store/prepared-query.ts'
+import { prepareQuery } from '../../platform/store/prepared-query.ts'
 import type { ApprovalRow } from '../../platform/store/tables.ts'
 import { DECIDABLE_COLUMNS, type DecidableApproval } from './rows.ts'
 
@@ -57,7 +57,7 @@ export type DueHold = DecidableApproval & Pick<ApprovalRow, 'held' | 'held_until
 const MAX_LISTED_HOLDS = 200
 
 /** The holds that end until this time, the first ones first. */
-export const listDueHolds = prepareBatchedRead<{ until: string }, DueHold>((db, arg) =>
+export const listDueHolds = prepareQuery<{ until: string }, DueHold>((db, arg) =>
   db
     .selectFrom('approvals')
     .select(DECIDABLE_COLUMNS)

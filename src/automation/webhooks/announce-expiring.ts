@@ -8,11 +8,8 @@ const ANNOUNCE_BEFORE_MS = 60_000
 const ANNOUNCE_LONG_BEFORE_MS = 3_600_000
 const LONG_MS = 86_400_000
 
-/**
- * Queues `approval.expiring` for approvals that expire soon and returns how many. A unique index allows one delivery for
- * each webhook.
- */
-export async function announceExpiringApprovals(ctx: Ctx): Promise<number> {
+/** Queues `approval.expiring` for approvals that expire soon. A unique index allows one delivery for each webhook. */
+export async function announceExpiringApprovals(ctx: Ctx): Promise<void> {
   const now = ctx.world.clock.now()
   const expiries = await listUnannouncedExpiries(ctx.db, {
     now: toIsoTime(now),
@@ -20,12 +17,11 @@ export async function announceExpiringApprovals(ctx: Ctx): Promise<number> {
     soon_if_long: toIsoTime(now + ANNOUNCE_LONG_BEFORE_MS),
     long_since: toIsoTime(now + ANNOUNCE_LONG_BEFORE_MS - LONG_MS),
   })
-  if (expiries.length === 0) return 0
+  if (expiries.length === 0) return
   await inTx(ctx, async (tx) => {
     for (const expiry of expiries) {
       const delivery = { id: tx.world.newId('dlv'), event: 'approval.expiring', now: toIsoTime(now) }
       await insertWebhookDelivery(tx.db, { ...expiry, ...delivery })
     }
   })
-  return expiries.length
 }

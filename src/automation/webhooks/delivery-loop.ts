@@ -62,11 +62,9 @@ export function createWebhookDeliveryLoop(ctx: Ctx): Loop {
 async function startSenders(ctx: Ctx, slots: SenderSlots, stopping: AbortSignal): Promise<void> {
   const { senders, hadTurn } = slots
   const free = MAX_CONCURRENT_WEBHOOKS - senders.size
-  const listDue = () => listDueWebhooks(ctx.db, isoNow(ctx), [...senders.keys(), ...hadTurn], Math.max(0, free))
-  // Both reads in one message to the database.
-  const [announced, dueBefore] = await Promise.all([announceExpiringApprovals(ctx), listDue()])
+  await announceExpiringApprovals(ctx)
   if (free <= 0) return
-  const due = announced > 0 ? await listDue() : dueBefore
+  const due = await listDueWebhooks(ctx.db, isoNow(ctx), [...senders.keys(), ...hadTurn], free)
   slots.hasWaiting = due.length === free
   if (!slots.hasWaiting) hadTurn.clear()
   for (const id of due) {

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { eventNamePattern } from '../../work/events/webhook-event-rows.ts'
 import type { PageQuery } from '../../platform/http/page.ts'
 import { listNewestPage, matchColumns } from '../../platform/store/newest-page.ts'
-import { prepareBatchedRead, prepareQuery } from '../../platform/store/prepared-query.ts'
+import { prepareQuery } from '../../platform/store/prepared-query.ts'
 import type { Db } from '../../platform/store/store.ts'
 import type { WebhookDeliveryRow } from '../../platform/store/tables.ts'
 
@@ -43,7 +43,7 @@ export async function listDueWebhooks(db: Db, now: string, busy: readonly string
     .slice(0, limit)
 }
 
-const selectDueWebhooks = prepareBatchedRead<{ now: string; limit: number }, { id: string }>((db, arg) => {
+const selectDueWebhooks = prepareQuery<{ now: string; limit: number }, { id: string }>((db, arg) => {
   const first = db
     .selectFrom('webhooks')
     .select((eb) => [
@@ -158,7 +158,7 @@ export type UnannouncedExpiry = Pick<WebhookDeliveryRow, 'webhook_id' | 'project
  * Pending approvals that expire soon, with the webhooks that subscribe to this and were not informed yet. For approvals
  * that were requested before `long_since`, soon begins earlier.
  */
-export const listUnannouncedExpiries = prepareBatchedRead<
+export const listUnannouncedExpiries = prepareQuery<
   { now: string; soon: string; soon_if_long: string; long_since: string },
   UnannouncedExpiry
 >((db, arg) =>

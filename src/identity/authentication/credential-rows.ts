@@ -1,8 +1,7 @@
 import type { Role } from '../../platform/ctx/scope.ts'
 import type { PageQuery } from '../../platform/http/page.ts'
 import { listNewestPage } from '../../platform/store/newest-page.ts'
-import { prepareBatchedRead, prepareQuery } from '../../platform/store/prepared-query.ts'
-import { cachedRead } from '../../platform/store/cached-read.ts'
+import { prepareQuery } from '../../platform/store/prepared-query.ts'
 import type { Db } from '../../platform/store/store.ts'
 import type { KeyRow, MemberRow, ProjectRow, SessionRow } from '../../platform/store/tables.ts'
 import { parseRole } from '../organisations/member-rows.ts'
@@ -37,21 +36,17 @@ export async function deleteApiKey(db: Db, id: string): Promise<boolean> {
   return (await db.deleteFrom('keys').where('id', '=', id).returning('id').execute()).length > 0
 }
 
-/** The key with its project. Every request needs it, so it is cached until one of the tables changes. */
-export const findApiKeyByHash = cachedRead(
-  ['keys', 'projects'],
-  prepareBatchedRead<
-    { hash: string },
-    Pick<KeyRow, 'id' | 'role' | 'project_id' | 'last_used_at'> &
-      Pick<ProjectRow, 'org_id' | 'slug' | 'wedges' | 'tier'>
-  >((db, arg) =>
-    db
-      .selectFrom('keys')
-      .innerJoin('projects', 'projects.id', 'keys.project_id')
-      .select(['keys.id', 'keys.role', 'keys.project_id', 'keys.last_used_at'])
-      .select(['projects.org_id', 'projects.slug', 'projects.wedges', 'projects.tier'])
-      .where('keys.hash', '=', arg('hash')),
-  ),
+/** The key with its project. */
+export const findApiKeyByHash = prepareQuery<
+  { hash: string },
+  Pick<KeyRow, 'id' | 'role' | 'project_id' | 'last_used_at'> & Pick<ProjectRow, 'org_id' | 'slug' | 'wedges' | 'tier'>
+>((db, arg) =>
+  db
+    .selectFrom('keys')
+    .innerJoin('projects', 'projects.id', 'keys.project_id')
+    .select(['keys.id', 'keys.role', 'keys.project_id', 'keys.last_used_at'])
+    .select(['projects.org_id', 'projects.slug', 'projects.wedges', 'projects.tier'])
+    .where('keys.hash', '=', arg('hash')),
 )
 
 export async function updateApiKeyLastUsed(db: Db, id: string, now: string, unlessSince: string): Promise<void> {

@@ -45,7 +45,7 @@ export function createLoop(
 }
 
 /**
- * Several kinds of work whose rounds begin at the same moment, so that PostgreSQL gets their batched reads in one message.
+ * Several kinds of work whose rounds begin at a fixed interval: a heartbeat must not come later because a round took long.
  * Each work reports its own errors. A round that is due while the previous one runs begins right after it.
  */
 export function createJointLoop(

@@ -16,33 +16,19 @@ export async function tryExclusiveWork(db: Db, name: string): Promise<boolean> {
 }
 
 /**
- * The versions of tables in a store that only this process writes. The version of some tables grows with every change to
- * one of them; it is null while a transaction is open.
- */
-export interface TableVersions {
-  versionOf(tables: readonly (keyof Tables)[]): number | null
-}
-
-/**
  * Runs compiled queries without Kysely, whose promises cost more than SQLite needs to run them. This is safe because no
  * two callers use a connection at once: reads are synchronous, and the group commit runs one transaction at a time.
  */
 export class DirectSqliteAdapter extends SqliteAdapter {
   readonly run: (text: string, parameters: readonly unknown[]) => unknown[]
-  /** Null on the connection that may show rows that are not committed. */
-  readonly versions: TableVersions | null
-  constructor(run: DirectSqliteAdapter['run'], versions: TableVersions | null) {
+  constructor(run: DirectSqliteAdapter['run']) {
     super()
     this.run = run
-    this.versions = versions
   }
 }
 
-/**
- * PostgreSQL gets a `deferred` statement, whose result is not needed, together with the next `awaited` one, and a
- * `batched` read together with those of other requests.
- */
-export type StatementMode = 'awaited' | 'batched' | 'deferred'
+/** PostgreSQL gets a `deferred` statement, whose result is not needed, together with the next `awaited` one. */
+export type StatementMode = 'awaited' | 'deferred'
 
 /** The same for PostgreSQL, where Kysely costs as much as the driver. */
 export class DirectPostgresAdapter extends PostgresAdapter {

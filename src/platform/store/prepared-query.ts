@@ -21,7 +21,6 @@ import type { Db } from './store.ts'
  */
 export function prepareQuery<Args extends object, Row = never>(
   build: BuildQuery<Args, Row>,
-  readMode: StatementMode = 'awaited',
 ): (db: Db, args: Args) => Promise<Row[]> {
   // Tests open both kinds of store in one process, and the compiled text differs.
   const compiledFor = new Map<boolean, Compiled<Row>>()
@@ -32,20 +31,13 @@ export function prepareQuery<Args extends object, Row = never>(
       const tree = build(db, (name) => new ArgumentSlot(name) as never).toOperationNode()
       const compiler = kind ? new PostgresInlineCompiler() : new SqliteInlineCompiler()
       const query = compiler.compileQuery(tree as RootOperationNode, createQueryId()) as CompiledQuery<Row>
-      compiled = { query, mode: returnsRows(query.query) ? readMode : 'deferred' }
+      compiled = { query, mode: returnsRows(query.query) ? 'awaited' : 'deferred' }
       compiledFor.set(kind, compiled)
     }
     const { query, mode } = compiled
     const values = query.parameters.map((slot) => args[(slot as ArgumentSlot).name as keyof Args])
     return runCompiled(db, query, values, mode)
   }
-}
-
-/** A read that most requests need: outside of a transaction, PostgreSQL gets those of several requests in one message. */
-export function prepareBatchedRead<Args extends object, Row>(
-  build: BuildQuery<Args, Row>,
-): (db: Db, args: Args) => Promise<Row[]> {
-  return prepareQuery(build, 'batched')
 }
 
 /** Stands for an argument while a query is built. */

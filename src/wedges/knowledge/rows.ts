@@ -2,8 +2,7 @@ import { sql } from 'kysely'
 import type { JsonObject } from '../../platform/base/json.ts'
 import type { PageQuery } from '../../platform/http/page.ts'
 import { listNewestOfProjects, listNewestPage, matchColumns } from '../../platform/store/newest-page.ts'
-import { prepareBatchedRead, prepareQuery } from '../../platform/store/prepared-query.ts'
-import { cachedRead } from '../../platform/store/cached-read.ts'
+import { prepareQuery } from '../../platform/store/prepared-query.ts'
 import type { Db } from '../../platform/store/store.ts'
 import type { KnowledgeRow, KnowledgeRevisionRow } from '../../platform/store/tables.ts'
 
@@ -138,10 +137,9 @@ export interface GroundingItem {
   length: number
 }
 
-/** Whether the project has live knowledge for the wedge. Cached, because every run needs it. */
-export const findHasKnowledge = cachedRead(
-  ['knowledge'],
-  prepareBatchedRead<{ projectId: string; wedge: string }, { has_knowledge: number }>((db, arg) =>
+/** Whether the project has live knowledge for the wedge. */
+export const findHasKnowledge = prepareQuery<{ projectId: string; wedge: string }, { has_knowledge: number }>(
+  (db, arg) =>
     db.selectNoFrom((eb) => {
       const any = eb.selectFrom('knowledge').select('id').where('project_id', '=', arg('projectId'))
       return eb
@@ -152,7 +150,6 @@ export const findHasKnowledge = cachedRead(
         .end()
         .as('has_knowledge')
     }),
-  ),
 )
 
 /**

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { PageQuery } from '../../platform/http/page.ts'
 import { isInProjects, listNewestOfProjects, listNewestPage, matchColumns } from '../../platform/store/newest-page.ts'
-import { prepareBatchedRead } from '../../platform/store/prepared-query.ts'
+import { prepareQuery } from '../../platform/store/prepared-query.ts'
 import type { Db } from '../../platform/store/store.ts'
 import type { CaseHistoryRow, CaseRow, FileRow, TaskRow } from '../../platform/store/tables.ts'
 
@@ -94,7 +94,7 @@ export async function listCaseHistory(db: Db, caseIds: readonly string[]): Promi
   return rows.toSorted((a, b) => a.n - b.n)
 }
 
-const newestHistory = prepareBatchedRead<{ case_id: string }, CaseHistoryRow>((db, arg) =>
+const newestHistory = prepareQuery<{ case_id: string }, CaseHistoryRow>((db, arg) =>
   db
     .selectFrom('case_history')
     .selectAll()
@@ -111,7 +111,7 @@ export async function listCaseTaskIds(db: Db, caseIds: readonly string[]): Promi
   return rows.toSorted((a, b) => (a.id < b.id ? 1 : -1))
 }
 
-const newestTaskIds = prepareBatchedRead<{ case_id: string }, CaseTaskId>((db, arg) =>
+const newestTaskIds = prepareQuery<{ case_id: string }, CaseTaskId>((db, arg) =>
   db
     .selectFrom('tasks')
     .select(['id', 'case_id'])
@@ -120,7 +120,7 @@ const newestTaskIds = prepareBatchedRead<{ case_id: string }, CaseTaskId>((db, a
     .limit(MAX_SHOWN_PER_CASE),
 )
 
-/** This many cases are read in one turn of the event loop: about 1 ms on SQLite, a few messages to PostgreSQL. */
+/** This many cases are read in one turn of the event loop: about 1 ms on SQLite. */
 const CASES_PER_STEP = 64
 
 /** Each case is one small read: a statement for all of them takes longer to plan than to run. */

@@ -3,7 +3,7 @@ import { WRITABLE_STATUSES } from '../events/rows.ts'
 import type { PageQuery } from '../../platform/http/page.ts'
 import { isPostgres } from '../../platform/store/dialect.ts'
 import { isInProjects, listNewestOfProjects, listNewestPage, matchColumns } from '../../platform/store/newest-page.ts'
-import { prepareBatchedRead, prepareQuery } from '../../platform/store/prepared-query.ts'
+import { prepareQuery } from '../../platform/store/prepared-query.ts'
 import type { Db } from '../../platform/store/store.ts'
 import type { ArtifactFileRow, ArtifactRow, ReplicaRow, TaskRow } from '../../platform/store/tables.ts'
 import type { TaskStatus } from './status.ts'
@@ -107,7 +107,7 @@ export type TaskHead = Pick<TaskRow, (typeof TASK_HEAD_COLUMNS)[number]>
 
 const TASK_HEAD_COLUMNS = ['id', 'project_id', 'status', 'last_event_id'] as const
 
-const taskHeadById = prepareBatchedRead<{ id: string }, TaskHead>((db, arg) =>
+const taskHeadById = prepareQuery<{ id: string }, TaskHead>((db, arg) =>
   db.selectFrom('tasks').select(TASK_HEAD_COLUMNS).where('id', '=', arg('id')),
 )
 
@@ -202,7 +202,7 @@ export const listWaitingTasks = prepareQuery<
 export type RunnerRow = Pick<ReplicaRow, 'runner_projects' | 'runner_wedges'>
 
 /** The replicas that run tasks and whose heartbeat is recent. */
-export const listRunners = prepareBatchedRead<{ since: string }, RunnerRow>((db, arg) =>
+export const listRunners = prepareQuery<{ since: string }, RunnerRow>((db, arg) =>
   db
     .selectFrom('replicas')
     .select(['runner_projects', 'runner_wedges'])

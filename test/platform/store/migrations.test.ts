@@ -32,7 +32,7 @@ async function emptyDatabase(store: StoreKind): Promise<EmptyDatabase> {
   const dir = mkdtempSync(join(tmpdir(), 'svc-migrate-'))
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
   return {
-    connect: () => createSqliteKysely(openSqliteConnection(join(dir, 'svc.db'), 'full'), null),
+    connect: () => createSqliteKysely(openSqliteConnection(join(dir, 'svc.db'), 'full')),
     open: () => openSqliteStore(dir, 'full'),
   }
 }

@@ -1,4 +1,4 @@
-import { excluded, prepareBatchedRead, prepareQuery } from '../../../platform/store/prepared-query.ts'
+import { excluded, prepareQuery } from '../../../platform/store/prepared-query.ts'
 import type { QueuedTask, ReplicaRow, TaskRow } from '../../../platform/store/tables.ts'
 import { CLAIMED_STATUSES } from '../../../work/tasks/status.ts'
 
@@ -64,7 +64,7 @@ export const deleteCommitMarksBefore = prepareQuery<{ before: string }>((db, arg
 )
 
 /** The replicas that hold running tasks or effects without a known outcome. */
-export const listHoldingReplicas = prepareBatchedRead<object, { replica: string | null }>((db) =>
+export const listHoldingReplicas = prepareQuery<object, { replica: string | null }>((db) =>
   db
     .selectFrom('tasks')
     .select('replica')
@@ -87,13 +87,11 @@ export const findUnbegunTask = prepareQuery<{ id: string; epoch: number }, Queue
     .where('tasks.cost_micros', '=', 0),
 )
 
-export const listActiveTasksOfReplica = prepareBatchedRead<
-  { replica: string },
-  Pick<TaskRow, 'id' | 'project_id' | 'epoch'>
->((db, arg) =>
-  db
-    .selectFrom('tasks')
-    .select(['id', 'project_id', 'epoch'])
-    .where('replica', '=', arg('replica'))
-    .where('status', 'in', CLAIMED_STATUSES),
+export const listActiveTasksOfReplica = prepareQuery<{ replica: string }, Pick<TaskRow, 'id' | 'project_id' | 'epoch'>>(
+  (db, arg) =>
+    db
+      .selectFrom('tasks')
+      .select(['id', 'project_id', 'epoch'])
+      .where('replica', '=', arg('replica'))
+      .where('status', 'in', CLAIMED_STATUSES),
 )

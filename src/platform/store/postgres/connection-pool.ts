@@ -1,16 +1,9 @@
 import pg from 'pg'
 import { classifyStoreError } from '../errors.ts'
 import type { Db, PoolUse } from '../store.ts'
-import {
-  type ConnectionOwner,
-  createPostgresKysely,
-  PostgresConnection,
-  type ReadRequest,
-  STALE_PLAN_CODE,
-} from './connection.ts'
+import { type ConnectionOwner, createPostgresKysely, PostgresConnection, STALE_PLAN_CODE } from './connection.ts'
 import { destroyConnection } from './driver/destroy-connection.ts'
 import { CONNECT_TIMEOUT_MS, type DatabaseServers } from './primary-client.ts'
-import { ReadBatcher } from './read-batcher.ts'
 
 export interface PoolLimits {
   connections: number
@@ -100,14 +93,13 @@ export class ConnectionPool implements ConnectionOwner {
   }
 
   /**
-   * For statements outside of a transaction: each takes a connection of its own, or shares one with others. `retryRead`
-   * runs a read, and may run it again.
+   * For statements outside of a transaction: each takes a connection of its own. `retryRead` runs a read, and may run it
+   * again.
    */
   createDb(retryRead: Retry): Db {
     const retryOf = (text: string) => (isRead(text) ? retryRead : runOnce)
     return createPostgresKysely(
-      (text, values, mode) =>
-        retryOf(text)(() => (mode === 'batched' ? this.#batcher.read(text, values) : this.#queryAlone(text, values))),
+      (text, values) => retryOf(text)(() => this.#queryPrepared(text, values)),
       // Each statement takes its own connection: transactions have another `Db`.
       async () => ({
         query: (text, values) =>
@@ -120,15 +112,6 @@ export class ConnectionPool implements ConnectionOwner {
   /** When the database last responded to a statement, by the monotonic clock. */
   respondedAt = performance.now()
 
-  readonly #batcher = new ReadBatcher(
-    (reads) => this.#queryBatch(reads),
-    (text, values) => this.#queryAlone(text, values),
-  )
-
-  #queryBatch(reads: readonly ReadRequest[]): Promise<unknown[][]> {
-    return this.#withConnection((connection) => connection.queryBatch(reads))
-  }
-
   async #withConnection<T>(work: (connection: PostgresConnection) => Promise<T>): Promise<T> {
     const connection = await this.acquire()
     try {
@@ -138,14 +121,14 @@ export class ConnectionPool implements ConnectionOwner {
     }
   }
 
-  async #queryAlone(text: string, values: readonly unknown[], isRetry = false): Promise<unknown[]> {
+  async #queryPrepared(text: string, values: readonly unknown[], isRetry = false): Promise<unknown[]> {
     try {
       return await this.#withConnection((connection) => connection.queryPrepared(text, values))
     } catch (error) {
       const isStale = error instanceof pg.DatabaseError && error.code === STALE_PLAN_CODE
       if (!isStale || isRetry) throw error
     }
-    return this.#queryAlone(text, values, true)
+    return this.#queryPrepared(text, values, true)
   }
 }
 

@@ -16,12 +16,6 @@ import {
 /** PostgreSQL refuses a prepared statement whose result columns have changed since it was prepared. */
 export const STALE_PLAN_CODE = '0A000'
 
-/** A read outside of a transaction. */
-export interface ReadRequest {
-  text: string
-  values: readonly unknown[]
-}
-
 /** What a connection needs from its pool. */
 export interface ConnectionOwner {
   /** The name under which the server keeps a statement prepared. */
@@ -100,24 +94,11 @@ export class PostgresConnection implements TransactionSession {
     this.#isInTransaction ||= statements.length > 1
     const preparedBefore = this.#prepared.size
     try {
-      const [result] = await sendPipeline(this.#client, statements, statements.length - 1, this.#prepared)
+      const result = await sendPipeline(this.#client, statements, this.#prepared)
       this.#owner.respondedAt = performance.now()
       if (!result) throw new Error(`no result of ${statement.text}`)
       if (result.command !== 'SELECT' && result.rowCount) this.writeCount++
       return result
-    } catch (error) {
-      throw this.#classify(error, this.#prepared.size > preparedBefore)
-    }
-  }
-
-  /** Sends several reads in one message. If one fails, all of them do. */
-  async queryBatch(reads: readonly ReadRequest[]): Promise<unknown[][]> {
-    const statements = reads.map(({ text, values }) => ({ name: this.#owner.statementName(text), text, values }))
-    const preparedBefore = this.#prepared.size
-    try {
-      const results = await sendPipeline(this.#client, statements, 0, this.#prepared)
-      this.#owner.respondedAt = performance.now()
-      return results.map(({ rows }) => rows)
     } catch (error) {
       throw this.#classify(error, this.#prepared.size > preparedBefore)
     }

@@ -47,7 +47,7 @@ export class SnapshotReader {
     const handle = this.#open()
     // A snapshot reads most pages once, so a large cache would only take memory.
     handle.exec('pragma cache_size = -4096; pragma query_only = on')
-    return { handle, db: createSqliteKysely(handle, null, yieldBetweenReads) }
+    return { handle, db: createSqliteKysely(handle, yieldBetweenReads) }
   }
 
   async close(): Promise<void> {

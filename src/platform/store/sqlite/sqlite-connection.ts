@@ -1,5 +1,5 @@
 import { type Dialect, type Driver, SqliteDialect } from 'kysely'
-import { createKysely, DirectSqliteAdapter, type TableVersions } from '../dialect.ts'
+import { createKysely, DirectSqliteAdapter } from '../dialect.ts'
 import { classifyStoreError } from '../errors.ts'
 import type { Db } from '../store.ts'
 import { loadSqlite, type SqliteModule } from './load-sqlite/load-sqlite.ts'
@@ -7,10 +7,8 @@ import { loadSqlite, type SqliteModule } from './load-sqlite/load-sqlite.ts'
 export interface SqliteConnection {
   exec(statement: string): void
   inTransaction(): boolean
-  /** Grows with every statement that may have changed a row, of that table if one is named. */
-  writeCount(table?: string): number
-  /** Changes when another process has committed something. */
-  dataVersion(): number
+  /** Grows with every statement that may have changed a row. */
+  writeCount(): number
   prepare(text: string): SqliteStatement
   close(): void
 }
@@ -35,28 +33,16 @@ export function openSqliteConnection(path: string, sync: 'full' | 'normal'): Sql
     pragma journal_size_limit = ${MAX_EMPTY_LOG_BYTES}`)
   const statements = new Map<string, SqliteStatement>()
   let writeCount = 0
-  const writesByTable = new Map<string, number>()
-  const countWrites = (text: string) => {
-    const tables = [...text.matchAll(WRITTEN_TABLES)].map(([, table]) => table ?? '')
-    return () => {
-      writeCount++
-      for (const table of tables) writesByTable.set(table, (writesByTable.get(table) ?? 0) + 1)
-    }
-  }
-  const dataVersion = database.prepare('pragma data_version')
+  const countWrite = () => void writeCount++
   return {
     exec: (statement) => classifyErrors(() => database.exec(statement)),
     inTransaction: () => database.isTransaction,
-    writeCount: (table) => (table === undefined ? writeCount : (writesByTable.get(table) ?? 0)),
-    dataVersion: () => classifyErrors(() => (dataVersion.get() as { data_version: number }).data_version),
+    writeCount: () => writeCount,
     close: () => database.close(),
     prepare(text) {
       const known = statements.get(text)
       if (known) return known
-      const statement = adaptStatement(
-        database.prepare(text),
-        SELECT_STATEMENT.test(text) ? () => {} : countWrites(text),
-      )
+      const statement = adaptStatement(database.prepare(text), SELECT_STATEMENT.test(text) ? () => {} : countWrite)
       if (statements.size >= MAX_STATEMENTS) statements.clear()
       statements.set(text, statement)
       return statement
@@ -68,8 +54,6 @@ const MAX_STATEMENTS = 500
 /** A write-ahead log that a long read let grow gives its space back when it starts again. */
 const MAX_EMPTY_LOG_BYTES = 16 * 1024 * 1024
 const SELECT_STATEMENT = /^\s*select\b/i
-/** The tables that a statement writes; one that it only reads is counted too, which does no harm. */
-const WRITTEN_TABLES = /\b(?:into|update|from)\s+"?(\w+)/gi
 
 type NativeStatement = ReturnType<InstanceType<SqliteModule['DatabaseSync']>['prepare']>
 
@@ -120,10 +104,9 @@ function createRowReader(statement: NativeStatement): (found: unknown[]) => obje
     })
 }
 
-/** With `versions`, `cachedRead` may cache what is read here. `adaptDriver` can change how queries of Kysely run. */
+/** `adaptDriver` can change how queries of Kysely run. */
 export function createSqliteKysely(
   handle: SqliteConnection,
-  versions: TableVersions | null,
   adaptDriver: (driver: Driver) => Driver = (driver) => driver,
 ): Db {
   const sqlite = new SqliteDialect({ database: handle })
@@ -133,7 +116,7 @@ export function createSqliteKysely(
     createIntrospector: (db) => sqlite.createIntrospector(db),
     createQueryCompiler: () => sqlite.createQueryCompiler(),
   }
-  const adapter = new DirectSqliteAdapter((text, parameters) => runDirect(handle.prepare(text), parameters), versions)
+  const adapter = new DirectSqliteAdapter((text, parameters) => runDirect(handle.prepare(text), parameters))
   return createKysely(dialect, adapter)
 }
 

@@ -8,7 +8,6 @@ import { canReleasePages, PAGES_PER_STEP, releasePages } from './free-pages.ts'
 import { loadSqlite } from './load-sqlite/load-sqlite.ts'
 import { createSqliteKysely, openSqliteConnection, type SqliteConnection } from './sqlite-connection.ts'
 import type { Db, Store, TransactionWork } from '../store.ts'
-import type { TableVersions } from '../dialect.ts'
 import { SnapshotReader } from './snapshot-reader.ts'
 import { SqliteWriter } from './sqlite-writer.ts'
 import { yieldBetweenReads } from './yielding-driver.ts'
@@ -26,14 +25,13 @@ export async function openSqliteStore(
   const path = join(dataDir, 'svc.db')
   keepPrivate(path)
   const connection = openSqliteConnection(path, sync)
-  const writeDb = createSqliteKysely(connection, null)
+  const writeDb = createSqliteKysely(connection)
   await migrateInTransaction(connection, writeDb)
   const writer = new SqliteWriter(connection, writeDb, warn)
   const commits = new GroupCommit(writer)
   const transact = <T>(work: TransactionWork<T>) => commits.transact('all', work)
   const readDb = createSqliteKysely(
     readThroughWriter(writer, connection, openSqliteConnection(path, sync)),
-    createTableVersions(writer, connection),
     yieldBetweenReads,
   )
   const snapshots = new SnapshotReader(path, sync)
@@ -185,30 +183,3 @@ function readThroughWriter(
 ): SqliteConnection {
   return { ...reader, prepare: (text) => (writer.isOpen ? reader : connection).prepare(text) }
 }
-
-/**
- * Only this process writes while it holds the lock on the folder. A manual change of the file is
- * noticed within `EXTERNAL_CHECK_MS`: checking more often would cost as much as the reads that the cache saves.
- */
-function createTableVersions(writer: SqliteWriter, connection: SqliteConnection): TableVersions {
-  let dataVersion = connection.dataVersion()
-  let checkedAt = performance.now()
-  let externalChanges = 0
-  const checkExternalChanges = (now: number) => {
-    checkedAt = now
-    const current = connection.dataVersion()
-    if (current !== dataVersion) externalChanges++
-    dataVersion = current
-  }
-  return {
-    versionOf(tables) {
-      // The connection also shows uncommitted rows after a failed rollback.
-      if (writer.isOpen || connection.inTransaction()) return null
-      const now = performance.now()
-      if (now - checkedAt > EXTERNAL_CHECK_MS) checkExternalChanges(now)
-      return tables.reduce((sum, table) => sum + connection.writeCount(table), externalChanges)
-    },
-  }
-}
-
-const EXTERNAL_CHECK_MS = 50

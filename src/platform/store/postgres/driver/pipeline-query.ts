@@ -18,45 +18,37 @@ interface ColumnReader {
 export type PipelineResult = Pick<pg.QueryResult, 'command' | 'rowCount' | 'rows'>
 
 /**
- * Sends statements in one message, waits for one response, and returns the results from statement number `firstResult`
- * on. Statements behind one that fails are not run.
+ * Sends statements in one message, waits for one response, and returns the result of the last statement. Statements behind
+ * one that fails are not run.
  */
 export function sendPipeline(
   client: pg.PoolClient,
   statements: readonly PipelineStatement[],
-  firstResult: number,
   prepared: PreparedStatements,
-): Promise<PipelineResult[]> {
+): Promise<PipelineResult | undefined> {
   return new Promise((resolve, reject) => {
-    const settle: Callback = (error, results) => (results ? resolve(results) : reject(error))
-    client.query(new PipelineQuery(statements, firstResult, prepared, settle))
+    const settle: Callback = (error, result) => (error ? reject(error) : resolve(result))
+    client.query(new PipelineQuery(statements, prepared, settle))
   })
 }
 
-type Callback = (error: Error | null | undefined, results?: PipelineResult[]) => void
+type Callback = (error: Error | null | undefined, result?: PipelineResult) => void
 
 /** Several statements as one query of the driver, which calls these methods. */
 class PipelineQuery extends pg.Query {
   readonly #statements: readonly PipelineStatement[]
-  readonly #firstResult: number
   readonly #prepared: PreparedStatements
   #completed = 0
   /** The columns of each statement, as known when it was sent; the server describes the others. */
   readonly #columns: (ColumnReader[] | null)[] = []
   #rows: unknown[] = []
-  readonly #results: PipelineResult[] = []
+  #result: PipelineResult | undefined
   /** The driver wraps the callback in order to apply its timeout. */
   declare callback: Callback
 
-  constructor(
-    statements: readonly PipelineStatement[],
-    firstResult: number,
-    prepared: PreparedStatements,
-    callback: Callback,
-  ) {
+  constructor(statements: readonly PipelineStatement[], prepared: PreparedStatements, callback: Callback) {
     super('', callback as never)
     this.#statements = statements
-    this.#firstResult = firstResult
     this.#prepared = prepared
   }
 
@@ -70,7 +62,7 @@ class PipelineQuery extends pg.Query {
       if (name !== '' && !this.#prepared.has(name)) this.#prepared.set(name, null)
       connection.bind({ statement: name, values, valueMapper: utils.prepareValue })
       this.#columns[n] = this.#prepared.get(name) ?? null
-      if (n >= this.#firstResult && !this.#columns[n]) connection.describe(PORTAL)
+      if (this.#isLast(n) && !this.#columns[n]) connection.describe(PORTAL)
       connection.execute(null)
     })
     connection.sync()
@@ -84,7 +76,7 @@ class PipelineQuery extends pg.Query {
   }
 
   handleDataRow({ fields }: { fields: (string | null)[] }): void {
-    if (this.#completed < this.#firstResult) return
+    if (!this.#isLast(this.#completed)) return
     const row: Record<string, unknown> = {}
     let n = 0
     for (const { name, parse } of this.#columns[this.#completed] ?? []) {
@@ -96,17 +88,20 @@ class PipelineQuery extends pg.Query {
 
   handleCommandComplete({ text }: { text: string }): void {
     const n = this.#completed++
-    if (n < this.#firstResult) return
+    if (!this.#isLast(n)) return
     const name = this.#statements[n]?.name
     if (name !== undefined) this.#prepared.set(name, this.#columns[n] ?? [])
     const [command = '', ...counts] = text.split(' ')
     const rowCount = counts.length > 0 ? Number(counts.at(-1)) : null
-    this.#results.push({ command, rowCount, rows: this.#rows })
-    this.#rows = []
+    this.#result = { command, rowCount, rows: this.#rows }
+  }
+
+  #isLast(n: number): boolean {
+    return n === this.#statements.length - 1
   }
 
   handleReadyForQuery(): void {
-    this.callback(null, this.#results)
+    this.callback(null, this.#result)
   }
 
   handleError(error: Error): void {
