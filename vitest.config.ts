@@ -1,10 +1,12 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
+import { SlowFilesFirst } from './test/file-order.ts'
 
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/global-setup.ts'],
+    sequence: { sequencer: SlowFilesFirst },
     pool: 'forks',
     // Files of one worker share what they import, which would be a seventh of all the time; nothing of ours keeps state there.
     isolate: false,

@@ -1,14 +1,31 @@
 import { execFileSync } from 'node:child_process'
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createPostgres, removePostgres, POSTGRES_URL_VARIABLE } from './postgres.ts'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
 
 /** Starts one PostgreSQL server for the whole test run. Each test file creates its own databases on it. */
 export default async function setup(): Promise<() => Promise<void>> {
   // Programs inside the sandbox are bundles. The tests must run bundles of the current sources.
-  execFileSync(process.execPath, [fileURLToPath(new URL('../scripts/build.mjs', import.meta.url)), '--programs'], {
-    stdio: 'inherit',
-  })
+  if (!isBuilt()) {
+    execFileSync(process.execPath, [join(root, 'scripts/build.mjs'), '--programs'], { stdio: 'inherit' })
+  }
   const server = await createPostgres()
   process.env[POSTGRES_URL_VARIABLE] = server.url
   return () => removePostgres(server)
 }
+
+/** Whether the last build is newer than all sources, as after the build of `npm test`. */
+function isBuilt(): boolean {
+  const built = changedAt('dist/.built')
+  // A folder changes when a file is added, removed or renamed.
+  return ['src', 'scripts'].every((folder) =>
+    ['.', ...readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })].every(
+      (file) => changedAt(join(folder, file)) < built,
+    ),
+  )
+}
+
+const changedAt = (file: string) => statSync(join(root, file), { throwIfNoEntry: false })?.mtimeMs ?? 0
