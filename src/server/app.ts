@@ -24,7 +24,6 @@ import { createSweeps } from './replica/sweeps.ts'
 import { openTaskExecution } from './replica/task-execution.ts'
 import { endTasksOfEarlierProcess } from '../execution/runs/replicas/dead-replicas.ts'
 import { createReplicaLease, renewReplicaLease } from '../execution/runs/replicas/replica-lease.ts'
-import { LEASE_TIMEOUT_MS } from '../work/tasks/status.ts'
 import type { SandboxDriver } from '../execution/sandbox/driver.ts'
 import { pickSandboxDriver } from '../execution/sandbox/pick-driver.ts'
 import { openStore } from '../platform/store/open-store.ts'
@@ -121,7 +120,7 @@ async function startBackgroundWork(ctx: Ctx & { wedges: FolderLibrary }, pickedD
   })
   const sweeps = createSweeps(ctx, execution, lease)
   // Other replicas would end the tasks of one without a heartbeat.
-  await renewReplicaLease(ctx, lease, AbortSignal.timeout(LEASE_TIMEOUT_MS))
+  await renewReplicaLease(ctx, lease, AbortSignal.timeout(ctx.config.leaseMs))
   sweeps.start()
   execution?.runner.start()
   return {

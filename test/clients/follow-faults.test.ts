@@ -5,7 +5,7 @@ import { addConnections, GATED_ENV, gatedWedgeFiles } from '../approvals/decisio
 import { openFakeUpstream } from '../fake-upstream.ts'
 import { FAULT_TIMEOUT_MS } from '../faults/rounds.ts'
 import { createScriptedDeployment, createScriptedTask, waitForEvent } from '../faults/scripted-deployment.ts'
-import { createDeployment } from '../faults/service-process.ts'
+import { createDeployment, SHORT_LEASE } from '../faults/service-process.ts'
 import { eachStore } from '../stores.ts'
 import {
   appendAsRun,
@@ -81,7 +81,10 @@ eachStore((store) => {
     timeout: FAULT_TIMEOUT_MS,
   }, async () => {
     const outside = await openFakeUpstream()
-    const deployment = await createDeployment(store, { wedges: gatedWedgeFiles('gate'), env: GATED_ENV })
+    const deployment = await createDeployment(store, {
+      wedges: gatedWedgeFiles('gate'),
+      env: { ...GATED_ENV, ...SHORT_LEASE },
+    })
     const killed = await deployment.start()
     await addConnections(killed, outside.url)
     const input = { connection: 'crm', action: 'send_note', payload: { text: 'hello' } }

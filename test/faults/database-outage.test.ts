@@ -7,7 +7,13 @@ import { createPostgres, killPostgres, removePostgres, startPostgres, stopPostgr
 import { expectCompleteLog } from './invariants.ts'
 import { createProxiedDatabase, TcpProxy } from './tcp-proxy.ts'
 import { FAULT_TIMEOUT_MS } from './rounds.ts'
-import { createDeploymentFolder, removeDeploymentFolder, ServiceProcess } from './service-process.ts'
+import {
+  createDeploymentFolder,
+  PAST_LEASE_MS,
+  removeDeploymentFolder,
+  ServiceProcess,
+  SHORT_LEASE,
+} from './service-process.ts'
 
 /** An agent that reports the numbers 1 to `to` as progress, one every `ms`, and returns the last one as its output. */
 const COUNTING_AGENT = `node -e '
@@ -175,9 +181,10 @@ test(
   async () => {
     const { proxy, database } = await createProxiedDatabase()
     const dir = temporaryFolder()
-    const isolated = await startCountingService(dir, { DATABASE_URL: proxy.url, SVC_DATA_DIR: 'isolated' })
+    const env = { ...SHORT_LEASE, DATABASE_URL: proxy.url, SVC_DATA_DIR: 'isolated' }
+    const isolated = await startCountingService(dir, env)
     const id = await startCounting(isolated, 1_000_000, 20)
-    const other = await startCountingService(dir, { DATABASE_URL: database, SVC_DATA_DIR: 'other' })
+    const other = await startCountingService(dir, { ...env, DATABASE_URL: database, SVC_DATA_DIR: 'other' })
     proxy.blackHole()
     const interrupted = { status: 'failed', error: { reason: 'interrupted' } }
     expect(await expectCompleteLog(other, id)).toMatchObject(interrupted)
@@ -195,10 +202,10 @@ test(
   'database outage longer than the lease: the only replica ends its runs as interrupted',
   async () => {
     const { proxy } = await createProxiedDatabase()
-    const service = await startCountingService(temporaryFolder(), { DATABASE_URL: proxy.url })
+    const service = await startCountingService(temporaryFolder(), { ...SHORT_LEASE, DATABASE_URL: proxy.url })
     const id = await startCounting(service, 1_000_000, 20)
     proxy.cut()
-    await new Promise((resolve) => setTimeout(resolve, 12_000))
+    await new Promise((resolve) => setTimeout(resolve, PAST_LEASE_MS))
     proxy.heal()
     const task = await expectCompleteLog(service, id)
     expect(task).toMatchObject({ status: 'failed', error: { reason: 'interrupted' } })

@@ -13,7 +13,7 @@ import {
 import { mailboxConfig, type MailServer } from '../mail/mail-server.ts'
 import type { StoreKind } from '../stores.ts'
 import { attemptNumbers, FAULT_TIMEOUT_MS } from './rounds.ts'
-import { createDeployment, type ServiceProcess } from './service-process.ts'
+import { createDeployment, type ServiceProcess, SHORT_LEASE } from './service-process.ts'
 
 const problem = mailServerProblem()
 
@@ -51,7 +51,7 @@ const SET_ASIDE = /^\[This mail could not be read \(earlier attempts to receive 
 
 async function killWhileMailsArrive(store: StoreKind): Promise<void> {
   const server = await startOwnMailServer()
-  const env = { ...GATED_ENV, SVC_EGRESS_ALLOW: '127.0.0.1,::1,localhost' }
+  const env = { ...GATED_ENV, ...SHORT_LEASE, SVC_EGRESS_ALLOW: '127.0.0.1,::1,localhost' }
   const deployment = await createDeployment(store, { wedges: REPLY_WEDGE, env })
   let service = await deployment.start()
   await connectMailbox(service, server)

@@ -8,7 +8,7 @@ import { readSlackMessage } from '../approvals/notifications/slack-app.ts'
 import type { StoreKind } from '../stores.ts'
 import { FAULT_TIMEOUT_MS } from './rounds.ts'
 import { waitForEvent } from './scripted-deployment.ts'
-import { createDeployment } from './service-process.ts'
+import { createDeployment, SHORT_LEASE } from './service-process.ts'
 import { linkOwner } from './slack-owner.ts'
 
 /** Slack, whose answer to the next call of a method can be held back. */
@@ -44,7 +44,10 @@ async function endClaim(db: Db, approval: string): Promise<void> {
 
 async function killWhileMessagesAreSent(store: StoreKind): Promise<void> {
   const slack = await openSlackRecorder()
-  const deployment = await createDeployment(store, { wedges: gatedWedgeFiles('gate'), env: GATED_ENV })
+  const deployment = await createDeployment(store, {
+    wedges: gatedWedgeFiles('gate'),
+    env: { ...GATED_ENV, ...SHORT_LEASE },
+  })
   let service = await deployment.start()
   const db = await deployment.openRows()
   await addConnections(service, slack.url)

@@ -9,7 +9,7 @@ import {
 } from './scripted-deployment.ts'
 import { expectInvariants } from './invariants.ts'
 import { FAULT_TIMEOUT_MS, attemptNumbers } from './rounds.ts'
-import type { ServiceProcess } from './service-process.ts'
+import { type ServiceProcess, SHORT_LEASE } from './service-process.ts'
 
 /** The tests occupy all four run slots, so that one more task has to wait in the queue. */
 const FOUR_SLOTS = { SVC_MAX_CONCURRENT_TASKS: '4' }
@@ -69,7 +69,8 @@ test.each(attemptNumbers(1))(
 test(
   'kill -9 in the middle of every transaction of a run, on PostgreSQL: no transaction is half done, and another replica ends the runs',
   async () => {
-    const deployment = await createScriptedDeployment('postgres', { ...FOUR_SLOTS, SVC_DATA_DIR: 'first' })
+    const env = { ...FOUR_SLOTS, ...SHORT_LEASE, SVC_DATA_DIR: 'first' }
+    const deployment = await createScriptedDeployment('postgres', env)
     const first = await deployment.open()
     const unanswered = await startUnansweredAction(deployment, first)
     const undecided = await startWaiting(first)

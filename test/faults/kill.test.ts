@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { SCRIPTED_AGENT } from '../work/tasks/scripted-agent.ts'
 import { expectInvariants, expectCompleteLog } from './invariants.ts'
 import { FAULT_TIMEOUT_MS, FAULT_ROUNDS } from './rounds.ts'
-import { createDeployment, type ServiceProcess } from './service-process.ts'
+import { createDeployment, type ServiceProcess, SHORT_LEASE } from './service-process.ts'
 
 const ECHO = { wedge: 'echo', task_type: 'say' }
 const INTERRUPTED = { reason: 'interrupted', message: expect.stringContaining('interrupted by a restart') }
@@ -44,7 +44,8 @@ test(
 test(
   'kill -9 of one of two replicas on PostgreSQL: its running tasks end as interrupted, all other tasks continue',
   async () => {
-    const deployment = await createDeployment('postgres', { env: { ...SCRIPTED_AGENT, SVC_MAX_CONCURRENT_TASKS: '2' } })
+    const env = { ...SCRIPTED_AGENT, ...SHORT_LEASE, SVC_MAX_CONCURRENT_TASKS: '2' }
+    const deployment = await createDeployment('postgres', { env })
     const first = await deployment.start({ SVC_DATA_DIR: 'first' })
     const second = await deployment.start({ SVC_DATA_DIR: 'second' })
     const create = async (input: unknown) =>

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import type { Db } from '../../src/platform/store/store.ts'
 import { waitForEvent, createScriptedTask, createScriptedDeployment } from './scripted-deployment.ts'
 import { FAULT_TIMEOUT_MS } from './rounds.ts'
-import { createDeployment, type ServiceProcess } from './service-process.ts'
+import { createDeployment, type ServiceProcess, SHORT_LEASE } from './service-process.ts'
 import { SCRIPTED_AGENT } from '../work/tasks/scripted-agent.ts'
 
 const SECOND = 1_000
@@ -74,7 +74,7 @@ test.each(Object.entries(SKEWS))(
 test.each(Object.entries(JUMPS))(
   'a replica whose clock jumps %s interrupts no run of a live replica, and still notices a dead one',
   async (_name, jump) => {
-    const deployment = await createScriptedDeployment('postgres')
+    const deployment = await createScriptedDeployment('postgres', SHORT_LEASE)
     const db = await deployment.openRows()
     const right = await deployment.open({ SVC_DATA_DIR: 'right', SVC_MAX_CONCURRENT_TASKS: '1' })
     const otherTask = await createScriptedTask(right, ['hang'])

@@ -6,7 +6,7 @@ import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { type App, startApp } from '../../src/server/app.ts'
 import { expireDueApprovals } from '../../src/approvals/lifecycle/expire-approvals.ts'
 import { toIsoTime } from '../../src/platform/ctx/world.ts'
-import { HEARTBEAT_INTERVAL_MS } from '../../src/execution/runs/replicas/replica-lease.ts'
+import { heartbeatIntervalMs } from '../../src/execution/runs/replicas/replica-lease.ts'
 import { writeFiles } from '../app.ts'
 import {
   requestedApprovalId,
@@ -47,7 +47,7 @@ async function hasRecentHeartbeat({ ctx, clock }: GatedApp): Promise<boolean> {
     .select('seen_at')
     .where('id', '=', ctx.replica)
     .executeTakeFirstOrThrow()
-  return seen_at >= toIsoTime(clock.now() - HEARTBEAT_INTERVAL_MS)
+  return seen_at >= toIsoTime(clock.now() - heartbeatIntervalMs(ctx))
 }
 
 async function joinReplica(app: GatedApp, slots?: number): Promise<App> {
@@ -150,7 +150,7 @@ describe('two replicas on one PostgreSQL', () => {
     const others = [await joinReplica(app), await joinReplica(app)]
     // 15 s is longer than a lease. Each step waits until the lease is renewed.
     for (let s = 0; s < 15; s++) {
-      await app.clock.advance(HEARTBEAT_INTERVAL_MS)
+      await app.clock.advance(heartbeatIntervalMs(app.ctx))
       await eventually(() => hasRecentHeartbeat(app))
     }
     for (const id of running) expect((await app.call('GET', `/v1/tasks/${id}`)).body.status).toBe('running')

@@ -3,7 +3,7 @@ import { GATED_ENV, gatedWedgeFiles } from '../approvals/decisions/gated-app.ts'
 import { type FakeUpstream, openFakeUpstream, respondJson } from '../fake-upstream.ts'
 import type { StreamedEvent } from '../http.ts'
 import type { StoreKind } from '../stores.ts'
-import { createDeployment, type ServiceProcess } from './service-process.ts'
+import { createDeployment, type ServiceProcess, SHORT_LEASE } from './service-process.ts'
 
 const PAYLOAD = { text: 'hello' }
 const WEDGES = gatedWedgeFiles('gate', {
@@ -15,7 +15,7 @@ const WEDGES = gatedWedgeFiles('gate', {
 export async function createResumableDeployment(store: StoreKind) {
   const outside = await openFakeUpstream()
   onTestFinished(() => outside.close())
-  const deployment = await createDeployment(store, { wedges: WEDGES, env: GATED_ENV })
+  const deployment = await createDeployment(store, { wedges: WEDGES, env: { ...GATED_ENV, ...SHORT_LEASE } })
   outside.respond = (_request, response) => respondJson(response, 200, { number: outside.received.length })
   return { outside, deployment }
 }

@@ -3,7 +3,7 @@ import { respondJson } from '../fake-upstream.ts'
 import { expectCompleteLog } from './invariants.ts'
 import { FAULT_TIMEOUT_MS } from './rounds.ts'
 import { createScriptedDeployment, createScriptedTask, waitForEvent } from './scripted-deployment.ts'
-import type { ServiceProcess } from './service-process.ts'
+import { type ServiceProcess, SHORT_LEASE } from './service-process.ts'
 
 /** Bubblewrap is required and cannot be found, so a replica that checked its sandbox would not start. */
 const NO_BUBBLEWRAP = { SVC_SANDBOX: 'bwrap', PATH: '/nowhere' }
@@ -21,7 +21,7 @@ const startHanging = async (api: ServiceProcess): Promise<string> => {
 test(
   'one API replica and two runners: streams, decisions and cancels reach the runs, and a killed runner loses none',
   async () => {
-    const deployment = await createScriptedDeployment('postgres')
+    const deployment = await createScriptedDeployment('postgres', SHORT_LEASE)
     deployment.outside.respond = (_request, response) => respondJson(response, 200, { done: true })
     const api = await deployment.open(API)
     expect((await api.call('GET', '/v1/meta')).body).toMatchObject({ role: 'api', sandbox: { kind: 'none' } })

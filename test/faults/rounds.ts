@@ -5,5 +5,5 @@ export const FAULT_ROUNDS = Math.max(1, Number(process.env['FAULT_ROUNDS'] ?? 1)
 export const attemptNumbers = (perRound: number): number[] =>
   Array.from({ length: perRound * FAULT_ROUNDS }, (_, i) => i + 1)
 
-/** Long, because tests start whole processes and wait in real time until leases of 10 s expire. */
+/** Long, because tests start whole processes and wait in real time until leases expire. */
 export const FAULT_TIMEOUT_MS = 400_000 * FAULT_ROUNDS

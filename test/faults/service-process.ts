@@ -26,6 +26,13 @@ export function createDeploymentFolder(wedges: Record<string, unknown> = DESK_WE
 
 export const removeDeploymentFolder = (dir: string) => rmSync(dir, { recursive: true, force: true })
 
+const SHORT_LEASE_MS = 3_000
+
+/** For tests that wait until the lease of a dead replica expires: their services notice it in less time than the default. */
+export const SHORT_LEASE = { SVC_LEASE_MS: String(SHORT_LEASE_MS) }
+/** A little longer than the lease. */
+export const PAST_LEASE_MS = SHORT_LEASE_MS + 1_000
+
 /** A folder and a store in which a test starts service processes. All are removed when the test ends. */
 export interface Deployment {
   dir: string

@@ -3,7 +3,7 @@ import { eachStore } from '../app.ts'
 import { addConnections, GATED_ENV, gatedWedgeFiles } from '../approvals/decisions/gated-app.ts'
 import { createAndGetId, openPortal } from '../customers/channels/channel-app.ts'
 import { openFakeUpstream, type ReceivedRequest, respondJson } from '../fake-upstream.ts'
-import { createDeployment, type ServiceProcess } from '../faults/service-process.ts'
+import { createDeployment, type ServiceProcess, SHORT_LEASE } from '../faults/service-process.ts'
 import { linkDecidingOwner } from '../faults/deciding-owner.ts'
 import { waitForEvent } from '../faults/scripted-deployment.ts'
 import { signUpOwner } from '../faults/slack-owner.ts'
@@ -20,7 +20,7 @@ const WEDGES = {
 
 /** A service that is started again after it was killed. */
 async function openRestartedService(store: StoreKind) {
-  const env = { ...GATED_ENV, SVC_PUBLIC_URL: PUBLIC_URL }
+  const env = { ...GATED_ENV, ...SHORT_LEASE, SVC_PUBLIC_URL: PUBLIC_URL }
   const deployment = await createDeployment(store, { wedges: WEDGES, env })
   let service = await deployment.start()
   /** Kills the service during a call, when it has reached a state. Null: the caller got no answer. */

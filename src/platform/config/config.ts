@@ -38,6 +38,11 @@ export interface Config extends RoleSettings {
   databaseUrl: string | null
   /** How long requests wait and runs go on while PostgreSQL does not respond. */
   databaseWaitS: number
+  /**
+   * A replica without a heartbeat for this long has lost its tasks; `execution/runs/replicas/dead-replicas.ts` ends them. Equal
+   * on all replicas; only tests set it.
+   */
+  leaseMs: number
   sqliteSync: 'full' | 'normal'
   wedgesDir: string
   blueprintsDir: string
@@ -122,6 +127,7 @@ export function loadConfig(given: Variables, cwd = process.cwd()): Config {
     dataDir: resolveDataDir(env, cwd),
     databaseUrl: readDatabaseUrl(env),
     databaseWaitS: integerSetting(env, 'SVC_DATABASE_WAIT_S', 30, 0),
+    leaseMs: integerSetting(env, 'SVC_LEASE_MS', 10_000, 1_000),
     sqliteSync: choiceSetting(env, 'SVC_SQLITE_SYNC', ['full', 'normal']),
     wedgesDir: resolveWedgesDir(env, cwd),
     blueprintsDir: resolveBlueprintsDir(env, cwd),

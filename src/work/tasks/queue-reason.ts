@@ -5,7 +5,6 @@ import type { TaskRow } from '../../platform/store/tables.ts'
 import { findTaskType } from '../../wedges/library/task-type.ts'
 import { listUnfinishedTasksOfThreads, type UnfinishedThreadTask } from './thread-task-rows.ts'
 import { listRunners, listWaitingTasks, type RunnerRow } from './rows.ts'
-import { LEASE_TIMEOUT_MS } from './status.ts'
 import { canExecuteCode, toolsOfTask } from './tools.ts'
 import { parseTaskTools } from './view.ts'
 
@@ -36,7 +35,7 @@ export interface QueueWait {
 export async function readQueueWaits(ctx: Ctx, tasks: readonly TaskRow[]): Promise<Map<string, QueueWait>> {
   const queued = tasks.filter(({ status }) => status === 'queued')
   if (queued.length === 0) return new Map()
-  const runners = await listRunners(ctx.db, { since: toIsoTime(ctx.world.clock.now() - LEASE_TIMEOUT_MS) })
+  const runners = await listRunners(ctx.db, { since: toIsoTime(ctx.world.clock.now() - ctx.config.leaseMs) })
   const limits = runners.map(toRunnerLimits)
   const behind = await findTasksBehindOthers(ctx, queued)
   const full = await findFullProjects(ctx, queued)

@@ -40,6 +40,3 @@ export const FAILURE_REASONS = [
 ] as const
 
 type TaskErrorReason = (typeof FAILURE_REASONS)[number] | 'rejected' | 'expired' | 'cancelled'
-
-/** A replica without a heartbeat for this long has lost its tasks; `execution/runs/replicas/dead-replicas.ts` ends them. */
-export const LEASE_TIMEOUT_MS = 10_000

@@ -10,7 +10,6 @@ import type { TaskError } from '../../../work/tasks/status.ts'
 import { lockTask } from '../../../work/tasks/rows.ts'
 import type { HeartbeatMonitor } from './heartbeat-monitor.ts'
 import { tryReleaseTask } from '../resume/park-run.ts'
-import { LEASE_TIMEOUT_MS } from '../../../work/tasks/status.ts'
 import { deleteReplica, listActiveTasksOfReplica, listHeartbeats, listHoldingReplicas } from './rows.ts'
 
 export const INTERRUPTED_ERROR: TaskError = { reason: 'interrupted', message: 'the run was interrupted by a restart' }
@@ -27,7 +26,7 @@ export async function endTasksOfDeadReplicas(ctx: Ctx, monitor: HeartbeatMonitor
   const others = await listOtherReplicas(ctx)
   const heartbeats = await listHeartbeats(ctx.db, {})
   monitor.observe(heartbeats)
-  const expiry = toIsoTime(ctx.world.clock.now() - LEASE_TIMEOUT_MS)
+  const expiry = toIsoTime(ctx.world.clock.now() - ctx.config.leaseMs)
   const alive = new Set(heartbeats.flatMap(({ id, seen_at }) => (seen_at < expiry ? [] : [id])))
   for (const replica of others) {
     if (alive.has(replica) || !monitor.isSilent(replica)) continue

@@ -3,12 +3,11 @@ import { type Ctx, inTx } from '../../../platform/ctx/ctx.ts'
 import type { ClaimedTask } from '../../../approvals/lifecycle/claimed-task.ts'
 import { INTERRUPTED_ENDING } from './dead-replicas.ts'
 import { tryReleaseTask } from '../resume/park-run.ts'
-import { HEARTBEAT_INTERVAL_MS } from './replica-lease.ts'
-import { LEASE_TIMEOUT_MS } from '../../../work/tasks/status.ts'
+import { HEARTBEATS_PER_LEASE } from './replica-lease.ts'
 import { findUnbegunTask, listActiveTasksOfReplica } from './rows.ts'
 
 /** As long as a lease, because the row of a task is written shortly before the runner knows its run. */
-const MIN_ORPHANED_CHECKS = LEASE_TIMEOUT_MS / HEARTBEAT_INTERVAL_MS
+const MIN_ORPHANED_CHECKS = HEARTBEATS_PER_LEASE
 
 /** What the runner does for orphaned tasks. */
 interface TaskExecutor {

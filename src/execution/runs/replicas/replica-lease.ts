@@ -2,22 +2,21 @@ import { type Ctx, inTx, type Tx } from '../../../platform/ctx/ctx.ts'
 import { isoNow, sleep } from '../../../platform/ctx/world.ts'
 import { resolveWithin, retryUntilAvailable, StoreUnavailable } from '../../../platform/store/errors.ts'
 import type { ReplicaRow } from '../../../platform/store/tables.ts'
-import { LEASE_TIMEOUT_MS } from '../../../work/tasks/status.ts'
 import { listActiveTasksOfReplica, listHeartbeats, updateHeartbeat } from './rows.ts'
 
-export const HEARTBEAT_INTERVAL_MS = 1_000
-/** Shorter than the lease, because a claim takes time too. */
-const MAX_CLAIM_AGE_MS = LEASE_TIMEOUT_MS / 2
+export const HEARTBEATS_PER_LEASE = 10
 const RENEW_TIMEOUT_MS = 1_500
 /** Enough to tell a running replica from one that has just stopped. */
 const HEARTBEATS_TO_WAIT = 3
 
-/** The right of this replica to execute the tasks that it has claimed. A heartbeat renews it every second. */
+/** The right of this replica to execute the tasks that it has claimed. Ten heartbeats renew it in the time of a lease. */
 export interface ReplicaLease {
   startedAt: string
   /** The last renewal by the monotonic clock of this machine, so that the lease expires without the database. */
   renewedAt: number
 }
+
+export const heartbeatIntervalMs = ({ config }: Pick<Ctx, 'config'>): number => config.leaseMs / HEARTBEATS_PER_LEASE
 
 export const createReplicaLease = (ctx: Ctx): ReplicaLease => ({
   startedAt: isoNow(ctx),
@@ -60,9 +59,12 @@ function toReplicaRow(tx: Tx, { startedAt }: ReplicaLease): ReplicaRow {
   }
 }
 
-/** A SQLite file has one replica, so its lease never expires. */
+/**
+ * Whether this replica may claim tasks: half a lease is left for the claim. A SQLite file has one replica, so its lease never
+ * expires.
+ */
 export const isLeaseRecent = (ctx: Ctx, lease: ReplicaLease): boolean =>
-  ctx.store.kind === 'sqlite' || performance.now() - lease.renewedAt < MAX_CLAIM_AGE_MS
+  ctx.store.kind === 'sqlite' || performance.now() - lease.renewedAt < ctx.config.leaseMs / 2
 
 /**
  * Writes a heartbeat in the transaction of a claim if the last one is old, for example after an outage. Otherwise other
@@ -83,7 +85,7 @@ export async function renewOldLease(tx: Tx, lease: ReplicaLease): Promise<void> 
  * replica has ended a task. A SQLite file has one replica, so its lease never expires.
  */
 export function endRunsIfLeaseExpired(ctx: Ctx, lease: ReplicaLease): void {
-  const keptMs = Math.max(LEASE_TIMEOUT_MS, ctx.config.databaseWaitS * 1000)
+  const keptMs = Math.max(ctx.config.leaseMs, ctx.config.databaseWaitS * 1000)
   if (ctx.store.kind === 'sqlite' || performance.now() - lease.renewedAt < keptMs) return
   for (const run of ctx.liveRuns.all()) run.end('lost_lease')
 }
@@ -92,6 +94,6 @@ export function endRunsIfLeaseExpired(ctx: Ctx, lease: ReplicaLease): void {
 export async function isReplicaRunning(ctx: Ctx): Promise<boolean> {
   const before = new Map((await listHeartbeats(ctx.db, {})).map(({ id, seen_at }) => [id, seen_at]))
   if (before.size === 0) return false
-  await sleep(ctx.world.clock, HEARTBEATS_TO_WAIT * HEARTBEAT_INTERVAL_MS)
+  await sleep(ctx.world.clock, HEARTBEATS_TO_WAIT * heartbeatIntervalMs(ctx))
   return (await listHeartbeats(ctx.db, {})).some(({ id, seen_at }) => before.get(id) !== seen_at)
 }
