@@ -194,16 +194,36 @@ export async function waitForStatus(
   expect(last?.event === 'approval.requested' ? 'awaiting_approval' : last?.data.data.status).toBe(status)
 }
 
+const ALL_RULES = {
+  runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice'],
+  rules: { 'label-content-name-mismatch': { enabled: true } },
+}
+const CONTRAST_RULES = { runOnly: { type: 'rule', values: ['color-contrast'] } }
+
 /** The accessibility rules of axe that the page violates. */
-export async function accessibilityViolations(page: Page): Promise<string[]> {
+export async function accessibilityViolations(page: Page, rules: object = ALL_RULES): Promise<string[]> {
   if (!(await page.evaluate(`'axe' in window`))) await page.evaluate(axe)
+  const options = JSON.stringify({ ...rules, resultTypes: ['violations'] })
   const found: { id: string; nodes: { html: string; failureSummary: string }[] }[] = await page.evaluate(
-    `axe.run(document, {
-      runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice'],
-      rules: { 'label-content-name-mismatch': { enabled: true } },
-    }).then((r) => r.violations)`,
+    `axe.run(document, ${options}).then((r) => r.violations)`,
   )
   return found.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`))
+}
+
+/** The rules that a page in the light theme violates in both themes. A theme changes only colours, so the dark one only needs the rule on contrast. */
+export async function violationsInBothThemes(page: Page): Promise<string[]> {
+  const inLight = await accessibilityViolations(page)
+  await switchTheme(page, 'dark')
+  const inDark = await accessibilityViolations(page, CONTRAST_RULES)
+  await switchTheme(page, 'light')
+  return [...inLight, ...inDark.map((violation) => `dark theme: ${violation}`)]
+}
+
+async function switchTheme(page: Page, colorScheme: 'light' | 'dark'): Promise<void> {
+  await page.emulateMedia({ colorScheme })
+  await page.evaluate(`Promise.all(document.getAnimations()
+    .filter((one) => one instanceof CSSTransition)
+    .map((one) => one.finished.catch(() => {})))`)
 }
 
 export const HAS_HORIZONTAL_SCROLL = 'document.documentElement.scrollWidth > document.documentElement.clientWidth'
