@@ -3,12 +3,11 @@ import { respondJson } from '../fake-upstream.ts'
 import { waitForEvent, createScriptedTask, createScriptedDeployment } from './scripted-deployment.ts'
 import { expectInvariants } from './invariants.ts'
 import { FAULT_TIMEOUT_MS } from './rounds.ts'
-import { SHORT_LEASE } from './service-process.ts'
 
 test(
   'a replica that is suspended for longer than its lease loses its runs, and writes nothing to them after it resumes',
   async () => {
-    const deployment = await createScriptedDeployment('postgres', { ...SHORT_LEASE, SVC_MAX_CONCURRENT_TASKS: '4' })
+    const deployment = await createScriptedDeployment('postgres', { SVC_MAX_CONCURRENT_TASKS: '4' })
     const first = await deployment.open({ SVC_DATA_DIR: 'first' })
     const { outside } = deployment
     const unanswered = new Promise<() => void>((resolve) => {
