@@ -5,7 +5,7 @@ import { readBlueprints } from '../../../src/automation/blueprints/read-blueprin
 import { connectionNames } from '../../../src/platform/contract/wedge/wedge-manifest.ts'
 import { openWedgeLibrary } from '../../../src/wedges/library/library.ts'
 
-const folder = (name: string) => fileURLToPath(new URL(`../../${name}`, import.meta.url))
+const folder = (name: string) => fileURLToPath(new URL(`../../../${name}`, import.meta.url))
 
 test('the example blueprints are valid and match their wedges', async () => {
   const { blueprints, problems } = await readBlueprints(folder('blueprints'))
