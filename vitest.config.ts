@@ -1,10 +1,11 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { SlowFilesFirst } from './test/file-order.ts'
+import { IS_QUICK, listQuickFiles } from './test/quick-files.ts'
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
+    include: IS_QUICK ? listQuickFiles() : ['test/**/*.test.ts'],
     globalSetup: ['test/global-setup.ts'],
     sequence: { sequencer: SlowFilesFirst },
     pool: 'forks',

@@ -1,8 +1,11 @@
 import { execFileSync } from 'node:child_process'
-import { readdirSync, statSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createPostgres, removePostgres, POSTGRES_URL_VARIABLE } from './postgres.ts'
+import { IS_QUICK } from './quick-files.ts'
+import { RUN_FOLDER_VARIABLE } from './run-folder.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -12,9 +15,14 @@ export default async function setup(): Promise<() => Promise<void>> {
   if (!isBuilt()) {
     execFileSync(process.execPath, [join(root, 'scripts/build.mjs'), '--programs'], { stdio: 'inherit' })
   }
-  const server = await createPostgres()
-  process.env[POSTGRES_URL_VARIABLE] = server.url
-  return () => removePostgres(server)
+  const folder = mkdtempSync(join(tmpdir(), 'svc-run-'))
+  process.env[RUN_FOLDER_VARIABLE] = folder
+  const server = IS_QUICK ? null : await createPostgres()
+  if (server) process.env[POSTGRES_URL_VARIABLE] = server.url
+  return async () => {
+    if (server) await removePostgres(server)
+    rmSync(folder, { recursive: true, force: true })
+  }
 }
 
 /** Whether the last build is newer than all sources, as after the build of `npm test`. */

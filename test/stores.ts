@@ -6,12 +6,15 @@ import { describe } from 'vitest'
 import { openPostgresStore } from '../src/platform/store/postgres/postgres-store.ts'
 import { openSqliteStore } from '../src/platform/store/sqlite/sqlite-store.ts'
 import { createDatabase, dropDatabase, type EmptiedDatabase, emptyDatabase } from './postgres.ts'
+import { IS_QUICK } from './quick-files.ts'
 
 export type StoreKind = 'sqlite' | 'postgres'
 
-/** Runs the same tests on both stores. */
+const STORES = IS_QUICK ? (['sqlite'] as const) : (['sqlite', 'postgres'] as const)
+
+/** Runs the same tests on both stores, or only on SQLite in `npm run test:quick`. */
 export function eachStore(tests: (store: StoreKind) => void): void {
-  describe.each(['sqlite', 'postgres'] as const)('on %s', tests)
+  describe.each(STORES)('on %s', tests)
 }
 
 let migratedFile: Promise<Buffer> | null = null

@@ -26,7 +26,7 @@ import { HeartbeatMonitor } from '../../execution/runs/replicas/heartbeat-monito
 import { OrphanedTasks } from '../../execution/runs/replicas/orphaned-tasks.ts'
 import {
   endRunsIfLeaseExpired,
-  HEARTBEAT_INTERVAL_MS,
+  heartbeatIntervalMs,
   type ReplicaLease,
   renewReplicaLease,
 } from '../../execution/runs/replicas/replica-lease.ts'
@@ -59,13 +59,13 @@ export function createSweeps(ctx: Ctx, execution: TaskExecution | null, lease: R
   const logFailure = (name: string) => (err: unknown) =>
     err instanceof StoreUnavailable || ctx.world.log.error({ err }, `${name} failed`)
   const sweep: CreateSweep = (name, ms, work) => createLoop(ctx.world.clock, ms, work, logFailure(name))
-  const works = Object.entries(listWorksOfEverySecond(ctx, execution, lease)).map(
+  const works = Object.entries(listWorksAtHeartbeats(ctx, execution, lease)).map(
     ([name, work]): Sweep =>
       (stopping) =>
         work(stopping).catch(logFailure(name)),
   )
   const loops = [
-    createJointLoop(ctx.world.clock, HEARTBEAT_INTERVAL_MS, works),
+    createJointLoop(ctx.world.clock, heartbeatIntervalMs(ctx), works),
     ...createOwnSweeps(ctx, execution, sweep),
     ...(servesApi(ctx.config) ? createSharedSweeps(ctx, sweep) : []),
   ]
@@ -79,7 +79,7 @@ export function createSweeps(ctx: Ctx, execution: TaskExecution | null, lease: R
   }
 }
 
-function listWorksOfEverySecond(ctx: Ctx, execution: TaskExecution | null, lease: ReplicaLease): Record<string, Sweep> {
+function listWorksAtHeartbeats(ctx: Ctx, execution: TaskExecution | null, lease: ReplicaLease): Record<string, Sweep> {
   const monitor = new HeartbeatMonitor()
   const orphanedTasks = execution && new OrphanedTasks(ctx, execution.runner)
   const brokenChains = new Map<string, string>()
