@@ -40,8 +40,9 @@ export function keyMatches(key: Expression<unknown>, { conditions }: FieldTest):
 
 /** Whether a record passes the test, by a lookup in its index rows. */
 export function recordMatches(test: FieldTest): Expression<SqlBool> {
+  // `offset 0` keeps PostgreSQL from reading the path of all records into a hash table.
   return sql<SqlBool>`${notIfNegative(test)} exists (select 1 from record_fields as p where p.record_id = records.id
-    and p.path = ${test.path} and ${notIfNegative(test)} ${keyMatches(sql.ref('p.sort_key'), test)})`
+    and p.path = ${test.path} and ${notIfNegative(test)} ${keyMatches(sql.ref('p.sort_key'), test)} limit 1 offset 0)`
 }
 
 /** A record without the field passes a negative test, so a negative test looks for a row that fails it. */
