@@ -1,4 +1,5 @@
-// Bundles the service with its command line, the programs that run inside a sandbox, and the console.
+// Generates the API types, and bundles the service with its command line, the programs that run inside a sandbox, and the console.
+import { execFileSync } from 'node:child_process'
 import {
   chmodSync,
   copyFileSync,
@@ -13,7 +14,7 @@ import {
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import esbuild from 'esbuild'
-import { buildConsole } from './console.mjs'
+import { buildConsole, isNewerThan } from './console.mjs'
 import { describeTables } from './table-descriptions.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -116,6 +117,8 @@ try {
 /** Renames complete files into dist, so a service that starts meanwhile reads either the old or the new build. */
 async function build() {
   mkdirSync(dist, { recursive: true })
+  // Before the stamp, because the generated files are among the sources that the next start compares with it.
+  generateApiTypes()
   const fresh = mkdtempSync(join(dist, '.next-'))
   try {
     // The stamp has the time of the start, so that files edited during the build are newer than the build.
@@ -134,6 +137,20 @@ async function build() {
   } finally {
     rmSync(fresh, { recursive: true, force: true })
   }
+}
+
+/** The types of all operations, for the console and the TypeScript client. They are not committed. */
+function generateApiTypes() {
+  const generatedAt = join(dist, '.api-types')
+  const isGenerated = ['console/src/api', 'clients/typescript/src'].every((folder) =>
+    existsSync(join(root, folder, 'openapi.ts')),
+  )
+  if (isGenerated && isNewerThan(generatedAt, ['src', 'client-text', 'scripts'])) return
+  execFileSync(process.execPath, ['--import', 'tsx', 'scripts/api-types.ts', '--not-committed'], {
+    cwd: root,
+    stdio: 'inherit',
+  })
+  writeFileSync(generatedAt, '')
 }
 
 /**

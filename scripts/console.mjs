@@ -22,7 +22,7 @@ const COMPRESSED = /\.(js|css|html|svg)$/
 /** @param {string} dist */
 export async function buildConsole(dist) {
   const built = join(dist, 'console')
-  if (changedAt(join(built, stamp)) >= newest()) return
+  if (isNewerThan(join(built, stamp), ['console', 'clients/typescript/src', 'scripts/console.mjs'])) return
   const started = Date.now()
   const fresh = mkdtempSync(join(dist, '.console-'))
   try {
@@ -59,9 +59,14 @@ async function buildWidget(folder) {
   })
 }
 
-function newest() {
-  const sources = ['console', 'scripts/console.mjs', 'node_modules/.package-lock.json']
-  return Math.max(...sources.map((source) => newestIn(join(root, source))))
+/**
+ * Whether a file was written after the last change of these sources and of the installed packages.
+ * @param {string} file
+ * @param {string[]} sources
+ */
+export function isNewerThan(file, sources) {
+  const all = [...sources, 'node_modules/.package-lock.json']
+  return changedAt(file) >= Math.max(...all.map((source) => newestIn(join(root, source))))
 }
 
 /**

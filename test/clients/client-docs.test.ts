@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { PYTHON_CLIENT_FILE } from '../../scripts/client-types.ts'
+import { PYTHON_CLIENT_FILE } from '../../scripts/api-types.ts'
 import { webhookSignatureHeaders } from '../../src/connections/executors/webhook.ts'
 import { FOUNDER_KEY, type TestApp, testApp, writeFiles } from '../app.ts'
 import { blocks, page, ROOT } from '../docs/pages.ts'
@@ -109,7 +109,7 @@ test('the documented commands install the TypeScript client', async () => {
   // A copy of what the commands need, because other tests pack the client at the same time.
   const clone = join(parent, 'agent-work-service')
   const isSource = (path: string) => !path.startsWith(join(ROOT, 'clients/typescript/dist'))
-  for (const path of ['clients/typescript', 'package.json', 'tsconfig.json'])
+  for (const path of ['clients/typescript', 'console/src/api', 'scripts', 'src', 'package.json', 'tsconfig.json'])
     cpSync(join(ROOT, path), join(clone, path), { recursive: true, filter: isSource })
   symlinkSync(join(ROOT, 'node_modules'), join(clone, 'node_modules'))
   writeFiles(parent, {

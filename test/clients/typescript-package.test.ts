@@ -51,6 +51,7 @@ test('the package has programs, types and its license, and no dependencies', () 
     'errors',
     'follow',
     'openapi',
+    'operation',
     'path-part',
     'response-error',
     'sandbox',

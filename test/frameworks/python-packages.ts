@@ -4,7 +4,7 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync }
 import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
 import { pythonWithVenv } from '../../scripts/machine.mjs'
-import { PYTHON_CLIENT_FILE } from '../../scripts/client-types.ts'
+import { PYTHON_CLIENT_FILE } from '../../scripts/api-types.ts'
 import { page, ROOT } from '../docs/pages.ts'
 import { guideFiles, linkFolders } from './run-guide.ts'
 

@@ -1,6 +1,7 @@
 import { TaskNotSucceededError } from './errors.ts'
 import { type FollowOptions, followTask } from './follow.ts'
 import { type CreateTaskRequest, type Event, type File, OPERATIONS, type Operations, type Task } from './openapi.ts'
+import { type CallArguments, toRequest } from './operation.ts'
 import { encodePathPart } from './path-part.ts'
 import { type ClientOptions, Transport } from './transport.ts'
 
@@ -37,19 +38,12 @@ export interface CallOptions {
   signal?: AbortSignal | undefined
 }
 
-/** The parameters may be left out if none of them is required. */
-type CallArguments<Operation extends keyof Operations> = object extends Operations[Operation]['params']
-  ? [params?: Operations[Operation]['params'], options?: CallOptions]
-  : [params: Operations[Operation]['params'], options?: CallOptions]
-
 /** The operations whose result is one page of a list. */
 export type ListOperation = {
   [Operation in keyof Operations]: Operations[Operation]['result'] extends { next_cursor: string | null }
     ? Operation
     : never
 }[keyof Operations]
-
-type NamedParams = { [name: string]: string | number | boolean | undefined }
 
 type ListItem<Operation extends ListOperation> = Operations[Operation]['result']['data'][number]
 
@@ -102,7 +96,7 @@ export class AgentWorkClient {
   /** All items of a list. Pages are read as the loop needs them; `limit` is the size of a page. */
   async *list<Operation extends ListOperation>(
     operation: Operation,
-    ...[params, options = {}]: CallArguments<Operation>
+    ...[params, options = {}]: CallArguments<Operations[Operation]['params'], CallOptions>
   ): AsyncGenerator<ListItem<Operation>, void, undefined> {
     let cursor: string | null = null
     do {
@@ -117,7 +111,7 @@ export class AgentWorkClient {
   /** Calls an operation of the API reference by its id. Path and query parameters stand by name beside `body`. */
   async call<Operation extends keyof Operations>(
     operation: Operation,
-    ...[params, options = {}]: CallArguments<Operation>
+    ...[params, options = {}]: CallArguments<Operations[Operation]['params'], CallOptions>
   ): Promise<Operations[Operation]['result']> {
     return (await this.#call(operation, params ?? {}, options)) as Operations[Operation]['result']
   }
@@ -140,22 +134,11 @@ export class AgentWorkClient {
   async #call(operation: keyof Operations, params: object, { signal }: CallOptions): Promise<unknown> {
     const route: string | undefined = OPERATIONS[operation]
     if (route === undefined) throw new TypeError(`unknown operation '${operation}': see /openapi.json for their ids`)
-    const [method = '', template = ''] = route.split(' ')
-    const { body, ...named } = params as { body?: unknown } & NamedParams
-    return this.#transport.sendJson(method, fillPath(template, named), {
+    const { method, path, body } = toRequest(route, params)
+    return this.#transport.sendJson(method, path, {
       ...(body !== undefined && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
       signal,
       isRepeatable: method === 'GET' || method === 'PUT',
     })
   }
-}
-
-/** Parameters that the path does not name become the query. */
-function fillPath(template: string, params: NamedParams): string {
-  const query = new URLSearchParams()
-  for (const [name, value] of Object.entries(params)) {
-    if (value !== undefined && !template.includes(`{${name}}`)) query.set(name, String(value))
-  }
-  const path = template.replace(/\{(\w+)\}/g, (_, name: string) => encodePathPart(name, params[name]))
-  return query.size > 0 ? `${path}?${query.toString()}` : path
 }

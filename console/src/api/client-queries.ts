@@ -1,35 +1,35 @@
 import { queryOptions } from '@tanstack/react-query'
-import { callApi } from './http.ts'
+import { callOperation } from './http.ts'
 import { fetchList } from './paging.ts'
 import type { Schemas } from './types.ts'
 
 /** Types and queries of clients and channels. */
-export type Client = Schemas['Client']
+export type Client = Schemas.Client
 
-export type Channel = Schemas['Channel']
+export type Channel = Schemas.Channel
 
 export const channelsQuery = queryOptions({
   queryKey: ['channels'],
-  queryFn: ({ signal }) => fetchList<Channel>('/v1/channels', { signal }),
+  queryFn: ({ signal }) => fetchList('listChannels', {}, { signal }),
 })
 
-export type ChannelAdapter = Schemas['ChannelAdapter']
+export type ChannelAdapter = Schemas.ChannelAdapter
 
 /** The services that can carry the messages of a channel. They change only with the version of the service. */
 export const channelAdaptersQuery = queryOptions({
   queryKey: ['channel-adapters'],
-  queryFn: async ({ signal }) => (await callApi<{ data: ChannelAdapter[] }>('/v1/channel-adapters', { signal })).data,
+  queryFn: async ({ signal }) => (await callOperation('listChannelAdapters', {}, { signal })).data,
   staleTime: Infinity,
 })
 
 export const clientsQuery = (handle: string) =>
   queryOptions({
     queryKey: ['clients', 'list', handle],
-    queryFn: ({ signal }) => fetchList<Client>('/v1/clients', { signal }, { handle }),
+    queryFn: ({ signal }) => fetchList('listClients', { handle }, { signal }),
   })
 
 export const clientQuery = (id: string) =>
   queryOptions({
     queryKey: ['clients', 'one', id],
-    queryFn: ({ signal }) => callApi<Client>(`/v1/clients/${id}`, { signal }),
+    queryFn: ({ signal }) => callOperation('getClient', { id }, { signal }),
   })

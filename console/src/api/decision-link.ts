@@ -1,12 +1,13 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { ReadFile } from './file-queries.ts'
-import { ApiError, callApi, fetchResponse } from './http.ts'
+import { callOperation, fetchResponse } from './http.ts'
+import { ApiError } from './request.ts'
 import type { Schemas } from './types.ts'
 
 /** The API of the decision page. The token of the mail is the credential; a signed-in session plays no part. */
-export type LinkedApproval = Schemas['LinkedApproval']
-export type LinkDecision = Schemas['DecideLinkedApprovalRequest']
-export type LinkOutcome = Schemas['ApproveResult']
+export type LinkedApproval = Schemas.LinkedApproval
+export type LinkDecision = Schemas.DecideLinkedApprovalRequest
+export type LinkOutcome = Schemas.ApproveResult
 
 /** The token is in the fragment of the URL, which browsers do not send to servers. */
 export const decisionToken = (): string => location.hash.slice(1)
@@ -24,7 +25,7 @@ export const isRefused = (error: unknown): boolean => error instanceof ApiError 
 export const linkedApprovalQuery = (token: string) =>
   queryOptions({
     queryKey: ['decision-link', token],
-    queryFn: ({ signal }) => callApi<LinkedApproval>('/v1/decide', { ...bearer(token), signal }),
+    queryFn: ({ signal }) => callOperation('getLinkedApproval', {}, { ...bearer(token), signal }),
     // Another member may decide while the page is open.
     refetchInterval: ({ state }) => {
       if (isRefused(state.error)) return false
@@ -55,8 +56,8 @@ export const readLinkedFile =
     fetchResponse(`/v1/decide/files/${id}`, { ...bearer(token), ...options })
 
 export const decideWithLink = (token: string, body: LinkDecision): Promise<LinkOutcome> =>
-  callApi<LinkOutcome>('/v1/decide', { ...bearer(token), method: 'POST', body })
+  callOperation('decideLinkedApproval', { body }, bearer(token))
 
 /** Withdraws the approval of the link's member, which is held. */
 export const withdrawWithLink = (token: string): Promise<unknown> =>
-  callApi('/v1/decide/held', { ...bearer(token), method: 'DELETE' })
+  callOperation('withdrawLinkedApproval', {}, bearer(token))

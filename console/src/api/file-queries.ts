@@ -1,9 +1,9 @@
 import { queryOptions } from '@tanstack/react-query'
-import { fetchResponse, uploadFile } from './http.ts'
+import { fetchResponse } from './http.ts'
 import type { Schemas } from './types.ts'
 
 /** Types and queries of files. */
-export type StoredFile = Schemas['File']
+export type StoredFile = Schemas.File
 
 /** A file that came in, or an artifact of a task. */
 export type ShownFile = Pick<StoredFile, 'id' | 'name' | 'content_type' | 'size'>
@@ -25,5 +25,7 @@ export const fileContentQuery = (file: ShownFile, read: ReadFile) =>
   })
 
 /** Uploads a file under its own name. */
-export const sendFile = (file: File): Promise<StoredFile> =>
-  uploadFile<StoredFile>(`/v1/files?${new URLSearchParams({ name: file.name })}`, file)
+export async function sendFile(file: File): Promise<StoredFile> {
+  const path = `/v1/files?${new URLSearchParams({ name: file.name })}`
+  return (await fetchResponse(path, { method: 'POST', body: file })).json()
+}

@@ -2,7 +2,7 @@ import { pagedQuery } from './paging.ts'
 import type { Schemas } from './types.ts'
 
 /** Types and queries of records and of the audit log. */
-export type StoredRecord = Schemas['Record']
+export type StoredRecord = Schemas.Record
 
 export interface RecordFilter {
   wedge?: string
@@ -10,12 +10,11 @@ export interface RecordFilter {
   where?: string
 }
 
-export type AuditEntry = Schemas['AuditEntry']
+export type AuditEntry = Schemas.AuditEntry
 
-export type AuditVerification = Schemas['AuditVerification']
+export type AuditVerification = Schemas.AuditVerification
 
-export const recordsQuery = (filter: RecordFilter) =>
-  pagedQuery<StoredRecord>(['records', filter], '/v1/records', { ...filter })
+export const recordsQuery = (filter: RecordFilter) => pagedQuery(['records', filter], 'listRecords', filter)
 
 export const auditQuery = (filter: { action?: string; subject?: string }) =>
-  pagedQuery<AuditEntry>(['audit', filter], '/v1/audit', { ...filter })
+  pagedQuery(['audit', filter], 'listAuditEntries', filter)

@@ -1,68 +1,33 @@
+import { toRequest } from '../../../clients/typescript/src/operation.ts'
 import * as credential from './credential.ts'
+import { OPERATIONS, type Operations } from './openapi.ts'
+import { ApiError, type ApiRequest, createCallOperation, sendRequest, toApiError } from './request.ts'
 import { apiText } from './text.ts'
 
-/** An error response, with the message of the server. */
-export class ApiError extends Error {
-  readonly status: number
-  /** The body of the response, which may say more than the message. */
-  readonly body: unknown
-  constructor(status: number, message: string, body: unknown = null) {
-    super(message)
-    this.status = status
-    this.body = body
-  }
-}
-
-export interface ApiRequest {
-  method?: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  /** Sent as JSON, except a Blob, which is sent as it is. */
-  body?: unknown
-  headers?: Record<string, string>
-  signal?: AbortSignal | undefined
+export interface PageRequest extends ApiRequest {
   /** Leaves out the header that limits the request to the selected project. */
   allProjects?: boolean
 }
 
-/** Sends a request and parses the JSON response. The caller states the response type of the API contract. */
-export async function callApi<T>(path: string, options: ApiRequest = {}): Promise<T> {
-  const response = await fetchResponse(path, options)
-  // The response type is not checked at run time.
-  return (response.status === 204 ? null : await response.json()) as T
-}
-
-/** Sends the bytes of a file and parses the JSON response. */
-export async function uploadFile<T>(path: string, file: Blob): Promise<T> {
-  const headers = { 'content-type': file.type || 'application/octet-stream' }
-  const response = await fetchResponse(path, { method: 'POST', body: file, headers })
-  // The response type is not checked at run time.
-  return (await response.json()) as T
-}
-
 /** Sends a request and returns the raw response, for streams and files. An error response throws an ApiError. */
-export async function fetchResponse(path: string, options: ApiRequest = {}): Promise<Response> {
-  const { method = 'GET', body, headers, signal, allProjects = false } = options
+export async function fetchResponse(path: string, options: PageRequest = {}): Promise<Response> {
+  const { allProjects = false, ...request } = options
   const token = credential.getToken()
-  const response = await fetch(path, {
-    method,
-    headers: {
-      ...authorization(allProjects),
-      ...(body !== undefined && { 'content-type': 'application/json' }),
-      ...headers,
-    },
-    ...(body !== undefined && { body: body instanceof Blob ? body : JSON.stringify(body) }),
-    ...(signal && { signal }),
-  })
+  const response = await sendRequest(path, request, authorization(allProjects))
   updateClockOffset(response)
   if (response.ok) {
     markDataFresh()
     return response
   }
   // Not for a credential that the caller passed itself, or that was replaced while the request was on its way.
-  const usedStoredToken = token !== null && headers?.['authorization'] === undefined && token === credential.getToken()
+  const usedStoredToken =
+    token !== null && request.headers?.['authorization'] === undefined && token === credential.getToken()
   if (response.status === 401 && usedStoredToken) window.dispatchEvent(new Event('svc:signed-out'))
-  const problem: unknown = await response.json().catch(() => null)
-  throw new ApiError(response.status, problemMessage(response.status, problem), problem)
+  throw await toApiError(response)
 }
+
+/** Calls an operation with the credential and the project of the page. */
+export const callOperation = createCallOperation(fetchResponse)
 
 function authorization(allProjects: boolean): Record<string, string> {
   const token = credential.getToken()
@@ -71,11 +36,6 @@ function authorization(allProjects: boolean): Record<string, string> {
     ...(token && { authorization: `Bearer ${token}` }),
     ...(token && project && { 'x-svc-project': project }),
   }
-}
-
-function problemMessage(status: number, body: unknown): string {
-  if (typeof body === 'object' && body !== null && 'error' in body) return String(body.error)
-  return apiText.unexpectedStatus(status)
 }
 
 let freshAtMs = Date.now()
@@ -99,11 +59,11 @@ function updateClockOffset(response: Response): void {
 
 export const serverNow = (): number => Date.now() + clockOffsetMs
 
-/** The request as a curl command. The key is a shell variable, so that the command can be shared. */
-export function toCurl(path: string, { method = 'GET', body, headers }: ApiRequest = {}): string {
+/** The request of an operation as a curl command. The key is a shell variable, so that the command can be shared. */
+export function toCurl<Id extends keyof Operations>(operation: Id, params: Operations[Id]['params']): string {
+  const { method, path, body } = toRequest(OPERATIONS[operation], params)
   const lines = [`curl ${method === 'GET' ? '' : `-X ${method} `}${quote(location.origin + path)}`]
   lines.push('-H "Authorization: Bearer $SVC_KEY"')
-  for (const [name, value] of Object.entries(headers ?? {})) lines.push(`-H ${quote(`${name}: ${value}`)}`)
   if (body !== undefined) lines.push(`-H 'Content-Type: application/json'`, `-d ${quote(JSON.stringify(body))}`)
   return lines.join(' \\\n  ')
 }

@@ -1,38 +1,39 @@
 import { queryOptions } from '@tanstack/react-query'
-import { callApi } from './http.ts'
+import { callOperation } from './http.ts'
 import type { Schemas } from './types.ts'
 
 /** Types and queries of the notifications about approvals. */
-export const NOTIFIER_KINDS = ['slack', 'telegram', 'mail'] as const
-export type NotifierKind = (typeof NOTIFIER_KINDS)[number]
+export type Notifier = Schemas.Notifier
+export type NotifierKind = Notifier['kind']
 
-export type Notifier = Schemas['Notifier']
+export const NOTIFIER_KINDS = ['slack', 'telegram', 'mail'] as const satisfies NotifierKind[]
 
-export const RISKS = ['high', 'medium', 'low'] as const
-export type Risk = (typeof RISKS)[number]
+export type NotificationSettings = Schemas.NotificationSettings
+export type Risk = 'high' | 'medium' | 'low'
 
-export const NOTICE_TIMES = ['now', 'digest', 'never'] as const
+export const RISKS = ['high', 'medium', 'low'] as const satisfies Risk[]
 
-export type NotificationSettings = Schemas['NotificationSettings']
+export const NOTICE_TIMES = ['now', 'digest', 'never'] as const satisfies RiskSetting['when'][]
+
 export type RiskSetting = NotificationSettings[Risk]
 
-export type MyNotifications = Schemas['MyNotifications']
+export type MyNotifications = Schemas.MyNotifications
 
 /** What the member does next to link an account. */
-export type StartedLink = Schemas['StartedNotificationLink']
+export type StartedLink = Schemas.StartedNotificationLink
 
 /** The services through which the project tells its members. */
 export const notifiersQuery = queryOptions({
   queryKey: ['notifiers'],
-  queryFn: async ({ signal }) => (await callApi<{ data: Notifier[] }>('/v1/notifiers', { signal })).data,
+  queryFn: async ({ signal }) => (await callOperation('listNotifiers', {}, { signal })).data,
 })
 
 export const projectNotificationsQuery = queryOptions({
   queryKey: ['notifications', 'project'],
-  queryFn: ({ signal }) => callApi<NotificationSettings>('/v1/notification-settings', { signal }),
+  queryFn: ({ signal }) => callOperation('getNotificationSettings', {}, { signal }),
 })
 
 export const myNotificationsQuery = queryOptions({
   queryKey: ['notifications', 'me'],
-  queryFn: ({ signal }) => callApi<MyNotifications>('/v1/me/notifications', { signal }),
+  queryFn: ({ signal }) => callOperation('getMyNotifications', {}, { signal }),
 })

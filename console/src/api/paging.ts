@@ -1,28 +1,46 @@
 import { infiniteQueryOptions } from '@tanstack/react-query'
-import { type ApiRequest, callApi } from './http.ts'
-import type { Page } from './types.ts'
+import type { CallArguments } from '../../../clients/typescript/src/operation.ts'
+import { callOperation, type PageRequest } from './http.ts'
+import type { Operations } from './openapi.ts'
 
-type QueryParams = Record<string, string | number | undefined>
-
-export function queryString(query: QueryParams): string {
-  const entries = Object.entries(query).filter(([, value]) => value !== undefined && value !== '')
-  return new URLSearchParams(entries.map(([name, value]) => [name, String(value)])).toString()
+interface Page<Item> {
+  data: Item[]
+  next_cursor: string | null
 }
 
-/** The first page of a list; 200 items unless the query sets another limit. */
-export async function fetchList<T>(path: string, options: ApiRequest, query: QueryParams = {}): Promise<T[]> {
-  return (await callApi<Page<T>>(`${path}?${queryString({ limit: 200, ...query })}`, options)).data
+/** The operations whose result is one page of a list. */
+type ListOperation = {
+  [Id in keyof Operations]: Operations[Id]['result'] extends Page<unknown> ? Id : never
+}[keyof Operations]
+
+type ListItem<Id extends ListOperation> = Operations[Id]['result']['data'][number]
+
+/** The first page of a list; 200 items unless the parameters set another limit. */
+export async function fetchList<Id extends ListOperation>(
+  operation: Id,
+  params: Operations[Id]['params'],
+  options: PageRequest,
+): Promise<ListItem<Id>[]> {
+  return (await fetchPage(operation, { limit: 200, ...params }, options)).data
 }
 
 /** A list that is loaded page by page. */
-export const pagedQuery = <T>(queryKey: unknown[], path: string, query: QueryParams = {}) =>
+export const pagedQuery = <Id extends ListOperation>(
+  queryKey: unknown[],
+  operation: Id,
+  params: Operations[Id]['params'],
+) =>
   infiniteQueryOptions({
     queryKey,
-    queryFn: ({ pageParam, signal }) =>
-      callApi<Page<T>>(`${path}?${queryString({ ...query, limit: 50, cursor: pageParam })}`, { signal }),
+    queryFn: ({ pageParam, signal }) => fetchPage(operation, { ...params, limit: 50, cursor: pageParam }, { signal }),
     initialPageParam: '',
     getNextPageParam: (last) => last.next_cursor ?? undefined,
     select: flattenPages,
   })
 
-const flattenPages = <T>({ pages }: { pages: Page<T>[] }): T[] => pages.flatMap(({ data }) => data)
+function fetchPage<Id extends ListOperation>(operation: Id, params: object, options: PageRequest) {
+  const given = [params, options] as unknown as CallArguments<Operations[Id]['params'], PageRequest>
+  return callOperation(operation, ...given) as Promise<Page<ListItem<Id>>>
+}
+
+const flattenPages = <Item>({ pages }: { pages: Page<Item>[] }): Item[] => pages.flatMap(({ data }) => data)

@@ -1,32 +1,15 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import * as credential from './credential.ts'
-import { callApi } from './http.ts'
-import { fetchList, pagedQuery, queryString } from './paging.ts'
+import { callOperation } from './http.ts'
+import { fetchList, pagedQuery } from './paging.ts'
 import { summarizeInput } from './summarize-input.ts'
-import type {
-  Analytics,
-  Approval,
-  ApprovalComment,
-  ApprovalDetail,
-  ApprovalStatus,
-  BrokenWedge,
-  Effect,
-  Meta,
-  Page,
-  Schemas,
-  Session,
-  SignupState,
-  Task,
-  TaskStatus,
-  Trace,
-  WedgeSummary,
-} from './types.ts'
+import type { ApprovalStatus, Schemas, Task, TaskStatus, WedgeSummary } from './types.ts'
 
 /** Queries of the daily work. live-updates.ts invalidates them by the first word of their key. */
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
   queryFn: async ({ signal }) => {
-    const session = await callApi<Session>('/v1/auth/session', { signal, allProjects: true })
+    const session = await callOperation('getSession', {}, { signal, allProjects: true })
     credential.ensureProject(session.projects)
     return session
   },
@@ -36,18 +19,18 @@ export const sessionQuery = queryOptions({
 
 export const signupQuery = queryOptions({
   queryKey: ['signup'],
-  queryFn: ({ signal }) => callApi<SignupState>('/v1/auth/signup', { signal }),
+  queryFn: ({ signal }) => callOperation('getSignup', {}, { signal }),
 })
 
 export const metaQuery = queryOptions({
   queryKey: ['meta'],
-  queryFn: ({ signal }) => callApi<Meta>('/v1/meta', { signal }),
+  queryFn: ({ signal }) => callOperation('getMeta', {}, { signal }),
   staleTime: 30_000,
 })
 
 const allWedgesQuery = {
   queryKey: ['wedges'],
-  queryFn: ({ signal }: { signal: AbortSignal }) => fetchList<WedgeSummary | BrokenWedge>('/v1/wedges', { signal }),
+  queryFn: ({ signal }: { signal: AbortSignal }) => fetchList('listWedges', {}, { signal }),
   staleTime: 30_000,
 }
 
@@ -60,7 +43,7 @@ export const brokenWedgesQuery = queryOptions({
   select: (all) => all.filter((wedge) => !isUsable(wedge)),
 })
 
-const isUsable = (wedge: WedgeSummary | BrokenWedge): wedge is WedgeSummary => 'task_types' in wedge.manifest
+const isUsable = (wedge: Schemas.WedgeSummary): wedge is WedgeSummary => 'task_types' in wedge.manifest
 
 /** A task without its input and output, which may be large: the console keeps thousands of list items. */
 export type TaskListItem = Pick<
@@ -105,13 +88,13 @@ export const newestTasksQuery = (filter: TaskFilter, limit = 50) =>
     queryFn: ({ signal }) => fetchTaskPage({ ...filter, limit }, signal).then(({ data }) => data),
   })
 
-export type NeedsYou = Schemas['NeedsYou']
-export type NeedsYouItem = Schemas['NeedsYouItem']
+export type NeedsYou = Schemas.NeedsYou
+export type NeedsYouItem = Schemas.NeedsYouItem
 
 /** Everything that waits for a person, the most urgent kinds first. */
 export const needsYouQuery = queryOptions({
   queryKey: ['work', 'needs-you'],
-  queryFn: ({ signal }) => callApi<NeedsYou>('/v1/needs-you', { signal }),
+  queryFn: ({ signal }) => callOperation('getNeedsYou', {}, { signal }),
 })
 
 /** How many approvals and questions wait for the team: neither held, nor for a client alone. */
@@ -126,7 +109,7 @@ interface TaskPageQuery extends TaskFilter {
 }
 
 async function fetchTaskPage(query: TaskPageQuery, signal: AbortSignal) {
-  const { data, next_cursor } = await callApi<Page<Task>>(`/v1/tasks?${queryString({ ...query })}`, { signal })
+  const { data, next_cursor } = await callOperation('listTasks', query, { signal })
   return { data: data.map(toTaskListItem), next_cursor }
 }
 
@@ -152,62 +135,61 @@ export function toTaskListItem(task: Task): TaskListItem {
 export const taskQuery = (id: string) =>
   queryOptions({
     queryKey: ['tasks', 'one', id],
-    queryFn: ({ signal }) => callApi<Task>(`/v1/tasks/${id}`, { signal }),
+    queryFn: ({ signal }) => callOperation('getTask', { id }, { signal }),
   })
 
 /** Recent tasks with their input, which the run form offers. */
 export const recentTasksQuery = (wedge: string) =>
   queryOptions({
     queryKey: ['tasks', 'last', wedge],
-    queryFn: ({ signal }) => fetchList<Task>('/v1/tasks', { signal }, { wedge, limit: 20 }),
+    queryFn: ({ signal }) => fetchList('listTasks', { wedge, limit: 20 }, { signal }),
     staleTime: 10_000,
   })
 
 export const traceQuery = (id: string) =>
   queryOptions({
     queryKey: ['tasks', 'trace', id],
-    queryFn: ({ signal }) => callApi<Trace>(`/v1/tasks/${id}/trace`, { signal }),
+    queryFn: ({ signal }) => callOperation('getTaskTrace', { id }, { signal }),
   })
 
 /** External actions of the task, newest first. */
 export const effectsQuery = (taskId: string) =>
-  pagedQuery<Effect>(['tasks', 'effects', taskId], `/v1/tasks/${taskId}/actions`)
+  pagedQuery(['tasks', 'effects', taskId], 'listTaskActions', { id: taskId })
 
 export const approvalQuery = (id: string) =>
   queryOptions({
     queryKey: ['approvals', 'one', id],
-    queryFn: ({ signal }) => callApi<ApprovalDetail>(`/v1/approvals/${id}`, { signal }),
+    queryFn: ({ signal }) => callOperation('getApproval', { id }, { signal }),
   })
 
 /** The team's notes on one approval, oldest first. */
 export const approvalCommentsQuery = (id: string) =>
   queryOptions({
     queryKey: ['approvals', 'comments', id],
-    queryFn: async ({ signal }) =>
-      (await fetchList<ApprovalComment>(`/v1/approvals/${id}/comments`, { signal })).toReversed(),
+    queryFn: async ({ signal }) => (await fetchList('listApprovalComments', { id }, { signal })).toReversed(),
   })
 
 /** The approvals of one task, with the payloads of its external actions. */
 export const taskApprovalsQuery = (taskId: string) =>
   queryOptions({
     queryKey: ['approvals', 'task', taskId],
-    queryFn: ({ signal }) => fetchList<Approval>('/v1/approvals', { signal }, { task_id: taskId }),
+    queryFn: ({ signal }) => fetchList('listApprovals', { task_id: taskId }, { signal }),
   })
 
 export const approvalsQuery = (status: ApprovalStatus | undefined, assignee?: 'me') =>
   queryOptions({
     queryKey: ['approvals', status ?? 'all', assignee ?? 'all'],
-    queryFn: ({ signal }) => fetchList<Approval>('/v1/approvals', { signal }, { status, assignee }),
+    queryFn: ({ signal }) => fetchList('listApprovals', { status, assignee }, { signal }),
   })
 
 /** What the reader has approved and can still undo. */
 export const heldByReaderQuery = queryOptions({
   queryKey: ['approvals', 'held'],
-  queryFn: ({ signal }) => fetchList<Approval>('/v1/approvals', { signal }, { held: 'me' }),
+  queryFn: ({ signal }) => fetchList('listApprovals', { held: 'me' }, { signal }),
 })
 
 export const analyticsQuery = (days: number) =>
   queryOptions({
     queryKey: ['work', 'analytics', days],
-    queryFn: ({ signal }) => callApi<Analytics>(`/v1/analytics?days=${days}`, { signal }),
+    queryFn: ({ signal }) => callOperation('getAnalytics', { days }, { signal }),
   })

@@ -1,154 +1,150 @@
 import { queryOptions } from '@tanstack/react-query'
-import { callApi } from './http.ts'
+import { callOperation } from './http.ts'
 import { fetchList, pagedQuery } from './paging.ts'
-import type { Json, JsonObject, Project, Schemas, WedgeSummary } from './types.ts'
+import type { Schemas, WedgeSummary } from './types.ts'
 
 /** Types and queries of connections, wedges, schedules, blueprints, projects, members and keys. */
-export type Connection = Schemas['Connection']
+export type Connection = Schemas.Connection
 export type ConnectionKind = Connection['kind']
 
-export type BrokerToolkit = Schemas['Toolkit']
+export type BrokerToolkit = Schemas.Toolkit
 
-export type BrokerAuthorisation = Schemas['Authorisation']
+export type BrokerAuthorisation = Schemas.Authorisation
 
-export type KnowledgeItem = Schemas['Knowledge']
+export type KnowledgeItem = Schemas.Knowledge
 
-export type KnowledgeRevision = Schemas['KnowledgeRevision']
+export type KnowledgeRevision = Schemas.KnowledgeRevision
 
-export interface WedgeDetail extends WedgeSummary {
-  task_types: Record<string, { example: Json }>
-  skills: { name: string; content: string }[]
-  skill_folders: Schemas['SkillFolder'][]
-  knowledge: { authored: { name: string; content: string }[]; live: KnowledgeItem[] }
-}
+export type WedgeDetail = Schemas.Wedge & WedgeSummary
 
-export type IntakeQuestion = Schemas['IntakeQuestion']
+export type IntakeQuestion = Schemas.IntakeQuestion
 
-export type Intake = Schemas['Intake']
+export type Intake = Schemas.Intake
 
-export type PolicySimulation = Schemas['PolicySimulation']
+export type PolicySimulation = Schemas.PolicySimulation
 
-export type Policy = Schemas['Policy']
+export type Policy = Schemas.Policy
 
-export type Suggestions = Schemas['Suggestions']
-export type RuleSuggestion = Schemas['RuleSuggestion']
+export type Suggestions = Schemas.Suggestions
+export type RuleSuggestion = Schemas.RuleSuggestion
 
-export type Schedule = Schemas['Schedule']
+export type Schedule = Schemas.Schedule
 
 export type Cadence = Schedule['cadence']
 
-export type Blueprint = Schemas['Blueprint']
+export type Blueprint = Schemas.Blueprint
 
-export interface ReadinessFix {
-  method: 'GET' | 'POST' | 'PUT'
-  path: string
-  body: JsonObject | null
-}
+export type ReadinessFix = NonNullable<Schemas.ReadinessItem['fix']>
 
-export type BlueprintReadiness = Schemas['Readiness']
+export type BlueprintReadiness = Schemas.Readiness
 
-export type Member = Schemas['Member']
+export type Member = Schemas.Member
 
-export type ApiKey = Schemas['Key']
+export type ApiKey = Schemas.Key
 
-export type ConnectedApp = Schemas['McpAuthorisation']
+export type ConnectedApp = Schemas.McpAuthorisation
 
 export const connectionsQuery = queryOptions({
   queryKey: ['connections'],
-  queryFn: ({ signal }) => fetchList<Connection>('/v1/connections', { signal }),
+  queryFn: ({ signal }) => fetchList('listConnections', {}, { signal }),
 })
 
 export const clientConnectionsQuery = (clientId: string) =>
   queryOptions({
     queryKey: ['connections', 'client', clientId],
-    queryFn: ({ signal }) => fetchList<Connection>('/v1/connections', { signal }, { client_id: clientId }),
+    queryFn: ({ signal }) => fetchList('listConnections', { client_id: clientId }, { signal }),
   })
 
 export const toolkitsQuery = (text: string) =>
   queryOptions({
     queryKey: ['toolkits', text],
-    queryFn: ({ signal }) => fetchList<BrokerToolkit>('/v1/broker/toolkits', { signal }, { search: text, limit: 20 }),
+    queryFn: ({ signal }) => fetchList('listToolkits', { search: text, limit: 20 }, { signal }),
     staleTime: 60_000,
   })
 
 export const wedgeQuery = (wedge: string) =>
   queryOptions({
     queryKey: ['wedges', 'one', wedge],
-    queryFn: ({ signal }) => callApi<WedgeDetail>(`/v1/wedges/${wedge}`, { signal }),
+    queryFn: ({ signal }) => callOperation('getWedge', { wedge }, { signal }) as Promise<WedgeDetail>,
   })
 
 /** The auto-approve rules that apply in the project. */
 export const policyQuery = (wedge: string) =>
   queryOptions({
     queryKey: ['policies', wedge],
-    queryFn: ({ signal }) => callApi<Policy>(`/v1/wedges/${wedge}/policy`, { signal }),
+    queryFn: ({ signal }) => callOperation('getPolicy', { wedge }, { signal }),
   })
 
 /** The service reads the whole history for it, so it is not asked again at every visit. */
 export const suggestionsQuery = (wedge: string) =>
   queryOptions({
     queryKey: ['policies', wedge, 'suggestions'],
-    queryFn: ({ signal }) => callApi<Suggestions>(`/v1/wedges/${wedge}/suggestions`, { signal }),
+    queryFn: ({ signal }) => callOperation('listSuggestions', { wedge }, { signal }),
     staleTime: 60_000,
   })
 
-export const revisionsQuery = (id: string) =>
-  pagedQuery<KnowledgeRevision>(['wedges', 'revisions', id], `/v1/knowledge/${id}/revisions`)
+export const revisionsQuery = (id: string) => pagedQuery(['wedges', 'revisions', id], 'listKnowledgeRevisions', { id })
 
 export const intakeQuery = (wedge: string) =>
   queryOptions({
     queryKey: ['wedges', 'intake', wedge],
-    queryFn: ({ signal }) => callApi<Intake>(`/v1/wedges/${wedge}/intake`, { signal }),
+    queryFn: ({ signal }) => callOperation('getIntake', { wedge }, { signal }),
   })
 
 export const schedulesQuery = queryOptions({
   queryKey: ['schedules'],
-  queryFn: ({ signal }) => fetchList<Schedule>('/v1/schedules', { signal }),
+  queryFn: ({ signal }) => fetchList('listSchedules', {}, { signal }),
 })
 
 export const blueprintsQuery = queryOptions({
   queryKey: ['blueprints', 'all'],
-  queryFn: ({ signal }) => fetchList<Blueprint>('/v1/blueprints', { signal }),
+  queryFn: ({ signal }) => fetchList('listBlueprints', {}, { signal }),
 })
 
 export const readinessQuery = (blueprint: string) =>
   queryOptions({
     queryKey: ['blueprints', 'readiness', blueprint],
-    queryFn: ({ signal }) => callApi<BlueprintReadiness>(`/v1/blueprints/${blueprint}/readiness`, { signal }),
+    queryFn: ({ signal }) => callOperation('getBlueprintReadiness', { slug: blueprint }, { signal }),
   })
 
-export type Brand = Schemas['Brand']
+export type Brand = Schemas.Brand
 
 export const brandQuery = queryOptions({
   queryKey: ['brand'],
-  queryFn: ({ signal }) => callApi<Brand>('/v1/brand', { signal }),
+  queryFn: ({ signal }) => callOperation('getBrand', {}, { signal }),
 })
 
 export const projectsQuery = queryOptions({
   queryKey: ['projects'],
-  queryFn: ({ signal }) => fetchList<Project>('/v1/projects', { signal, allProjects: true }),
+  queryFn: ({ signal }) => fetchList('listProjects', {}, { signal, allProjects: true }),
 })
 
 export const membersQuery = queryOptions({
   queryKey: ['members'],
-  queryFn: ({ signal }) => fetchList<Member>('/v1/members', { signal }),
+  queryFn: ({ signal }) => fetchList('listMembers', {}, { signal }),
 })
 
 export const keysQuery = queryOptions({
   queryKey: ['keys'],
-  queryFn: ({ signal }) => fetchList<ApiKey>('/v1/keys', { signal }),
+  queryFn: ({ signal }) => fetchList('listKeys', {}, { signal }),
 })
 
 export const connectedAppsQuery = queryOptions({
   queryKey: ['connected-apps'],
-  queryFn: ({ signal }) => fetchList<ConnectedApp>('/v1/mcp-authorisations', { signal }),
+  queryFn: ({ signal }) => fetchList('listMcpAuthorisations', {}, { signal }),
 })
 
 /** What an app asks for; `request` is the query with which it opened the consent page. */
+/** The query with which an app opened the consent page. The service checks it. */
+export const consentParams = (request: string) =>
+  Object.fromEntries(new URLSearchParams(request)) as Pick<
+    Schemas.CreateMcpAuthorisationRequest,
+    'client_id' | 'redirect_uri'
+  >
+
 export const consentQuery = (request: string) =>
   queryOptions({
     queryKey: ['consent', request],
-    queryFn: ({ signal }) =>
-      callApi<Schemas['McpConsent']>(`/v1/mcp-oauth/consent?${request}`, { signal, allProjects: true }),
+    queryFn: ({ signal }) => callOperation('getMcpConsent', consentParams(request), { signal, allProjects: true }),
     retry: false,
   })

@@ -1,4 +1,4 @@
-import { ApiError } from './http.ts'
+import { ApiError } from './request.ts'
 import { sleep, readStream } from './event-stream.ts'
 import type { TaskEvent } from './types.ts'
 

@@ -1,13 +1,11 @@
-import type { components, Json, JsonObject } from './openapi.ts'
+import type * as Schemas from './openapi.ts'
 
-/** The API types, limited to the fields that the console uses. */
-export type { Json, JsonObject }
-export type Schemas = components['schemas']
+export type { Schemas }
+/** Code checks such a value before it uses it. */
+export type Json = unknown
+export type JsonObject = { [key: string]: Json }
 
-export interface Page<T> {
-  data: T[]
-  next_cursor: string | null
-}
+export type TaskStatus = Task['status']
 
 export const TASK_STATUSES = [
   'queued',
@@ -19,44 +17,31 @@ export const TASK_STATUSES = [
   'rejected',
   'expired',
   'cancelled',
-] as const
-export type TaskStatus = (typeof TASK_STATUSES)[number]
+] as const satisfies TaskStatus[]
 
-export type Artifact = Schemas['Artifact']
+export type Artifact = Schemas.Artifact
 
-export type Task = Schemas['Task']
+export type Task = Schemas.Task
 
-export interface TaskEvent {
-  id: number
-  task_id: string
-  seq: number
-  type: string
-  ts: string
-  data: JsonObject
-}
+export type TaskEvent = Schemas.Event
 
-export type ApprovalStatus = 'pending' | 'auto_approved' | 'approved' | 'rejected' | 'expired'
+export type ApprovalStatus = Approval['status']
 
-export type Approval = Schemas['Approval']
+export type Approval = Schemas.Approval
 /** One approval with everything that a person needs to decide. */
-export type ApprovalDetail = Schemas['ApprovalDetail']
-export type ApprovalComment = Schemas['ApprovalComment']
-export type DecisionResult = Schemas['ApproveResult']
-export type ActionAmount = Schemas['ActionAmount']
+export type ApprovalDetail = Schemas.ApprovalDetail
+export type ApprovalComment = Schemas.ApprovalComment
+export type DecisionResult = Schemas.ApproveResult
+export type ActionAmount = Schemas.ActionAmount
 
 /** An external action: one call that the service sent through a connection. */
-export type Effect = Schemas['Action']
+export type Effect = Schemas.Action
 
-export type Span = Schemas['Span']
+export type Span = Schemas.Span
 
-export type Trace = Schemas['Trace']
+export type Trace = Schemas.Trace
 
-export interface PolicyRule {
-  action: string
-  max_amount_usd?: number
-  max_per_task?: number
-  max_per_day?: number
-}
+export type PolicyRule = Schemas.PolicyRule
 
 interface TaskType {
   description?: string
@@ -75,34 +60,25 @@ export interface WedgeManifest {
   workflows?: { name: string; description?: string; input_schema?: JsonObject; output_schema?: JsonObject }[]
 }
 
-export interface WedgeSummary {
-  wedge: string
-  title: string
-  manifest: WedgeManifest
-  enabled: boolean
-  problems: WedgeProblem[]
-}
+export type WedgeSummary = Schemas.WedgeSummary & { manifest: WedgeManifest }
 
-export type WedgeProblem = Schemas['WedgeSummary']['problems'][number]
+export type WedgeProblem = Schemas.WedgeSummary['problems'][number]
 
-/** A wedge that cannot be used, because its manifest is not valid. */
-export type BrokenWedge = Omit<WedgeSummary, 'manifest'> & { manifest: Record<string, never> }
-
-export type Project = Schemas['Project']
+export type Project = Schemas.Project
 
 /** From the least to the most powerful. */
-export const ROLES = ['viewer', 'operator', 'admin', 'owner'] as const
-export type Role = (typeof ROLES)[number]
+export const ROLES = ['viewer', 'operator', 'admin', 'owner'] as const satisfies Role[]
+export type Role = Schemas.Member['role']
 
-export type Session = Schemas['Session']
+export type Session = Schemas.Session
 
-export type SignupState = Schemas['SignupState']
+export type SignupState = Schemas.SignupState
 
 /** The server refuses shorter passwords. */
 export const MIN_PASSWORD_CHARS = 10
 
-export type SignInResult = Schemas['SignInResult']
+export type SignInResult = Schemas.SignInResult
 
-export type Meta = Schemas['Meta']
+export type Meta = Schemas.Meta
 
-export type Analytics = Schemas['Analytics']
+export type Analytics = Schemas.Analytics

@@ -3,6 +3,10 @@ import { fetchList, pagedQuery } from './paging.ts'
 import type { Schemas } from './types.ts'
 
 /** Types and queries of webhooks and their deliveries. */
+export type Webhook = Schemas.Webhook
+
+export type WebhookEvent = Webhook['events'][number]
+
 export const WEBHOOK_EVENTS = [
   'approval.requested',
   'approval.expiring',
@@ -10,20 +14,16 @@ export const WEBHOOK_EVENTS = [
   'connection.failing',
   'connection.tools_changed',
   'schedule.failed',
-] as const
-export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number]
+] as const satisfies WebhookEvent[]
 
-export type Webhook = Schemas['Webhook']
+export type WebhookWithSecret = Schemas.WebhookWithSecret
 
-export type WebhookWithSecret = Schemas['WebhookWithSecret']
-
-export type DeliveryStatus = 'pending' | 'delivered' | 'failed'
-
-export type WebhookDelivery = Schemas['WebhookDelivery']
+export type WebhookDelivery = Schemas.WebhookDelivery
+export type DeliveryStatus = WebhookDelivery['status']
 
 export const webhooksQuery = queryOptions({
   queryKey: ['webhooks'],
-  queryFn: ({ signal }) => fetchList<Webhook>('/v1/webhooks', { signal }),
+  queryFn: ({ signal }) => fetchList('listWebhooks', {}, { signal }),
 })
 
 const POLL_MS = 2_000
@@ -31,9 +31,7 @@ const POLL_MS = 2_000
 /** Keyed under `work`, and polled while a delivery is pending. */
 export const deliveriesQuery = (id: string, status: DeliveryStatus | undefined) =>
   infiniteQueryOptions({
-    ...pagedQuery<WebhookDelivery>(['work', 'deliveries', id, status ?? 'all'], `/v1/webhooks/${id}/deliveries`, {
-      status,
-    }),
+    ...pagedQuery(['work', 'deliveries', id, status ?? 'all'], 'listWebhookDeliveries', { id, status }),
     refetchInterval: ({ state }) =>
       state.data?.pages.some(({ data }) => data.some((one) => one.status === 'pending')) ? POLL_MS : false,
   })

@@ -1,3 +1,4 @@
+import { ApiError } from '../api/request.ts'
 import { Check, X } from 'lucide-react'
 import { type MouseEvent, useState } from 'react'
 import { Button } from '../ui/button.tsx'
@@ -6,7 +7,7 @@ import { portalErrorMessage } from './error-message.ts'
 import { Alert } from './frame.tsx'
 import { usePortalText, useTimeFormat } from './language.tsx'
 import { PayloadFields } from './payload-fields.tsx'
-import { approve, decline, type PortalApproval, PortalError } from './portal-api.ts'
+import { approve, decline, type PortalApproval } from './portal-api.ts'
 import type { PortalText } from './text/en.ts'
 
 /** One action that the client approves or declines, or what was decided. `onDecided` loads the approvals again. */
@@ -116,7 +117,7 @@ function useSend(onDecided: () => void) {
     try {
       await sent
     } catch (error) {
-      const isOutdated = error instanceof PortalError && error.status === 409
+      const isOutdated = error instanceof ApiError && error.status === 409
       setProblem(isOutdated ? text.approval.changed : portalErrorMessage(error, text))
     }
     setBusy(false)

@@ -1,3 +1,4 @@
+import { ApiError } from '../api/request.ts'
 import { Paperclip, X } from 'lucide-react'
 import { type KeyboardEvent, useRef, useState } from 'react'
 import { newIdempotencyKey } from '../api/idempotency-key.ts'
@@ -7,7 +8,7 @@ import { useDraft } from './drafts.ts'
 import { portalErrorMessage } from './error-message.ts'
 import { Alert } from './frame.tsx'
 import { useBytesFormat, usePortalText } from './language.tsx'
-import { type NewMessage, type PortalFile, PortalError, uploadFile } from './portal-api.ts'
+import { type NewMessage, type PortalFile, uploadFile } from './portal-api.ts'
 
 const MAX_FILES = 20
 
@@ -97,7 +98,7 @@ function useUploads(key: string, maxFileBytes: number, onProblem: (problem: stri
   const [pending, setPending] = useState(0)
   const formatBytes = useBytesFormat()
   const uploadProblem = (error: unknown) => {
-    if (!(error instanceof PortalError)) return portalErrorMessage(error, text)
+    if (!(error instanceof ApiError)) return portalErrorMessage(error, text)
     if (error.status === 413) return text.fileTooLarge(formatBytes(maxFileBytes))
     return error.status === 429 ? text.storageFull : portalErrorMessage(error, text)
   }

@@ -1,11 +1,11 @@
-import { PortalError } from './portal-api.ts'
+import { ApiError } from '../api/request.ts'
 import type { PortalText } from './text/en.ts'
 
 /** What the client reads when a request fails. */
 export function portalErrorMessage(error: unknown, text: PortalText): string {
   // `fetch` throws a TypeError if it cannot reach the service.
   if (error instanceof TypeError) return text.offline
-  if (!(error instanceof PortalError)) return text.tryAgain
+  if (!(error instanceof ApiError)) return text.tryAgain
   const messages: Record<number, string> = {
     400: text.tryAgain,
     401: text.sessionEnded,

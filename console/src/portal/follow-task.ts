@@ -37,7 +37,7 @@ async function readEvents(
   onPortalEvent: (portalEvent: PortalEvent) => void,
 ) {
   const headers = { accept: 'text/event-stream', ...(last > 0 && { 'last-event-id': String(last) }) }
-  const response = await fetchPortal(`/tasks/${taskId}/events`, { signal, headers })
+  const response = await fetchPortal(`/v1/portal/tasks/${taskId}/events`, { signal, headers })
   const parser = createParser({
     onEvent({ event, data }) {
       // By the API contract each frame carries a whole event.

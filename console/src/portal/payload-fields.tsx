@@ -1,4 +1,4 @@
-import { toObject } from '../api/json.ts'
+import { fileName, toObject } from '../api/json.ts'
 import type { Json } from '../api/types.ts'
 import { humanize } from '../ui/humanize.ts'
 import { usePortalText, useValueFormat } from './language.tsx'
@@ -25,12 +25,10 @@ function FieldValue(props: FieldProps) {
   if (Object.hasOwn(texts, path)) return texts[path]
   if (isEmpty(value)) return <span className="text-muted">—</span>
   if (Array.isArray(value)) return <ListItems {...props} items={value} />
-  // The payload of an action names a file so, with its hash.
-  if (typeof value === 'object' && value !== null && '$file' in value && typeof value['name'] === 'string')
-    return value['name']
+  if (fileName(value) !== null) return fileName(value)
   if (typeof value === 'object') return <NamedValues {...props} />
   if (typeof value === 'boolean') return value ? yes : no
-  return value === null ? null : formatValue(value)
+  return typeof value === 'string' || typeof value === 'number' ? formatValue(value) : null
 }
 
 const isEmpty = (value: Json): boolean =>

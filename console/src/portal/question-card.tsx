@@ -1,10 +1,11 @@
+import { ApiError } from '../api/request.ts'
 import { Suspense, useState } from 'react'
 import type { Json } from '../api/types.ts'
 import { lazyPart } from '../lazy-part.ts'
 import { portalErrorMessage } from './error-message.ts'
 import { Alert } from './frame.tsx'
 import { usePortalText } from './language.tsx'
-import { answerQuestion, declineQuestion, PortalError, type PortalQuestion } from './portal-api.ts'
+import { answerQuestion, declineQuestion, type PortalQuestion } from './portal-api.ts'
 
 const QuestionForm = lazyPart(() => import('../ui/question-form.tsx').then((loaded) => loaded.QuestionForm))
 
@@ -20,7 +21,7 @@ export function QuestionCard({ question, onDecided }: { question: PortalQuestion
       await send
       onDecided()
     } catch (error) {
-      const isDecided = error instanceof PortalError && error.status === 409
+      const isDecided = error instanceof ApiError && error.status === 409
       setProblem(isDecided ? text.alreadyAnswered : portalErrorMessage(error, text))
     }
     setBusy(false)

@@ -61,7 +61,7 @@ export function TaskProgressView({
           key={file.id}
           small
           className="h-auto! min-h-7 max-w-full py-1 wrap-anywhere whitespace-normal!"
-          onClick={() => void saveFile(fetchPortal(`/artifacts/${file.id}`), file.name)}
+          onClick={() => void saveFile(fetchPortal(`/v1/portal/artifacts/${file.id}`), file.name)}
         >
           {text.download(file.name.split('/').at(-1) ?? file.name)}
         </Button>

@@ -1,6 +1,7 @@
 import { Link, useRouter } from '@tanstack/react-router'
 import { type ReactNode, useEffect } from 'react'
-import { ApiError, errorMessage } from '../api/http.ts'
+import { errorMessage } from '../api/http.ts'
+import { ApiError } from '../api/request.ts'
 import { Button, buttonClass } from '../ui/button.tsx'
 import { capitalize } from '../ui/humanize.ts'
 import { shellText } from './text.ts'

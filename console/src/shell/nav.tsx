@@ -3,7 +3,7 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { BookOpen, Keyboard, LogOut, Moon, Search, Sun, SunMoon } from 'lucide-react'
 import { useReducer } from 'react'
 import * as credential from '../api/credential.ts'
-import { callApi } from '../api/http.ts'
+import { callOperation } from '../api/http.ts'
 import { unreadCountQuery } from '../api/conversation-queries.ts'
 import { newestTasksQuery, sessionQuery, waitsForTeamQuery } from '../api/queries.ts'
 import { forgetKeptTexts } from '../pages/approvals/kept-texts.ts'
@@ -170,8 +170,7 @@ export function useSignOut(): () => Promise<void> {
   const navigate = useNavigate()
   return async () => {
     // An API key is not a session, so signing out only removes it from the browser.
-    if (credential.getToken()?.startsWith('svc_fst_'))
-      await callApi('/v1/auth/logout', { method: 'POST' }).catch(() => {})
+    if (credential.getToken()?.startsWith('svc_fst_')) await callOperation('signOut').catch(() => {})
     credential.clearToken()
     credential.setProject(null)
     setSessionEnd(null)

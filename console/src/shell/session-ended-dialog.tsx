@@ -1,10 +1,11 @@
 import { type QueryClient, useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import * as credential from '../api/credential.ts'
-import { ApiError, callApi, errorMessage } from '../api/http.ts'
+import { callOperation, errorMessage } from '../api/http.ts'
+import { ApiError } from '../api/request.ts'
 import { sessionQuery } from '../api/queries.ts'
 import { apiText } from '../api/text.ts'
-import type { Session, SignInResult } from '../api/types.ts'
+import type { Session } from '../api/types.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { TextField } from '../ui/form-fields.tsx'
@@ -63,7 +64,7 @@ function problemText(error: unknown, { member }: Session): string {
 async function resumeSession(queries: QueryClient, old: Session, end: SessionEnd, secret: string): Promise<void> {
   const token = await requestToken(old, secret)
   const authorization = `Bearer ${token}`
-  const session = await callApi<Session>('/v1/auth/session', { allProjects: true, headers: { authorization } })
+  const session = await callOperation('getSession', {}, { allProjects: true, headers: { authorization } })
   // The page shows data of the old organisation.
   if (session.organisation.id !== old.organisation.id) throw new Error(text.otherOrganisation)
   credential.saveToken(token, end.staySignedIn)
@@ -76,5 +77,5 @@ async function resumeSession(queries: QueryClient, old: Session, end: SessionEnd
 async function requestToken({ member }: Session, secret: string): Promise<string> {
   if (!member) return secret.trim()
   const body = { email: member.email, password: secret }
-  return (await callApi<SignInResult>('/v1/auth/login', { method: 'POST', body })).session_token
+  return (await callOperation('signIn', { body })).session_token
 }

@@ -17,9 +17,9 @@ export function CheckboxList({
   field: InputField
   choices: FieldChoice[]
   label: ReactNode
-  value: Json | undefined
+  value: Json
   text: FieldText
-  onChange: (value: Json | undefined) => void
+  onChange: (value: Json) => void
 }) {
   const { required, hint, minItems, maxItems } = field
   const chosen = Array.isArray(value) ? value : []

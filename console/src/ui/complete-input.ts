@@ -16,7 +16,7 @@ export function completeInput(fields: readonly InputField[], input: JsonObject):
   return { ...input, ...Object.fromEntries(values) }
 }
 
-function completeValue(field: InputField, value: Json | undefined): Json | undefined {
+function completeValue(field: InputField, value: Json): Json {
   const { type, required, choices, fields, item } = field
   if (value === undefined && !required) return undefined
   if (type === 'boolean' && choices === null) return value ?? false

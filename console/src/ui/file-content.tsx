@@ -8,7 +8,7 @@ import { previewKind } from './preview-kind.ts'
 const MAX_CSV_ROWS = 200
 
 interface ContentProps {
-  file: Pick<Schemas['File'], 'name' | 'content_type' | 'size'>
+  file: Pick<Schemas.File, 'name' | 'content_type' | 'size'>
   blob: Blob
   /** The text below a table that is not shown as a whole. */
   firstRows: (count: number) => string
@@ -61,7 +61,7 @@ function TextContent({ file, blob, firstRows }: ContentProps) {
   return <pre className="font-mono text-xs leading-5 break-words whitespace-pre-wrap">{text}</pre>
 }
 
-function parseJson(text: string): Json | undefined {
+function parseJson(text: string): Json {
   try {
     const value: Json = JSON.parse(text)
     return value

@@ -101,7 +101,7 @@ export function TextArea({
 }
 
 /** A select box; each option is a value and its label. */
-export function Select({
+export function Select<Value extends string>({
   label,
   hint,
   required = false,
@@ -114,10 +114,14 @@ export function Select({
   hint?: ReactNode
   required?: boolean
   problem?: string | null
-  value: string
-  options: [string, string][]
-  onChange: (value: string) => void
+  value: NoInfer<Value> | ''
+  options: [Value, string][]
+  onChange: (value: Value) => void
 }) {
+  const choose = (name: string) => {
+    const chosen = options.find(([value]) => value === name)
+    if (chosen) onChange(chosen[0])
+  }
   return (
     <Field label={label} hint={hint} required={required}>
       {(id) => (
@@ -127,7 +131,7 @@ export function Select({
           required={required}
           className="field h-8"
           value={value}
-          onChange={(event) => onChange(event.target.value)}
+          onChange={(event) => choose(event.target.value)}
         >
           {options.map(([name, title]) => (
             <option key={name} value={name}>

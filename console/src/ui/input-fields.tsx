@@ -53,17 +53,17 @@ export function InputFields({
 }
 
 /** An empty field is left out of the input. */
-function withValue(input: JsonObject, name: string, value: Json | undefined): JsonObject {
+function withValue(input: JsonObject, name: string, value: Json): JsonObject {
   const { [name]: _, ...rest } = input
   return value === undefined ? rest : { ...input, [name]: value }
 }
 
 interface ControlProps {
   field: InputField
-  value: Json | undefined
+  value: Json
   group: string | null
   text: FieldText
-  onChange: (value: Json | undefined) => void
+  onChange: (value: Json) => void
 }
 
 function InputFieldControl(props: ControlProps) {

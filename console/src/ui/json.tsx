@@ -1,3 +1,4 @@
+import { fileName, toText } from '../api/json.ts'
 import { useMemo } from 'react'
 import type { Json } from '../api/types.ts'
 import { humanize } from './humanize.ts'
@@ -66,8 +67,7 @@ export function FieldList({ value, texts = {} }: { value: Json; texts?: Record<s
 
 function FieldValue({ label, value }: { label: string; value: Json }) {
   if (value === null || value === '') return <span className="text-muted">—</span>
-  // The payload of an action names a file so, with its hash.
-  if (typeof value === 'object' && '$file' in value && typeof value['name'] === 'string') return <>{value['name']}</>
+  if (fileName(value) !== null) return <>{fileName(value)}</>
   if (typeof value === 'object') return <JsonView value={value} label={label} max="max-h-48" />
-  return <>{String(value)}</>
+  return <>{toText(value)}</>
 }

@@ -18,7 +18,7 @@ interface ListProps extends RowProps {
 /** A row of a list. Its key stays when other rows are removed. */
 interface Row {
   key: number
-  value: Json | undefined
+  value: Json
 }
 
 /** A list of values or of groups of fields. Rows without a value are no part of the list. */
@@ -27,7 +27,7 @@ export function ListField({
   ...props
 }: ListProps & {
   /** What is wrong with the first field of a row. */
-  problemOf?: (values: readonly (Json | undefined)[], row: number) => string | null
+  problemOf?: (values: readonly Json[], row: number) => string | null
 }) {
   const { field, item, label, value, group, text, onChange } = props
   const { required, hint, minItems, maxItems } = field
@@ -88,7 +88,7 @@ export function ListField({
 /** An object whose names a person enters too, as a list of names and values. */
 export function EntriesField(props: ListProps) {
   const { item, value, text, onChange } = props
-  const toEntries = (list: Json | undefined) => {
+  const toEntries = (list: Json) => {
     const entries = (Array.isArray(list) ? list.map(toObject) : []).flatMap((one): [string, Json][] => {
       const name = entryName(one)
       const { value: entered } = completeInput(item.fields, one)
@@ -109,9 +109,9 @@ export function EntriesField(props: ListProps) {
   )
 }
 
-function entryName(entry: Json | undefined): string {
+function entryName(entry: Json): string {
   const { name } = toObject(entry)
   return typeof name === 'string' ? name.trim() : ''
 }
 
-const toRows = (values: readonly (Json | undefined)[]): Row[] => values.map((value, key) => ({ key, value }))
+const toRows = (values: readonly Json[]): Row[] => values.map((value, key) => ({ key, value }))

@@ -8,7 +8,7 @@ import type { FieldText, InputField } from './schema-fields.ts'
 export interface RowProps {
   /** The field of an item. */
   item: InputField
-  value: Json | undefined
+  value: Json
   /** The list item that the list belongs to. */
   group: string | null
   text: FieldText
@@ -20,7 +20,7 @@ export interface RowProps {
     text: FieldText
     onChange: (input: JsonObject) => void
   }>
-  onChange: (value: Json | undefined) => void
+  onChange: (value: Json) => void
 }
 
 /** One item of a list: its fields in a frame with its name, or its only field. */

@@ -89,9 +89,9 @@ function AnswerFields({
   onChange,
 }: {
   question: AskedQuestion
-  answer: Json | undefined
+  answer: Json
   text: QuestionText
-  onChange: (answer: Json | undefined) => void
+  onChange: (answer: Json) => void
 }) {
   if (options) return <OptionFields options={options} chosen={answer} label={text.answer} onChange={onChange} />
   if (!schema)
@@ -117,7 +117,7 @@ const singleField = (schema: JsonObject, { answer: title, fields }: QuestionText
   questionFields({ properties: { answer: { title, ...schema } }, required: ['answer'] }, fields)
 
 /** The answer that is sent; undefined if there is none yet. */
-function completeAnswer({ schema, options }: AskedQuestion, value: Json | undefined): Json | undefined {
+function completeAnswer({ schema, options }: AskedQuestion, value: Json): Json {
   if (!schema || options) return value
   const fields = questionFields(schema, uiText.question.fields)
   if (fields.length === 0) {
@@ -135,7 +135,7 @@ function OptionFields({
   onChange,
 }: {
   options: string[]
-  chosen: Json | undefined
+  chosen: Json
   label: string
   onChange: (option: string) => void
 }) {

@@ -127,7 +127,7 @@ function declaredType({ type, properties, items, enum: allowed }: JsonObject): J
   return ['number', 'boolean'].find((kind) => allowed.every((value) => typeof value === kind))
 }
 
-function fieldType(property: JsonObject, sample: Json | undefined, { asksForJson }: FormOptions): InputField['type'] {
+function fieldType(property: JsonObject, sample: Json, { asksForJson }: FormOptions): InputField['type'] {
   const declared = declaredType(property)
   // A schema may allow one value or a list of them.
   if (typeof sample === 'object' && sample !== null) return 'json'

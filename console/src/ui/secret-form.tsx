@@ -1,5 +1,4 @@
 import { useState } from 'react'
-import { callApi } from '../api/http.ts'
 import { useApiMutation } from '../api/mutation.ts'
 import { Button } from './button.tsx'
 import { TextField } from './form-fields.tsx'
@@ -9,21 +8,21 @@ import { showToast } from './toast.tsx'
 
 const text = uiText.secret
 
-/** Saves a secret with `POST path {value}`. The service stores it encrypted and never shows it again. */
+/** A form for a secret. The service stores it encrypted and never shows it again. */
 export function SecretForm({
-  path,
+  onSave,
   invalidates,
   what,
   hasSecret,
 }: {
-  path: string
+  onSave: (value: string) => Promise<unknown>
   invalidates: string[]
   /** What the secret is, in the words of the server. */
   what: string
   hasSecret: boolean
 }) {
   const [value, setValue] = useState('')
-  const save = useApiMutation(() => callApi(path, { method: 'POST', body: { value } }), {
+  const save = useApiMutation(() => onSave(value), {
     invalidates,
     onSuccess: () => {
       setValue('')

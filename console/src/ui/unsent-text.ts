@@ -15,7 +15,7 @@ let unsent: ReadonlyMap<string, Json> = new Map()
 export function useUnsent(key: string) {
   return {
     value: useSyncExternalStore(subscribe, () => unsent.get(key)),
-    change: (to: Json | undefined) => keep(key, to),
+    change: (to: Json) => keep(key, to),
     /** Call it when the text has been sent. */
     removeSent: (sent: string) => keep(key, withoutSent(toText(unsent.get(key) ?? ''), sent)),
   }
@@ -24,7 +24,7 @@ export function useUnsent(key: string) {
 /** Call it at the sign-out: the next person must not read it. */
 export const forgetUnsent = (): void => update(new Map())
 
-function keep(key: string, value: Json | undefined): void {
+function keep(key: string, value: Json): void {
   const others = [...unsent].filter(([name]) => name !== key)
   update(new Map(value === undefined || value === '' ? others : [...others, [key, value]]))
 }

@@ -42,8 +42,8 @@ export function moneyFields(amount: ActionAmount | null | undefined, payload: Js
   return money ? { [amount.path]: moneyText(money) } : {}
 }
 
-function fieldAt(payload: JsonObject, path: string): Json | undefined {
-  let value: Json | undefined = payload
+function fieldAt(payload: JsonObject, path: string): Json {
+  let value: Json = payload
   for (const key of path.split('.')) value = Object.hasOwn(toObject(value), key) ? toObject(value)[key] : undefined
   return value
 }

@@ -193,7 +193,7 @@ function ClientIsAsked({ approval }: { approval: Approval }) {
 }
 
 function CardFooter({ approval }: { approval: Approval }) {
-  const path = `/v1/approvals/${approval.approval_id}/approve`
+  const id = approval.approval_id
   const body = approval.path === 'question' ? { edited: { answer: '' } } : {}
   return (
     <footer className="flex flex-wrap items-center gap-x-3 gap-y-1 border-t border-line px-5 py-2 text-xs text-muted">
@@ -215,7 +215,7 @@ function CardFooter({ approval }: { approval: Approval }) {
       {approval.status === 'pending' && !isOnlyForClient(approval) && (
         <RequireRole minRole="operator">
           <span className="ml-auto">
-            <CopyButton text={() => toCurl(path, { method: 'POST', body })} label={uiText.copyAsCurl} />
+            <CopyButton text={() => toCurl('approveApproval', { id, body })} label={uiText.copyAsCurl} />
           </span>
         </RequireRole>
       )}

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { callApi } from '../../api/http.ts'
+import { callOperation } from '../../api/http.ts'
 import { useApiMutation } from '../../api/mutation.ts'
 import { approvalCommentsQuery } from '../../api/queries.ts'
 import type { Approval } from '../../api/types.ts'
@@ -45,11 +45,7 @@ function CommentForm({ approval }: { approval: Approval }) {
   const [body, setBody] = useState(() => keptText(approval, 'comment'))
   useKeepText(approval, 'comment', body)
   const add = useApiMutation(
-    (comment: string) =>
-      callApi<{ body: string }>(`/v1/approvals/${approval.approval_id}/comments`, {
-        method: 'POST',
-        body: { body: comment },
-      }),
+    (comment: string) => callOperation('createApprovalComment', { id: approval.approval_id, body: { body: comment } }),
     { invalidates: ['approvals'], onSuccess: (sent) => setBody((typed) => withoutSent(typed, sent.body)) },
   )
   return (

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { callApi } from '../../api/http.ts'
+import { callOperation } from '../../api/http.ts'
 import { useApiMutation } from '../../api/mutation.ts'
 import { sessionQuery } from '../../api/queries.ts'
 import type { Approval, ApprovalDetail } from '../../api/types.ts'
@@ -61,7 +61,7 @@ function Assignee({ approval, waitsFor }: { approval: Approval; waitsFor: WaitsF
 
 function AssigneeSelect({ approval: { approval_id, assignee }, waitsFor }: { approval: Approval; waitsFor: WaitsFor }) {
   const assign = useApiMutation(
-    (to: string | null) => callApi(`/v1/approvals/${approval_id}`, { method: 'PUT', body: { assignee: to } }),
+    (to: string | null) => callOperation('updateApproval', { id: approval_id, body: { assignee: to } }),
     { invalidates: ['approvals'] },
   )
   // The assignee is shown before the others are loaded.

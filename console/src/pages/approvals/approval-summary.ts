@@ -91,8 +91,8 @@ function targetLabel(payload: JsonObject, action: string): string | null {
   return parts.length > 0 ? parts.join(', ') : null
 }
 
-const isTarget = (value: Json | undefined): boolean =>
+const isTarget = (value: Json): boolean =>
   (typeof value === 'string' && value !== '') || typeof value === 'number' || Array.isArray(value)
 
-const targetText = (value: Json | undefined): string =>
+const targetText = (value: Json): string =>
   Array.isArray(value) ? value.map(toText).join(', ') : toText(value).slice(0, 80)

@@ -1,13 +1,13 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useMatchRoute, useNavigate } from '@tanstack/react-router'
-import { callApi } from '../../api/http.ts'
+import { callOperation } from '../../api/http.ts'
 import { heldByReaderQuery } from '../../api/queries.ts'
 import type { Approval, Schemas } from '../../api/types.ts'
 import { batchTotals } from './batch-totals.ts'
 import { approvalSummary } from './approval-summary.ts'
 import { keepUndoneEdit } from './kept-edits.ts'
 
-export type Held = Schemas['HeldApproval']
+export type Held = Schemas.HeldApproval
 
 /** Approvals that the reader can undo with one button. */
 export interface HeldDecision {
@@ -47,7 +47,7 @@ export function useUndo() {
     mutationFn: (approvalIds: readonly string[]) => {
       const own = queries.getQueryData(heldByReaderQuery.queryKey) ?? []
       for (const approval of own) if (approvalIds.includes(approval.approval_id)) keepUndoneEdit(approval)
-      return Promise.all(approvalIds.map((id) => callApi(`/v1/approvals/${id}/held`, { method: 'DELETE' })))
+      return Promise.all(approvalIds.map((id) => callOperation('deleteHeldApproval', { id })))
     },
     // The page shows the next approval by now, and its buttons are where those of this one were.
     onSuccess: (_, [id, ...others]) => {

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '../../api/types.ts'
 
 export interface FieldChange {
   key: string
-  before: Json | undefined
+  before: Json
   after: Json
 }
 

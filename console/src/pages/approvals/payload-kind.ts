@@ -63,7 +63,7 @@ function messagePayload(payload: JsonObject): ShownPayload | null {
 }
 
 /** One address or a list of them; null for any other value. */
-function addressText(value: Json | undefined): string | null {
+function addressText(value: Json): string | null {
   const list = Array.isArray(value) ? value : [value]
   const texts = list.filter((one) => typeof one === 'string' && one !== '')
   return texts.length === list.length && texts.length > 0 ? texts.map(toText).join(', ') : null

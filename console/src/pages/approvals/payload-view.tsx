@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { toObject } from '../../api/json.ts'
+import { isObject, toObject } from '../../api/json.ts'
 import type { Approval, JsonObject } from '../../api/types.ts'
 import { humanize } from '../../ui/humanize.ts'
 import { FieldList, JsonView } from '../../ui/json.tsx'
@@ -40,7 +40,7 @@ export function PayloadView({ approval }: { approval: Approval }) {
       </div>
       {mode === 'json' ? (
         <JsonView value={payload} label={text.asJson} />
-      ) : typeof payload === 'object' && payload !== null && !Array.isArray(payload) ? (
+      ) : isObject(payload) ? (
         <RenderedPayload payload={payload} approval={approval} />
       ) : (
         <FieldList value={payload} />

@@ -1,8 +1,8 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useEffectEvent, useState } from 'react'
-import { callApi, errorMessage } from '../../api/http.ts'
+import { callOperation, errorMessage } from '../../api/http.ts'
 import { approvalQuery, heldByReaderQuery, sessionQuery } from '../../api/queries.ts'
-import type { Approval, DecisionResult, JsonObject, Session } from '../../api/types.ts'
+import type { Approval, JsonObject, Session } from '../../api/types.ts'
 import { rememberBatch, useUndo } from './held-decisions.ts'
 import { hasVoted, isApprover, isExcluded } from './may-decide.ts'
 import { approvalsText } from './text.ts'
@@ -121,9 +121,11 @@ async function decideApproval(
   to: 'approve' | 'reject',
   given: JsonObject,
 ): Promise<BatchOutcome> {
-  const body = to === 'approve' ? { ...given, payload_sha256 } : given
+  const id = approval_id
   try {
-    const { decision } = await callApi<DecisionResult>(`/v1/approvals/${approval_id}/${to}`, { method: 'POST', body })
+    const { decision } = await (to === 'approve'
+      ? callOperation('approveApproval', { id, body: { ...given, payload_sha256 } })
+      : callOperation('rejectApproval', { id, body: given }))
     return { state: decision === 'pending' ? 'voted' : decision }
   } catch (error) {
     return { state: 'failed', message: errorMessage(error) }

@@ -1,8 +1,8 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { callApi } from '../../api/http.ts'
+import { callOperation } from '../../api/http.ts'
 import { useMutateOnce } from '../../api/mutation.ts'
 import { approvalQuery, approvalsQuery, heldByReaderQuery, sessionQuery } from '../../api/queries.ts'
-import type { Approval, DecisionResult, JsonObject } from '../../api/types.ts'
+import type { Approval, DecisionResult, Schemas } from '../../api/types.ts'
 import { showToast } from '../../ui/toast.tsx'
 import { approvalSummary } from './approval-summary.ts'
 import { rememberBatch } from './held-decisions.ts'
@@ -12,10 +12,10 @@ import { approvalsText } from './text.ts'
 
 const text = approvalsText.decision
 
-export interface Decision {
-  to: 'approve' | 'reject' | 'revise'
-  body: { edited?: JsonObject; reason?: string; note?: string }
-}
+export type Decision =
+  | { to: 'approve'; body: Schemas.ApproveApprovalRequest }
+  | { to: 'reject'; body: Schemas.RejectApprovalRequest }
+  | { to: 'revise'; body: Schemas.ReviseApprovalRequest }
 
 /** How a form sends its decision. */
 export interface SendDecision {
@@ -64,11 +64,11 @@ export function useDecision(approval: Approval, onDecided: () => void): SendDeci
   return { decide: useMutateOnce(mutate), isPending, hasVoted: session !== undefined && hasVoted(approval, session) }
 }
 
-function sendDecision(approval: Approval, { to, body }: Decision) {
-  return callApi<DecisionResult>(`/v1/approvals/${approval.approval_id}/${to}`, {
-    method: 'POST',
-    body: { ...body, ...(to === 'approve' && approvedAs(approval)) },
-  })
+function sendDecision(approval: Approval, { to, body }: Decision): Promise<DecisionResult> {
+  const id = approval.approval_id
+  if (to === 'reject') return callOperation('rejectApproval', { id, body })
+  if (to === 'revise') return callOperation('reviseApproval', { id, body })
+  return callOperation('approveApproval', { id, body: { ...body, ...approvedAs(approval) } })
 }
 
 /** The hash says which payload the member has read: an approval of another one is refused. */
@@ -78,7 +78,7 @@ export const approvedAs = (approval: Approval) => ({
 })
 
 function doneText(approval: Approval, { to, body }: Decision): string {
-  const edited = body.edited ?? null
+  const edited = to === 'approve' ? (body.edited ?? null) : null
   if (approval.path === 'question')
     return to === 'approve' ? approvalsText.question.answered : approvalsText.question.declined
   const summary = approvalSummary({ ...approval, edited })

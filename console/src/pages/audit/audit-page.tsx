@@ -3,7 +3,7 @@ import { getRouteApi } from '@tanstack/react-router'
 import { ShieldCheck } from 'lucide-react'
 import { useState } from 'react'
 import { type AuditEntry, auditQuery, type AuditVerification } from '../../api/history-queries.ts'
-import { callApi, errorMessage, fetchResponse } from '../../api/http.ts'
+import { callOperation, errorMessage, fetchResponse } from '../../api/http.ts'
 import { useApiMutation } from '../../api/mutation.ts'
 import { Button } from '../../ui/button.tsx'
 import { TextField } from '../../ui/form-fields.tsx'
@@ -25,7 +25,7 @@ export function AuditPage() {
   const filter = route.useSearch()
   const query = useInfiniteQuery(auditQuery(filter))
   const entries = query.data
-  const verify = useApiMutation(() => callApi<AuditVerification>('/v1/audit/verify'), { invalidates: [] })
+  const verify = useApiMutation(() => callOperation('verifyAudit'), { invalidates: [] })
   const download = useApiMutation(() => saveFile(fetchResponse('/v1/audit/export'), 'audit.jsonl'), { invalidates: [] })
   return (
     <Page

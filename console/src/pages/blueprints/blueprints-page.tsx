@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useId } from 'react'
-import { callApi } from '../../api/http.ts'
+import { callOperation } from '../../api/http.ts'
 import { useApiMutation } from '../../api/mutation.ts'
 import { type Blueprint, blueprintsQuery, readinessQuery } from '../../api/setup-queries.ts'
 import { MutationButton } from '../../ui/mutation-button.tsx'
@@ -68,11 +68,11 @@ function BlueprintDetail({
   const missing = readiness?.items.filter(({ ok }) => !ok) ?? []
   const missingId = useId()
   const invalidates = ['blueprints', 'connections', 'schedules', 'wedges']
-  const provision = useApiMutation(
-    () => callApi(`/v1/blueprints/${blueprint}/provision`, { method: 'POST', body: {} }),
-    { invalidates, onSuccess: () => showToast(blueprintsText.setUpDone) },
-  )
-  const activate = useApiMutation(() => callApi(`/v1/blueprints/${blueprint}/activate`, { method: 'POST' }), {
+  const provision = useApiMutation(() => callOperation('provisionBlueprint', { slug: blueprint }), {
+    invalidates,
+    onSuccess: () => showToast(blueprintsText.setUpDone),
+  })
+  const activate = useApiMutation(() => callOperation('activateBlueprint', { slug: blueprint }), {
     invalidates,
     onSuccess: () => showToast(blueprintsText.activated(title)),
   })

@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { callApi } from '../../api/http.ts'
+import { fetchResponse } from '../../api/http.ts'
 import { useApiMutation } from '../../api/mutation.ts'
 import type { BlueprintReadiness, ReadinessFix } from '../../api/setup-queries.ts'
 import { Button } from '../../ui/button.tsx'
@@ -33,7 +33,7 @@ export function ConnectButton({
   label: string
   onConnect: () => void
 }) {
-  const provision = useApiMutation(() => callApi(fix.path, { method: 'POST', body: fix.body ?? {} }), {
+  const provision = useApiMutation(() => fetchResponse(fix.path, { method: 'POST', body: fix.body ?? {} }), {
     invalidates: ['blueprints', 'connections', 'schedules', 'wedges'],
     onSuccess: onConnect,
   })
@@ -51,7 +51,8 @@ export function FixButton({ label, item, fix }: { label: string; item: string; f
   const [open, setOpen] = useState(false)
   const [values, setValues] = useState<Record<string, string>>({})
   const apply = useApiMutation(
-    () => callApi(fix.path, { method: fix.method, ...(fix.body && { body: fillPlaceholders(fix.body, values) }) }),
+    () =>
+      fetchResponse(fix.path, { method: fix.method, ...(fix.body && { body: fillPlaceholders(fix.body, values) }) }),
     {
       invalidates: ['blueprints', 'connections', 'schedules', 'wedges'],
       onSuccess: () => setOpen(false),

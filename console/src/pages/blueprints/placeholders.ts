@@ -1,3 +1,4 @@
+import { isObject } from '../../api/json.ts'
 import type { Json, JsonObject } from '../../api/types.ts'
 
 const PLACEHOLDER = /^<([^<>]+)>$/
@@ -16,5 +17,5 @@ export function fillPlaceholders(body: JsonObject, values: Record<string, string
 function fillValue(value: Json, values: Record<string, string>): Json {
   if (typeof value === 'string') return values[PLACEHOLDER.exec(value)?.[1] ?? ''] ?? value
   if (Array.isArray(value)) return value.map((element) => fillValue(element, values))
-  return typeof value === 'object' && value !== null ? fillPlaceholders(value, values) : value
+  return isObject(value) ? fillPlaceholders(value, values) : value
 }

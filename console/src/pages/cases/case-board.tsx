@@ -123,7 +123,7 @@ function NoOpenCases({ wedge, onNew }: { wedge: string; onNew: () => void }) {
     <EmptyState
       title={casesText.noOpen}
       action={<Button onClick={onNew}>{casesText.newCase}</Button>}
-      curl={toCurl('/v1/cases', { method: 'POST', body })}
+      curl={toCurl('createCase', { body })}
     >
       {casesText.noOpenHint}
     </EmptyState>

@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { callApi } from '../../api/http.ts'
+import { callOperation } from '../../api/http.ts'
 import { useApiMutation } from '../../api/mutation.ts'
 import type { WedgeSummary } from '../../api/types.ts'
 import { FormDialog } from '../../ui/form-dialog.tsx'
@@ -16,7 +16,7 @@ export function CaseForm({
 }) {
   const [title, setTitle] = useState('')
   const [stage, setStage] = useState(manifest.cases?.initial ?? '')
-  const save = useApiMutation(() => callApi('/v1/cases', { method: 'POST', body: { wedge, title, stage } }), {
+  const save = useApiMutation(() => callOperation('createCase', { body: { wedge, title, stage } }), {
     invalidates: ['cases'],
     onSuccess: onClose,
   })

@@ -1,7 +1,7 @@
 import { useState } from 'react'
-import { callApi } from '../../api/http.ts'
+import { callOperation } from '../../api/http.ts'
 import { useApiMutation } from '../../api/mutation.ts'
-import type { Json, Task, WedgeSummary } from '../../api/types.ts'
+import type { Json, WedgeSummary } from '../../api/types.ts'
 import { FormDialog } from '../../ui/form-dialog.tsx'
 import { Select } from '../../ui/form-fields.tsx'
 import { humanize } from '../../ui/humanize.ts'
@@ -22,10 +22,10 @@ export function CaseTaskForm({
   const types = Object.keys(manifest.task_types)
   const [taskType, setTaskType] = useState(types[0] ?? '')
   const declared = useDeclaredInput(wedge, taskType)
-  const [typed, setTyped] = useState<Json | undefined>(undefined)
+  const [typed, setTyped] = useState<Json>(undefined)
   const input = typed ?? declared.example ?? {}
   const start = useApiMutation(
-    () => callApi<Task>(`/v1/cases/${caseId}/tasks`, { method: 'POST', body: { task_type: taskType, input } }),
+    () => callOperation('createCaseTask', { id: caseId, body: { task_type: taskType, input } }),
     {
       invalidates: ['cases', 'tasks'],
       onSuccess: () => {

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type Case, caseQuery } from '../../api/case-queries.ts'
-import { callApi, serverNow } from '../../api/http.ts'
+import { callOperation, serverNow } from '../../api/http.ts'
 
 interface CaseUpdate {
   id: string
@@ -15,7 +15,7 @@ interface CaseUpdate {
 export function useChangeCase() {
   const queries = useQueryClient()
   return useMutation({
-    mutationFn: ({ id, ...body }: CaseUpdate) => callApi<Case>(`/v1/cases/${id}`, { method: 'PUT', body }),
+    mutationFn: ({ id, ...body }: CaseUpdate) => callOperation('updateCase', { id, body }),
     onMutate: async ({ id, stage }) => {
       if (stage === undefined) return
       // A list that was read before the change would move the card back for a moment.

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { channelAdaptersQuery, type Channel, type ChannelAdapter } from '../../api/client-queries.ts'
-import { callApi } from '../../api/http.ts'
+import { callOperation } from '../../api/http.ts'
 import { useApiMutation } from '../../api/mutation.ts'
 import { wedgesQuery } from '../../api/queries.ts'
 import type { JsonObject } from '../../api/types.ts'
@@ -113,9 +113,7 @@ function useSaveChannel(
   }
   return useApiMutation(
     () =>
-      channel
-        ? callApi<Channel>(`/v1/channels/${channel.id}`, { method: 'PUT', body })
-        : callApi<Channel>('/v1/channels', { method: 'POST', body }),
+      channel ? callOperation('updateChannel', { id: channel.id, body }) : callOperation('createChannel', { body }),
     { invalidates: ['channels'], onSuccess: onSaved },
   )
 }

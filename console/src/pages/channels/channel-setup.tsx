@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { type Channel, channelAdaptersQuery } from '../../api/client-queries.ts'
-import { toCurl } from '../../api/http.ts'
+import { callOperation, toCurl } from '../../api/http.ts'
 import { toText } from '../../api/json.ts'
 import { Button } from '../../ui/button.tsx'
 import { CopyRow } from '../../ui/copy-row.tsx'
@@ -68,12 +68,7 @@ function InboundExample({ channelId }: { channelId: string }) {
     body: channelsText.exampleBody,
     external_id: channelsText.exampleExternalId,
   }
-  return (
-    <CurlExample
-      label={channelsText.setupRequest}
-      text={toCurl(`/v1/channels/${channelId}/inbound`, { method: 'POST', body })}
-    />
-  )
+  return <CurlExample label={channelsText.setupRequest} text={toCurl('receiveMessage', { id: channelId, body })} />
 }
 
 function AdapterSetup({ channel }: { channel: Channel }) {
@@ -87,7 +82,7 @@ function AdapterSetup({ channel }: { channel: Channel }) {
       {secret && (
         <RequireRole minRole="admin">
           <SecretForm
-            path={`/v1/channels/${id}/secret`}
+            onSave={(value) => callOperation('setChannelSecret', { id, body: { value } })}
             invalidates={['channels']}
             what={secret}
             hasSecret={has_secret}

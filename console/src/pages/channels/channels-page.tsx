@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Plus } from 'lucide-react'
 import { useState } from 'react'
 import { type Channel, channelAdaptersQuery, channelsQuery } from '../../api/client-queries.ts'
-import { callApi, toCurl } from '../../api/http.ts'
+import { callOperation, toCurl } from '../../api/http.ts'
 import { useApiMutation } from '../../api/mutation.ts'
 import { Button } from '../../ui/button.tsx'
 import { capitalize, humanize } from '../../ui/humanize.ts'
@@ -89,7 +89,7 @@ function ChannelRow({
   onEdit: () => void
 }) {
   const { id, address, wedge, task_type, adapter, last_received_at } = channel
-  const remove = useApiMutation(() => callApi(`/v1/channels/${id}`, { method: 'DELETE' }), {
+  const remove = useApiMutation(() => callOperation('deleteChannel', { id }), {
     invalidates: ['channels'],
   })
   const hiddenName = <span className="sr-only"> {address}</span>
@@ -146,7 +146,7 @@ function NoChannels({ onNew }: { onNew: () => void }) {
       title={channelsText.none}
       minRole="admin"
       action={<Button onClick={onNew}>{channelsText.newChannel}</Button>}
-      curl={toCurl('/v1/channels', { method: 'POST', body })}
+      curl={toCurl('createChannel', { body })}
     >
       {channelsText.noneHint}
     </EmptyState>

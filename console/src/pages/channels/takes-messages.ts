@@ -31,7 +31,7 @@ const hasReply = (outputSchema: JsonObject | undefined) => 'reply' in toObject(o
 export const lacksReply = ({ output_schema }: TaskType): boolean =>
   output_schema?.['properties'] !== undefined && !hasReply(output_schema)
 
-const typesOf = (property: Json | undefined): string[] =>
+const typesOf = (property: Json): string[] =>
   [toObject(property ?? null)['type'] ?? []].flat().filter((type) => typeof type === 'string')
 
 /** The action of a reply where no service carries the messages; null: it needs no approval. */

@@ -1,7 +1,7 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Channel } from '../../api/client-queries.ts'
-import { callApi } from '../../api/http.ts'
+import { callOperation } from '../../api/http.ts'
 import { toObject } from '../../api/json.ts'
 import { useApiMutation } from '../../api/mutation.ts'
 import type { Json } from '../../api/types.ts'
@@ -24,11 +24,7 @@ export function TestMessageForm({ channel, onClose }: { channel: Channel; onClos
     onChange: (value: string) => setTyped({ ...typed, [name]: value }),
   })
   const send = useApiMutation(
-    () =>
-      callApi<{ thread_id: string }>(`/v1/channels/${id}/inbound`, {
-        method: 'POST',
-        body: { from: { handle }, ...(subject && { subject }), body },
-      }),
+    () => callOperation('receiveMessage', { id, body: { from: { handle }, ...(subject && { subject }), body } }),
     {
       invalidates: ['clients', 'tasks'],
       onSuccess({ thread_id }) {
@@ -70,4 +66,4 @@ function toMessage(input: Json): Message {
   return { handle: stringOf(toObject(from)['handle']), subject: stringOf(subject), body: stringOf(body) }
 }
 
-const stringOf = (value: Json | undefined) => (typeof value === 'string' ? value : '')
+const stringOf = (value: Json) => (typeof value === 'string' ? value : '')

@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import type { Client } from '../../api/client-queries.ts'
-import { callApi } from '../../api/http.ts'
+import { callOperation } from '../../api/http.ts'
 import { useApiMutation } from '../../api/mutation.ts'
 import { FormDialog } from '../../ui/form-dialog.tsx'
 import { TextArea, TextField } from '../../ui/form-fields.tsx'
@@ -10,11 +10,10 @@ export function ClientForm({ client, onClose }: { client?: Client; onClose: () =
   const [name, setName] = useState(client?.display_name ?? '')
   const [handles, setHandles] = useState(client?.handles.join('\n') ?? '')
   const save = useApiMutation(
-    () =>
-      callApi<Client>(client ? `/v1/clients/${client.id}` : '/v1/clients', {
-        method: client ? 'PUT' : 'POST',
-        body: { display_name: name || null, handles: handles.split(/[\s,]+/).filter(Boolean) },
-      }),
+    () => {
+      const body = { display_name: name || null, handles: handles.split(/[\s,]+/).filter(Boolean) }
+      return client ? callOperation('updateClient', { id: client.id, body }) : callOperation('createClient', { body })
+    },
     { invalidates: ['clients'], onSuccess: onClose },
   )
   return (

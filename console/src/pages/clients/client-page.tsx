@@ -3,7 +3,7 @@ import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { type Client, clientQuery } from '../../api/client-queries.ts'
 import { clientThreadsQuery } from '../../api/conversation-queries.ts'
-import { callApi } from '../../api/http.ts'
+import { callOperation } from '../../api/http.ts'
 import { useApiMutation } from '../../api/mutation.ts'
 import { clientCasesQuery } from '../../api/case-queries.ts'
 import { clientConnectionsQuery } from '../../api/setup-queries.ts'
@@ -134,11 +134,11 @@ function ClientConnections({ clientId }: { clientId: string }) {
 function ClientActions({ client }: { client: Client }) {
   const [link, setLink] = useState<string | null>(null)
   const [open, setOpen] = useState(false)
-  const createLink = useApiMutation(
-    () => callApi<{ url: string }>(`/v1/clients/${client.id}/portal-link`, { method: 'POST' }),
-    { invalidates: [], onSuccess: ({ url }) => setLink(new URL(url, location.origin).href) },
-  )
-  const revoke = useApiMutation(() => callApi(`/v1/clients/${client.id}/portal-revoke`, { method: 'POST' }), {
+  const createLink = useApiMutation(() => callOperation('createPortalLink', { id: client.id }), {
+    invalidates: [],
+    onSuccess: ({ url }) => setLink(new URL(url, location.origin).href),
+  })
+  const revoke = useApiMutation(() => callOperation('revokePortalAccess', { id: client.id }), {
     invalidates: [],
     onSuccess: () => showToast(clientsText.accessRevoked),
   })

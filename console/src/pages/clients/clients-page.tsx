@@ -78,7 +78,7 @@ function NoClients({ searched, onNew }: { searched: boolean; onNew: () => void }
     <EmptyState
       title={clientsText.none}
       action={<Button onClick={onNew}>{clientsText.newClient}</Button>}
-      curl={toCurl('/v1/clients', { method: 'POST', body })}
+      curl={toCurl('createClient', { body })}
     >
       {clientsText.noneHint}{' '}
       <Link to="/channels" className="text-accent underline">

@@ -2,10 +2,10 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
 import * as credential from '../../api/credential.ts'
-import { callApi, errorMessage } from '../../api/http.ts'
+import { callOperation, errorMessage } from '../../api/http.ts'
 import { useApiMutation } from '../../api/mutation.ts'
 import { sessionQuery } from '../../api/queries.ts'
-import { consentQuery } from '../../api/setup-queries.ts'
+import { consentParams, consentQuery } from '../../api/setup-queries.ts'
 import { type Project, type Role, ROLES, type Schemas } from '../../api/types.ts'
 import { Button } from '../../ui/button.tsx'
 import { Select } from '../../ui/form-fields.tsx'
@@ -67,7 +67,7 @@ function ConsentForm({
   projects,
 }: {
   request: string
-  consent: Schemas['McpConsent']
+  consent: Schemas.McpConsent
   role: Role
   projects: Project[]
 }) {
@@ -75,11 +75,11 @@ function ConsentForm({
   const [role, setRole] = useState<Role>(ownRole === 'viewer' ? 'viewer' : 'operator')
   const allow = useApiMutation(
     () =>
-      callApi<{ redirect_to: string }>('/v1/mcp-authorisations', {
-        method: 'POST',
-        body: { ...Object.fromEntries(new URLSearchParams(request)), project_id: projectId, role },
-        allProjects: true,
-      }),
+      callOperation(
+        'createMcpAuthorisation',
+        { body: { ...consentParams(request), project_id: projectId, role } },
+        { allProjects: true },
+      ),
     { invalidates: [], onSuccess: ({ redirect_to }) => location.assign(redirect_to) },
   )
   const roles = ROLES.slice(0, ROLES.indexOf(ownRole) + 1)

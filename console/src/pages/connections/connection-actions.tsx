@@ -1,10 +1,10 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { testConnection } from '../../api/connection-queries.ts'
-import { callApi } from '../../api/http.ts'
+import { callOperation } from '../../api/http.ts'
 import { toObject } from '../../api/json.ts'
 import { useApiMutation } from '../../api/mutation.ts'
-import type { BrokerAuthorisation, Connection } from '../../api/setup-queries.ts'
+import type { Connection } from '../../api/setup-queries.ts'
 import { Button } from '../../ui/button.tsx'
 import { MutationButton } from '../../ui/mutation-button.tsx'
 import { showToast } from '../../ui/toast.tsx'
@@ -73,10 +73,10 @@ function CredentialButton({ connection, small = true, onConnect }: ConnectProps)
 }
 
 function BrokerButton({ connection: { id }, small = true }: ActionProps) {
-  const authorise = useApiMutation(
-    () => callApi<BrokerAuthorisation>(`/v1/connections/${id}/broker/connect`, { method: 'POST', body: {} }),
-    { invalidates, onSuccess: openAuthorisation },
-  )
+  const authorise = useApiMutation(() => callOperation('connectAccount', { id, body: {} }), {
+    invalidates,
+    onSuccess: openAuthorisation,
+  })
   return (
     <MutationButton small={small} mutation={authorise}>
       {connectionsText.authorise}
@@ -106,7 +106,7 @@ export function ConnectionActions({ connection, onConnect }: { connection: Conne
   const [editing, setEditing] = useState(false)
   const navigate = useNavigate()
   const { id, name } = connection
-  const remove = useApiMutation(() => callApi(`/v1/connections/${id}`, { method: 'DELETE' }), {
+  const remove = useApiMutation(() => callOperation('deleteConnection', { id }), {
     invalidates: [],
     // The page is left first, because its queries would find nothing.
     onSuccess: () => void navigate({ to: '/connections' }),

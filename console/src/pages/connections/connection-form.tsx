@@ -1,6 +1,5 @@
 import { useState } from 'react'
-import type { SavedConnection } from '../../api/connection-queries.ts'
-import { callApi } from '../../api/http.ts'
+import { callOperation } from '../../api/http.ts'
 import { toText } from '../../api/json.ts'
 import { useApiMutation } from '../../api/mutation.ts'
 import type { Connection, ConnectionKind } from '../../api/setup-queries.ts'
@@ -18,10 +17,7 @@ export function ConnectionForm({ connection, onClose }: { connection: Connection
   const [otherConfig, setOtherConfig] = useState(() => otherConfigOf(connection.config, kind))
   const save = useApiMutation(
     async () =>
-      callApi<SavedConnection>(`/v1/connections/${id}`, {
-        method: 'PUT',
-        body: { name, config: mergeConfig(config, otherConfig, kind) },
-      }),
+      callOperation('updateConnection', { id, body: { name, config: mergeConfig(config, otherConfig, kind) } }),
     {
       invalidates: ['connections'],
       onSuccess: (saved) => {

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { connectionQuery, healthQuery, toolsQuery } from '../../api/connection-queries.ts'
-import { callApi } from '../../api/http.ts'
+import { callOperation } from '../../api/http.ts'
 import { useApiMutation } from '../../api/mutation.ts'
 import { wedgesQuery } from '../../api/queries.ts'
 import type { Connection } from '../../api/setup-queries.ts'
@@ -179,13 +179,10 @@ function ToolSection({ connection }: { connection: Connection }) {
 
 function RefreshButton({ connectionId }: { connectionId: string }) {
   const text = connectionsText.tools
-  const refresh = useApiMutation(
-    () => callApi<{ skipped: number }>(`/v1/connections/${connectionId}/tools/refresh`, { method: 'POST' }),
-    {
-      invalidates: ['connections'],
-      onSuccess: ({ skipped }) => showToast(skipped > 0 ? text.refreshedWithSkipped(skipped) : text.refreshed),
-    },
-  )
+  const refresh = useApiMutation(() => callOperation('refreshConnectionTools', { id: connectionId }), {
+    invalidates: ['connections'],
+    onSuccess: ({ skipped }) => showToast(skipped > 0 ? text.refreshedWithSkipped(skipped) : text.refreshed),
+  })
   return (
     <MutationButton small mutation={refresh}>
       {text.refresh}

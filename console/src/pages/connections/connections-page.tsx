@@ -50,13 +50,13 @@ export function ConnectionsPage() {
 }
 
 function NoConnections({ onNew }: { onNew: () => void }) {
-  const body = { kind: 'email', name: 'mail', config: { provider: 'postmark', from: 'help@example.com' } }
+  const config = { provider: 'postmark', from: 'help@example.com' }
   return (
     <EmptyState
       title={connectionsText.none}
       minRole="admin"
       action={<Button onClick={onNew}>{connectionsText.newConnection}</Button>}
-      curl={toCurl('/v1/connections', { method: 'POST', body })}
+      curl={toCurl('createConnection', { body: { kind: 'email', name: 'mail', config } })}
     >
       {connectionsText.noneHint}
     </EmptyState>

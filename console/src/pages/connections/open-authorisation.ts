@@ -1,5 +1,5 @@
 import type { BrokerAuthorisation } from '../../api/setup-queries.ts'
-import { callApi } from '../../api/http.ts'
+import { callOperation } from '../../api/http.ts'
 import { showToast } from '../../ui/toast.tsx'
 import { connectionsText } from './text.ts'
 
@@ -13,8 +13,7 @@ export function openAuthorisation({ redirect_url }: Pick<BrokerAuthorisation, 'r
 /** Leaves for the provider's page, which sends the browser back to `returnTo` of the console. */
 export async function startOauth(connectionId: string, returnTo: string): Promise<void> {
   const body = { return_to: returnTo }
-  const path = `/v1/connections/${connectionId}/oauth/start`
-  const { authorize_url } = await callApi<{ authorize_url: string }>(path, { method: 'POST', body })
+  const { authorize_url } = await callOperation('startConnectionOauth', { id: connectionId, body })
   if (!/^https?:/.test(authorize_url)) throw new Error(connectionsText.noAuthorisationPage)
   location.assign(authorize_url)
 }

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { type ConnectionTool, type ToolClass, toolsQuery } from '../../api/connection-queries.ts'
-import { callApi } from '../../api/http.ts'
+import { callOperation } from '../../api/http.ts'
 import { useApiMutation } from '../../api/mutation.ts'
 import type { Connection } from '../../api/setup-queries.ts'
 import { JsonView } from '../../ui/json.tsx'
@@ -53,8 +53,9 @@ function ManagedToolRow({ connectionId, tool }: { connectionId: string; tool: Co
   const shown = isConfirmed ? tool.class : chosen
   const update = useApiMutation(
     (to: ToolClass) =>
-      callApi(`/v1/connections/${connectionId}/tools/${encodeURIComponent(tool.name)}`, {
-        method: 'PUT',
+      callOperation('updateConnectionTool', {
+        id: connectionId,
+        name: tool.name,
         body: { class: to, ...(tool.hash !== null && { hash: tool.hash }) },
       }),
     { invalidates: ['connections'] },

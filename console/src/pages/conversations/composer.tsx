@@ -1,7 +1,7 @@
 import { Send } from 'lucide-react'
 import { type DragEvent, type KeyboardEvent, useRef } from 'react'
-import type { Message, Thread } from '../../api/conversation-queries.ts'
-import { callApi } from '../../api/http.ts'
+import type { Thread } from '../../api/conversation-queries.ts'
+import { callOperation } from '../../api/http.ts'
 import { toText } from '../../api/json.ts'
 import { useApiMutation } from '../../api/mutation.ts'
 import { useShortcuts } from '../../shell/shortcuts.ts'
@@ -65,7 +65,7 @@ function useReply(threadId: string, attachments: Attachments) {
     () => {
       const files = attachments.files.map((file) => file.id)
       const message = { body: body.trim(), ...(files.length > 0 && { files }) }
-      return callApi<Message>(`/v1/threads/${threadId}/messages`, { method: 'POST', body: message })
+      return callOperation('createThreadMessage', { id: threadId, body: message })
     },
     {
       invalidates: ['tasks', 'work'],

@@ -1,8 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { Case } from '../../api/case-queries.ts'
 import type { Thread } from '../../api/conversation-queries.ts'
-import { callApi } from '../../api/http.ts'
+import { callOperation } from '../../api/http.ts'
 import { useApiMutation } from '../../api/mutation.ts'
 import { wedgesQuery } from '../../api/queries.ts'
 import { FormDialog } from '../../ui/form-dialog.tsx'
@@ -20,7 +19,7 @@ export function NewCaseForm({ thread, onClose }: { thread: Thread; onClose: () =
   const [title, setTitle] = useState(thread.subject ?? '')
   const wedge = chosen || (withCases[0]?.wedge ?? '')
   const save = useApiMutation(
-    () => callApi<Case>('/v1/cases', { method: 'POST', body: { wedge, title: title.trim(), thread_id: thread.id } }),
+    () => callOperation('createCase', { body: { wedge, title: title.trim(), thread_id: thread.id } }),
     { invalidates: ['cases'], onSuccess: onClose },
   )
   return (

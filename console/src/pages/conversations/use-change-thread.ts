@@ -1,7 +1,5 @@
-import type { ThreadSummary } from '../../api/conversation-queries.ts'
-import { callApi } from '../../api/http.ts'
+import { callOperation } from '../../api/http.ts'
 import { useApiMutation } from '../../api/mutation.ts'
-import type { Task } from '../../api/types.ts'
 import { showToast } from '../../ui/toast.tsx'
 import { conversationsText } from './text.ts'
 
@@ -14,14 +12,14 @@ interface ThreadChange {
 
 /** Closes, reopens, takes over, gives back, marks as read, or dismisses that the client waits. */
 export function useChangeThread(id: string) {
-  return useApiMutation((body: ThreadChange) => callApi<ThreadSummary>(`/v1/threads/${id}`, { method: 'PUT', body }), {
+  return useApiMutation((body: ThreadChange) => callOperation('updateThread', { id, body }), {
     invalidates: ['tasks', 'work', 'approvals'],
   })
 }
 
 /** Starts one task for the messages that wait for a person. */
 export function useStartWaiting(id: string) {
-  return useApiMutation(() => callApi<Task>(`/v1/threads/${id}/tasks`, { method: 'POST' }), {
+  return useApiMutation(() => callOperation('startThreadTask', { id }), {
     invalidates: ['tasks', 'work'],
     onSuccess: () => showToast(conversationsText.startedWaiting),
   })

@@ -7,7 +7,8 @@ import {
   type LinkedApproval,
   linkedApprovalQuery,
 } from '../../api/decision-link.ts'
-import { ApiError, errorMessage } from '../../api/http.ts'
+import { errorMessage } from '../../api/http.ts'
+import { ApiError } from '../../api/request.ts'
 import { Button, buttonClass } from '../../ui/button.tsx'
 import { capitalize } from '../../ui/humanize.ts'
 import { Placeholder } from '../../ui/page-states.tsx'

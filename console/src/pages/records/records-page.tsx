@@ -92,7 +92,7 @@ function NoRecords({ filtered }: { filtered: boolean }) {
   if (filtered) return <EmptyState title={recordsText.noMatch} />
   const body = { wedge: 'refund-desk', collection: 'refunds', key: 'A-1001', value: { status: 'booked' } }
   return (
-    <EmptyState title={recordsText.none} curl={toCurl('/v1/records', { method: 'POST', body })}>
+    <EmptyState title={recordsText.none} curl={toCurl('saveRecord', { body })}>
       {recordsText.noneHint}
     </EmptyState>
   )

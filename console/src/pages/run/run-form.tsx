@@ -2,9 +2,9 @@ import { useMutation } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { History, Play } from 'lucide-react'
 import { useState } from 'react'
-import { toCurl, callApi, errorMessage } from '../../api/http.ts'
+import { toCurl, callOperation, errorMessage } from '../../api/http.ts'
 import { idempotencyKeyOf, newIdempotencyKey } from '../../api/idempotency-key.ts'
-import type { Json, JsonObject, Task } from '../../api/types.ts'
+import type { Json, JsonObject, Schemas } from '../../api/types.ts'
 import { Button } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { ErrorMessage } from '../../ui/page-states.tsx'
@@ -69,7 +69,7 @@ export function RunForm({
         >
           {runText.run}
         </Button>
-        <CopyButton text={() => toCurl('/v1/tasks', { method: 'POST', body })} label={uiText.copyAsCurl} />
+        <CopyButton text={() => toCurl('createTask', { body })} label={uiText.copyAsCurl} />
       </div>
     </form>
   )
@@ -93,8 +93,8 @@ function useCreateTask() {
   // The idempotency key makes one task of one press, even if the request is repeated after a lost response.
   const [key] = useState(newIdempotencyKey)
   return useMutation({
-    mutationFn: (body: object) =>
-      callApi<Task>('/v1/tasks', { method: 'POST', body, headers: { 'idempotency-key': idempotencyKeyOf(key, body) } }),
+    mutationFn: (body: Schemas.CreateTaskRequest) =>
+      callOperation('createTask', { body }, { headers: { 'idempotency-key': idempotencyKeyOf(key, body) } }),
     onSuccess: ({ id }) => navigate({ to: '/tasks/$taskId', params: { taskId: id } }),
   })
 }

@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { callApi } from '../../api/http.ts'
+import { callOperation } from '../../api/http.ts'
 import { useApiMutation } from '../../api/mutation.ts'
 import type { Cadence, Schedule } from '../../api/setup-queries.ts'
 import type { Json } from '../../api/types.ts'
@@ -29,9 +29,11 @@ export function ScheduleForm({ schedule, onClose }: { schedule: Schedule | null;
   const input = typed && (typed.type === type || fields.length === 0) ? typed.input : (example ?? {})
   const save = useApiMutation(
     async () => {
+      if (cadence === null) return null
       const body = { name, wedge, task_type, cadence, input, enabled }
-      const path = schedule ? `/v1/schedules/${schedule.id}` : '/v1/schedules'
-      return callApi(path, { method: schedule ? 'PUT' : 'POST', body })
+      return schedule
+        ? callOperation('updateSchedule', { id: schedule.id, body })
+        : callOperation('createSchedule', { body })
     },
     { invalidates: ['schedules'], onSuccess: onClose },
   )

@@ -2,10 +2,9 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
 import { useState } from 'react'
-import { callApi, toCurl } from '../../api/http.ts'
+import { callOperation, toCurl } from '../../api/http.ts'
 import { useApiMutation } from '../../api/mutation.ts'
 import { type Schedule, schedulesQuery } from '../../api/setup-queries.ts'
-import type { Task } from '../../api/types.ts'
 import { Button } from '../../ui/button.tsx'
 import { Checkbox } from '../../ui/form-fields.tsx'
 import { MutationButton } from '../../ui/mutation-button.tsx'
@@ -59,10 +58,9 @@ export function SchedulesPage() {
 
 function ScheduleRow({ schedule, onEdit }: { schedule: Schedule; onEdit: () => void }) {
   const { id, name, wedge, task_type, cadence, enabled, next_run_at, last_run_at, last_task_id, last_error } = schedule
-  const setEnabled = useApiMutation(
-    (on: boolean) => callApi(`/v1/schedules/${id}`, { method: 'PUT', body: { enabled: on } }),
-    { invalidates: ['schedules'] },
-  )
+  const setEnabled = useApiMutation((on: boolean) => callOperation('updateSchedule', { id, body: { enabled: on } }), {
+    invalidates: ['schedules'],
+  })
   return (
     <tr>
       <td>
@@ -111,11 +109,10 @@ function ScheduleRow({ schedule, onEdit }: { schedule: Schedule; onEdit: () => v
 }
 
 function ScheduleActions({ schedule: { id, name }, onEdit }: { schedule: Schedule; onEdit: () => void }) {
-  const path = `/v1/schedules/${id}`
   const navigate = useNavigate()
   const invalidates = ['schedules']
-  const remove = useApiMutation(() => callApi(path, { method: 'DELETE' }), { invalidates })
-  const run = useApiMutation(() => callApi<Task>(`${path}/run`, { method: 'POST' }), {
+  const remove = useApiMutation(() => callOperation('deleteSchedule', { id }), { invalidates })
+  const run = useApiMutation(() => callOperation('runSchedule', { id }), {
     invalidates,
     onSuccess: (task) => void navigate({ to: '/tasks/$taskId', params: { taskId: task.id } }),
   })
@@ -139,13 +136,13 @@ function ScheduleActions({ schedule: { id, name }, onEdit }: { schedule: Schedul
 }
 
 function NoSchedules({ onNew }: { onNew: () => void }) {
-  const cadence = { kind: 'daily', hour: 8, minute: 30 }
+  const cadence = { kind: 'daily', hour: 8, minute: 30 } as const
   const body = { name: 'morning', wedge: 'refund-desk', task_type: 'review_ledger', cadence }
   return (
     <EmptyState
       title={schedulesText.none}
       action={<Button onClick={onNew}>{schedulesText.newSchedule}</Button>}
-      curl={toCurl('/v1/schedules', { method: 'POST', body })}
+      curl={toCurl('createSchedule', { body })}
     >
       {schedulesText.noneHint}
     </EmptyState>

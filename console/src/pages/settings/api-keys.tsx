@@ -1,7 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { callApi } from '../../api/http.ts'
+import { callOperation } from '../../api/http.ts'
 import { type ApiKey, keysQuery } from '../../api/setup-queries.ts'
+import type { Role } from '../../api/types.ts'
 import { useApiMutation } from '../../api/mutation.ts'
 import { Button } from '../../ui/button.tsx'
 import { Select, TextField } from '../../ui/form-fields.tsx'
@@ -65,7 +66,7 @@ function ApiKeyTable({ keys }: { keys: ApiKey[] }) {
 }
 
 function ApiKeyRow({ apiKey: { id, name, role, hint, last_used_at } }: { apiKey: ApiKey }) {
-  const revoke = useApiMutation(() => callApi(`/v1/keys/${id}`, { method: 'DELETE' }), { invalidates: ['keys'] })
+  const revoke = useApiMutation(() => callOperation('deleteKey', { id }), { invalidates: ['keys'] })
   return (
     <tr>
       <td className="font-medium">{name}</td>
@@ -84,8 +85,8 @@ function ApiKeyRow({ apiKey: { id, name, role, hint, last_used_at } }: { apiKey:
 
 function ApiKeyForm({ onCreated, onClose }: { onCreated: (key: string) => void; onClose: () => void }) {
   const [name, setName] = useState('')
-  const [role, setRole] = useState('operator')
-  const create = useApiMutation(() => callApi<{ key: string }>('/v1/keys', { method: 'POST', body: { name, role } }), {
+  const [role, setRole] = useState<Exclude<Role, 'owner'>>('operator')
+  const create = useApiMutation(() => callOperation('createKey', { body: { name, role } }), {
     invalidates: ['keys'],
     onSuccess: ({ key }) => {
       onClose()

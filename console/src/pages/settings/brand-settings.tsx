@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useApiMutation } from '../../api/mutation.ts'
 import { channelsQuery } from '../../api/client-queries.ts'
-import { callApi } from '../../api/http.ts'
+import { callOperation } from '../../api/http.ts'
 import { type Brand, brandQuery, connectionsQuery } from '../../api/setup-queries.ts'
 import { BrandPreview } from '../../portal/brand-preview.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -53,7 +53,7 @@ function BrandForm({ brand, canEdit }: { brand: Brand; canEdit: boolean }) {
   const change = (changed: Partial<BrandFields>) => setFields((earlier) => ({ ...earlier, ...changed }))
   const { logo, favicon, ...rest } = fields
   const body = { ...rest, logo_file_id: logo?.id ?? null, favicon_file_id: favicon?.id ?? null }
-  const save = useApiMutation(() => callApi('/v1/brand', { method: 'PUT', body }), {
+  const save = useApiMutation(() => callOperation('updateBrand', { body }), {
     invalidates: ['brand'],
     onSuccess: () => showToast(text.saved),
   })

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { callApi } from '../../api/http.ts'
+import { callOperation } from '../../api/http.ts'
 import { type ConnectedApp, connectedAppsQuery, keysQuery } from '../../api/setup-queries.ts'
 import { useApiMutation } from '../../api/mutation.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
@@ -55,7 +55,7 @@ function AppTable({ apps }: { apps: ConnectedApp[] }) {
 }
 
 function AppRow({ connected: { id, app, role, member, last_used_at } }: { connected: ConnectedApp }) {
-  const revoke = useApiMutation(() => callApi(`/v1/mcp-authorisations/${id}`, { method: 'DELETE' }), {
+  const revoke = useApiMutation(() => callOperation('deleteMcpAuthorisation', { id }), {
     invalidates: ['connected-apps'],
   })
   return (

@@ -1,7 +1,6 @@
 import { useRef } from 'react'
-import { uploadFile } from '../../api/http.ts'
+import { sendFile } from '../../api/file-queries.ts'
 import { useApiMutation } from '../../api/mutation.ts'
-import type { Schemas } from '../../api/types.ts'
 import { Button } from '../../ui/button.tsx'
 import { readDataUrl } from '../../ui/read-data-url.ts'
 import { settingsText } from './text.ts'
@@ -62,7 +61,7 @@ export function ImageField({
 /** The browser guesses the type from the name, and the service finds it in the bytes. */
 async function uploadImage(file: File): Promise<ChosenImage> {
   requireImage(file.name, file.type)
-  const stored = await uploadFile<Schemas['File']>(`/v1/files?${new URLSearchParams({ name: file.name })}`, file)
+  const stored = await sendFile(file)
   requireImage(file.name, stored.content_type)
   // Shown before the brand is saved.
   return { id: stored.id, url: await readDataUrl(file) }

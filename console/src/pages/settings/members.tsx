@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { callApi } from '../../api/http.ts'
+import { callOperation } from '../../api/http.ts'
 import { type Member, membersQuery } from '../../api/setup-queries.ts'
 import { sessionQuery, signupQuery } from '../../api/queries.ts'
-import { ROLES } from '../../api/types.ts'
+import { type Role, ROLES } from '../../api/types.ts'
 import { useApiMutation } from '../../api/mutation.ts'
 import { Button, buttonClass } from '../../ui/button.tsx'
 import { Select, TextField } from '../../ui/form-fields.tsx'
@@ -118,10 +118,10 @@ function MemberRow({ member: { id, email, name, status, role }, isSelf, isOnlyOw
   const minRole = role === 'owner' ? 'owner' : 'admin'
   const allowedRoles = ROLES.filter(hasRole)
   const invalidates = ['members']
-  const change = useApiMutation((to: string) => callApi(`/v1/members/${id}`, { method: 'PUT', body: { role: to } }), {
+  const change = useApiMutation((to: Role) => callOperation('updateMember', { id, body: { role: to } }), {
     invalidates,
   })
-  const remove = useApiMutation(() => callApi(`/v1/members/${id}`, { method: 'DELETE' }), { invalidates })
+  const remove = useApiMutation(() => callOperation('deleteMember', { id }), { invalidates })
   return (
     <tr>
       <td className="font-medium">
@@ -139,7 +139,7 @@ function MemberRow({ member: { id, email, name, status, role }, isSelf, isOnlyOw
               className="field h-7 w-28 py-0"
               value={role}
               disabled={change.isPending}
-              onChange={(event) => change.mutate(event.target.value)}
+              onChange={({ target }) => ROLES.filter((one) => one === target.value).forEach((to) => change.mutate(to))}
             >
               {(status === 'invited' ? allowedRoles.slice(0, allowedRoles.indexOf(role) + 1) : allowedRoles)
                 .toReversed()
@@ -168,18 +168,15 @@ function MemberRow({ member: { id, email, name, status, role }, isSelf, isOnlyOw
 
 function InviteForm({ onCreated, onClose }: { onCreated: (invite: string) => void; onClose: () => void }) {
   const [email, setEmail] = useState('')
-  const [role, setRole] = useState('operator')
+  const [role, setRole] = useState<Role>('operator')
   const allowedRoles = ROLES.filter(useHasRole()).toReversed()
-  const send = useApiMutation(
-    () => callApi<{ invite: string }>('/v1/members', { method: 'POST', body: { email, role } }),
-    {
-      invalidates: ['members'],
-      onSuccess: ({ invite }) => {
-        onClose()
-        onCreated(invite)
-      },
+  const send = useApiMutation(() => callOperation('inviteMember', { body: { email, role } }), {
+    invalidates: ['members'],
+    onSuccess: ({ invite }) => {
+      onClose()
+      onCreated(invite)
     },
-  )
+  })
   return (
     <FormDialog
       title={text.inviteTitle}

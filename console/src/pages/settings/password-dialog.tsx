@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { callApi } from '../../api/http.ts'
+import { callOperation } from '../../api/http.ts'
 import { MIN_PASSWORD_CHARS } from '../../api/types.ts'
 import { useApiMutation } from '../../api/mutation.ts'
 import { TextField } from '../../ui/form-fields.tsx'
@@ -13,7 +13,7 @@ export function PasswordDialog({ onClose }: { onClose: () => void }) {
   const [password, setPassword] = useState('')
   const [newPassword, setNewPassword] = useState('')
   const change = useApiMutation(
-    () => callApi('/v1/auth/password', { method: 'POST', body: { password, new_password: newPassword } }),
+    () => callOperation('changePassword', { body: { password, new_password: newPassword } }),
     {
       invalidates: [],
       onSuccess: () => {

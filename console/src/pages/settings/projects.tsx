@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { callApi } from '../../api/http.ts'
+import { callOperation } from '../../api/http.ts'
 import { wedgesQuery } from '../../api/queries.ts'
 import { projectsQuery } from '../../api/setup-queries.ts'
 import type { Project } from '../../api/types.ts'
@@ -72,11 +72,9 @@ function ProjectForm({ project, onClose }: { project: Project | null; onClose: (
   const { data: known = [] } = useQuery(wedgesQuery)
   const save = useApiMutation(
     () =>
-      callApi(project ? `/v1/projects/${project.id}` : '/v1/projects', {
-        method: project ? 'PUT' : 'POST',
-        body: { name, wedges },
-        allProjects: true,
-      }),
+      project
+        ? callOperation('updateProject', { id: project.id, body: { name, wedges } }, { allProjects: true })
+        : callOperation('createProject', { body: { name, wedges } }, { allProjects: true }),
     { invalidates: INVALIDATES, onSuccess: onClose },
   )
   const toggle = (wedge: string, on: boolean) =>

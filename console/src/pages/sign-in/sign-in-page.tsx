@@ -2,10 +2,11 @@ import { useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, useRouter } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import * as credential from '../../api/credential.ts'
-import { ApiError, callApi, errorMessage } from '../../api/http.ts'
+import { callOperation, errorMessage } from '../../api/http.ts'
+import { ApiError } from '../../api/request.ts'
 import { sessionQuery } from '../../api/queries.ts'
 import { apiText } from '../../api/text.ts'
-import { MIN_PASSWORD_CHARS, type SignInResult } from '../../api/types.ts'
+import { MIN_PASSWORD_CHARS } from '../../api/types.ts'
 import { getSessionEnd, setSessionEnd } from '../../shell/session-end.ts'
 import { Button } from '../../ui/button.tsx'
 import { ErrorMessage } from '../../ui/page-states.tsx'
@@ -157,7 +158,7 @@ function useSignIn(method: SignInMethod, invite: string, staySignedIn: boolean) 
       credential.setProject(null)
       const token = await requestToken(method, values, invite)
       // Saved only after the server accepted it: a refusal of a saved token ends the session and cancels this request.
-      await callApi('/v1/auth/session', { allProjects: true, headers: { authorization: `Bearer ${token}` } })
+      await callOperation('getSession', {}, { allProjects: true, headers: { authorization: `Bearer ${token}` } })
       credential.saveToken(token, staySignedIn)
       setSessionEnd(null)
       await queries.fetchQuery({ ...sessionQuery, staleTime: 0 })
@@ -175,10 +176,13 @@ function useSignIn(method: SignInMethod, invite: string, staySignedIn: boolean) 
 
 async function requestToken(method: SignInMethod, values: Record<string, string>, invite: string): Promise<string> {
   if (method === 'key') return values['key']?.trim() ?? ''
-  const { founder_key: key, ...rest } = values
-  const body = method === 'accept' ? { ...rest, invite } : rest
+  const { founder_key: key, email = '', password = '', ...rest } = values
   const headers: Record<string, string> = key ? { authorization: `Bearer ${key.trim()}` } : {}
-  const { session_token } = await callApi<SignInResult>(`/v1/auth/${method}`, { method: 'POST', body, headers })
+  const { session_token } = await (method === 'accept'
+    ? callOperation('acceptInvite', { body: { ...rest, invite, password } })
+    : method === 'signup'
+      ? callOperation('signUp', { body: { ...rest, email, password } }, { headers })
+      : callOperation('signIn', { body: { email, password } }))
   return session_token
 }
 

@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { ThumbsDown, ThumbsUp } from 'lucide-react'
 import { useState } from 'react'
-import { callApi } from '../../api/http.ts'
+import { callOperation } from '../../api/http.ts'
 import type { Task } from '../../api/types.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
@@ -21,8 +21,8 @@ export function FeedbackDialog({ task, onClose }: { task: Task; onClose: () => v
   const [note, setNote] = useState('')
   const send = useMutation({
     mutationFn: () =>
-      callApi(`/v1/tasks/${task.id}/feedback`, {
-        method: 'POST',
+      callOperation('createTaskFeedback', {
+        id: task.id,
         body: { ...(rating && { rating }), ...(correction && { correction }), ...(note && { note }) },
       }),
     onSuccess: () => {

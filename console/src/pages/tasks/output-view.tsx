@@ -82,7 +82,7 @@ function MatchIcon({ ok }: { ok: boolean }) {
 }
 
 /** The server has validated the output; this only marks the field. */
-function matchesSchema(expected: JsonObject, actual: Json | undefined, required: boolean): boolean {
+function matchesSchema(expected: JsonObject, actual: Json, required: boolean): boolean {
   if (actual === undefined) return !required
   const types = schemaTypes(expected)
   const allowed = Array.isArray(expected['enum']) ? expected['enum'] : null
@@ -111,5 +111,5 @@ function expectedType(expected: JsonObject, required: boolean): string {
   return required ? type : text.optional(type)
 }
 
-const shown = (value: Json | undefined): string =>
+const shown = (value: Json): string =>
   value === undefined ? '—' : typeof value === 'string' ? value : JSON.stringify(value)

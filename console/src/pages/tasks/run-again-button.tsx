@@ -1,7 +1,6 @@
 import { RotateCw } from 'lucide-react'
-import { callApi } from '../../api/http.ts'
+import { callOperation } from '../../api/http.ts'
 import { useApiMutation } from '../../api/mutation.ts'
-import type { Task } from '../../api/types.ts'
 import { MutationButton } from '../../ui/mutation-button.tsx'
 import { tasksText } from './text.ts'
 
@@ -15,7 +14,7 @@ export function RunAgainButton({
   small?: boolean
   onStarted: (newTaskId: string) => void
 }) {
-  const retry = useApiMutation(() => callApi<Task>(`/v1/tasks/${taskId}/retry`, { method: 'POST' }), {
+  const retry = useApiMutation(() => callOperation('retryTask', { id: taskId }), {
     invalidates: ['tasks'],
     onSuccess: ({ id }) => onStarted(id),
   })

@@ -2,7 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { CircleStop, MessageSquarePlus } from 'lucide-react'
 import { useState } from 'react'
-import { toCurl, callApi } from '../../api/http.ts'
+import { toCurl, callOperation } from '../../api/http.ts'
 import type { Task } from '../../api/types.ts'
 import { Button } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
@@ -25,7 +25,7 @@ export function TaskActions({ task }: { task: Task }) {
   return (
     <>
       <span className="max-sm:hidden">
-        <CopyButton text={() => toCurl(`/v1/tasks/${task.id}`)} label={uiText.copyAsCurl} />
+        <CopyButton text={() => toCurl('getTask', { id: task.id })} label={uiText.copyAsCurl} />
       </span>
       <RequireRole minRole="operator">
         {isFinished ? <RunAgainButton taskId={task.id} onStarted={openTask} /> : <CancelButton task={task} />}
@@ -41,7 +41,7 @@ export function TaskActions({ task }: { task: Task }) {
 function CancelButton({ task }: { task: Task }) {
   const queries = useQueryClient()
   const cancel = useMutation({
-    mutationFn: () => callApi<Task>(`/v1/tasks/${task.id}/cancel`, { method: 'POST' }),
+    mutationFn: () => callOperation('cancelTask', { id: task.id }),
     onSuccess: () => showToast(text.cancelled),
     onSettled: () => queries.invalidateQueries({ queryKey: ['tasks'] }),
   })

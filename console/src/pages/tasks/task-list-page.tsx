@@ -130,7 +130,7 @@ function NoTasks({ filtered }: { filtered: boolean }) {
   return (
     <EmptyState
       title={tasksText.none}
-      curl={toCurl('/v1/tasks', { method: 'POST', body })}
+      curl={toCurl('createTask', { body })}
       action={
         <Link to="/run" className={buttonClass('primary')}>
           {tasksText.runFirst}

@@ -105,12 +105,12 @@ function addEvent(timeline: MutableTimeline, { id, ts, type, data }: TaskEvent):
     case 'approval.resolved':
       return resolveApproval(timeline, id, ts, data)
     case 'output.validated':
-      return void entries.push({ kind: 'validated', id, ts, ok: data['ok'] === true, errors: data['errors'] ?? [] })
+      return void entries.push({ kind: 'validated', id, ts, ok: data.ok, errors: data.errors ?? [] })
     case 'artifact.created':
       return void entries.push({ kind: 'artifact', id, ts, artifact: data })
     case 'cost.charged':
-      timeline.cost = Number(data['total_usd'] ?? timeline.cost)
-      timeline.tokens += Number(data['input_tokens'] ?? 0) + Number(data['output_tokens'] ?? 0)
+      timeline.cost = data.total_usd
+      timeline.tokens += data.input_tokens + data.output_tokens
       return
     case 'feedback.recorded':
       return void entries.push({ kind: 'feedback', id, ts, data })

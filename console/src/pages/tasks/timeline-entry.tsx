@@ -109,7 +109,7 @@ function ToolEntry({ entry }: { entry: Extract<TimelineEntry, { kind: 'tool' }> 
 }
 
 /** The declared amount of an action, as the event has it. */
-function toActionAmount(value: Json | undefined): ActionAmount | null {
+function toActionAmount(value: Json): ActionAmount | null {
   const amount = toObject(value ?? null)
   if (typeof amount['path'] !== 'string') return null
   const textOf = (key: string) => (typeof amount[key] === 'string' ? amount[key] : null)
@@ -168,7 +168,7 @@ function ApprovalEntry({
       </summary>
       <div className="my-2">
         {approval.preview !== null && <FieldList value={shown} texts={moneyFields(approval.amount, toObject(shown))} />}
-        {decision?.['policy_reason'] && <p className="text-muted">{toText(decision['policy_reason'])}</p>}
+        {Boolean(decision?.['policy_reason']) && <p className="text-muted">{toText(decision?.['policy_reason'])}</p>}
       </div>
     </details>
   )

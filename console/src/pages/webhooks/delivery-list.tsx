@@ -1,6 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { callApi, errorMessage } from '../../api/http.ts'
+import { callOperation, errorMessage } from '../../api/http.ts'
 import { useApiMutation } from '../../api/mutation.ts'
 import { deliveriesQuery, type DeliveryStatus, type Webhook, type WebhookDelivery } from '../../api/webhook-queries.ts'
 import { formatTime } from '../../ui/format.ts'
@@ -58,10 +58,9 @@ const TONES = { pending: 'run', delivered: 'ok', failed: 'bad' } as const
 
 function DeliveryRow({ webhook, delivery }: { webhook: Webhook; delivery: WebhookDelivery }) {
   const { id, event, payload, status, created_at } = delivery
-  const retry = useApiMutation(
-    () => callApi(`/v1/webhooks/${webhook.id}/deliveries/${id}/redeliver`, { method: 'POST' }),
-    { invalidates: ['work'] },
-  )
+  const retry = useApiMutation(() => callOperation('redeliverWebhook', { id: webhook.id, delivery: id }), {
+    invalidates: ['work'],
+  })
   return (
     <tr>
       <td className="font-mono text-xs whitespace-nowrap">{event}</td>

@@ -1,7 +1,7 @@
 import { useState } from 'react'
-import { callApi } from '../../api/http.ts'
+import { callOperation } from '../../api/http.ts'
 import { useApiMutation } from '../../api/mutation.ts'
-import type { Webhook, WebhookWithSecret } from '../../api/webhook-queries.ts'
+import type { Webhook } from '../../api/webhook-queries.ts'
 import { Button } from '../../ui/button.tsx'
 import { Checkbox } from '../../ui/form-fields.tsx'
 import { formatDateTime } from '../../ui/format.ts'
@@ -14,10 +14,9 @@ import { WebhookForm } from './webhook-form.tsx'
 
 export function WebhookDetail({ webhook, onSecret }: { webhook: Webhook; onSecret: (secret: string) => void }) {
   const { id, url, events, enabled, previous_secret_until } = webhook
-  const setEnabled = useApiMutation(
-    (on: boolean) => callApi(`/v1/webhooks/${id}`, { method: 'PUT', body: { enabled: on } }),
-    { invalidates: ['webhooks', 'work'] },
-  )
+  const setEnabled = useApiMutation((on: boolean) => callOperation('updateWebhook', { id, body: { enabled: on } }), {
+    invalidates: ['webhooks', 'work'],
+  })
   return (
     <div className="flex min-w-0 flex-col gap-4">
       <section aria-label={webhooksText.webhook} className="panel flex flex-col gap-3 p-5">
@@ -48,13 +47,13 @@ export function WebhookDetail({ webhook, onSecret }: { webhook: Webhook; onSecre
 
 function WebhookActions({ webhook, onSecret }: { webhook: Webhook; onSecret: (secret: string) => void }) {
   const [open, setOpen] = useState(false)
-  const path = `/v1/webhooks/${webhook.id}`
+  const { id } = webhook
   const invalidates = ['webhooks']
-  const rotate = useApiMutation(() => callApi<WebhookWithSecret>(`${path}/rotate`, { method: 'POST' }), {
+  const rotate = useApiMutation(() => callOperation('rotateWebhookSecret', { id }), {
     invalidates,
     onSuccess: ({ secret }) => onSecret(secret),
   })
-  const remove = useApiMutation(() => callApi(path, { method: 'DELETE' }), { invalidates })
+  const remove = useApiMutation(() => callOperation('deleteWebhook', { id }), { invalidates })
   return (
     <div className="flex flex-wrap gap-2">
       <Button small onClick={() => setOpen(true)}>

@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { callApi } from '../../api/http.ts'
+import { callOperation } from '../../api/http.ts'
 import { useApiMutation } from '../../api/mutation.ts'
 import { type Webhook, WEBHOOK_EVENTS, type WebhookEvent, type WebhookWithSecret } from '../../api/webhook-queries.ts'
 import { FormDialog } from '../../ui/form-dialog.tsx'
@@ -10,21 +10,21 @@ import { webhooksText } from './text.ts'
 export function WebhookForm({
   webhook,
   onClose,
-  onSaved = onClose,
+  onCreated = onClose,
 }: {
   webhook?: Webhook
   onClose: () => void
-  onSaved?: (saved: WebhookWithSecret) => void
+  onCreated?: (created: WebhookWithSecret) => void
 }) {
   const [url, setUrl] = useState(webhook?.url ?? '')
   const [events, setEvents] = useState<WebhookEvent[]>(webhook?.events ?? ['approval.requested', 'task.finished'])
   const save = useApiMutation(
-    () =>
-      callApi<WebhookWithSecret>(webhook ? `/v1/webhooks/${webhook.id}` : '/v1/webhooks', {
-        method: webhook ? 'PUT' : 'POST',
-        body: { url, events },
-      }),
-    { invalidates: ['webhooks'], onSuccess: onSaved },
+    async () => {
+      if (!webhook) return callOperation('createWebhook', { body: { url, events } })
+      await callOperation('updateWebhook', { id: webhook.id, body: { url, events } })
+      return null
+    },
+    { invalidates: ['webhooks'], onSuccess: (created) => (created ? onCreated(created) : onClose()) },
   )
   return (
     <FormDialog

@@ -47,7 +47,7 @@ export function WebhooksPage() {
       {isCreating && (
         <WebhookForm
           onClose={() => setIsCreating(false)}
-          onSaved={({ id, secret }) => {
+          onCreated={({ id, secret }) => {
             setIsCreating(false)
             setSecret(secret)
             void navigate({ search: { id } })
@@ -96,13 +96,14 @@ function WebhookList({ webhooks, onSecret }: { webhooks: Webhook[]; onSecret: (s
 }
 
 function NoWebhooks({ onNew }: { onNew: () => void }) {
-  const body = { url: webhooksText.urlExample, events: ['approval.requested', 'task.finished'] }
   return (
     <EmptyState
       title={webhooksText.none}
       minRole="admin"
       action={<Button onClick={onNew}>{webhooksText.newWebhook}</Button>}
-      curl={toCurl('/v1/webhooks', { method: 'POST', body })}
+      curl={toCurl('createWebhook', {
+        body: { url: webhooksText.urlExample, events: ['approval.requested', 'task.finished'] },
+      })}
     >
       {webhooksText.noneHint}
     </EmptyState>

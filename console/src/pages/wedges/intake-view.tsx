@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { callApi } from '../../api/http.ts'
+import { callOperation } from '../../api/http.ts'
 import { useApiMutation } from '../../api/mutation.ts'
 import { intakeQuery, type IntakeQuestion } from '../../api/setup-queries.ts'
 import { Button } from '../../ui/button.tsx'
@@ -58,12 +58,13 @@ export function IntakeView({ wedge }: { wedge: string }) {
 function OpenQuestion({ wedge, question }: { wedge: string; question: IntakeQuestion }) {
   const { id, question: label, why } = question
   const [answer, setAnswer] = useState('')
-  const path = `/v1/wedges/${wedge}/intake/${id}`
-  const send = useApiMutation(() => callApi(path, { method: 'POST', body: { answer } }), {
+  const send = useApiMutation(() => callOperation('answerIntakeQuestion', { wedge, question: id, body: { answer } }), {
     invalidates: ['wedges'],
     onSuccess: () => showToast(wedgesText.saved),
   })
-  const dismiss = useApiMutation(() => callApi(`${path}/dismiss`, { method: 'POST' }), { invalidates: ['wedges'] })
+  const dismiss = useApiMutation(() => callOperation('dismissIntakeQuestion', { wedge, question: id }), {
+    invalidates: ['wedges'],
+  })
   return (
     <form className="panel flex flex-col gap-2 p-4" onSubmit={(event) => (event.preventDefault(), send.mutate())}>
       <TextArea label={label} hint={why} rows={2} value={answer} onChange={setAnswer} />

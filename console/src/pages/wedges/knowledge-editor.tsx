@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { callApi } from '../../api/http.ts'
+import { callOperation } from '../../api/http.ts'
 import { useApiMutation } from '../../api/mutation.ts'
 import type { KnowledgeItem, KnowledgeRevision } from '../../api/setup-queries.ts'
 import { FormDialog } from '../../ui/form-dialog.tsx'
@@ -11,7 +11,7 @@ import { showToast } from '../../ui/toast.tsx'
 import { RevisionHistory } from './revision-history.tsx'
 import { wedgesText } from './text.ts'
 
-const KINDS = ['note', 'fact', 'correction', 'feedback', 'answer', 'seed']
+const KINDS = ['note', 'fact', 'correction', 'feedback', 'answer', 'seed'] as const
 
 /** Edits an item with a preview beside the text, and restores earlier versions. */
 export function KnowledgeEditor({
@@ -23,7 +23,7 @@ export function KnowledgeEditor({
   item: KnowledgeItem | null
   onClose: () => void
 }) {
-  const [draft, setDraft] = useState<Record<'name' | 'kind' | 'content', string>>({
+  const [draft, setDraft] = useState<Pick<KnowledgeItem, 'name' | 'kind' | 'content'>>({
     name: item?.name ?? '',
     kind: item?.kind ?? 'note',
     content: item?.content ?? '',
@@ -32,8 +32,8 @@ export function KnowledgeEditor({
   const save = useApiMutation(
     () =>
       item
-        ? callApi(`/v1/knowledge/${item.id}`, { method: 'PUT', body: draft })
-        : callApi(`/v1/wedges/${wedge}/knowledge`, { method: 'POST', body: draft }),
+        ? callOperation('updateKnowledge', { id: item.id, body: draft })
+        : callOperation('createKnowledge', { wedge, body: draft }),
     { invalidates: ['wedges'], onSuccess: () => (showToast(wedgesText.saved), onClose()) },
   )
   const restore = ({ name, kind, content }: KnowledgeRevision) => {
@@ -70,7 +70,7 @@ export function KnowledgeEditor({
 }
 
 function DeleteButton({ item: { id, name }, onDeleted }: { item: KnowledgeItem; onDeleted: () => void }) {
-  const remove = useApiMutation(() => callApi(`/v1/knowledge/${id}`, { method: 'DELETE' }), {
+  const remove = useApiMutation(() => callOperation('deleteKnowledge', { id }), {
     invalidates: ['wedges'],
     onSuccess: () => (showToast(wedgesText.deleted), onDeleted()),
   })

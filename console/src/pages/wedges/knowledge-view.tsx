@@ -69,7 +69,7 @@ function NothingLearned({ wedge, onAdd }: { wedge: string; onAdd: () => void }) 
     <EmptyState
       title={wedgesText.nothingLearned}
       action={<Button onClick={onAdd}>{wedgesText.addKnowledge}</Button>}
-      curl={toCurl(`/v1/wedges/${wedge}/knowledge`, { method: 'POST', body })}
+      curl={toCurl('createKnowledge', { wedge, body })}
     >
       {wedgesText.nothingLearnedHint}
     </EmptyState>

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { callApi } from '../../api/http.ts'
+import { callOperation } from '../../api/http.ts'
 import { useApiMutation } from '../../api/mutation.ts'
 import type { Policy, PolicySimulation } from '../../api/setup-queries.ts'
 import type { PolicyRule } from '../../api/types.ts'
@@ -20,10 +20,9 @@ import { wedgesText } from './text.ts'
 export function PolicyEditor({ wedge, policy }: { wedge: string; policy: Policy }) {
   const [rules, setRules] = useState<PolicyRule[]>(policy.auto_approve)
   const auto_approve = rules.filter(({ action }) => action.trim() !== '')
-  const simulate = useApiMutation(
-    () => callApi<PolicySimulation>(`/v1/wedges/${wedge}/policy/simulate`, { method: 'POST', body: { auto_approve } }),
-    { invalidates: [] },
-  )
+  const simulate = useApiMutation(() => callOperation('simulatePolicy', { wedge, body: { auto_approve } }), {
+    invalidates: [],
+  })
   return (
     <>
       <Section title={wedgesText.rules}>
@@ -73,12 +72,11 @@ function RuleHint() {
 }
 
 function SaveButtons({ wedge, policy, rules }: { wedge: string; policy: Policy; rules: PolicyRule[] }) {
-  const path = `/v1/wedges/${wedge}/policy`
   const save = useApiMutation(
-    () => callApi(path, { method: 'PUT', body: { auto_approve: rules, based_on: policy.version } }),
+    () => callOperation('updatePolicy', { wedge, body: { auto_approve: rules, based_on: policy.version } }),
     { invalidates: ['policies'], onSuccess: () => showToast(wedgesText.rulesAreSaved) },
   )
-  const reset = useApiMutation(() => callApi(path, { method: 'DELETE' }), {
+  const reset = useApiMutation(() => callOperation('deletePolicy', { wedge }), {
     invalidates: ['policies'],
     onSuccess: () => showToast(wedgesText.rulesAreReset),
   })

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { callApi } from '../../api/http.ts'
+import { callOperation } from '../../api/http.ts'
 import { useApiMutation } from '../../api/mutation.ts'
 import { type RuleSuggestion, type Suggestions, suggestionsQuery } from '../../api/setup-queries.ts'
 import { Button } from '../../ui/button.tsx'
@@ -96,7 +96,7 @@ function SaveRuleButton({
   const changed = rule.max_amount_usd === undefined ? rule : { ...rule, max_amount_usd: Number(amount) }
   const rules = auto_approve.map((one) => (one.action === rule.action ? changed : one))
   const save = useApiMutation(
-    () => callApi(`/v1/wedges/${wedge}/policy`, { method: 'PUT', body: { auto_approve: rules, based_on: basedOn } }),
+    () => callOperation('updatePolicy', { wedge, body: { auto_approve: rules, based_on: basedOn } }),
     {
       invalidates: ['policies'],
       onSuccess: () => {

@@ -1,7 +1,7 @@
+import type { Schemas } from '../../api/types.ts'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { brokenWedgesQuery, wedgesQuery } from '../../api/queries.ts'
-import type { BrokenWedge, WedgeSummary } from '../../api/types.ts'
 import { humanize } from '../../ui/humanize.ts'
 import { EmptyState } from '../../ui/page-states.tsx'
 import { Page } from '../../ui/page.tsx'
@@ -45,7 +45,7 @@ function WedgeListItem({
   tag,
   text,
 }: {
-  wedge: WedgeSummary | BrokenWedge
+  wedge: Schemas.WedgeSummary
   tag: string | null
   text: string | null
 }) {

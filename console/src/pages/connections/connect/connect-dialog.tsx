@@ -1,7 +1,8 @@
+import type { Schemas } from '../../../api/types.ts'
 import { useQuery } from '@tanstack/react-query'
 import { X } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
-import { type ConnectionTestResult, presetsQuery, testConnection } from '../../../api/connection-queries.ts'
+import { presetsQuery, testConnection } from '../../../api/connection-queries.ts'
 import { useApiMutation } from '../../../api/mutation.ts'
 import type { Connection } from '../../../api/setup-queries.ts'
 import { Button } from '../../../ui/button.tsx'
@@ -146,7 +147,7 @@ function useConnectFlow(start: ConnectStart, firstEntry: CatalogueEntry | null) 
   const [step, show] = useState<StepName>(firstEntry ? 'details' : 'choose')
   const [connection, setConnection] = useState<StoredConnection | null>(start.connection ?? null)
   const invalidates = ['connections', 'blueprints']
-  const test = useApiMutation<string, ConnectionTestResult>(testConnection, { invalidates })
+  const test = useApiMutation<string, Schemas.ConnectionTest>(testConnection, { invalidates })
   const save = useApiMutation(async () => (entry ? saveConnection(entry, draft, connection, setConnection) : null), {
     invalidates,
     onSuccess: (saved) => {

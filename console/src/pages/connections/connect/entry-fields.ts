@@ -1,3 +1,4 @@
+import { toText } from '../../../api/json.ts'
 import type { Json, JsonObject } from '../../../api/types.ts'
 import { connectText } from './text.ts'
 
@@ -23,6 +24,15 @@ export function readFields(fields: EntryField[], values: Record<string, string>)
   const filled = fields.filter(({ name }) => (values[name] ?? '').trim() !== '')
   return Object.fromEntries(filled.map((one) => [one.name, readField(one, (values[one.name] ?? '').trim())]))
 }
+
+/** The parameters of a preset are texts and numbers. */
+export const readParams = (fields: EntryField[], values: Record<string, string>): Record<string, string | number> =>
+  Object.fromEntries(
+    Object.entries(readFields(fields, values)).map(([name, value]) => [
+      name,
+      typeof value === 'number' ? value : toText(value),
+    ]),
+  )
 
 function readField({ type, label }: EntryField, value: string): Json {
   if (type === 'string') return value

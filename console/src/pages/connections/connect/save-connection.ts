@@ -1,12 +1,12 @@
-import { type SavedConnection, saveSecret } from '../../../api/connection-queries.ts'
-import { callApi } from '../../../api/http.ts'
-import type { BrokerAuthorisation, Connection } from '../../../api/setup-queries.ts'
-import type { JsonObject } from '../../../api/types.ts'
+import { saveSecret } from '../../../api/connection-queries.ts'
+import { callOperation } from '../../../api/http.ts'
+import type { Connection } from '../../../api/setup-queries.ts'
+import type { JsonObject, Schemas } from '../../../api/types.ts'
 import { openAuthorisation } from '../open-authorisation.ts'
 import { readAuth } from './auth-types.ts'
 import type { CatalogueEntry } from './catalogue.ts'
 import { chosenAuth, type ConnectionDraft } from './details-step.tsx'
-import { readFields } from './entry-fields.ts'
+import { readFields, readParams } from './entry-fields.ts'
 
 /** What the service warns about is known when it has stored the config. */
 export type StoredConnection = Connection & { warnings?: string[] }
@@ -40,17 +40,16 @@ async function storeConnection(
   }
   if (entry.preset !== null) {
     // The parameters of a preset cannot be changed later, so the connection that this dialog created is replaced.
-    if (saved) await callApi(`/v1/connections/${saved.id}`, { method: 'DELETE' }).then(onDeleted)
-    return create({ preset: entry.preset, name, params: readFields(entry.fields, draft.values) })
+    if (saved) await callOperation('deleteConnection', { id: saved.id }).then(onDeleted)
+    return create({ preset: entry.preset, name, params: readParams(entry.fields, draft.values) })
   }
   const config = readConfig(entry, draft)
   return saved ? update(saved.id, { name, config }) : create({ kind: entry.kind, name, config })
 }
 
-const create = (body: JsonObject) => callApi<SavedConnection>('/v1/connections', { method: 'POST', body })
+const create = (body: Schemas.CreateConnectionRequest) => callOperation('createConnection', { body })
 
-const update = (id: string, body: JsonObject) =>
-  callApi<SavedConnection>(`/v1/connections/${id}`, { method: 'PUT', body })
+const update = (id: string, body: Schemas.UpdateConnectionRequest) => callOperation('updateConnection', { id, body })
 
 function readConfig(entry: CatalogueEntry, draft: ConnectionDraft): JsonObject {
   const authType = chosenAuth(entry, draft)
@@ -60,8 +59,9 @@ function readConfig(entry: CatalogueEntry, draft: ConnectionDraft): JsonObject {
 
 /** The broker creates the connection; the person allows access on the provider's page. */
 async function connectApp(toolkit: string, saved: Connection | null): Promise<Connection> {
-  const path = saved ? `/v1/connections/${saved.id}/broker/connect` : `/v1/broker/toolkits/${toolkit}/connect`
-  const authorisation = await callApi<BrokerAuthorisation>(path, { method: 'POST', body: {} })
+  const authorisation = await (saved
+    ? callOperation('connectAccount', { id: saved.id, body: {} })
+    : callOperation('connectToolkit', { toolkit, body: {} }))
   openAuthorisation(authorisation)
-  return callApi<Connection>(`/v1/connections/${authorisation.connection_id}`)
+  return callOperation('getConnection', { id: authorisation.connection_id })
 }

@@ -1,5 +1,5 @@
+import type { Schemas } from '../../../api/types.ts'
 import { CircleCheck, CircleX } from 'lucide-react'
-import type { ConnectionTestResult } from '../../../api/connection-queries.ts'
 import { type PlainMutation, useApiMutation } from '../../../api/mutation.ts'
 import type { Connection } from '../../../api/setup-queries.ts'
 import { Button } from '../../../ui/button.tsx'
@@ -52,7 +52,7 @@ export function TestStep({
   entry: CatalogueEntry
   name: string
   warnings: string[]
-  test: PlainMutation & { data: ConnectionTestResult | undefined; error: Error | null }
+  test: PlainMutation & { data: Schemas.ConnectionTest | undefined; error: Error | null }
   onBack: () => void
   onDone: () => void
 }) {
@@ -93,7 +93,7 @@ export function TestStep({
   )
 }
 
-function TestResultText({ name, result: { ok, error, checked } }: { name: string; result: ConnectionTestResult }) {
+function TestResultText({ name, result: { ok, error, checked } }: { name: string; result: Schemas.ConnectionTest }) {
   const Icon = ok ? CircleCheck : CircleX
   return (
     <>

@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { callApi } from '../../../api/http.ts'
+import { callOperation } from '../../../api/http.ts'
 import { useApiMutation } from '../../../api/mutation.ts'
 import { MutationButton } from '../../../ui/mutation-button.tsx'
 import { showToast } from '../../../ui/toast.tsx'
@@ -13,7 +13,7 @@ const tokenInUrl = () => new URLSearchParams(location.hash.slice(1)).get('confir
 /** Asks to confirm the mail address. A click is needed, because mail scanners open links. */
 export function ConfirmMail() {
   const [token, setToken] = useState(tokenInUrl)
-  const confirm = useApiMutation(() => callApi('/v1/me/notifications/confirm', { method: 'POST', body: { token } }), {
+  const confirm = useApiMutation(() => callOperation('confirmNotificationLink', { body: { token: token ?? '' } }), {
     invalidates: ['notifications'],
     onSuccess: () => {
       history.replaceState(history.state, '', location.pathname + location.search)

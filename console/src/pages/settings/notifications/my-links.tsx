@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { callApi } from '../../../api/http.ts'
+import { callOperation } from '../../../api/http.ts'
 import { useApiMutation } from '../../../api/mutation.ts'
 import {
   type MyNotifications,
@@ -45,11 +45,11 @@ function LinkRow({
 }) {
   const service = notificationsText.services[kind]
   const linked = links.find((link) => link.kind === kind)
-  const start = useApiMutation(
-    () => callApi<StartedLink>('/v1/me/notifications/links', { method: 'POST', body: { kind } }),
-    { invalidates: [], onSuccess: onStarted },
-  )
-  const unlink = useApiMutation(() => callApi(`/v1/me/notifications/links/${kind}`, { method: 'DELETE' }), {
+  const start = useApiMutation(() => callOperation('createNotificationLink', { body: { kind } }), {
+    invalidates: [],
+    onSuccess: onStarted,
+  })
+  const unlink = useApiMutation(() => callOperation('deleteNotificationLink', { kind }), {
     invalidates: ['notifications'],
   })
   const hiddenName = <span className="sr-only"> {service}</span>

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { callApi } from '../../../api/http.ts'
+import { callOperation } from '../../../api/http.ts'
 import { useApiMutation } from '../../../api/mutation.ts'
 import {
   type MyNotifications,
@@ -45,7 +45,7 @@ export function MyNotificationSettings() {
 function MySettingsForm({ mine }: { mine: MyNotifications }) {
   const [own, setOwn] = useState(mine.settings)
   const shown = own ?? mine.project_settings
-  const save = useApiMutation(() => callApi('/v1/me/notifications', { method: 'PUT', body: { settings: own } }), {
+  const save = useApiMutation(() => callOperation('updateMyNotifications', { body: { settings: own } }), {
     invalidates: ['notifications'],
     onSuccess: () => showToast(notificationsText.form.saved),
   })

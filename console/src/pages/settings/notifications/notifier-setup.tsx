@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { callApi } from '../../../api/http.ts'
+import { callOperation } from '../../../api/http.ts'
 import { useApiMutation } from '../../../api/mutation.ts'
 import type { Notifier, NotifierKind } from '../../../api/notification-queries.ts'
 import { type Connection, connectionsQuery } from '../../../api/setup-queries.ts'
@@ -37,7 +37,7 @@ export function NotifierSetup({
         <ConnectionForm kind={kind} notifier={notifier} />
         {notifier?.secret && (
           <SecretForm
-            path={`/v1/notifiers/${kind}/secret`}
+            onSave={(value) => callOperation('setNotifierSecret', { kind, body: { value } })}
             invalidates={['notifiers']}
             what={notifier.secret}
             hasSecret={notifier.has_secret}
@@ -55,8 +55,8 @@ export function NotifierSetup({
 function ConnectionForm({ kind, notifier }: { kind: NotifierKind; notifier: Notifier | null }) {
   const [chosenId, setChosenId] = useState(notifier?.connection_id ?? '')
   const { data: connections = [] } = useQuery(connectionsQuery)
-  const connection = connections.find(({ id }) => id === chosenId)?.name
-  const save = useApiMutation(() => callApi(`/v1/notifiers/${kind}`, { method: 'PUT', body: { connection } }), {
+  const connection = connections.find(({ id }) => id === chosenId)?.name ?? ''
+  const save = useApiMutation(() => callOperation('setNotifier', { kind, body: { connection } }), {
     invalidates: ['notifiers', 'notifications'],
     onSuccess: () => showToast(text.saved(notificationsText.services[kind])),
   })
@@ -75,7 +75,7 @@ function ConnectionForm({ kind, notifier }: { kind: NotifierKind; notifier: Noti
       <Button
         type="submit"
         variant={notifier ? 'plain' : 'primary'}
-        disabled={connection === undefined || chosenId === notifier?.connection_id || save.isPending}
+        disabled={connection === '' || chosenId === notifier?.connection_id || save.isPending}
       >
         {text.save}
       </Button>

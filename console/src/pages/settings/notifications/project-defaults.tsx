@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { callApi } from '../../../api/http.ts'
+import { callOperation } from '../../../api/http.ts'
 import { useApiMutation } from '../../../api/mutation.ts'
 import { type NotificationSettings, projectNotificationsQuery } from '../../../api/notification-queries.ts'
 import { Button } from '../../../ui/button.tsx'
@@ -19,7 +19,7 @@ export function ProjectDefaults() {
 
 function DefaultsForm({ saved }: { saved: NotificationSettings }) {
   const [settings, setSettings] = useState(saved)
-  const save = useApiMutation(() => callApi('/v1/notification-settings', { method: 'PUT', body: settings }), {
+  const save = useApiMutation(() => callOperation('updateNotificationSettings', { body: settings }), {
     invalidates: ['notifications'],
     onSuccess: () => showToast(notificationsText.form.saved),
   })

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { callApi } from '../../../api/http.ts'
+import { callOperation } from '../../../api/http.ts'
 import { useApiMutation } from '../../../api/mutation.ts'
 import { NOTIFIER_KINDS, type Notifier, type NotifierKind, notifiersQuery } from '../../../api/notification-queries.ts'
 import { Button } from '../../../ui/button.tsx'
@@ -58,7 +58,7 @@ function NotifierRow({
   onEdit: () => void
 }) {
   const service = notificationsText.services[kind]
-  const remove = useApiMutation(() => callApi(`/v1/notifiers/${kind}`, { method: 'DELETE' }), {
+  const remove = useApiMutation(() => callOperation('deleteNotifier', { kind }), {
     invalidates: ['notifiers', 'notifications'],
   })
   const hiddenName = <span className="sr-only"> {service}</span>

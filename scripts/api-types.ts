@@ -1,5 +1,7 @@
-// Turns the OpenAPI document into the types of the official clients, in the folder clients/.
-import { readFileSync, writeFileSync } from 'node:fs'
+// Turns the OpenAPI document into the API types of the console and of the clients.
+//   npm run api-types                    writes all of them
+//   api-types.ts --not-committed         only the files for TypeScript, which are not committed; every build runs this
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Json } from '../src/platform/base/json.ts'
 import { toPythonDeclarations } from '../src/programs/cli/wedge/python-types.ts'
@@ -7,11 +9,13 @@ import { toSchemaShape } from '../src/programs/cli/wedge/schema-shape.ts'
 import { toTypeScript } from '../src/programs/cli/wedge/typescript-types.ts'
 import type { OpenApiDocument, OpenApiOperation, OpenApiParameter } from '../src/platform/http/openapi.ts'
 import type { NamedSchemas, OpenApiSchema } from '../src/platform/http/openapi-schemas.ts'
+import { describeApi } from './openapi-document.ts'
 
-const clientFile = (path: string) => fileURLToPath(new URL(`../clients/${path}`, import.meta.url))
+const fileInRoot = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url))
 
-export const TYPESCRIPT_CLIENT_TYPES_FILE = clientFile('typescript/src/openapi.ts')
-export const PYTHON_CLIENT_FILE = clientFile('python/agent_work_service_client.py')
+const CONSOLE_TYPES_FILE = fileInRoot('console/src/api/openapi.ts')
+const TYPESCRIPT_CLIENT_TYPES_FILE = fileInRoot('clients/typescript/src/openapi.ts')
+export const PYTHON_CLIENT_FILE = fileInRoot('clients/python/agent_work_service_client.py')
 
 const GENERATED = 'Generated from /openapi.json by `npm run api-types`. Do not edit'
 const PYTHON_PART = /(?<=# --- Generated from .* ---\n)[^]*(?=# --- End of the generated part\. ---\n)/
@@ -19,15 +23,21 @@ const PYTHON_PART = /(?<=# --- Generated from .* ---\n)[^]*(?=# --- End of the g
 /** The schemas that Python has types for, with all that they refer to. */
 const PYTHON_ROOTS = ['Approval', 'CreateTaskRequest', 'Event', 'Task']
 
-export function writeClientTypes(document: OpenApiDocument): void {
-  writeFileSync(TYPESCRIPT_CLIENT_TYPES_FILE, generateTypeScriptClientTypes(document))
+/** Unchanged files keep their time, so that the console is not built again. */
+function writeApiTypes(document: OpenApiDocument, { withPython }: { withPython: boolean }): void {
+  writeIfChanged(CONSOLE_TYPES_FILE, toTypeScriptModule(document, listOperations(document)))
+  writeIfChanged(TYPESCRIPT_CLIENT_TYPES_FILE, toTypeScriptModule(document, listFounderOperations(document)))
+  if (!withPython) return
   const python = readFileSync(PYTHON_CLIENT_FILE, 'utf8')
-  writeFileSync(PYTHON_CLIENT_FILE, replacePythonClientTypes(python, document))
+  writeIfChanged(PYTHON_CLIENT_FILE, replacePythonClientTypes(python, document))
+}
+
+function writeIfChanged(file: string, text: string): void {
+  if (!existsSync(file) || readFileSync(file, 'utf8') !== text) writeFileSync(file, text)
 }
 
 /** Every schema that an operation refers to, and for each operation its route, parameters and result. */
-export function generateTypeScriptClientTypes(document: OpenApiDocument): string {
-  const operations = clientOperations(document)
+function toTypeScriptModule(document: OpenApiDocument, operations: ListedOperation[]): string {
   const roots = [...referencedNames(operations.map(({ operation }) => operation)), ...PYTHON_ROOTS]
   const types = collectSchemas(document.components.schemas, roots).map(
     ([name, schema]) => `export type ${name} = ${toTypeScript(shapeOf(schema))}`,
@@ -49,19 +59,19 @@ export function replacePythonClientTypes(client: string, document: OpenApiDocume
   const schemas = collectSchemas(document.components.schemas, PYTHON_ROOTS)
   const usedNames = new Set(schemas.map(([name]) => name))
   const types = schemas.flatMap(([name, schema]) => toPythonDeclarations(name, shapeOf(schema), usedNames))
-  const routes = clientOperations(document).map(({ id, route }) => `    "${id}": "${route}",`)
+  const routes = listFounderOperations(document).map(({ id, route }) => `    "${id}": "${route}",`)
   const table = `OPERATIONS = {\n${routes.join('\n')}\n}`
   return client.replace(PYTHON_PART, () => `\n\n${[...types, table].join('\n\n\n')}\n\n\n`)
 }
 
-interface ClientOperation {
+interface ListedOperation {
   id: string
   route: string
   operation: OpenApiOperation
 }
 
-/** The operations of a founder's program whose bodies are JSON. Streams and files have methods of their own. */
-function clientOperations({ paths }: OpenApiDocument): ClientOperation[] {
+/** The operations whose bodies are JSON. Streams and files have methods of their own; redirects are for browsers. */
+function listOperations({ paths }: OpenApiDocument): ListedOperation[] {
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
       id: operation.operationId,
@@ -70,15 +80,20 @@ function clientOperations({ paths }: OpenApiDocument): ClientOperation[] {
     })),
   )
   return operations
-    .filter(({ route, operation }) => isForFounders(operation) && isJsonOnly(operation) && !route.endsWith(' /mcp'))
+    .filter(({ route, operation }) => route.includes(' /v1/') && isJsonOnly(operation))
     .toSorted((a, b) => (a.id < b.id ? -1 : 1))
 }
 
-const isForFounders = ({ security }: OpenApiOperation) => security.some((scheme) => 'founder' in scheme)
+/** The operations of a program that holds an API key. */
+const listFounderOperations = (document: OpenApiDocument) =>
+  listOperations(document).filter(({ operation }) => operation.security.some((scheme) => 'founder' in scheme))
 
 function isJsonOnly({ requestBody, responses }: OpenApiOperation): boolean {
-  const contents = [requestBody, ...successes(responses)].map((part) => part?.content ?? {})
-  return contents.every((content) => Object.keys(content).every((type) => type === 'application/json'))
+  const results = successes(responses)
+  const contents = [requestBody, ...results].map((part) => part?.content ?? {})
+  return (
+    results.length > 0 && contents.every((content) => Object.keys(content).every((type) => type === 'application/json'))
+  )
 }
 
 function successes(responses: OpenApiOperation['responses']) {
@@ -96,8 +111,10 @@ function paramsType({ parameters = [], requestBody }: OpenApiOperation): string 
   return fields.length === 0 ? 'object' : `{ ${fields.join('; ')} }`
 }
 
-const field = (name: string, isRequired: boolean, schema: OpenApiSchema) =>
-  `${name}${isRequired ? '' : '?'}: ${toTypeScript(shapeOf(schema), '  ')}`
+function field(name: string, isRequired: boolean, schema: OpenApiSchema): string {
+  const type = toTypeScript(shapeOf(schema), '  ')
+  return isRequired ? `${name}: ${type}` : `${name}?: ${type} | undefined`
+}
 
 function resultType({ responses }: OpenApiOperation): string {
   const types = successes(responses).map((response) => {
@@ -125,3 +142,7 @@ function referencedNames(part: unknown): string[] {
 }
 
 const shapeOf = (schema: OpenApiSchema) => toSchemaShape(schema as Json)
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  writeApiTypes(describeApi(), { withPython: !process.argv.includes('--not-committed') })
+}
