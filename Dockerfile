@@ -8,6 +8,7 @@ COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json ./
 COPY scripts ./scripts
+COPY client-text ./client-text
 COPY console ./console
 COPY clients/typescript/src ./clients/typescript/src
 COPY src ./src

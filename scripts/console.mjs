@@ -22,7 +22,8 @@ const COMPRESSED = /\.(js|css|html|svg)$/
 /** @param {string} dist */
 export async function buildConsole(dist) {
   const built = join(dist, 'console')
-  if (isNewerThan(join(built, stamp), ['console', 'clients/typescript/src', 'scripts/console.mjs'])) return
+  if (isNewerThan(join(built, stamp), ['console', 'client-text', 'clients/typescript/src', 'scripts/console.mjs']))
+    return
   const started = Date.now()
   const fresh = mkdtempSync(join(dist, '.console-'))
   try {

@@ -56,6 +56,7 @@ describe('the source code', () => {
 test('code, texts and docs contain no banned words', () => {
   const folders = [
     'src',
+    'client-text',
     'console/src',
     'docs',
     'test',
@@ -98,6 +99,7 @@ describe('the checks of the layout', () => {
   test('a folder may import itself and folders before it', () => {
     const files = {
       'work/tasks/create.ts': "import { a } from './rows.ts'\nimport type { B } from '../../platform/store/tables.ts'",
+      'approvals/requests/ask.ts': "import { MAIL_TEXTS } from '../../../client-text/languages.ts'",
       'main.ts':
         "import '../package.json'\nimport { cli } from './programs/cli/cli.ts'\nimport { app } from './server/app.ts'",
       'programs/harness/loop.ts': "import type { Brief } from '../../platform/contract/agent-protocol.ts'",
@@ -125,6 +127,12 @@ describe('the checks of the layout', () => {
     ['the harness from the service', 'execution/runs/run.ts', "import { loop } from '../../programs/harness/loop.ts'"],
     ['a feature from the command line', 'programs/cli/cli.ts', "import { create } from '../../work/tasks/create.ts'"],
     ['the command line from the server', 'server/app.ts', "import { cli } from '../programs/cli/cli.ts'"],
+    ['the console', 'work/tasks/create.ts', "import { api } from '../../../console/src/api/http.ts'"],
+    [
+      'a text for clients in the sandbox',
+      'programs/harness/main.ts',
+      "import { en } from '../../../client-text/en.ts'",
+    ],
     ['a test', 'work/tasks/create.ts', "import { fixture } from '../../../test/fixture.ts'"],
     ['from a folder that is not in the order', 'work/misc/a.ts', "import { b } from './b.ts'"],
   ])('importing %s is a problem', (_, file, text) => {

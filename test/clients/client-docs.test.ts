@@ -109,7 +109,15 @@ test('the documented commands install the TypeScript client', async () => {
   // A copy of what the commands need, because other tests pack the client at the same time.
   const clone = join(parent, 'agent-work-service')
   const isSource = (path: string) => !path.startsWith(join(ROOT, 'clients/typescript/dist'))
-  for (const path of ['clients/typescript', 'console/src/api', 'scripts', 'src', 'package.json', 'tsconfig.json'])
+  for (const path of [
+    'clients/typescript',
+    'console/src/api',
+    'scripts',
+    'client-text',
+    'src',
+    'package.json',
+    'tsconfig.json',
+  ])
     cpSync(join(ROOT, path), join(clone, path), { recursive: true, filter: isSource })
   symlinkSync(join(ROOT, 'node_modules'), join(clone, 'node_modules'))
   writeFiles(parent, {

@@ -1,9 +1,6 @@
 import { expect, test } from 'vitest'
 import { applyEvent, noProgress, type PortalEvent } from '../../console/src/portal/task-steps.ts'
-import { de } from '../../console/src/portal/text/de.ts'
-import { en } from '../../console/src/portal/text/en.ts'
-import { es } from '../../console/src/portal/text/es.ts'
-import { fr } from '../../console/src/portal/text/fr.ts'
+import { LANGUAGES, MAIL_TEXTS, MESSAGE_TEXTS, PORTAL_TEXTS, WIDGET_TEXTS } from '../../client-text/languages.ts'
 import { brandColors, contrast } from '../../console/src/ui/brand-colors.ts'
 
 const COLORS = [
@@ -38,19 +35,17 @@ test('contrast is that of WCAG', () => {
 })
 
 /** Texts that are the same in two languages. */
-const SAME = /^(?:Team|Conversations?|Messages|Portal|No)$/
+const SAME = /^(?:Team|Conversations?|Messages|Portal|No|Chat|Name)$/
+const PARTS = { PORTAL_TEXTS, WIDGET_TEXTS, MAIL_TEXTS, MESSAGE_TEXTS }
 
-test.each([
-  ['de', de],
-  ['fr', fr],
-  ['es', es],
-] as const)('every text of the portal is translated to %s', (_language, texts) => {
+test.each(LANGUAGES.slice(1))('every text that clients read is translated to %s', (language) => {
   const flat = (value: object): string[] =>
     Object.values(value).flatMap((one) =>
       typeof one === 'object' ? flat(one) : [typeof one === 'function' ? one('2') : one],
     )
-  const english = flat(en)
-  const same = flat(texts).filter((text, n) => text === english[n])
+  const english = flat(Object.values(PARTS).map(({ en }) => en))
+  const translated = flat(Object.values(PARTS).map((texts) => texts[language]))
+  const same = translated.filter((text, n) => text === english[n])
   expect(same.filter((text) => !SAME.test(text))).toEqual([])
 })
 
@@ -75,7 +70,7 @@ test('the events of a task become steps in plain words, without the names of too
     event('output.validated'),
     event('task.finished', { status: 'succeeded' }),
   ]
-  const progress = events.reduce((sofar, one) => applyEvent(sofar, one, en), noProgress)
+  const progress = events.reduce((sofar, one) => applyEvent(sofar, one, PORTAL_TEXTS.en), noProgress)
   expect(progress).toEqual({
     steps: [
       'Working on it',

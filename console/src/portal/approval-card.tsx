@@ -8,7 +8,7 @@ import { Alert } from './frame.tsx'
 import { usePortalText, useTimeFormat } from './language.tsx'
 import { PayloadFields } from './payload-fields.tsx'
 import { approve, decline, type PortalApproval } from './portal-api.ts'
-import type { PortalText } from './text/en.ts'
+import type { PortalText } from '../../../client-text/en.ts'
 
 /** One action that the client approves or declines, or what was decided. `onDecided` loads the approvals again. */
 export function ApprovalCard({ approval, onDecided }: { approval: PortalApproval; onDecided: () => void }) {

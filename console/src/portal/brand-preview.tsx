@@ -2,13 +2,14 @@ import { CircleUser, Plus } from 'lucide-react'
 import { Button } from '../ui/button.tsx'
 import { brandColors } from '../ui/brand-colors.ts'
 import { BrandMark, type ShownBrand } from './frame.tsx'
-import { LanguageProvider, type PortalLanguage, usePortalText } from './language.tsx'
+import type { Language } from '../../../client-text/languages.ts'
+import { LanguageProvider, usePortalText } from './language.tsx'
 import { Bubble } from './message-list.tsx'
 
 /** What the preview shows of a brand that is not saved yet. */
 export interface PreviewedBrand extends ShownBrand {
   color: string | null
-  language: PortalLanguage
+  language: Language
 }
 
 interface Sample {

@@ -1,12 +1,12 @@
 import { brandColors } from '../ui/brand-colors.ts'
-import { portalTextOf } from './language.tsx'
+import { PORTAL_TEXTS } from '../../../client-text/languages.ts'
 import type { PortalBrand } from './portal-api.ts'
 
 /** Gives the page the brand's language, title, icon and colours. */
 export function applyBrand(brand: PortalBrand): void {
   const root = document.documentElement
   root.lang = brand.language
-  document.title = brand.name ?? portalTextOf(brand.language).portal
+  document.title = brand.name ?? PORTAL_TEXTS[brand.language].portal
   const icon = brand.favicon_url ?? brand.logo_url
   const link = document.querySelector<HTMLLinkElement>('link[rel="icon"]')
   if (icon && link) {

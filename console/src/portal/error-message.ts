@@ -1,5 +1,5 @@
 import { ApiError } from '../api/request.ts'
-import type { PortalText } from './text/en.ts'
+import type { PortalText } from '../../../client-text/en.ts'
 
 /** What the client reads when a request fails. */
 export function portalErrorMessage(error: unknown, text: PortalText): string {

@@ -1,7 +1,7 @@
 import { createParser } from 'eventsource-parser'
 import { fetchPortal, isSessionExpired } from './portal-api.ts'
 import { applyEvent, noProgress, type PortalEvent, type TaskProgress } from './task-steps.ts'
-import type { PortalText } from './text/en.ts'
+import type { PortalText } from '../../../client-text/en.ts'
 
 const RETRY_MS = 1_500
 

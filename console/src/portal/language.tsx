@@ -1,19 +1,11 @@
 import { createContext, useContext } from 'react'
-import { de } from './text/de.ts'
-import { en, type PortalText } from './text/en.ts'
-import { es } from './text/es.ts'
-import { fr } from './text/fr.ts'
+import type { PortalText } from '../../../client-text/en.ts'
+import { type Language, PORTAL_TEXTS } from '../../../client-text/languages.ts'
 
-export type PortalLanguage = 'en' | 'de' | 'fr' | 'es'
-
-const TEXTS: Record<PortalLanguage, PortalText> = { en, de, fr, es }
-
-export const portalTextOf = (language: PortalLanguage): PortalText => TEXTS[language]
-
-const LanguageContext = createContext<PortalLanguage>('en')
+const LanguageContext = createContext<Language>('en')
 export const LanguageProvider = LanguageContext.Provider
 
-export const usePortalText = (): PortalText => TEXTS[useContext(LanguageContext)]
+export const usePortalText = (): PortalText => PORTAL_TEXTS[useContext(LanguageContext)]
 
 /** Dates and times in the language of the portal and the time zone of the browser. */
 export function useTimeFormat() {
@@ -50,7 +42,7 @@ export function useBytesFormat(): (bytes: number) => string {
   return (bytes) => formatSize(language, bytes)
 }
 
-function formatSize(language: PortalLanguage, bytes: number): string {
+function formatSize(language: Language, bytes: number): string {
   const power = bytes < 1_024 ? 0 : bytes < 1_048_576 ? 1 : 2
   const format = { style: 'unit', unit: SIZE_UNITS[power], maximumFractionDigits: 1 } as const
   return new Intl.NumberFormat(language, format).format(bytes / 1_024 ** power)
@@ -58,7 +50,7 @@ function formatSize(language: PortalLanguage, bytes: number): string {
 
 const SIZE_UNITS = ['byte', 'kilobyte', 'megabyte'] as const
 
-function formatShort(language: PortalLanguage, at: Date, now: Date): string {
+function formatShort(language: Language, at: Date, now: Date): string {
   const time = new Intl.DateTimeFormat(language, { timeStyle: 'short' }).format(at)
   if (at.toDateString() === now.toDateString()) return time
   const year = at.getFullYear() === now.getFullYear() ? undefined : 'numeric'

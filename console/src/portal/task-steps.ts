@@ -1,4 +1,4 @@
-import type { PortalText } from './text/en.ts'
+import type { PortalText } from '../../../client-text/en.ts'
 
 /** The progress of a task, in words for the client. */
 export interface TaskProgress {

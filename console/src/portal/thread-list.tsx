@@ -2,7 +2,7 @@ import { isTitleOf } from '../api/repeated-text.ts'
 import { humanize } from '../ui/humanize.ts'
 import { usePortalText, useTimeFormat } from './language.tsx'
 import type { PortalCase, PortalThread } from './portal-api.ts'
-import type { PortalText } from './text/en.ts'
+import type { PortalText } from '../../../client-text/en.ts'
 
 /** The conversations of the client, newest activity first. */
 export function ThreadList({

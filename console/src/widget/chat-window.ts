@@ -2,7 +2,7 @@ import type { VisitorMessage, WidgetBrand } from './api.ts'
 import { textColorOn } from './brand-color.ts'
 import { element, icon, linkedText } from './element.ts'
 import { WIDGET_STYLE } from './style.ts'
-import type { WidgetText } from './text.ts'
+import type { WidgetText } from '../../../client-text/en.ts'
 
 const CHAT_LINE = 'M21 12a8 8 0 0 1-8 8H4l2-3.5A8 8 0 1 1 21 12Z'
 const CROSS_LINE = 'M6 6l12 12M18 6L6 18'

@@ -1,6 +1,7 @@
 import { CallFailed, createWidgetApi, type OutgoingMessage, type WidgetApi } from './api.ts'
 import { type ChatWindow, createChatWindow } from './chat-window.ts'
-import { type WidgetText, widgetText } from './text.ts'
+import type { WidgetText } from '../../../client-text/en.ts'
+import { toLanguage, WIDGET_TEXTS } from '../../../client-text/languages.ts'
 import { loadVisitor, randomId, type Visitor } from './visitor.ts'
 
 const OPEN_INTERVAL_MS = 3_000
@@ -30,7 +31,7 @@ async function start(script: HTMLScriptElement, channel: string): Promise<void> 
   const api = createWidgetApi(base, channel, () => visitor.requireKey())
   const brand = await api.readBrand().catch(() => null)
   if (!brand) return console.warn('chat: there is no widget', channel)
-  const text = widgetText(brand.language)
+  const text = WIDGET_TEXTS[toLanguage(brand.language)]
   const chat = createChatWindow(brand, base, text, {
     onToggle: () => void poll(widget),
     onSend: (body) => void send(widget, { id: randomId(), body, ...chat.readContact() }),

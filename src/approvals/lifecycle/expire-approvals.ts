@@ -1,3 +1,5 @@
+import { MESSAGE_TEXTS } from '../../../client-text/languages.ts'
+import { findBrand } from '../../customers/brand/rows.ts'
 import { appendNotice } from '../../customers/threads/reply.ts'
 import { approvalTtlS } from '../../platform/contract/wedge/declared-approvals.ts'
 import type { Wedge } from '../../platform/contract/wedge/wedge-manifest.ts'
@@ -7,7 +9,6 @@ import { isoNow, toIsoTime } from '../../platform/ctx/world.ts'
 import { findTaskUnscoped, lockTask } from '../../work/tasks/rows.ts'
 import { closeApprovalsOfTask } from './close-approvals.ts'
 import { endTask } from './end-task.ts'
-import { readExpiryNotice } from './expiry-notice.ts'
 import { type DueApproval, findApprovalDecision, listDueApprovals } from './rows.ts'
 
 /**
@@ -49,7 +50,10 @@ async function expireApproval(tx: Tx, due: DueApproval): Promise<void> {
   }
   const row = await findTaskUnscoped(tx.db, taskId)
   // Before the end of the task, because every writer locks a thread before the audit log.
-  if (row) await appendNotice(tx, row, await readExpiryNotice(tx, row, noticeKind(due)))
+  if (row) {
+    const { language } = await findBrand(tx.db, row.project_id)
+    await appendNotice(tx, row, MESSAGE_TEXTS[language][noticeKind(due)])
+  }
   const message = 'no decision before the approval expired; retry the task to run it again'
   await endTask(tx, taskId, { status: 'expired', error: { reason: 'expired', message } })
 }

@@ -21,7 +21,7 @@ import { approverColumns } from '../policy/approver-columns.ts'
 import { firstNoticeAt } from './notice-times.ts'
 import type { GatedRequest, GatedRun } from '../policy/gated-request.ts'
 import { insertApproval } from './rows.ts'
-import { tellClient } from './tell-client.ts'
+import { tellClient } from './client-text.ts'
 import { askedField } from './view.ts'
 
 /** The action may not be performed: its approval was rejected, expired or already used, its run ended, or the payload differs. */

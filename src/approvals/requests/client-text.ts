@@ -1,31 +1,19 @@
-import type { Language } from '../../customers/brand/rows.ts'
+import type { MessageText } from '../../../client-text/en.ts'
+import { type Language, MESSAGE_TEXTS } from '../../../client-text/languages.ts'
+import { findBrand } from '../../customers/brand/rows.ts'
+import { appendNotice } from '../../customers/threads/reply.ts'
 import { formatAmount } from '../../platform/contract/amount.ts'
+import type { Tx } from '../../platform/ctx/ctx.ts'
 import type { ApprovalRow } from '../../platform/store/tables.ts'
 import { type ActionText, describeAction, nameToWords, parseTool } from '../policy/action-text.ts'
+import type { GatedRun } from '../policy/gated-request.ts'
 import { approvedPayload } from './view.ts'
 
-/** The request to a client: with the words of the connection for the action, or without any. */
-const REQUESTS: Record<Language, { named: (action: string) => string; reply: string; unnamed: string }> = {
-  en: {
-    named: (action) => `Please confirm: ${action}`,
-    reply: 'Please confirm this reply',
-    unnamed: 'Please confirm this step',
-  },
-  de: {
-    named: (action) => `Bitte bestätigen Sie: ${capitalize(action)}`,
-    reply: 'Bitte bestätigen Sie diese Antwort',
-    unnamed: 'Bitte bestätigen Sie diesen Schritt',
-  },
-  fr: {
-    named: (action) => `Veuillez confirmer : ${action}`,
-    reply: 'Veuillez confirmer cette réponse',
-    unnamed: 'Veuillez confirmer cette étape',
-  },
-  es: {
-    named: (action) => `Por favor, confirme: ${action}`,
-    reply: 'Por favor, confirme esta respuesta',
-    unnamed: 'Por favor, confirme este paso',
-  },
+/** Says in the thread of the task that the client must decide. A client who does not read it there gets a mail. */
+export async function tellClient(tx: Tx, { task }: GatedRun, row: ApprovalRow): Promise<void> {
+  if (row.path === 'question' || row.client_id === null || task.thread_id === null) return
+  const { language } = await findBrand(tx.db, row.project_id)
+  await appendNotice(tx, task, `${describeForClient(row, language).title}. ${MESSAGE_TEXTS[language].decideInPortal}`)
 }
 
 /** What a client reads about an action that it decides about: without the names of the action and of the team's connections. */
@@ -37,16 +25,13 @@ export function describeForClient(
   const { amount: stated } = describeAction(tool, { connection: null }, approvedPayload(row))
   const amount = stated && toClientAmount(stated, language)
   const price = amount ? ` (${amount.text})` : ''
-  return { title: `${requestOf(row.action, tool?.phrase, REQUESTS[language])}${price}`, amount }
+  return { title: `${requestOf(row.action, tool?.phrase, MESSAGE_TEXTS[language])}${price}`, amount }
 }
 
-function requestOf(action: string, phrase: string | undefined, words: (typeof REQUESTS)[Language]): string {
-  if (/:reply$/i.test(action)) return words.reply
-  return phrase !== undefined && !isIdentifier(action, phrase) ? words.named(phrase) : words.unnamed
+function requestOf(action: string, phrase: string | undefined, words: MessageText): string {
+  if (/:reply$/i.test(action)) return words.confirmReply
+  return phrase !== undefined && !isIdentifier(action, phrase) ? words.confirmAction(phrase) : words.confirmStep
 }
-
-/** The words begin in lower case, which is wrong for a German noun, and wrong for no German sentence after a colon. */
-const capitalize = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 
 /** A tool without a description is described by its name, which means nothing to a client. */
 const isIdentifier = (action: string, phrase: string) =>

@@ -1,20 +1,13 @@
+import { type Language, MESSAGE_TEXTS } from '../../../client-text/languages.ts'
 import { nameToWords } from '../../approvals/policy/action-text.ts'
 import { isJsonObject, type Json, ownField } from '../../platform/base/json.ts'
 import { listField, objectField } from '../../platform/base/json-fields.ts'
-import type { Language } from '../../customers/brand/rows.ts'
-
-const YES_AND_NO: Record<Language, { yes: string; no: string }> = {
-  en: { yes: 'Yes', no: 'No' },
-  de: { yes: 'Ja', no: 'Nein' },
-  fr: { yes: 'Oui', no: 'Non' },
-  es: { yes: 'Sí', no: 'No' },
-}
 
 const EMPTY = '–'
 
 /** The fields of a form as lines with their labels, because the client and the team read the answer as a message. */
 export function describeAnswer(answer: Json, schema: Json | undefined, language: Language): string {
-  if (typeof answer === 'boolean') return YES_AND_NO[language][answer ? 'yes' : 'no']
+  if (typeof answer === 'boolean') return MESSAGE_TEXTS[language][answer ? 'yes' : 'no']
   if (Array.isArray(answer)) return describeList('', answer, schema, language)
   if (!isJsonObject(answer)) return choiceTitle(answer, schema) ?? String(answer ?? '')
   const fields = isJsonObject(schema) ? objectField(schema, 'properties') : {}

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { describeForClient } from '../../approvals/requests/client-text.ts'
 import { approvedPayload } from '../../approvals/requests/view.ts'
-import type { Language } from '../../customers/brand/rows.ts'
+import type { Language } from '../../../client-text/languages.ts'
 import { jsonValue } from '../../platform/http/validate.ts'
 import type { ClientApproval } from './approval-rows.ts'
 

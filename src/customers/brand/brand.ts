@@ -1,3 +1,4 @@
+import { LANGUAGES } from '../../../client-text/languages.ts'
 import { z } from 'zod'
 import { lockProject } from '../../identity/organisations/project-rows.ts'
 import { appendAuditEntry } from '../../audit/append.ts'
@@ -7,7 +8,7 @@ import { findConnection } from '../../connections/connection/rows.ts'
 import { type Ctx, inTx, type Tx } from '../../platform/ctx/ctx.ts'
 import type { ProjectScope } from '../../platform/ctx/scope.ts'
 import { isoNow } from '../../platform/ctx/world.ts'
-import { type Brand, findBrand, findChannelId, LANGUAGES, upsertBrand } from './rows.ts'
+import { type Brand, findBrand, findChannelId, upsertBrand } from './rows.ts'
 
 const MAX_IMAGE_BYTES = 1024 * 1024
 /** What browsers show as an image. */

@@ -1,17 +1,14 @@
+import { type Language, toLanguage } from '../../../client-text/languages.ts'
 import { prepareQuery } from '../../platform/store/prepared-query.ts'
 import type { Db } from '../../platform/store/store.ts'
 import type { BrandRow, ProjectRow } from '../../platform/store/tables.ts'
-
-export const LANGUAGES = ['en', 'de', 'fr', 'es'] as const
-/** The language of everything that clients read. */
-export type Language = (typeof LANGUAGES)[number]
 
 export type Brand = Omit<BrandRow, 'language'> & { language: Language }
 
 /** The brand of a project; without one, every field is empty. */
 export async function findBrand(db: Db, projectId: string): Promise<Brand> {
   const [row] = await brandOfProject(db, { project_id: projectId })
-  return row ? { ...row, language: LANGUAGES.find((known) => known === row.language) ?? 'en' } : emptyBrand(projectId)
+  return row ? { ...row, language: toLanguage(row.language) } : emptyBrand(projectId)
 }
 
 const brandOfProject = prepareQuery<{ project_id: string }, BrandRow>((db, arg) =>

@@ -1,7 +1,8 @@
+import { LANGUAGES } from '../../../client-text/languages.ts'
 import { z } from 'zod'
 import type { Config } from '../../platform/config/config.ts'
 import { serviceUrl } from '../../platform/config/service-url.ts'
-import { type Brand, LANGUAGES } from './rows.ts'
+import type { Brand } from './rows.ts'
 
 const imageUrl = z
   .string()

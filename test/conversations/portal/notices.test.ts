@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
+import { LANGUAGES } from '../../../client-text/languages.ts'
 import { inTx } from '../../../src/platform/ctx/ctx.ts'
-import { LANGUAGES } from '../../../src/customers/brand/rows.ts'
 import { chatNoticeMail, linkMail, noticeMail } from '../../../src/conversations/portal/mail-text.ts'
 import { startDueNotices } from '../../../src/conversations/portal/notices.ts'
 import { eachStore } from '../../app.ts'

@@ -1,3 +1,4 @@
+import { LANGUAGE_NAMES, LANGUAGES } from '../../../../client-text/languages.ts'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useApiMutation } from '../../api/mutation.ts'
@@ -94,14 +95,12 @@ function LookFields({ fields, onChange }: FieldsProps) {
       <Select
         label={text.language}
         value={fields.language}
-        options={Object.entries(text.languages)}
-        onChange={(chosen) => onChange({ language: LANGUAGES.find((known) => known === chosen) ?? 'en' })}
+        options={LANGUAGES.map((language) => [language, LANGUAGE_NAMES[language]])}
+        onChange={(language) => onChange({ language })}
       />
     </>
   )
 }
-
-const LANGUAGES = ['en', 'de', 'fr', 'es'] as const
 
 /** The colour used if none is set, so that the picker starts there. */
 const DEFAULT_COLOR = '#1f4fd1'

@@ -101,7 +101,6 @@ export const settingsText = {
     remove: 'Remove',
     welcome: 'Welcome text',
     language: 'Language',
-    languages: { en: 'English', de: 'Deutsch', fr: 'Français', es: 'Español' },
     channel: 'New conversations go to',
     channelHint: 'Clients can begin conversations in the portal. Each message starts a task of this channel.',
     noChannel: 'None: clients cannot begin conversations',

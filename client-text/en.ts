@@ -1,7 +1,8 @@
-import { uiText } from '../../ui/text.ts'
+/** All texts that clients read, in English. The other languages have the same parts with the same keys. */
+export const languageName = 'English'
 
-/** The texts of the portal. The other languages have the same keys. */
-export const en = {
+/** The pages of the portal. */
+export const portal = {
   portal: 'Client portal',
   welcome: 'Welcome',
   linkHint: 'This link signs you in on this device. It works once.',
@@ -125,7 +126,103 @@ export const en = {
     expired: 'There was no decision in time, so nothing was done.',
     changed: 'This has changed or was decided already. Please read it again.',
   },
-  answer: uiText.question,
+  answer: {
+    label: 'Answer form',
+    answer: 'Your answer',
+    send: 'Send answer',
+    decline: 'Decline',
+    confirmDecline: 'Decline: press again to continue without an answer',
+    fields: {
+      advanced: 'Advanced',
+      onePerLine: 'One per line.',
+      oneOf: 'One of:',
+      add: 'Add',
+      remove: 'Remove',
+      name: 'Name',
+      value: 'Value',
+      nameTwice: 'Use each name only once.',
+      /** How many items a list may have. */
+      limits: (min: number, max: number | null) => {
+        const count = `${max ?? min} ${(max ?? min) === 1 ? 'entry' : 'entries'}`
+        if (max === null) return `At least ${count}.`
+        if (min === 0) return `At most ${count}.`
+        return min === max ? `Exactly ${count}.` : `${min} to ${count}.`
+      },
+    },
+  },
 }
 
-export type PortalText = typeof en
+export type PortalText = typeof portal
+
+/** The chat window on the website. */
+export const widget = {
+  chat: 'Chat',
+  open: 'Open the chat',
+  openWithUnread: (count: number) => `Open the chat, ${count} new`,
+  close: 'Close the chat',
+  welcome: 'How can we help?',
+  messages: 'Messages',
+  message: 'Your message',
+  send: 'Send',
+  you: 'You',
+  working: 'An answer is being written',
+  notSent: 'Not sent.',
+  notAllowed: 'The chat is not available on this page.',
+  tooMany: 'Too many messages. Wait a few minutes.',
+  tryAgain: 'Try again',
+  offline: 'The chat cannot be reached at the moment.',
+  contact: 'Leave your email address',
+  /** If the service mails answers to visitors. */
+  contactForMail: 'Also send me the answer by email',
+  contactHint: 'Optional. Sent with your next message.',
+  name: 'Name',
+  email: 'Email',
+}
+
+export type WidgetText = typeof widget
+
+/** Mails of the service. `{name}` is the name of the brand. */
+export const mail = {
+  /** Stands for `{name}`, the name of the brand, if it has none. */
+  team: 'the team',
+  linkSubject: 'Your sign-in link for {name}',
+  linkIntro: 'Use this link to sign in. It works once, on one device, for seven days.',
+  linkButton: 'Sign in',
+  linkNote: 'If you did not ask for this link, ignore this mail.',
+  noticeSubject: 'New answer from {name}',
+  noticeIntro: '{name} answered you:',
+  questionSubject: 'Question from {name}',
+  questionIntro: 'You have a question from {name}:',
+  noticeButton: 'Read and reply',
+  noticeNote: 'Do not reply to this mail: replies are not read.',
+  /** For an address that the client only typed: the text stays in the chat window. */
+  chatIntro: 'You have a new answer from {name}.',
+  chatQuestionIntro: 'You have a question from {name}.',
+  chatHint: 'To read it, open the chat on our website, in the browser in which you wrote to us.',
+  chatButton: 'Open the website',
+  unsubscribe: 'Stop these mails',
+}
+
+export type MailText = typeof mail
+
+/** What the service writes into a conversation. */
+export const message = {
+  confirmAction: (action: string) => `Please confirm: ${action}`,
+  confirmReply: 'Please confirm this reply',
+  /** For an action that has no words of its own. */
+  confirmStep: 'Please confirm this step',
+  decideInPortal: 'You can approve or decline it in the portal.',
+  noDecision:
+    'We are sorry. Your request needed a decision by our team, and nobody decided in time, so it was not completed. ' +
+    'The team can start it again. You can also send us a new message.',
+  noAnswer:
+    'We got no answer to our question in time, so your request was not completed. ' +
+    'The team can start it again. You can also send us a new message.',
+  noApproval:
+    'Your request needed your approval, and not everyone who was asked decided in time, so it was not completed. ' +
+    'The team can start it again. You can also send us a new message.',
+  yes: 'Yes',
+  no: 'No',
+}
+
+export type MessageText = typeof message

@@ -1,6 +1,8 @@
-import type { PortalText } from './en.ts'
+import type { MailText, MessageText, PortalText, WidgetText } from './en.ts'
 
-export const de: PortalText = {
+export const languageName = 'Deutsch'
+
+export const portal: PortalText = {
   portal: 'Kundenportal',
   welcome: 'Willkommen',
   linkHint: 'Dieser Link meldet Sie auf diesem Gerät an. Er gilt einmal.',
@@ -147,4 +149,66 @@ export const de: PortalText = {
       },
     },
   },
+}
+
+export const widget: WidgetText = {
+  chat: 'Chat',
+  open: 'Chat öffnen',
+  openWithUnread: (count) => `Chat öffnen, ${count} neu`,
+  close: 'Chat schließen',
+  welcome: 'Wie können wir helfen?',
+  messages: 'Nachrichten',
+  message: 'Ihre Nachricht',
+  send: 'Senden',
+  you: 'Sie',
+  working: 'Eine Antwort wird geschrieben',
+  notSent: 'Nicht gesendet.',
+  notAllowed: 'Der Chat ist auf dieser Seite nicht verfügbar.',
+  tooMany: 'Zu viele Nachrichten. Bitte warten Sie einige Minuten.',
+  tryAgain: 'Erneut versuchen',
+  offline: 'Der Chat ist im Moment nicht erreichbar.',
+  contact: 'E-Mail-Adresse angeben',
+  contactForMail: 'Antwort auch per E-Mail senden',
+  contactHint: 'Freiwillig. Wird mit Ihrer nächsten Nachricht gesendet.',
+  name: 'Name',
+  email: 'E-Mail',
+}
+
+export const mail: MailText = {
+  team: 'unserem Team',
+  linkSubject: 'Ihr Anmeldelink für {name}',
+  linkIntro: 'Mit diesem Link melden Sie sich an. Er gilt einmal, auf einem Gerät, sieben Tage lang.',
+  linkButton: 'Anmelden',
+  linkNote: 'Wenn Sie diesen Link nicht angefordert haben, ignorieren Sie diese E-Mail.',
+  noticeSubject: 'Neue Antwort von {name}',
+  noticeIntro: 'Sie haben eine Antwort von {name}:',
+  questionSubject: 'Frage von {name}',
+  questionIntro: 'Sie haben eine Frage von {name}:',
+  noticeButton: 'Lesen und antworten',
+  noticeNote: 'Bitte antworten Sie nicht auf diese E-Mail: Antworten werden nicht gelesen.',
+  chatIntro: 'Sie haben eine neue Antwort von {name}.',
+  chatQuestionIntro: 'Sie haben eine Frage von {name}.',
+  chatHint:
+    'Um sie zu lesen, öffnen Sie den Chat auf unserer Website, in dem Browser, in dem Sie uns geschrieben haben.',
+  chatButton: 'Website öffnen',
+  unsubscribe: 'Diese E-Mails abbestellen',
+}
+
+export const message: MessageText = {
+  // The action begins in lower case, which is wrong for a noun.
+  confirmAction: (action) => `Bitte bestätigen Sie: ${action.charAt(0).toUpperCase()}${action.slice(1)}`,
+  confirmReply: 'Bitte bestätigen Sie diese Antwort',
+  confirmStep: 'Bitte bestätigen Sie diesen Schritt',
+  decideInPortal: 'Im Portal können Sie zustimmen oder ablehnen.',
+  noDecision:
+    'Es tut uns leid. Ihre Anfrage brauchte eine Entscheidung unseres Teams, die nicht rechtzeitig kam. Sie wurde ' +
+    'deshalb nicht erledigt. Unser Team kann sie neu starten. Sie können uns auch noch einmal schreiben.',
+  noAnswer:
+    'Wir haben nicht rechtzeitig eine Antwort auf unsere Frage bekommen. Ihre Anfrage wurde deshalb nicht erledigt. ' +
+    'Unser Team kann sie neu starten. Sie können uns auch noch einmal schreiben.',
+  noApproval:
+    'Ihre Anfrage brauchte Ihre Zustimmung, und nicht alle Gefragten haben rechtzeitig entschieden. Sie wurde deshalb ' +
+    'nicht erledigt. Unser Team kann sie neu starten. Sie können uns auch noch einmal schreiben.',
+  yes: 'Ja',
+  no: 'Nein',
 }

@@ -1,6 +1,8 @@
-import type { PortalText } from './en.ts'
+import type { MailText, MessageText, PortalText, WidgetText } from './en.ts'
 
-export const es: PortalText = {
+export const languageName = 'Español'
+
+export const portal: PortalText = {
   portal: 'Portal de clientes',
   welcome: 'Bienvenido',
   linkHint: 'Este enlace le da acceso en este dispositivo. Funciona una sola vez.',
@@ -146,4 +148,64 @@ export const es: PortalText = {
       },
     },
   },
+}
+
+export const widget: WidgetText = {
+  chat: 'Chat',
+  open: 'Abrir el chat',
+  openWithUnread: (count) => `Abrir el chat, ${count} mensajes nuevos`,
+  close: 'Cerrar el chat',
+  welcome: '¿En qué podemos ayudarle?',
+  messages: 'Mensajes',
+  message: 'Su mensaje',
+  send: 'Enviar',
+  you: 'Usted',
+  working: 'Se está escribiendo una respuesta',
+  notSent: 'No enviado.',
+  notAllowed: 'El chat no está disponible en esta página.',
+  tooMany: 'Demasiados mensajes. Espere unos minutos.',
+  tryAgain: 'Reintentar',
+  offline: 'No se puede conectar con el chat en este momento.',
+  contact: 'Dejar mi correo electrónico',
+  contactForMail: 'Enviarme la respuesta también por correo',
+  contactHint: 'Opcional. Se envía con su próximo mensaje.',
+  name: 'Nombre',
+  email: 'Correo electrónico',
+}
+
+export const mail: MailText = {
+  team: 'nuestro equipo',
+  linkSubject: 'Su enlace de acceso a {name}',
+  linkIntro: 'Use este enlace para entrar. Funciona una vez, en un dispositivo, durante siete días.',
+  linkButton: 'Entrar',
+  linkNote: 'Si no ha pedido este enlace, ignore este correo.',
+  noticeSubject: 'Nueva respuesta de {name}',
+  noticeIntro: 'Tiene una respuesta de {name}:',
+  questionSubject: 'Pregunta de {name}',
+  questionIntro: 'Tiene una pregunta de {name}:',
+  noticeButton: 'Leer y responder',
+  noticeNote: 'No responda a este correo: las respuestas no se leen.',
+  chatIntro: 'Tiene una nueva respuesta de {name}.',
+  chatQuestionIntro: 'Tiene una pregunta de {name}.',
+  chatHint: 'Para leerla, abra el chat en nuestro sitio web, en el navegador con el que nos escribió.',
+  chatButton: 'Abrir el sitio web',
+  unsubscribe: 'No recibir más estos correos',
+}
+
+export const message: MessageText = {
+  confirmAction: (action) => `Por favor, confirme: ${action}`,
+  confirmReply: 'Por favor, confirme esta respuesta',
+  confirmStep: 'Por favor, confirme este paso',
+  decideInPortal: 'Puede aprobar o rechazar en el portal.',
+  noDecision:
+    'Lo sentimos. Su solicitud necesitaba una decisión de nuestro equipo, que no llegó a tiempo. Por eso no se ' +
+    'completó. Nuestro equipo puede iniciarla de nuevo. También puede volver a escribirnos.',
+  noAnswer:
+    'No recibimos a tiempo una respuesta a nuestra pregunta. Por eso su solicitud no se completó. ' +
+    'Nuestro equipo puede iniciarla de nuevo. También puede volver a escribirnos.',
+  noApproval:
+    'Su solicitud necesitaba su aprobación, y una decisión no llegó a tiempo. Por eso no se completó. ' +
+    'Nuestro equipo puede iniciarla de nuevo. También puede volver a escribirnos.',
+  yes: 'Sí',
+  no: 'No',
 }

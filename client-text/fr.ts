@@ -1,6 +1,8 @@
-import type { PortalText } from './en.ts'
+import type { MailText, MessageText, PortalText, WidgetText } from './en.ts'
 
-export const fr: PortalText = {
+export const languageName = 'Français'
+
+export const portal: PortalText = {
   portal: 'Espace client',
   welcome: 'Bienvenue',
   linkHint: 'Ce lien vous connecte sur cet appareil. Il fonctionne une seule fois.',
@@ -147,4 +149,64 @@ export const fr: PortalText = {
       },
     },
   },
+}
+
+export const widget: WidgetText = {
+  chat: 'Discussion',
+  open: 'Ouvrir la discussion',
+  openWithUnread: (count) => `Ouvrir la discussion, ${count} nouveaux messages`,
+  close: 'Fermer la discussion',
+  welcome: 'Comment pouvons-nous vous aider ?',
+  messages: 'Messages',
+  message: 'Votre message',
+  send: 'Envoyer',
+  you: 'Vous',
+  working: 'Une réponse est en cours de rédaction',
+  notSent: 'Non envoyé.',
+  notAllowed: 'La discussion n’est pas disponible sur cette page.',
+  tooMany: 'Trop de messages. Attendez quelques minutes.',
+  tryAgain: 'Réessayer',
+  offline: 'La discussion est injoignable pour le moment.',
+  contact: 'Laisser mon adresse e-mail',
+  contactForMail: 'M’envoyer aussi la réponse par e-mail',
+  contactHint: 'Facultatif. Envoyé avec votre prochain message.',
+  name: 'Nom',
+  email: 'E-mail',
+}
+
+export const mail: MailText = {
+  team: 'notre équipe',
+  linkSubject: 'Votre lien de connexion pour {name}',
+  linkIntro: 'Utilisez ce lien pour vous connecter. Il fonctionne une fois, sur un appareil, pendant sept jours.',
+  linkButton: 'Se connecter',
+  linkNote: "Si vous n'avez pas demandé ce lien, ignorez cet e-mail.",
+  noticeSubject: 'Nouvelle réponse de {name}',
+  noticeIntro: 'Vous avez une réponse de {name} :',
+  questionSubject: 'Question de {name}',
+  questionIntro: 'Vous avez une question de {name} :',
+  noticeButton: 'Lire et répondre',
+  noticeNote: 'Ne répondez pas à cet e-mail : les réponses ne sont pas lues.',
+  chatIntro: 'Vous avez une nouvelle réponse de {name}.',
+  chatQuestionIntro: 'Vous avez une question de {name}.',
+  chatHint: 'Pour la lire, ouvrez le chat sur notre site, dans le navigateur avec lequel vous nous avez écrit.',
+  chatButton: 'Ouvrir le site',
+  unsubscribe: 'Ne plus recevoir ces e-mails',
+}
+
+export const message: MessageText = {
+  confirmAction: (action) => `Veuillez confirmer : ${action}`,
+  confirmReply: 'Veuillez confirmer cette réponse',
+  confirmStep: 'Veuillez confirmer cette étape',
+  decideInPortal: 'Vous pouvez accepter ou refuser dans le portail.',
+  noDecision:
+    "Nous sommes désolés. Votre demande nécessitait une décision de notre équipe, qui n'est pas arrivée à temps. " +
+    "Elle n'a donc pas été traitée. Notre équipe peut la relancer. Vous pouvez aussi nous écrire à nouveau.",
+  noAnswer:
+    "Nous n'avons pas reçu de réponse à notre question à temps. Votre demande n'a donc pas été traitée. " +
+    'Notre équipe peut la relancer. Vous pouvez aussi nous écrire à nouveau.',
+  noApproval:
+    "Votre demande nécessitait votre accord, et une décision n'est pas arrivée à temps. Elle n'a donc pas été traitée. " +
+    'Notre équipe peut la relancer. Vous pouvez aussi nous écrire à nouveau.',
+  yes: 'Oui',
+  no: 'Non',
 }
