@@ -2,14 +2,9 @@ import { queryOptions } from '@tanstack/react-query'
 import { callOperation } from './http.ts'
 import type { Schemas } from './types.ts'
 
-/** Types and queries of one connection: its health and its tools, and the presets that new connections start from. */
-export type ConnectionHealth = Schemas.ConnectionHealth
-
 export type ConnectionTool = Schemas.ConnectionTool
 
 export type ToolClass = ConnectionTool['class']
-
-export type SavedConnection = Schemas.ConnectionWithWarnings
 
 /** A service that is ready to be connected: the service knows its address, its operations and how it authorises. */
 export type Preset = Schemas.Preset

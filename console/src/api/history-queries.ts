@@ -1,9 +1,6 @@
 import { pagedQuery } from './paging.ts'
 import type { Schemas } from './types.ts'
 
-/** Types and queries of records and of the audit log. */
-export type StoredRecord = Schemas.Record
-
 export interface RecordFilter {
   wedge?: string
   collection?: string

@@ -30,7 +30,6 @@ export type ApprovalStatus = Approval['status']
 export type Approval = Schemas.Approval
 /** One approval with everything that a person needs to decide. */
 export type ApprovalDetail = Schemas.ApprovalDetail
-export type ApprovalComment = Schemas.ApprovalComment
 export type DecisionResult = Schemas.ApproveResult
 export type ActionAmount = Schemas.ActionAmount
 
@@ -72,13 +71,7 @@ export type Role = Schemas.Member['role']
 
 export type Session = Schemas.Session
 
-export type SignupState = Schemas.SignupState
-
 /** The server refuses shorter passwords. */
 export const MIN_PASSWORD_CHARS = 10
-
-export type SignInResult = Schemas.SignInResult
-
-export type Meta = Schemas.Meta
 
 export type Analytics = Schemas.Analytics

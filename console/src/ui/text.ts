@@ -1,5 +1,5 @@
+import { portal } from '../../../client-text/en.ts'
 import type { Role } from '../api/types.ts'
-import { plural } from './plural.ts'
 
 /** The texts of the shared components. */
 export const uiText = {
@@ -24,30 +24,7 @@ export const uiText = {
     telegram: (id: string) => `Telegram user ${id}`,
   },
   unverified: 'Sender not verified',
-  question: {
-    label: 'Answer form',
-    answer: 'Your answer',
-    send: 'Send answer',
-    decline: 'Decline',
-    confirmDecline: 'Decline: press again to continue without an answer',
-    fields: {
-      advanced: 'Advanced',
-      onePerLine: 'One per line.',
-      oneOf: 'One of:',
-      add: 'Add',
-      remove: 'Remove',
-      name: 'Name',
-      value: 'Value',
-      nameTwice: 'Use each name only once.',
-      /** How many items a list may have. */
-      limits: (min: number, max: number | null) => {
-        const count = plural(max ?? min, 'entry', 'entries')
-        if (max === null) return `At least ${count}.`
-        if (min === 0) return `At most ${count}.`
-        return min === max ? `Exactly ${count}.` : `${min} to ${count}.`
-      },
-    },
-  },
+  question: portal.answer,
   secret: {
     label: 'Secret',
     stored: 'Stored. Enter a new one to replace it.',

@@ -1,28 +1,4 @@
-export interface WidgetBrand {
-  name: string | null
-  color: string | null
-  logo_url: string | null
-  welcome: string | null
-  language: string
-  /** A visitor who leaves an address gets a mail about answers. */
-  notifies: boolean
-}
-
-export interface VisitorMessage {
-  id: string
-  n: number
-  from: 'visitor' | 'team'
-  body: string
-  created_at: string
-}
-
-export interface VisitorConversation {
-  thread_id: string | null
-  messages: VisitorMessage[]
-  /** The number of the last message that the visitor has seen. */
-  read_count: number
-  is_working: boolean
-}
+import type { VisitorConversation, Widget } from '../api/openapi.ts'
 
 export interface OutgoingMessage {
   id: string
@@ -46,7 +22,7 @@ export type WidgetApi = ReturnType<typeof createWidgetApi>
 export function createWidgetApi(base: string, channel: string, visitor: () => string) {
   const id = encodeURIComponent(channel)
   return {
-    readBrand: () => call<WidgetBrand>(`${base}/v1/widgets/${id}`),
+    readBrand: () => call<Widget>(`${base}/v1/widgets/${id}`),
     readMessages: (after: number, isOpen: boolean) =>
       call<VisitorConversation>(`${base}/v1/widgets/${id}/messages`, { visitor: visitor(), after, is_open: isOpen }),
     sendMessage: (message: OutgoingMessage) =>

@@ -1,4 +1,4 @@
-import type { VisitorMessage, WidgetBrand } from './api.ts'
+import type { VisitorMessage, Widget } from '../api/openapi.ts'
 import { textColorOn } from './brand-color.ts'
 import { element, icon, linkedText } from './element.ts'
 import { WIDGET_STYLE } from './style.ts'
@@ -16,7 +16,7 @@ export interface ChatEvents {
 export type ChatWindow = ReturnType<typeof createChatWindow>
 
 /** The launcher and the window, in a shadow root: styles of the page and of the widget do not mix. */
-export function createChatWindow(brand: WidgetBrand, base: string, text: WidgetText, events: ChatEvents) {
+export function createChatWindow(brand: Widget, base: string, text: WidgetText, events: ChatEvents) {
   const title = brand.name ?? text.chat
   const parts = createParts(brand, base, text, title)
   const { host, launcher, panel, close, form, input, log } = parts
@@ -56,7 +56,7 @@ export function createChatWindow(brand: WidgetBrand, base: string, text: WidgetT
   return { ...messageList(parts, text, title, brand.language, events), ...contactForm(parts), isOpen: () => isOpen }
 }
 
-function createParts(brand: WidgetBrand, base: string, text: WidgetText, title: string) {
+function createParts(brand: Widget, base: string, text: WidgetText, title: string) {
   const badge = element('span', { class: 'badge', 'aria-hidden': 'true', hidden: true })
   const launcher = element(
     'button',
