@@ -4,7 +4,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
  * Files that mostly wait: for leases, outages and other processes. Vitest runs projects with their own numbers of workers one
  * after another, so these files are spread among the others instead: whenever some workers wait, others use the cores.
  */
-const WAITING_FILES = [
+export const WAITING_FILES = [
   'test/faults/',
   'test/mail/',
   'test/clients/follow-faults',
@@ -13,7 +13,7 @@ const WAITING_FILES = [
 ]
 
 /** Files that take longest, which must not be the last to start. Other files are ordered by size. */
-const LONG_FILES = [
+export const LONG_FILES = [
   'test/execution/sandbox/',
   'test/security/',
   'test/frameworks/',
@@ -21,6 +21,13 @@ const LONG_FILES = [
   'test/console/',
   'test/programs/cli/',
   'test/approvals/notifications/',
+  'test/platform/store/both-stores/',
+  'test/conversations/',
+  'test/clients/',
+  'test/customers/channels/',
+  'test/insight/analytics/',
+  'test/identity/accounts/',
+  'test/execution/runs/',
 ]
 
 /** The waiting files are spread over this part of the order, so that none of them is left for the end. */
@@ -41,7 +48,7 @@ const isListed = ({ moduleId }: TestSpecification, list: readonly string[]) =>
   list.some((name) => moduleId.includes(`/${name}`))
 
 /** Puts the waiting files at equal distances among the others. */
-function spread<File>(waiting: readonly File[], others: readonly File[]): File[] {
+export function spread<File>(waiting: readonly File[], others: readonly File[]): File[] {
   const distance = (others.length * PART_WITH_WAITING_FILES) / Math.max(1, waiting.length)
   return others
     .flatMap((file, index) => [...waiting.slice(Math.ceil(index / distance), Math.ceil((index + 1) / distance)), file])
