@@ -17,6 +17,11 @@ export function eachStore(tests: (store: StoreKind) => void): void {
   describe.each(STORES)('on %s', tests)
 }
 
+/** Runs tests of code without SQL of its own: `test/platform/store/both-stores` compares the statements of both stores. */
+export function onSqlite(tests: (store: StoreKind) => void): void {
+  describe('on sqlite', () => tests('sqlite'))
+}
+
 let migratedFile: Promise<Buffer> | null = null
 
 /** Creates a data folder with a migrated store. The migrations run once in each process. */
