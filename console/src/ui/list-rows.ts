@@ -8,7 +8,7 @@ const MAX_FIRST_ROWS = 10
  * The values of the rows that a list starts with: as many as `minItems` says, and one if the list is required and the row
  * has to be filled in.
  */
-export function firstRows(list: InputField, item: InputField, values: readonly Json[] = []): (Json | undefined)[] {
+export function firstRows(list: InputField, item: InputField, values: readonly Json[] = []): Json[] {
   const count = firstRowCount(list, item, countNestedRows(item))
   const missing = Array.from({ length: Math.max(0, count - values.length) }, () => emptyRow(item))
   return [...values, ...missing]
@@ -28,7 +28,7 @@ function countNestedRows(field: InputField): number {
 }
 
 /** The value of a new row. A box that is not checked means no. */
-export function emptyRow(item: InputField): Json | undefined {
+export function emptyRow(item: InputField): Json {
   if (isBox(item)) return false
   const hasOnlyBoxes = item.fields.length > 0 && item.fields.every(isBox)
   return hasOnlyBoxes ? Object.fromEntries(item.fields.map(({ name }) => [name, false])) : undefined
@@ -37,10 +37,10 @@ export function emptyRow(item: InputField): Json | undefined {
 const isBox = ({ type, choices }: InputField) => type === 'boolean' && choices === null
 
 /** The items of a list. Rows without a value are no part of it. */
-export const filledRows = (rows: readonly (Json | undefined)[]): Json[] =>
+export const filledRows = (rows: readonly Json[]): Json[] =>
   rows.flatMap((value) => (value === undefined || isBlank(value) ? [] : [value]))
 
-export const isBlank = (value: Json | undefined) =>
+export const isBlank = (value: Json) =>
   value === undefined || (typeof value === 'object' && value !== null && Object.keys(value).length === 0)
 
 /** Whether a list with so many items has to be refused. An optional list may be left out. */

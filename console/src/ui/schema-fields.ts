@@ -92,7 +92,7 @@ export function toInputField(
   }
 }
 
-const listLimit = (limit: Json | undefined): number | null =>
+const listLimit = (limit: Json): number | null =>
   typeof limit === 'number' && Number.isInteger(limit) && limit >= 0 ? limit : null
 
 /** An object without properties is a list of objects with a name and a value. */
@@ -119,7 +119,7 @@ function fieldChoices({ enum: allowed, oneOf }: JsonObject): FieldChoice[] | nul
 }
 
 /** The first `type` of a schema, or else the one that its other keywords are for. */
-function declaredType({ type, properties, items, enum: allowed }: JsonObject): Json | undefined {
+function declaredType({ type, properties, items, enum: allowed }: JsonObject): Json {
   if (type !== undefined) return Array.isArray(type) ? type[0] : type
   if (properties !== undefined) return 'object'
   if (items !== undefined) return 'array'

@@ -170,8 +170,7 @@ export function loadConfig(given: Variables, cwd = process.cwd()): Config {
     recordRehearsal: booleanSetting(env, 'SVC_RECORD_REHEARSAL'),
     ...retentionSettings(env),
     logLevel: choiceSetting(env, 'SVC_LOG_LEVEL', ['info', 'debug', 'warn', 'error', 'silent']),
-    metricsPort: env.SVC_METRICS_PORT ? integerSetting(env, 'SVC_METRICS_PORT', 0, 0, MAX_PORT) : null,
-    metricsHost: env.SVC_METRICS_HOST ?? '127.0.0.1',
+    ...metricsSettings(env),
     otlp: readOtlpConfig(env),
   }
 }
@@ -183,6 +182,11 @@ export function loadConfig(given: Variables, cwd = process.cwd()): Config {
 function withoutBlanks(env: Variables): Variables {
   return Object.fromEntries(Object.entries(env).filter(([, value]) => value?.trim()))
 }
+
+const metricsSettings = (env: SettingsEnv) => ({
+  metricsPort: env.SVC_METRICS_PORT ? integerSetting(env, 'SVC_METRICS_PORT', 0, 0, MAX_PORT) : null,
+  metricsHost: env.SVC_METRICS_HOST ?? '127.0.0.1',
+})
 
 const MAX_PORT = 65_535
 /** An upload to S3 has at most 10,000 parts of 8 MiB. */

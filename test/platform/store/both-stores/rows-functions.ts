@@ -20,7 +20,7 @@ export interface RowsFunction {
 export type TableColumns = Map<string, ColumnType[]>
 export interface ColumnType {
   name: string
-  valueFor(world: number, key: string): unknown
+  valueFor: (world: number, key: string) => unknown
 }
 
 /** Reads the types of the source, so that a new function is called without a line here. */
