@@ -8,7 +8,12 @@ import { fileURLToPath } from 'node:url'
 import { installNewest } from './newest-packages.mjs'
 
 const SDKS = ['openai', '@anthropic-ai/sdk', '@modelcontextprotocol/client']
-const TESTS = ['test/runs/vendor-sdk', 'test/models/request-fields', 'test/models/example-models', 'test/mcp/agent-mcp']
+const TESTS = [
+  'test/execution/runs/requests/vendor-sdk',
+  'test/execution/models/request-fields',
+  'test/execution/models/example-models',
+  'test/server/mcp/agent-mcp',
+]
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'svc-newest-sdks-'))
