@@ -46,7 +46,7 @@ export function readRowsFunctions(files: readonly string[]): { functions: RowsFu
 /** A value that is the same in all rows and arguments, so that every condition on an id finds a row. */
 export const SAMPLE_KEY = 'k1'
 const MINUTE_MS = 60_000
-/** Everything has happened at this time, which is in an event partition that a new database has. */
+/** Everything has happened at this time. */
 const SAMPLE_TIME = Date.now() - 10 * MINUTE_MS
 /** Then what is due is past, and what expires is still valid. */
 const NOW = SAMPLE_TIME + MINUTE_MS
