@@ -14,6 +14,7 @@ import { describeApi } from './openapi-document.ts'
 const fileInRoot = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url))
 
 const CONSOLE_TYPES_FILE = fileInRoot('console/src/api/openapi.ts')
+const PORTAL_OPERATIONS_FILE = fileInRoot('console/src/portal/operations.ts')
 const TYPESCRIPT_CLIENT_TYPES_FILE = fileInRoot('clients/typescript/src/openapi.ts')
 export const PYTHON_CLIENT_FILE = fileInRoot('clients/python/agent_work_service_client.py')
 
@@ -25,7 +26,10 @@ const PYTHON_ROOTS = ['Approval', 'CreateTaskRequest', 'Event', 'Task']
 
 /** Unchanged files keep their time, so that the console is not built again. */
 function writeApiTypes(document: OpenApiDocument, { withPython }: { withPython: boolean }): void {
-  writeIfChanged(CONSOLE_TYPES_FILE, toTypeScriptModule(document, listOperations(document)))
+  const operations = listOperations(document)
+  writeIfChanged(CONSOLE_TYPES_FILE, toTypeScriptModule(document, operations))
+  // A file of its own, so that the portal does not load the routes of the console.
+  writeIfChanged(PORTAL_OPERATIONS_FILE, `// ${GENERATED}.\n\n${toRouteTable(operations.filter(isOfPortal))}`)
   writeIfChanged(TYPESCRIPT_CLIENT_TYPES_FILE, toTypeScriptModule(document, listFounderOperations(document)))
   if (!withPython) return
   const python = readFileSync(PYTHON_CLIENT_FILE, 'utf8')
@@ -42,17 +46,21 @@ function toTypeScriptModule(document: OpenApiDocument, operations: ListedOperati
   const types = collectSchemas(document.components.schemas, roots).map(
     ([name, schema]) => `export type ${name} = ${toTypeScript(shapeOf(schema))}`,
   )
-  const routes = operations.map(({ id, route }) => `  ${id}: '${route}',`)
   const signatures = operations.map(
     ({ id, operation }) => `  ${id}: { params: ${paramsType(operation)}; result: ${resultType(operation)} }`,
   )
   return [
     `// ${GENERATED}.`,
     ...types,
-    `export const OPERATIONS = {\n${routes.join('\n')}\n} as const`,
+    toRouteTable(operations.filter((operation) => !isOfPortal(operation))),
     `export interface Operations {\n${signatures.join('\n')}\n}\n`,
-  ].join('\n\n')
+  ].join('\n')
 }
+
+const toRouteTable = (operations: ListedOperation[]) =>
+  `export const OPERATIONS = {\n${operations.map(({ id, route }) => `  ${id}: '${route}',`).join('\n')}\n} as const\n`
+
+const isOfPortal = ({ route }: ListedOperation) => route.includes(' /v1/portal/')
 
 /** The text of the Python client with new types and routes between its two markers. */
 export function replacePythonClientTypes(client: string, document: OpenApiDocument): string {

@@ -142,9 +142,8 @@ async function build() {
 /** The types of all operations, for the console and the TypeScript client. They are not committed. */
 function generateApiTypes() {
   const generatedAt = join(dist, '.api-types')
-  const isGenerated = ['console/src/api', 'clients/typescript/src'].every((folder) =>
-    existsSync(join(root, folder, 'openapi.ts')),
-  )
+  const files = ['console/src/api/openapi.ts', 'console/src/portal/operations.ts', 'clients/typescript/src/openapi.ts']
+  const isGenerated = files.every((file) => existsSync(join(root, file)))
   if (isGenerated && isNewerThan(generatedAt, ['src', 'client-text', 'scripts'])) return
   execFileSync(process.execPath, ['--import', 'tsx', 'scripts/api-types.ts', '--not-committed'], {
     cwd: root,

@@ -3,6 +3,7 @@ import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { describe, expect, test } from 'vitest'
 import * as clientTypes from '../../clients/typescript/src/openapi.ts'
 import * as consoleTypes from '../../console/src/api/openapi.ts'
+import * as portalTypes from '../../console/src/portal/operations.ts'
 import { PYTHON_CLIENT_FILE, replacePythonClientTypes } from '../../scripts/api-types.ts'
 import { describeApi } from '../../scripts/openapi-document.ts'
 
@@ -27,6 +28,8 @@ describe('the OpenAPI document', () => {
       Object.fromEntries(operations.flatMap(({ id, route }) => (id in ids ? [[id, route]] : [])))
     expect(consoleTypes.OPERATIONS).toEqual(routesOf(consoleTypes.OPERATIONS))
     expect(clientTypes.OPERATIONS).toEqual(routesOf(clientTypes.OPERATIONS))
+    expect(portalTypes.OPERATIONS).toEqual(routesOf(portalTypes.OPERATIONS))
+    expect(portalTypes.OPERATIONS).toMatchObject({ getPortalThread: 'GET /v1/portal/threads/{id}' })
     const keyIds = operations.filter(({ forKeys }) => forKeys).map(({ id }) => id)
     expect(keyIds.filter((id) => id in consoleTypes.OPERATIONS).toSorted()).toEqual(Object.keys(clientTypes.OPERATIONS))
     expect(consoleTypes.OPERATIONS).toMatchObject({ signIn: 'POST /v1/auth/login' })

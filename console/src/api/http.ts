@@ -27,7 +27,7 @@ export async function fetchResponse(path: string, options: PageRequest = {}): Pr
 }
 
 /** Calls an operation with the credential and the project of the page. */
-export const callOperation = createCallOperation(fetchResponse)
+export const callOperation = createCallOperation(OPERATIONS, fetchResponse)
 
 function authorization(allProjects: boolean): Record<string, string> {
   const token = credential.getToken()
@@ -60,7 +60,7 @@ function updateClockOffset(response: Response): void {
 export const serverNow = (): number => Date.now() + clockOffsetMs
 
 /** The request of an operation as a curl command. The key is a shell variable, so that the command can be shared. */
-export function toCurl<Id extends keyof Operations>(operation: Id, params: Operations[Id]['params']): string {
+export function toCurl<Id extends keyof typeof OPERATIONS>(operation: Id, params: Operations[Id]['params']): string {
   const { method, path, body } = toRequest(OPERATIONS[operation], params)
   const lines = [`curl ${method === 'GET' ? '' : `-X ${method} `}${quote(location.origin + path)}`]
   lines.push('-H "Authorization: Bearer $SVC_KEY"')

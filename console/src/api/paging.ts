@@ -1,7 +1,7 @@
 import { infiniteQueryOptions } from '@tanstack/react-query'
 import type { CallArguments } from '../../../clients/typescript/src/operation.ts'
 import { callOperation, type PageRequest } from './http.ts'
-import type { Operations } from './openapi.ts'
+import type { OPERATIONS, Operations } from './openapi.ts'
 
 interface Page<Item> {
   data: Item[]
@@ -10,8 +10,8 @@ interface Page<Item> {
 
 /** The operations whose result is one page of a list. */
 type ListOperation = {
-  [Id in keyof Operations]: Operations[Id]['result'] extends Page<unknown> ? Id : never
-}[keyof Operations]
+  [Id in keyof typeof OPERATIONS]: Operations[Id]['result'] extends Page<unknown> ? Id : never
+}[keyof typeof OPERATIONS]
 
 type ListItem<Id extends ListOperation> = Operations[Id]['result']['data'][number]
 

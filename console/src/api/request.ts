@@ -1,5 +1,5 @@
 import { type CallArguments, toRequest } from '../../../clients/typescript/src/operation.ts'
-import { OPERATIONS, type Operations } from './openapi.ts'
+import type { Operations } from './openapi.ts'
 import { apiText } from './text.ts'
 
 /** An error response, with the message of the server. */
@@ -43,14 +43,15 @@ export async function toApiError(response: Response): Promise<ApiError> {
 }
 
 /** Calls operations by id through a function that adds a credential. Path and query parameters stand beside `body`. */
-export function createCallOperation<Options extends object>(
+export function createCallOperation<Known extends keyof Operations, Options extends object>(
+  routes: Record<Known, string>,
   fetchResponse: (path: string, options: Options & ApiRequest) => Promise<Response>,
 ) {
-  return async <Id extends keyof Operations>(
+  return async <Id extends Known>(
     operation: Id,
     ...[params = {}, options]: CallArguments<Operations[Id]['params'], Options>
   ): Promise<Operations[Id]['result']> => {
-    const { method, path, body } = toRequest(OPERATIONS[operation], withoutEmpty(params))
+    const { method, path, body } = toRequest(routes[operation], withoutEmpty(params))
     const response = await fetchResponse(path, { ...options, method, body } as Options & ApiRequest)
     const text = await response.text()
     // The types of results are generated, and not checked at run time.

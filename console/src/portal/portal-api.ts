@@ -1,6 +1,7 @@
 import { idempotencyKeyOf } from '../api/idempotency-key.ts'
 import { ApiError, type ApiRequest, createCallOperation, sendRequest, toApiError } from '../api/request.ts'
 import type { Json, Schemas } from '../api/types.ts'
+import { OPERATIONS } from './operations.ts'
 import { threadInUrl } from './portal-path.ts'
 
 /** The API of the client portal. The token is sent in a header only; the token of a link is in the fragment of its URL. */
@@ -18,7 +19,7 @@ export type WholeThread = Schemas.PortalThread
 const TOKEN = 'svc.portal.token'
 
 /** Calls an operation with the session of the client. */
-const callPortal = createCallOperation(fetchPortal)
+const callPortal = createCallOperation(OPERATIONS, fetchPortal)
 
 /** The token of a sign-in link, or of an unsubscribe link. */
 export const tokenInUrl = (): string => location.hash.slice(1)
