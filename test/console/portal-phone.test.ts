@@ -98,7 +98,7 @@ describe('client portal on a phone, in German', () => {
     const { page, task } = await openConversation('form', 'Lieferung')
     const question = page.getByRole('region', { name: 'Frage an Sie' })
     await question.getByText('Ein Eintrag pro Zeile.').waitFor()
-    await question.getByText('Möglich sind: 1, 2').waitFor()
+    await question.getByRole('combobox', { name: 'Etage' }).waitFor()
     await question.getByRole('group', { name: 'Kontakt' }).getByLabel('Telefon').fill('0711 1')
     expect(await question.innerText()).not.toMatch(/null|One per line|\{/)
     // A long form leaves room for the messages and the composer.

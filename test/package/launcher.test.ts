@@ -97,7 +97,7 @@ function createMinimalPath(folder: string): string {
 
 /** Creates a clone that needs no installation and no build, and whose program prints its arguments. */
 function createBuiltClone(folder: string): void {
-  for (const name of ['src', 'console', 'scripts', 'node_modules', 'dist'])
+  for (const name of ['src', 'client-text', 'console', 'clients/typescript/src', 'scripts', 'node_modules', 'dist'])
     mkdirSync(join(folder, name), { recursive: true })
   cpSync(join(ROOT, 'svc'), join(folder, 'svc'))
   for (const name of ['package-lock.json', 'node_modules/.package-lock.json', 'dist/.built'])
