@@ -219,11 +219,16 @@ export async function violationsInBothThemes(page: Page): Promise<string[]> {
   return [...inLight, ...inDark.map((violation) => `dark theme: ${violation}`)]
 }
 
+/** An element that inherits a colour in transition begins one of its own later. A page behind another draws no frames. */
 async function switchTheme(page: Page, colorScheme: 'light' | 'dark'): Promise<void> {
   await page.emulateMedia({ colorScheme })
-  await page.evaluate(`Promise.all(document.getAnimations()
-    .filter((one) => one instanceof CSSTransition)
-    .map((one) => one.finished.catch(() => {})))`)
+  const countTransitions = 'document.getAnimations().filter((one) => one instanceof CSSTransition).length'
+  const checks: number[] = []
+  const isStill = async () => {
+    checks.push(Number(await page.evaluate(countTransitions)))
+    return checks.length > 2 && checks.slice(-2).every((count) => count === 0)
+  }
+  await expect.poll(isStill).toBe(true)
 }
 
 export const HAS_HORIZONTAL_SCROLL = 'document.documentElement.scrollWidth > document.documentElement.clientWidth'
