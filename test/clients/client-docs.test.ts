@@ -112,6 +112,7 @@ test('the documented commands install the TypeScript client', async () => {
   for (const path of [
     'clients/typescript',
     'console/src/api',
+    'console/src/portal',
     'scripts',
     'client-text',
     'src',

@@ -6,7 +6,7 @@ import { eachStore, type TestApp, testApp } from '../../app.ts'
 import { projectIdOf } from '../../customers/channels/channel-app.ts'
 import { followChecklist, makeFixCall, openChecklistItems } from './follow-checklist.ts'
 
-const folder = (name: string) => fileURLToPath(new URL(`../../${name}`, import.meta.url))
+const folder = (name: string) => fileURLToPath(new URL(`../../../${name}`, import.meta.url))
 /** A blueprint cannot be activated without a model. */
 const MODEL = { SVC_MODEL: 'openai/gpt-x', OPENAI_API_KEY: 'k' }
 const EXAMPLES = { SVC_WEDGES_DIR: folder('wedges'), SVC_BLUEPRINTS_DIR: folder('blueprints'), ...MODEL }
