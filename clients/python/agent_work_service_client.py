@@ -59,7 +59,7 @@ class NotFoundError(ServiceError):
 
 
 class ConflictError(ServiceError):
-    """409: it clashes with what is there, such as a second decision."""
+    """409: the request conflicts with the current state, for example a second decision."""
 
 
 class TooManyRequestsError(ServiceError):

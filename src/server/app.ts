@@ -9,7 +9,7 @@ import { parseAllowedHosts } from '../platform/egress/address-rules.ts'
 import { EgressError } from '../platform/egress/http-client.ts'
 import { warnAboutUnreadableSecrets } from '../identity/vault/secrets.ts'
 import { openVault } from '../identity/vault/vault.ts'
-import { type Ctx, withPatientStore } from '../platform/ctx/ctx.ts'
+import { type Ctx, withRetryingStore } from '../platform/ctx/ctx.ts'
 import { createMemoryState } from '../platform/ctx/memory.ts'
 import { programsFolder } from '../platform/config/programs-folder.ts'
 import { decodeHint } from '../platform/ctx/topics.ts'
@@ -69,7 +69,7 @@ export async function startApp(
   const readState = () => state
   const closing = new AbortController()
   const http = servesApi(config)
-    ? createPublicServer(withPatientStore(ctx, closing.signal), pickedDriver, readState)
+    ? createPublicServer(withRetryingStore(ctx, closing.signal), pickedDriver, readState)
     : createHealthServer(ctx, readState)
   const closeHttp = closeWithoutResets(http, () => state === 'stopping')
   const url = await http.listen({ host: config.host, port: config.port })

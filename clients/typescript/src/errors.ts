@@ -35,7 +35,7 @@ export class UnauthorizedError extends ServiceError {}
 export class ForbiddenError extends ServiceError {}
 /** 404: it does not exist, or it is outside of what the credential reaches. */
 export class NotFoundError extends ServiceError {}
-/** 409: it clashes with what is there, such as a second decision. */
+/** 409: the request conflicts with the current state, for example a second decision. */
 export class ConflictError extends ServiceError {}
 /** 429: a limit was reached. */
 export class TooManyRequestsError extends ServiceError {}

@@ -16,10 +16,10 @@ import { findLinkByAddress } from './links/link-rows.ts'
 import { completeLink } from './links/links.ts'
 import type { DecideEvent, LinkEvent, NotifierEvent, Respond, ShowEvent, UndoEvent } from './notifier.ts'
 
-/** What a person is told; null if the service has shown something already. */
+/** What the person reads; null if the service has shown something already. */
 type Reaction = { kind: Parameters<Respond>[0]; text: string } | null
 
-/** Does what a person asked for in a chat, and tells the person what came of it. */
+/** Does what a person asked for in a chat, and reports the outcome to the person. */
 export async function handleNotifierEvent(ctx: Ctx, notifier: NotifierRow, event: NotifierEvent): Promise<void> {
   const reaction = await react(ctx, notifier, event).catch(toRefusal)
   if (!reaction) return

@@ -7,7 +7,7 @@ export type DueNotice = Pick<ApprovalRow, 'id' | 'notify_at'>
 
 export const MAX_LISTED_NOTICES = 50
 
-/** Pending approvals of which members are to be told now, or whose next step of escalation is due. What is held needs nobody. */
+/** Pending approvals of which members are to be notified now, or whose next step of escalation is due. What is held needs nobody. */
 export const listDueNotices = prepareQuery<{ now: string }, DueNotice>((db, arg) =>
   db
     .selectFrom('approvals')
@@ -31,7 +31,7 @@ export const updateNoticeTaken = prepareQuery<{ id: string; notify_at: string },
     .returningAll(),
 )
 
-/** A member who was told of the approval by this service before is not told again. */
+/** A member whom this service has notified of the approval before is not notified again. */
 export async function insertNotificationMessages(db: Db, rows: NotificationMessageRow[]): Promise<void> {
   if (rows.length === 0) return
   const query = db.insertInto('notification_messages').values(rows)

@@ -3,7 +3,7 @@ import type { Notifier, NotifierKind } from './notifier.ts'
 import { slackNotifier } from './slack/slack-notifier.ts'
 import { telegramNotifier } from './telegram/telegram-notifier.ts'
 
-/** The services that can tell members of approvals. */
+/** The services that can notify members of approvals. */
 const NOTIFIERS: Record<NotifierKind, Notifier> = {
   slack: slackNotifier,
   telegram: telegramNotifier,

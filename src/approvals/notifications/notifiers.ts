@@ -10,7 +10,7 @@ import { deleteUnusedSecret, toSecretLocation, upsertEncryptedSecret } from '../
 import type { Notifier } from './notifier.ts'
 import { deleteNotifier, findNotifier, upsertNotifier } from './rows.ts'
 
-/** Chooses the connection through which the project tells its members. A notifier that exists keeps its secret. */
+/** Chooses the connection through which the project notifies its members. A notifier that exists keeps its secret. */
 export async function setNotifier(
   ctx: Ctx,
   { projectId, actor }: ProjectScope,

@@ -35,7 +35,7 @@ async function tryPlanApproval(ctx: Ctx, { id, notify_at }: DueNotice): Promise<
     return true
   } catch (err) {
     if (err instanceof StoreUnavailable) throw err
-    ctx.world.log.error({ err, approval: id }, 'members were not told of an approval')
+    ctx.world.log.error({ err, approval: id }, 'members were not notified of an approval')
     return false
   }
 }
@@ -50,13 +50,13 @@ async function planMessages(tx: Tx, row: ApprovalRow): Promise<void> {
   ])
   const kinds = notifiers.map(({ kind }) => kind)
   const task = row.excludes_requester === 1 ? await findTaskUnscoped(tx.db, row.task_id) : undefined
-  const told = links.filter(
+  const notified = links.filter(
     ({ kind, member_id, role, email }) =>
       kinds.includes(kind) &&
       isApprover(row, { id: member_id, role, email }) &&
       !isExcludedRequester(row, task?.requested_by_id, member_id),
   )
-  const messages = told.flatMap((link) => toMessage(tx, row, link, settingsOf(settings, link.member_id)))
+  const messages = notified.flatMap((link) => toMessage(tx, row, link, settingsOf(settings, link.member_id)))
   await insertNotificationMessages(tx.db, messages)
 }
 

@@ -96,7 +96,7 @@ export const notificationRoutes = nameRoutes({
   }),
 
   getNotificationSettings: defineProjectRead('/v1/notification-settings', {
-    summary: 'Read what members are told of by default',
+    summary: 'Read the default notification settings',
     description:
       'What the project has set for its members, or else the defaults of the service. A member can have settings of their own in `/v1/me/notifications`.',
     responses: { 200: NotificationSettings },
@@ -104,7 +104,7 @@ export const notificationRoutes = nameRoutes({
   }),
 
   updateNotificationSettings: defineWrite('PUT', '/v1/notification-settings', {
-    summary: 'Set what members are told of by default',
+    summary: 'Change the default notification settings',
     description:
       'Replaces all settings of the project. They apply to every member without settings of their own, from the next request for an approval on.',
     role: 'admin',
@@ -125,8 +125,8 @@ export const notificationRoutes = nameRoutes({
   }),
 
   updateMyNotifications: defineWrite('PUT', '/v1/me/notifications', {
-    summary: 'Set what you are told of',
-    description: 'Null: what the project has by default.',
+    summary: 'Change your notification settings',
+    description: 'Null: the default settings of the project apply.',
     role: 'viewer',
     body: z.object({ settings: NotificationSettings.nullable() }),
     responses: { 200: MyNotificationsView },
@@ -161,7 +161,7 @@ export const notificationRoutes = nameRoutes({
   deleteNotificationLink: defineWrite('DELETE', '/v1/me/notifications/links/:kind', {
     summary: 'Remove your link to a service',
     description:
-      'You are no longer told of approvals by this service in the project, and its buttons no longer decide for you. Members only; other members keep their links.',
+      'This service no longer notifies you of approvals in the project, and its buttons no longer decide for you. Members only; other members keep their links.',
     role: 'viewer',
     responses: { 204: z.null() },
     find: async (input) => {

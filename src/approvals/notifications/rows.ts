@@ -15,7 +15,7 @@ export const findNotifierUnscoped = prepareQuery<{ id: string }, NotifierRow>((d
   db.selectFrom('notifiers').selectAll().where('id', '=', arg('id')),
 )
 
-/** The projects that tell their members of approvals. */
+/** The projects that notify their members of approvals. */
 export const listNotifiedProjects = prepareQuery<object, { project_id: string }>((db) =>
   db.selectFrom('notifiers').select('project_id').distinct(),
 )

@@ -17,7 +17,7 @@ const RiskSettings = z.object({
   when: z.enum(['now', 'digest', 'never']),
 })
 
-/** What a member is told of, by the risk of the request, and when. */
+/** Of what a member is notified, by the risk of the request, and when. */
 export const NotificationSettings = z
   .object({
     low: RiskSettings,
@@ -58,7 +58,7 @@ export interface NoticePlan {
   isDigest: boolean
 }
 
-/** When and through which services a member hears of a request. */
+/** When and through which services a member is notified of a request. */
 export function planNotice(settings: NotificationSettings, risk: string, now: number): NoticePlan {
   // An unknown risk counts as high.
   const { via, when } = risk === 'low' || risk === 'medium' ? settings[risk] : settings.high

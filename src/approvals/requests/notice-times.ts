@@ -7,7 +7,7 @@ import { findAnyNotifier } from './rows.ts'
 type AskedApproval = Pick<ApprovalRow, 'project_id' | 'path' | 'client_id' | 'created_at' | 'escalate'>
 
 /**
- * When members are first told of a request: at once, if the project has a service that can tell them, or else at the first
+ * When members are first notified of a request: at once, if the project has a service for that, or else at the first
  * step of its escalation. Null: the request waits for a person who looks at the console. A question to the client
  * concerns no member.
  */

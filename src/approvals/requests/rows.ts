@@ -288,7 +288,7 @@ export const updateApprovalDecision = prepareQuery<
     .returning('id'),
 )
 
-/** A service through which the project tells its members of approvals. */
+/** A service through which the project notifies its members of approvals. */
 export const findAnyNotifier = prepareQuery<{ project_id: string }, Pick<NotifierRow, 'id'>>((db, arg) =>
   db.selectFrom('notifiers').select('id').where('project_id', '=', arg('project_id')).limit(1),
 )

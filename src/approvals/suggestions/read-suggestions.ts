@@ -82,7 +82,7 @@ async function readRefused(history: History, suggestions: readonly RuleSuggestio
   }
 }
 
-/** Other requests get their turn after each page. */
+/** Other requests run after each page. */
 async function addPage({ policy, decisions }: History, rows: readonly PastApproval[]): Promise<PastDecision[]> {
   const added = rows.slice(0, PAGE_ROWS).map((row) => toDecision(policy, row))
   for (const one of added) decisions.set(one.approvalId, one)

@@ -31,7 +31,7 @@ export async function deleteOldTasks(ctx: Ctx, days: number, after = ''): Promis
       await inTx(ctx, (tx) => deleteBatch(tx, projectId, ids, before))
     if (tasks.length < TASKS_PER_BATCH) return ''
     last = tasks.at(-1)?.id ?? ''
-    // Other requests get their turn.
+    // Let other requests run.
     await setImmediate()
   }
   return last

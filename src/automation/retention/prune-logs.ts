@@ -42,7 +42,7 @@ export async function pruneOldLogs(ctx: Ctx, days: number): Promise<number> {
     if (projectId === undefined) return batches
     const ids = old.filter((task) => task.project_id === projectId).map(({ id }) => id)
     await inTx(ctx, (tx) => pruneBatch(tx, projectId, ids, before))
-    // Other requests get their turn.
+    // Let other requests run.
     await setImmediate()
   }
   return MAX_BATCHES_PER_SWEEP

@@ -12,7 +12,7 @@ type Refusal = { action: 'decline' | 'cancel' }
 
 /**
  * Asks a person what the server wants to know. Only forms: a server must not send people to an address. Without an
- * answer the server is told `decline`, and `cancel` when the run has ended.
+ * answer the server gets `decline`, and `cancel` when the run has ended.
  */
 export async function answerElicitation(
   askPerson: AskPerson | undefined,

@@ -12,7 +12,7 @@ export type UnnotifiedThread = Pick<
   | 'reply_token'
   | 'message_count'
   | 'client_read_count'
-  | 'client_told_count'
+  | 'client_notified_count'
 >
 
 /** The projects with threads for whose newest messages it is not decided yet whether the client gets a mail. */
@@ -28,7 +28,7 @@ export const listProjectsToNotify = prepareQuery<{ quiet_since: string }, Pick<T
           .selectFrom('threads')
           .select('threads.id')
           .whereRef('threads.project_id', '=', 'brands.project_id')
-          .whereRef('threads.client_told_count', '<', 'threads.message_count')
+          .whereRef('threads.client_notified_count', '<', 'threads.message_count')
           .where('threads.updated_at', '<=', arg('quiet_since')),
       ),
     ),
@@ -49,10 +49,10 @@ export const listUnnotifiedThreads = prepareQuery<
       'reply_token',
       'message_count',
       'client_read_count',
-      'client_told_count',
+      'client_notified_count',
     ])
     .where('project_id', '=', arg('project_id'))
-    .whereRef('client_told_count', '<', 'message_count')
+    .whereRef('client_notified_count', '<', 'message_count')
     .where('updated_at', '<=', arg('quiet_since'))
     .orderBy('updated_at')
     .limit(arg('limit')),
@@ -99,13 +99,13 @@ export const findUnreadMessage = prepareQuery<
 )
 
 /** False if another replica has decided about these messages. */
-export async function updateThreadTold(
+export async function updateThreadNotified(
   db: Db,
-  { id, client_told_count }: Pick<UnnotifiedThread, 'id' | 'client_told_count'>,
-  told: number,
+  { id, client_notified_count }: Pick<UnnotifiedThread, 'id' | 'client_notified_count'>,
+  notified: number,
 ): Promise<boolean> {
-  const query = db.updateTable('threads').set({ client_told_count: told }).where('id', '=', id)
-  return (await query.where('client_told_count', '=', client_told_count).returning('id').execute()).length > 0
+  const query = db.updateTable('threads').set({ client_notified_count: notified }).where('id', '=', id)
+  return (await query.where('client_notified_count', '=', client_notified_count).returning('id').execute()).length > 0
 }
 
 /** Marks the thread as read up to its newest message. False if it was already. */

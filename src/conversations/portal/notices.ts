@@ -25,7 +25,7 @@ import {
   listProjectsToNotify,
   listUnnotifiedThreads,
   type UnnotifiedThread,
-  updateThreadTold,
+  updateThreadNotified,
 } from './notice-rows.ts'
 import { sendServiceMail } from './service-mail.ts'
 
@@ -81,7 +81,7 @@ async function decideAboutNotice(ctx: Ctx, brand: Brand, thread: UnnotifiedThrea
   const notice = await findDueNotice(ctx, brand, thread, channel)
   if (notice) await mailNotice(ctx, brand, thread, notice)
   // Also after a mail that could not be prepared, so that the next round does not find the thread again.
-  await inTx(ctx, (tx) => updateThreadTold(tx.db, thread, thread.message_count))
+  await inTx(ctx, (tx) => updateThreadNotified(tx.db, thread, thread.message_count))
 }
 
 interface DueNotice {
@@ -99,7 +99,7 @@ async function findDueNotice(
   thread: UnnotifiedThread,
   channel: ChannelRow | undefined,
 ): Promise<DueNotice | null> {
-  const after = Math.max(thread.client_read_count, thread.client_told_count)
+  const after = Math.max(thread.client_read_count, thread.client_notified_count)
   const range = { thread_id: thread.id, after, to: thread.message_count, since: brand.notify_since ?? '' }
   const [message] = await findUnreadMessage(ctx.db, {
     ...range,
@@ -131,7 +131,7 @@ async function mailNotice(ctx: Ctx, brand: Brand, thread: UnnotifiedThread, noti
     clientId: client_id,
     payload: { to: notice.to, ...content, headers },
     async claim(tx) {
-      if (!(await updateThreadTold(tx.db, thread, thread.message_count))) return false
+      if (!(await updateThreadNotified(tx.db, thread, thread.message_count))) return false
       await insertNoticeToken(tx.db, { hash: tokenHash(token), project_id, client_id, created_at: isoNow(tx) })
       return true
     },

@@ -138,7 +138,7 @@ function titleOf(body: string): string | null {
   return title || null
 }
 
-/** The client is not told why the channel accepts no messages: the reason concerns the founder only. */
+/** The client does not see why the channel accepts no messages: the reason concerns the founder only. */
 function planMessageTask(ctx: Ctx, channel: ChannelRow): Promise<QueuedTask> {
   return planInboundTask(ctx, channel).catch((error: unknown) => {
     throw error instanceof Problem ? threadClosedToMessages() : error

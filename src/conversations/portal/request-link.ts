@@ -27,7 +27,7 @@ export interface LinkRequest {
 }
 
 /**
- * Mails a sign-in link to a client. The caller is not told whether there is such a client: the mail is sent in the
+ * Mails a sign-in link to a client. The response does not say whether there is such a client: the mail is sent in the
  * background, so that the time of the response does not tell it either.
  */
 export async function requestPortalLink(ctx: Ctx, request: LinkRequest): Promise<void> {

@@ -59,7 +59,7 @@ export const insertOpenThread = prepareQuery<NewThread>((db, arg) =>
       reply_token: arg('reply_token'),
       read_count: 0,
       client_read_count: 0,
-      client_told_count: 0,
+      client_notified_count: 0,
       created_at: arg('created_at'),
       updated_at: arg('updated_at'),
     })

@@ -17,7 +17,7 @@ export async function readTraceEvents(ctx: Pick<Ctx, 'db'>, task_id: string): Pr
     if (!last || !page.more) return events
     after = last.seq
     hasLongEvents = page.hasLongEvents
-    // Other requests get their turn: a log can have 100,000 events.
+    // Let other requests run: a log can have 100,000 events.
     await setImmediate()
   }
 }

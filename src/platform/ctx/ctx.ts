@@ -124,7 +124,7 @@ export function inDurableTx<T>(
  * The context of requests, which wait while the database is away, until the signal is aborted. The loops of a replica retry
  * by themselves.
  */
-export function withPatientStore(ctx: Ctx, signal?: AbortSignal): Ctx {
+export function withRetryingStore(ctx: Ctx, signal?: AbortSignal): Ctx {
   const store = ctx.store.forRequests(ctx.config.databaseWaitS * 1000, signal)
   return { ...ctx, store, db: store.db }
 }

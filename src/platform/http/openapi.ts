@@ -153,7 +153,7 @@ const ERROR_RESPONSES = {
   Unauthorized: errorResponse('The credential is missing, wrong or revoked.'),
   Forbidden: errorResponse("The caller's role does not allow this."),
   NotFound: errorResponse('It does not exist, or it is outside of what the credential reaches.'),
-  Conflict: errorResponse('It clashes with what is there, such as a second decision.'),
+  Conflict: errorResponse('The request conflicts with the current state, for example a second decision.'),
   TooManyRequests: errorResponse('A rate limit was reached.', RETRY_HEADER),
   Unexpected: errorResponse('Any other error.', RETRY_HEADER),
 }

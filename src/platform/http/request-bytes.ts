@@ -9,7 +9,7 @@ const MAX_PAUSE_MS = 60_000
 
 /**
  * The whole body of a route with `streamsBody`; a 413 as soon as it is larger than the limit. Memory is taken as the bytes
- * arrive, because a length can be declared without sending anything; `reserve` is told of it before, and may throw. A negative
+ * arrive, because a length can be declared without sending anything; `reserve` is called with it before, and may throw. A negative
  * number gives memory back.
  */
 export async function readRequestBytes(
@@ -56,7 +56,7 @@ function fillBlock(block: Block | undefined, piece: Buffer): number {
   return copied
 }
 
-/** Other requests get a turn after each block: to join 50 MB at once would hold the event loop for 40 ms. */
+/** Other requests run after each block: to join 50 MB at once would hold the event loop for 40 ms. */
 async function joinBlocks(blocks: Block[], total: number): Promise<Buffer> {
   const whole = Buffer.allocUnsafeSlow(total)
   let filled = 0

@@ -7,7 +7,7 @@ import type { Tables } from './tables.ts'
 
 /**
  * A prepared query that returns many rows. On SQLite each column comes as one text: its driver needs more time to hand over a
- * value than SQLite needs to read it. Thousands of rows take a fifth of the time. Other requests get their turn afterwards.
+ * value than SQLite needs to read it. Thousands of rows take a fifth of the time. Other requests run afterwards.
  */
 export function prepareManyRows<Args extends object, Row extends object>(
   columns: readonly (keyof Row & string)[],

@@ -19,7 +19,7 @@ export async function decideFromMcp(ctx: Ctx, scope: Scope, id: string, given: M
   await applyDecision(ctx, project, approval, { ...given, note: reason })
 }
 
-/** What has become of an approval, as a tool tells it. */
+/** What has become of an approval, as a tool returns it. */
 export async function readDecision(ctx: Ctx, scope: Scope, id: string) {
   const row = await findApproval(ctx.db, scope.projectIds, id)
   if (!row) throw notFound('approval')

@@ -30,7 +30,7 @@ const SECTIONS: Record<string, string> = {
   Files: 'Files for tasks and messages.',
   Stream: 'Live changes for screens.',
   Approvals: 'Human in the loop: decide about actions that stopped at the gate.',
-  Notifications: 'How members hear of approvals, and decide where they are.',
+  Notifications: 'How members are notified of approvals, and decide where they are.',
   Connections: 'External services that agents may use. Agents never see the credentials.',
   Broker: 'Connections through an integration broker.',
   Channels: 'Inbound addresses and the task that each message starts.',

@@ -142,7 +142,7 @@ function createTaskRetention(ctx: Ctx, days: number, sweep: CreateSweep): Loop {
   })
 }
 
-/** At most 5 MiB each time, so that the write-ahead log stays short and other transactions have their turn. */
+/** At most 5 MiB each time, so that the write-ahead log stays short and other transactions can run. */
 async function releaseInSteps(releaseSpace: () => Promise<boolean>, stopping: AbortSignal): Promise<void> {
   for (let step = 0; step < MAX_RELEASE_STEPS && !stopping.aborted && (await releaseSpace()); step++);
 }

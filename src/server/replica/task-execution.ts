@@ -1,5 +1,5 @@
 import type { Loop } from '../../platform/ctx/loop.ts'
-import { type Ctx, withPatientStore } from '../../platform/ctx/ctx.ts'
+import { type Ctx, withRetryingStore } from '../../platform/ctx/ctx.ts'
 import { openSandboxPlane, type SandboxPlane } from '../planes/sandbox-plane.ts'
 import { createAgentChecks } from '../../execution/runs/cells/agent-checks.ts'
 import { warnAboutHiddenProgram } from '../../execution/runs/cells/agent-program.ts'
@@ -37,7 +37,7 @@ export async function openTaskExecution(
     http: (request, response) => plane.http.routing(request, response),
     lines: (...call) => plane.pipe(...call),
   })
-  plane = openSandboxPlane(withPatientStore(ctx), runner, workflows)
+  plane = openSandboxPlane(withRetryingStore(ctx), runner, workflows)
   await plane.http.ready()
   warnAboutHiddenProgram(ctx, driver)
   return {

@@ -125,7 +125,7 @@ eachStore((store) => {
     await app.clock.advance(NOTICE_DELAY_MS)
     await mailDueNotices(app)
     const [thread] = await app.ctx.db.selectFrom('threads').selectAll().execute()
-    expect(thread?.client_told_count).toBe(thread?.message_count)
+    expect(thread?.client_notified_count).toBe(thread?.message_count)
     expect(app.mails()).toEqual([])
   })
 

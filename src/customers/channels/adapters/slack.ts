@@ -74,7 +74,7 @@ function toMessages(ctx: Ctx, connection: Connection, payload: JsonObject): Inco
   const isDirect = event.channel_type === 'im'
   return [
     {
-      // An app that gets mentions and messages hears of one message in two events, so the id of the event is not enough.
+      // An app that gets mentions and messages gets two events for one message, so the id of the event is not enough.
       externalId: `${channel}:${ts}`,
       from: { handle: `slack:${teamOf(payload, event)}:${user}`, name: nameOf(event) },
       body: fromSlackText(textField(event, 'text').slice(0, MAX_TEXT_CHARACTERS), ownUsers(payload)),

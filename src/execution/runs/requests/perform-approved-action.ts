@@ -41,7 +41,7 @@ export const recordRevision = (run: Pick<TaskRun, 'stored' | 'log'>) => (error: 
   throw error
 }
 
-/** Sends an approved action once and returns what the agent is told about it. */
+/** Sends an approved action once and returns what the agent gets as its result. */
 export async function performApprovedAction(
   ctx: Ctx,
   { facts, gate }: Pick<TaskRun, 'facts' | 'gate'>,

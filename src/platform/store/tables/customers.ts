@@ -103,7 +103,7 @@ export interface ThreadRow {
   /** The number of the newest message that the client has read in the portal. */
   client_read_count: number
   /** The number of the newest message for which it was decided whether the client gets a mail. */
-  client_told_count: number
+  client_notified_count: number
   created_at: IsoTime
   updated_at: IsoTime
 }

@@ -9,7 +9,7 @@ export interface NotificationTables {
   decision_links: DecisionLinkRow
 }
 
-/** The service through which a project tells its members of approvals: one of each kind. */
+/** The service through which a project notifies its members of approvals: one of each kind. */
 export interface NotifierRow {
   id: string
   project_id: string
@@ -19,12 +19,12 @@ export interface NotifierRow {
   created_at: IsoTime
 }
 
-/** What a project, or one member of it, wants to be told of, when and where. */
+/** Of what a project, or one member of it, wants to be notified, when and where. */
 export interface NotificationSettingsRow {
   project_id: string
   /** Empty for the settings of the project. */
   member_id: string
-  /** What to be told of, when and where. */
+  /** Of what to notify, when and where. */
   settings: JsonText
   updated_at: IsoTime
 }

@@ -36,7 +36,7 @@ export const mcpIssuer = (ctx: Pick<Ctx, 'config'>): string => serviceUrl(ctx.co
 
 interface CheckedRequest {
   app: McpAppRow
-  /** An error that the app has to be told by a redirect. */
+  /** An error that the app gets by a redirect. */
   error: { code: string; description: string } | null
 }
 

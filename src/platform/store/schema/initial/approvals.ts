@@ -1,4 +1,4 @@
-/** Approvals, their effects and rules, and how members hear of them. */
+/** Approvals, their effects and rules, and how members are notified of them. */
 export const APPROVAL_TABLES = `
   create table approvals (
     id text primary key, project_id text not null, task_id text not null, wedge text not null,

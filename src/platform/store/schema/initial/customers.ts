@@ -23,12 +23,12 @@ export const CUSTOMER_TABLES = `
     updated_at text not null, conversation_key text not null default '', reply_token text, held_by_kind text,
     held_by_id text, read_count bigint not null default 0, unanswered_at text, unanswered_reason text,
     unanswered_task_id text, client_read_count bigint not null default 0,
-    client_told_count bigint not null default 0);
+    client_notified_count bigint not null default 0);
   create index threads_client on threads (client_id, id);
   create unique index threads_open on threads (channel_id, client_id, conversation_key) where status = 'open';
   create unique index threads_reply_token on threads (reply_token) where reply_token is not null;
   create index threads_unanswered on threads (project_id, unanswered_at, id) where unanswered_at is not null;
-  create index threads_untold on threads (project_id, updated_at) where client_told_count < message_count;
+  create index threads_unnotified on threads (project_id, updated_at) where client_notified_count < message_count;
   create index threads_project on threads (project_id, id, channel_id, status);
   create index threads_activity on threads (project_id, updated_at, id, channel_id, status);
   create index threads_held on threads (held_by_id, id) where held_by_id is not null;
