@@ -43,37 +43,3 @@ export function createLoop(
     }
   }
 }
-
-/**
- * Several kinds of work whose rounds begin at a fixed interval: a heartbeat must not come later because a round took long.
- * Each work reports its own errors. A round that is due while the previous one runs begins right after it.
- */
-export function createJointLoop(
-  clock: Clock,
-  intervalMs: number,
-  works: readonly ((stopping: AbortSignal) => Promise<unknown>)[],
-): Loop {
-  const stopping = new AbortController()
-  const running = new Map<number, Promise<void>>()
-  const due = new Set<number>()
-  let cancelTimer: (() => void) | null = null
-  return {
-    start: beginRounds,
-    async stop() {
-      stopping.abort()
-      cancelTimer?.()
-      await Promise.all(running.values())
-    },
-  }
-  function beginRounds() {
-    cancelTimer = clock.after(intervalMs, beginRounds)
-    for (const n of works.keys()) {
-      due.add(n)
-      if (!running.has(n)) running.set(n, runWhileDue(n))
-    }
-  }
-  async function runWhileDue(n: number) {
-    while (due.delete(n) && !stopping.signal.aborted) await works[n]?.(stopping.signal)
-    running.delete(n)
-  }
-}

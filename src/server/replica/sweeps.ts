@@ -1,6 +1,6 @@
 import { createChannelPollLoop } from '../../customers/channels/poll-channels.ts'
 import type { Ctx } from '../../platform/ctx/ctx.ts'
-import { createJointLoop, createLoop, type Loop } from '../../platform/ctx/loop.ts'
+import { createLoop, type Loop } from '../../platform/ctx/loop.ts'
 import { deleteOldTasks } from '../../automation/retention/delete-old-tasks.ts'
 import { catchUpAllFollowers } from '../../work/events/follow-log.ts'
 import { deleteExpiredRows } from '../../automation/retention/delete-expired-rows.ts'
@@ -38,6 +38,8 @@ import { StoreUnavailable } from '../../platform/store/errors.ts'
 import { VERSION } from '../planes/view.ts'
 import type { TaskExecution } from './task-execution.ts'
 
+const APPROVAL_CHECK_MS = 1_000
+const CHECKPOINT_CHECK_MS = 1_000
 const STORAGE_MS = 5_000
 const RETENTION_MS = 1_000
 const TASK_RETENTION_PAUSE_MS = 60_000
@@ -59,14 +61,8 @@ export function createSweeps(ctx: Ctx, execution: TaskExecution | null, lease: R
   const logFailure = (name: string) => (err: unknown) =>
     err instanceof StoreUnavailable || ctx.world.log.error({ err }, `${name} failed`)
   const sweep: CreateSweep = (name, ms, work) => createLoop(ctx.world.clock, ms, work, logFailure(name))
-  const works = Object.entries(listWorksAtHeartbeats(ctx, execution, lease)).map(
-    ([name, work]): Sweep =>
-      (stopping) =>
-        work(stopping).catch(logFailure(name)),
-  )
   const loops = [
-    createJointLoop(ctx.world.clock, heartbeatIntervalMs(ctx), works),
-    ...createOwnSweeps(ctx, execution, sweep),
+    ...createOwnSweeps(ctx, execution, lease, sweep),
     ...(servesApi(ctx.config) ? createSharedSweeps(ctx, sweep) : []),
   ]
   return {
@@ -79,28 +75,18 @@ export function createSweeps(ctx: Ctx, execution: TaskExecution | null, lease: R
   }
 }
 
-function listWorksAtHeartbeats(ctx: Ctx, execution: TaskExecution | null, lease: ReplicaLease): Record<string, Sweep> {
+/** What concerns this replica: its lease and its tasks, what it keeps in memory, its wedges, and its traces. */
+function createOwnSweeps(ctx: Ctx, execution: TaskExecution | null, lease: ReplicaLease, sweep: CreateSweep): Loop[] {
+  const { maxProjectMb, otlp } = ctx.config
+  const heartbeatMs = heartbeatIntervalMs(ctx)
   const monitor = new HeartbeatMonitor()
   const orphanedTasks = execution && new OrphanedTasks(ctx, execution.runner)
-  const brokenChains = new Map<string, string>()
-  return {
-    lease: (stopping) => renewReplicaLease(ctx, lease, stopping),
-    'expired lease': async () => endRunsIfLeaseExpired(ctx, lease),
-    'dead replicas': () => endTasksOfDeadReplicas(ctx, monitor),
-    ...(orphanedTasks && { 'orphaned tasks': () => orphanedTasks.handleOrphaned() }),
-    ...(servesApi(ctx.config) && {
-      'approval expiry': () => expireDueApprovals(ctx),
-      'held approvals': (stopping) => commitDueHolds(ctx, useDecisionLink, stopping),
-      checkpoints: () => signDueCheckpoints(ctx, brokenChains),
-    }),
-  }
-}
-
-/** What concerns this replica: what it keeps in memory, its wedges, and its traces. */
-function createOwnSweeps(ctx: Ctx, execution: TaskExecution | null, sweep: CreateSweep): Loop[] {
-  const { maxProjectMb, otlp } = ctx.config
   const changedProjects = new ChangedProjects(ctx)
   return [
+    sweep('lease', heartbeatMs, (stopping) => renewReplicaLease(ctx, lease, stopping)),
+    sweep('expired lease', heartbeatMs, async () => endRunsIfLeaseExpired(ctx, lease)),
+    sweep('dead replicas', heartbeatMs, () => endTasksOfDeadReplicas(ctx, monitor)),
+    ...(orphanedTasks ? [sweep('orphaned tasks', heartbeatMs, () => orphanedTasks.handleOrphaned())] : []),
     sweep('new report rows', CHANGED_PROJECTS_MS, () => rollUpNewRowsOf(ctx, changedProjects.list())),
     ...(maxProjectMb === 0 ? [] : [sweep('storage limit', STORAGE_MS, () => refreshFullProjects(ctx))]),
     ...(otlp ? [createTraceExport(ctx, otlp, VERSION)] : []),
@@ -112,7 +98,11 @@ function createOwnSweeps(ctx: Ctx, execution: TaskExecution | null, sweep: Creat
 function createSharedSweeps(ctx: Ctx, sweep: CreateSweep): Loop[] {
   const { retentionDays, taskRetentionDays } = ctx.config
   const { releaseSpace } = ctx.store
+  const brokenChains = new Map<string, string>()
   return [
+    sweep('approval expiry', APPROVAL_CHECK_MS, () => expireDueApprovals(ctx)),
+    sweep('held approvals', APPROVAL_CHECK_MS, (stopping) => commitDueHolds(ctx, useDecisionLink, stopping)),
+    sweep('checkpoints', CHECKPOINT_CHECK_MS, () => signDueCheckpoints(ctx, brokenChains)),
     sweep('schedules', SCHEDULE_CHECK_MS, () => fireDueSchedules(ctx)),
     sweep('clock skew', CLOCK_SKEW_CHECK_MS, () => undoClockSkew(ctx)),
     sweep('open streams', STREAM_RECHECK_MS, async () => ctx.changeHints.publish({ topic: 'recheck-streams' })),

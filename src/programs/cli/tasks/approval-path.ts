@@ -1,1 +1,0 @@
-export const approvalPath = (approvalId: string) => `/v1/approvals/${encodeURIComponent(approvalId)}`
