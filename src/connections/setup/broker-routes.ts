@@ -10,7 +10,7 @@ import {
   startAuthorisation,
   type StartedAuthorisation,
 } from './broker-authorisation.ts'
-import { AuthorisationView, BrokerAccountView, ToolkitView } from './broker-view.ts'
+import { AuthorisationView, BrokerAccountView, ToolkitView } from './view.ts'
 import { requireConnectionInScope } from './connections.ts'
 
 const callbackUrl = z

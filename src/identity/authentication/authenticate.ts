@@ -7,6 +7,7 @@ import { toIsoTime } from '../../platform/ctx/world.ts'
 import type { RequestHead } from '../../platform/http/route.ts'
 import { updateApiKeyLastUsed } from './credential-rows.ts'
 import { type Credential, findCredential, parseFounderToken } from './find-credential.ts'
+import { findOrganisation } from '../organisations/organisation-rows.ts'
 import { listProjectSlugs } from '../organisations/project-rows.ts'
 import { parseRole } from '../organisations/member-rows.ts'
 import { extendSessionIfDue } from './sessions.ts'
@@ -90,4 +91,14 @@ function recordKeyUse(ctx: Ctx, keyId: string, lastUsedAt: string | null): void 
   inTx(ctx, (tx) => updateApiKeyLastUsed(tx.db, keyId, toIsoTime(now), toIsoTime(dueBefore))).catch((error) =>
     ctx.world.log.warn({ err: error, key: keyId }, 'last use of an API key was not recorded'),
   )
+}
+
+/**
+ * Whether this request may sign up as the owner of the first organisation: it has an admin key of it. Where the request
+ * comes from does not count, because a proxy can hide that.
+ */
+export async function canClaimOwnership(ctx: Ctx, request: RequestHead): Promise<boolean> {
+  const credential = await findCredential(ctx, parseFounderToken(bearerToken(request)))
+  if (credential?.kind !== 'key' || credential.key.role !== 'admin') return false
+  return (await findOrganisation(ctx.db, credential.key.org_id)).founding === 1
 }

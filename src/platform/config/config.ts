@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs'
+import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { isFounderKey } from '../base/tokens.ts'
 import { readDatabaseUrl } from '../contract/database-url.ts'
@@ -18,7 +19,6 @@ import { readModelSettings, readPriceFile, type SetPrice } from './model-setting
 import { type OtlpConfig, readOtlpConfig } from './otlp-config.ts'
 import { readRoleSettings, type RoleSettings, servesApi } from './role-settings.ts'
 import { readS3Config, type S3Config } from './s3-config.ts'
-import { checkTrustedProxies } from './trusted-proxies.ts'
 
 /** The settings of the deployment, read once at start. Secrets are not here: `world.env` reads each where it is used. */
 export interface Config extends RoleSettings {
@@ -251,4 +251,18 @@ function founderKeySetting(env: SettingsEnv): string | null {
   if (!key) return null
   if (!isFounderKey(key)) throw new Error('SVC_FOUNDER_API_KEY must be svc_key_ and at least 20 letters or digits')
   return key
+}
+
+/** Refuses, at start, entries that would trust no address, or every address (a network of 0 bits). */
+function checkTrustedProxies(names: string[]): string[] {
+  const bad = names.find((name) => !isNetwork(name))
+  if (bad === undefined) return names
+  throw new Error(`SVC_TRUSTED_PROXIES must list IP addresses or networks, and '${bad}' is neither`)
+}
+
+function isNetwork(name: string): boolean {
+  const [address = '', bits, ...more] = name.split('/')
+  const family = address.includes('%') ? 0 : isIP(address)
+  if (family === 0 || more.length > 0) return false
+  return bits === undefined || (/^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128))
 }

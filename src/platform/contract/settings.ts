@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { closestName } from '../base/closest-name.ts'
 import { errorMessage } from '../base/error-message.ts'
 
 /**
@@ -107,6 +108,17 @@ export const KNOWN_SETTINGS: readonly string[] = [
   ...PLAIN_SETTING_NAMES,
   ...SECRET_SETTING_NAMES.flatMap((name) => [name, `${name}_FILE`]),
 ]
+
+/** Describes each misspelt setting: the default would otherwise apply without notice. */
+export function describeUnknownSettings(env: Record<string, string | undefined>): string[] {
+  const unknown = Object.keys(env).filter(
+    (name) => /^SVC_(?!MODEL_)/.test(name) && !KNOWN_SETTINGS.includes(name) && env[name] !== undefined,
+  )
+  return unknown.map((name) => {
+    const suggestion = closestName(name, KNOWN_SETTINGS)
+    return `unknown setting ${name}${suggestion ? ` (did you mean ${suggestion}?)` : ''}`
+  })
+}
 
 /** An empty value counts as not set, because a compose file passes on every variable that it names. */
 export const resolveDataDir = (env: SettingsEnv, cwd = '') => resolve(cwd, env.SVC_DATA_DIR || '.svc')

@@ -2,7 +2,7 @@ import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { type CliCommand, COMMON_OPTIONS, commandUsage } from './shell/command.ts'
 import { COMMANDS } from './commands.ts'
 import { type CommandFailure, usageError } from './shell/failure.ts'
-import { closestName } from './shell/closest-name.ts'
+import { closestName } from '../../platform/base/closest-name.ts'
 
 export type ParsedCommandLine =
   | { kind: 'help'; topic: string[] }

@@ -2,8 +2,12 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { KNOWN_SETTINGS, readSetting, SECRET_SETTINGS } from '../../../src/platform/contract/settings.ts'
-import { describeUnknownSettings } from '../../../src/programs/cli/doctor/unknown-settings.ts'
+import {
+  describeUnknownSettings,
+  KNOWN_SETTINGS,
+  readSetting,
+  SECRET_SETTINGS,
+} from '../../../src/platform/contract/settings.ts'
 import { loadConfig } from '../../../src/platform/config/config.ts'
 import { canReadEnv } from '../../../src/identity/vault/secret-ref.ts'
 import { page } from '../../docs/pages.ts'

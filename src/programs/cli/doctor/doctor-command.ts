@@ -1,7 +1,13 @@
 import { existsSync } from 'node:fs'
 import { listDatabaseServers, readDatabaseUrl } from '../../../platform/contract/database-url.ts'
 import { errorMessage } from '../../../platform/base/error-message.ts'
-import { resolveDataDir, SECRET_SETTINGS, readSetting, resolveWedgesDir } from '../../../platform/contract/settings.ts'
+import {
+  describeUnknownSettings,
+  readSetting,
+  resolveDataDir,
+  resolveWedgesDir,
+  SECRET_SETTINGS,
+} from '../../../platform/contract/settings.ts'
 import { checkWedge } from '../wedge/check-wedge.ts'
 import { quoteForShell } from '../shell/program-name.ts'
 import type { CliCommand, CommandContext } from '../shell/command.ts'
@@ -9,7 +15,6 @@ import { EXIT_CODE } from '../shell/failure.ts'
 import { type CheckResult, okCheck, warnCheck, failCheck } from './check-result.ts'
 import { checkDisk, checkNodeVersion } from './machine-checks.ts'
 import { checkSandbox } from './sandbox-checks.ts'
-import { describeUnknownSettings } from './unknown-settings.ts'
 import { listWedgeFolders } from '../wedge/wedge-folders.ts'
 
 export const doctorCommand: CliCommand = {

@@ -121,3 +121,5 @@ function parseResponse(base: string, text: string): JsonObject {
   const advice = 'set the URL of the service with --url or SVC_URL'
   throw new CommandFailure(EXIT_CODE.unreachable, `${base} is not an Agent Work Service`, advice)
 }
+
+export const approvalPath = (approvalId: string) => `/v1/approvals/${encodeURIComponent(approvalId)}`

@@ -2,7 +2,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../../platform/base
 import type { CommandContext } from '../shell/command.ts'
 import { formatTime, toPrintable, toText } from '../shell/format.ts'
 import { commandFailed } from '../shell/failure.ts'
-import { approvalPath } from './approval-path.ts'
+import { approvalPath } from '../shell/service-client.ts'
 import type { AnswerOutcome } from './decide-inline.ts'
 
 interface Question {

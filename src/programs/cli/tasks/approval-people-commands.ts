@@ -3,8 +3,8 @@ import { isJsonObject } from '../../../platform/base/json.ts'
 import { type CliCommand, commandArg } from '../shell/command.ts'
 import { EXIT_CODE, usageError } from '../shell/failure.ts'
 import { formatTime, toPrintable, toShortText, toText } from '../shell/format.ts'
+import { approvalPath } from '../shell/service-client.ts'
 import { approvalCard, decidedBy } from './approval-card.ts'
-import { approvalPath } from './approval-path.ts'
 
 export const showApprovalCommand: CliCommand = {
   name: 'approvals show',

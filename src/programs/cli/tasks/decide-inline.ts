@@ -2,10 +2,10 @@ import type { JsonObject } from '../../../platform/base/json.ts'
 import { errorMessage } from '../../../platform/base/error-message.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { askForAnswer, showQuestion } from './answer-question.ts'
-import { approvalPath } from './approval-path.ts'
 import { askForEdits } from './edit-payload.ts'
 import { CommandFailure } from '../shell/failure.ts'
 import { toText } from '../shell/format.ts'
+import { approvalPath } from '../shell/service-client.ts'
 import { approvalCard, contextLines, currentPayload, voteText } from './approval-card.ts'
 
 /** What came of asking once. `no_input`: stdin has no answer. */

@@ -4,9 +4,8 @@ import { type CliCommand, type CommandContext, stringOption } from '../shell/com
 import { readEventObjects, Reconnection } from '../shell/event-objects.ts'
 import { CommandFailure, EXIT_CODE } from '../shell/failure.ts'
 import { toShortText, toText } from '../shell/format.ts'
-import type { ServiceClient } from '../shell/service-client.ts'
+import { approvalPath, type ServiceClient } from '../shell/service-client.ts'
 import { decidedBy } from './approval-card.ts'
-import { approvalPath } from './approval-path.ts'
 import { askForDecision } from './decide-inline.ts'
 import { reportLostConnection } from './run-command.ts'
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { isJsonObject, type Json } from '../../../platform/base/json.ts'
 import type { JsonPath } from '../../../platform/base/json-with-lines.ts'
-import { closestName } from '../shell/closest-name.ts'
+import { closestName } from '../../../platform/base/closest-name.ts'
 
 interface UnknownKey {
   path: JsonPath
