@@ -16,11 +16,12 @@ if (major < 20 || (major === 20 && minor < 19)) {
 if ((await run([script('install.mjs')])).code !== 0) process.exit(1)
 const missingTools = installTools()
 if (missingTools !== null) stop(missingTools)
-const [build, guidePackages] = await Promise.all([
+const [build, testPackages, guidePackages] = await Promise.all([
   run([script('build.mjs')]),
+  check('packages of the tests', [script('install.mjs'), 'test']),
   check('packages of the framework guides', [script('install.mjs'), 'test/frameworks']),
 ])
-if (build.code !== 0) process.exit(1)
+if (build.code !== 0 || !testPackages.isOk) process.exit(1)
 
 const [tests, ...checks] = await Promise.all([
   vitest(process.argv.slice(2)),

@@ -11,6 +11,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 
 /** Starts one PostgreSQL server for the whole test run. Each test file creates its own databases on it. */
 export default async function setup(): Promise<() => Promise<void>> {
+  execFileSync(process.execPath, [join(root, 'scripts/install.mjs'), 'test'], { stdio: 'inherit' })
   // Programs inside the sandbox are bundles. The tests must run bundles of the current sources.
   if (!isBuilt()) {
     execFileSync(process.execPath, [join(root, 'scripts/build.mjs'), '--programs'], { stdio: 'inherit' })

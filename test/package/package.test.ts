@@ -77,23 +77,36 @@ const folderSize = (folder: string): number =>
     .filter((entry) => entry.isFile())
     .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0)
 
-test('every dependency of package.json is used', () => {
+test('every dependency of package.json and of test/package.json is used', () => {
   const { dependencies, devDependencies } = JSON.parse(page('package.json'))
   const bundle = readFileSync(join(installed, 'dist/service.cjs'), 'utf8')
   for (const name of Object.keys(dependencies)) expect(bundle).toContain(`"${name}"`)
-  const folders = ['src', 'console', 'test', 'bench', 'scripts']
-  const files = folders.flatMap((name) =>
-    readdirSync(join(ROOT, name), { recursive: true, encoding: 'utf8' })
-      .filter((file) => /\.(ts|tsx|mjs|css|json)$/.test(file))
-      .map((file) => page(join(name, file))),
-  )
-  const code = [...files, page('vitest.config.ts'), page('tsconfig.json')].join('\n')
+  const tests = codeOf(['test'])
+  const code = codeOf(['src', 'console', 'bench', 'scripts', 'vitest.config.ts', 'tsconfig.json']) + tests
   // oxlint loads this package itself for the rules that need types.
   const implicitTools = ['oxlint-tsgolint']
-  const used = (name: string) =>
-    name.startsWith('@types/') || implicitTools.includes(name) || new RegExp(`['"/]${name}['"/]`).test(code)
-  expect(Object.keys(devDependencies).filter((name) => !used(name))).toEqual([])
+  const isUsed = (name: string) => name.startsWith('@types/') || implicitTools.includes(name) || isNamedIn(code, name)
+  expect(Object.keys(devDependencies).filter((name) => !isUsed(name))).toEqual([])
+  const ofTests = Object.keys(JSON.parse(page('test/package.json')).dependencies)
+  expect(ofTests.filter((name) => !isNamedIn(tests, name))).toEqual([])
+  const others = codeOf(['src', 'console', 'bench', 'clients'])
+  expect(ofTests.filter((name) => new RegExp(`(from|import|require)\\W+${name}['/]`).test(others))).toEqual([])
 })
+
+const isNamedIn = (code: string, name: string) => new RegExp(`['"/]${name}['"/]`).test(code)
+
+/** The text of all files of code at these paths, without those of packages. */
+function codeOf(paths: readonly string[]): string {
+  const files = paths.flatMap((path) =>
+    statSync(join(ROOT, path)).isFile()
+      ? [path]
+      : readdirSync(join(ROOT, path), { recursive: true, encoding: 'utf8' }).map((file) => join(path, file)),
+  )
+  const own = files.filter(
+    (file) => /\.(ts|tsx|mjs|css|json)$/.test(file) && !/node_modules|package(-lock)?\.json/.test(file),
+  )
+  return own.map((file) => page(file)).join('\n')
+}
 
 test('THIRD-PARTY-LICENSES contains the licenses of all bundled packages (`npm run licenses` updates it)', () => {
   expect(page('THIRD-PARTY-LICENSES')).toBe(licenses())

@@ -71,7 +71,7 @@ test('server-sequential-thinking, which declares createRequire itself, is bundle
   const name = '@modelcontextprotocol/server-sequential-thinking'
   const files = {
     'servers/think.mjs': bundleServer(name),
-    'servers/package.json': page(`node_modules/${name}/package.json`),
+    'servers/package.json': page(`test/node_modules/${name}/package.json`),
   }
   const app = await openWedgeServerApp('sqlite', files)
   await connectCommand(app, 'node servers/think.mjs', { sequentialthinking: 'read' })

@@ -18,7 +18,8 @@ export function bundleServer(name: string): string {
     const command = line
       .replace('@modelcontextprotocol/server-memory', name)
       .replace(/--outfile=\S+/, `--outfile=${outfile}`)
-    execFileSync('sh', ['-c', command.replace(/^npx /, 'node_modules/.bin/')], { cwd: ROOT, stdio: 'pipe' })
+    const test = join(ROOT, 'test')
+    execFileSync('sh', ['-c', command.replace(/^npx /, '../node_modules/.bin/')], { cwd: test, stdio: 'pipe' })
     return readFileSync(outfile, 'utf8')
   } finally {
     rmSync(folder, { recursive: true, force: true })
