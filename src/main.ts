@@ -168,17 +168,6 @@ async function backupSqlite(file: string): Promise<void> {
   copySqliteStore(loadConfig(process.env).dataDir, file)
 }
 
-async function vacuumSqlite() {
-  const config = loadConfig(process.env)
-  const release = await lockDataFolder(config)
-  try {
-    const { vacuumSqliteStore } = await import('./platform/store/sqlite/sqlite-store.ts')
-    return vacuumSqliteStore(config.dataDir)
-  } finally {
-    release()
-  }
-}
-
 async function trySandbox(choice: SandboxChoice): Promise<SandboxTrial> {
   const [{ pickSandboxDriver }, { tryFetch }, { createSystemWorld }] = await Promise.all([
     import('./execution/sandbox/pick-driver.ts'),
@@ -226,7 +215,7 @@ void runCommandLine({
   streams: process,
   programPath: process.argv[1] ?? '',
   packageRoot: PACKAGE_ROOT,
-  server: { serve, rotateVault, adoptChains, backupSqlite, vacuumSqlite, trySandbox },
+  server: { serve, rotateVault, adoptChains, backupSqlite, trySandbox },
 }).then(async (code) => {
   await Promise.all([flushed(process.stdout), flushed(process.stderr)])
   process.exit(code)

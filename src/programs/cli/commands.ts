@@ -10,7 +10,6 @@ import { exportAuditCommand, verifyAuditCommand } from './admin/audit-commands.t
 import { completionCommand } from './completion/completion-command.ts'
 import { importConnectionCommand } from './connection/import-command.ts'
 import { backupCommand } from './admin/backup-command.ts'
-import { vacuumCommand } from './admin/vacuum-command.ts'
 import type { CliCommand } from './shell/command.ts'
 import { doctorCommand } from './doctor/doctor-command.ts'
 import { deleteFileCommand, downloadFileCommand, listFilesCommand, uploadFileCommand } from './files/file-commands.ts'
@@ -67,7 +66,6 @@ export const COMMANDS: readonly CliCommand[] = [
   adoptAuditCommand,
   rotateVaultCommand,
   backupCommand,
-  vacuumCommand,
   doctorCommand,
   completionCommand((): readonly CliCommand[] => COMMANDS),
 ]

@@ -3,7 +3,6 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { GENESIS_HASH } from '../../../src/platform/contract/audit/audit-chain.ts'
-import { lockDataFolder, openSqliteStore } from '../../../src/platform/store/sqlite/sqlite-store.ts'
 import { SECRET_KEY } from '../../approvals/decisions/gated-app.ts'
 import { sharedApp, testApp } from '../../app.ts'
 import { runSvc, temporaryFolder } from './run-svc.ts'
@@ -108,27 +107,6 @@ describe('svc audit and svc backup', () => {
     const { code, stderr } = await runSvc(['backup', join(folder, 'copy.db')], { env: { SVC_DATA_DIR: folder } })
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('cannot copy the store') })
     expect(readdirSync(folder)).toEqual(['svc.db'])
-  })
-
-  test('vacuum rewrites the store of a stopped service, and refuses while the service runs', async () => {
-    const folder = temporaryFolder()
-    const env = { SVC_DATA_DIR: folder }
-    expect(await runSvc(['vacuum'], { env })).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('does not exist'),
-    })
-    await (await openSqliteStore(folder, 'normal')).close()
-    const release = lockDataFolder(folder)
-    const refused = await runSvc(['vacuum'], { env })
-    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('stop the service first') })
-    release()
-    const { code, lines } = await runSvc(['vacuum', '--json'], { env })
-    expect(code).toBe(0)
-    expect(lines[0]).toEqual({
-      file: join(folder, 'svc.db'),
-      bytes_before: expect.any(Number),
-      bytes_after: statSync(join(folder, 'svc.db')).size,
-    })
   })
 
   test('backup prints the pg_dump command for PostgreSQL, without the password', async () => {

@@ -5,7 +5,7 @@ export const PAGES_PER_STEP = 64
 /** 4 MiB stay free for the next rows, so that the file does not shrink and grow again with every task. */
 const RESERVED_PAGES = 1024
 
-/** Whether free pages can be given back. A file that an earlier version created needs `svc vacuum` once. */
+/** Whether free pages can be given back. A file that another program wrote, for example from a dump, does not. */
 export const canReleasePages = (connection: SqliteConnection): boolean =>
   readNumber(connection, 'pragma auto_vacuum', 'auto_vacuum') === INCREMENTAL
 

@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, existsSync, fsyncSync, mkdirSync, openSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, closeSync, existsSync, fsyncSync, mkdirSync, openSync, rmSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DISK_FULL, retryUntilAvailable, StoreUnavailable } from '../errors.ts'
@@ -151,25 +151,6 @@ export function copySqliteStore(dataDir: string, to: string): void {
   const copy = openSync(to, 'r')
   fsyncSync(copy)
   closeSync(copy)
-}
-
-/**
- * Rewrites the file without free pages, so that the service can give space back from then on. The caller holds the lock on
- * the folder. Needs as much free disk space as the file has.
- */
-export function vacuumSqliteStore(dataDir: string): { bytesBefore: number; bytesAfter: number } {
-  const path = join(dataDir, 'svc.db')
-  if (!existsSync(path)) throw new Error(`the file ${path} does not exist`)
-  const connection = openSqliteConnection(path, 'full')
-  try {
-    connection.exec('pragma wal_checkpoint(truncate)')
-    const bytesBefore = statSync(path).size
-    connection.exec('vacuum')
-    connection.exec('pragma wal_checkpoint(truncate)')
-    return { bytesBefore, bytesAfter: statSync(path).size }
-  } finally {
-    connection.close()
-  }
 }
 
 /**

@@ -51,8 +51,6 @@ export interface ServerCommands {
   }>
   /** Copies the SQLite store. The copy is consistent even while the service runs. */
   backupSqlite(file: string): Promise<void>
-  /** Rewrites the SQLite store without free pages. Fails while the service runs. */
-  vacuumSqlite(): Promise<{ bytesBefore: number; bytesAfter: number }>
   /** Starts cells with the driver that the service would use. Throws if it cannot be used. */
   trySandbox(choice: SandboxChoice): Promise<SandboxTrial>
 }
