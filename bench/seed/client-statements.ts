@@ -16,7 +16,7 @@ const HANDLES = `
 /** One thread of five is open. One of two hundred is unread, unanswered, or taken over by a member. */
 const THREADS = `
   insert into threads (id, project_id, channel_id, client_id, subject, status, message_count, conversation_key, read_count,
-    unanswered_at, unanswered_reason, held_by_kind, held_by_id, client_told_count, client_read_count, created_at, updated_at)
+    unanswered_at, unanswered_reason, held_by_kind, held_by_id, client_notified_count, client_read_count, created_at, updated_at)
   NUMBERS select ${idOf('thr')}, ${PROJECT}, ${CHANNEL}, ${CLIENT}, 'Order ' || cast(i as text),
     case when i % 50 = 10 then 'open' else 'closed' end, 5, '', case when i % 2000 = 10 then 3 else 5 end,
     case when i % 2000 = 20 then ${AT} end, case when i % 2000 = 20 then 'failed' end,
