@@ -71,7 +71,6 @@ export const AuthConfigSchema = z.discriminatedUnion('type', [
 ])
 
 export type AuthConfig = z.output<typeof AuthConfigSchema>
-export type OauthConfig = Extract<AuthConfig, { type: 'oauth2' }>
 
 /** The kinds of connections whose requests carry the credential that `config.auth` describes. */
 const KINDS_WITH_AUTH = ['custom', 'email', 'mcp']

@@ -1,6 +1,6 @@
 import { lockProject } from '../../identity/organisations/project-rows.ts'
 import { notFound } from '../../platform/base/problem.ts'
-import { type Ctx, inTx, type Tx } from '../../platform/ctx/ctx.ts'
+import type { Ctx, Tx } from '../../platform/ctx/ctx.ts'
 import { SecretUnavailable } from '../../platform/ctx/vault.ts'
 import { isoNow } from '../../platform/ctx/world.ts'
 import type { VaultRow } from '../../platform/store/tables.ts'
@@ -45,10 +45,6 @@ export interface StoredTokens {
 }
 
 /** Seals the tokens in the vault in place of older ones, and clears the connection's error. */
-export async function saveTokens(ctx: Ctx, connection: Connection, tokens: OauthTokens): Promise<void> {
-  await inTx(ctx, (tx) => saveTokensInTx(tx, connection, tokens))
-}
-
 export async function saveTokensInTx(tx: Tx, connection: Connection, tokens: OauthTokens): Promise<void> {
   // A connection that is deleted at the same time must not leave its tokens behind.
   await lockProject(tx.db, connection.project_id)

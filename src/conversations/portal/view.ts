@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { NamedActor } from '../../identity/organisations/actor-name-rows.ts'
 import type { QuestionPreview } from '../../approvals/requests/question.ts'
-import { THREAD_STATUSES } from '../../customers/threads/threads.ts'
+import { THREAD_STATUSES } from '../../customers/threads/thread-rows.ts'
 import { MessageSenderView, toMessageSenderView } from '../../customers/channels/view.ts'
 import { PublicBrandView } from '../../customers/brand/view.ts'
 import { isVisibleToClient } from '../../customers/threads/append-message.ts'

@@ -3,7 +3,7 @@ import { appendAuditEntry } from '../../audit/append.ts'
 import { conflict, notFound } from '../../platform/base/problem.ts'
 import { lockChannel } from '../../customers/channels/rows.ts'
 import { updateMessagesHandled, updateMessagesOfTaskWaiting } from '../../customers/threads/sender-rows.ts'
-import { findThread } from '../../customers/threads/thread-rows.ts'
+import { findThread, THREAD_STATUSES } from '../../customers/threads/thread-rows.ts'
 import {
   updateThreadClosed,
   updateThreadDismissed,
@@ -12,7 +12,6 @@ import {
   updateThreadReopened,
   updateThreadWaiting,
 } from '../../customers/threads/thread-state-rows.ts'
-import { THREAD_STATUSES } from '../../customers/threads/threads.ts'
 import { type Ctx, inTx, type Tx } from '../../platform/ctx/ctx.ts'
 import type { ProjectScope } from '../../platform/ctx/scope.ts'
 import { isoNow } from '../../platform/ctx/world.ts'

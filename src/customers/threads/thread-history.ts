@@ -1,6 +1,7 @@
 import type { HistoryMessage } from '../../platform/contract/agent-protocol.ts'
+import type { Ctx } from '../../platform/ctx/ctx.ts'
 import type { Db } from '../../platform/store/store.ts'
-import type { MessageRow } from '../../platform/store/tables.ts'
+import type { MessageRow, ThreadRow } from '../../platform/store/tables.ts'
 import { parseRecipients } from './append-message.ts'
 import { listNewestMessages } from './thread-rows.ts'
 
@@ -65,3 +66,13 @@ function ownSender(message: MessageRow): string {
 
 /** Line breaks are removed from a sender, so that a name cannot look like the next message. */
 const oneLine = (text: string) => text.replaceAll(/\s+/g, ' ')
+
+const MAX_THREAD_MESSAGES = 1000
+/** Limits the total text, because one message may have a megabyte. */
+const MAX_THREAD_BYTES = 4 * 1024 * 1024
+
+/** The newest messages of a thread, oldest first, up to both limits. */
+export async function readThreadMessages({ db }: Pick<Ctx, 'db'>, thread: ThreadRow): Promise<MessageRow[]> {
+  const bounds = { limit: MAX_THREAD_MESSAGES, bytes: MAX_THREAD_BYTES }
+  return (await listNewestMessages(db, { thread_id: thread.id, ...bounds })).toReversed()
+}

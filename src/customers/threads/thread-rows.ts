@@ -5,6 +5,8 @@ import { prepareQuery } from '../../platform/store/prepared-query.ts'
 import type { Db } from '../../platform/store/store.ts'
 import type { MessageRow, ThreadRow } from '../../platform/store/tables.ts'
 
+export const THREAD_STATUSES = ['open', 'closed'] as const
+
 export async function findThread(db: Db, projectIds: readonly string[], id: string): Promise<ThreadRow | undefined> {
   const query = db.selectFrom('threads').selectAll().where('project_id', 'in', projectIds).where('id', '=', id)
   return query.executeTakeFirst()

@@ -26,12 +26,6 @@ export function createCellUserAllocator(): () => CellUser | null {
   }
 }
 
-/** Who is root in a user namespace of a cell: on the host a user of no cell, with no rights. */
-export function namespaceRoot({ uid }: CellUser): CellUser {
-  const id = uid === NOBODY_UID ? NOBODY_UID - 1 : FIRST_UID + UID_COUNT
-  return { uid: id, gid: id }
-}
-
 export function isCellUser(uid: number): boolean {
   return uid === NOBODY_UID || (uid >= FIRST_UID && uid < FIRST_UID + UID_COUNT)
 }

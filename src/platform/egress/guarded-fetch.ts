@@ -6,8 +6,8 @@ import { CALL_TIMEOUT_MS, createEgressClient, type EgressOptions, MAX_CALL_BYTES
  * A `fetch` for libraries that make their own requests, such as an OAuth client. Every request goes through the guarded
  * client: addresses are checked, redirects are returned, and the response is limited in size and time.
  */
-export function createGuardedFetch(ctx: Pick<Ctx, 'config' | 'world'>, options: EgressOptions = {}): typeof fetch {
-  const client = createEgressClient(ctx, options)
+export function createGuardedFetch(ctx: Pick<Ctx, 'config' | 'world'>): typeof fetch {
+  const client = createEgressClient(ctx)
   return async (input, init) => {
     const request = await toEgressRequest(new Request(input, init))
     const response = await client.request({ ...request, timeoutMs: CALL_TIMEOUT_MS, maxBytes: MAX_CALL_BYTES })

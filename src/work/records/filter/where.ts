@@ -1,9 +1,13 @@
-import { isJsonObject, type Json, type JsonObject, ownField } from '../../../platform/base/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../../platform/base/json.ts'
 import { badRequest } from '../../../platform/base/problem.ts'
 
 export type FilterScalar = string | number | boolean | null
 
-/** One condition on the value of a record. A record matches if it meets all of them. */
+/**
+ * One condition on the value of a record. A record matches if it meets all of them. Two values are equal if their JSON
+ * types and values are. Two numbers and two strings have an order, strings by their UTF-8 bytes. An absent field differs
+ * from every value, also from null. Paths lead through objects only, never into arrays.
+ */
 export type FilterCondition = { path: string[] } & (
   | { op: 'eq' | 'ne'; value: FilterScalar }
   | { op: 'gt' | 'gte' | 'lt' | 'lte'; value: string | number }
@@ -30,15 +34,6 @@ export function parseWhere(json: unknown): FilterCondition[] {
   })
   if (conditions.length > MAX_CONDITIONS) throw badRequest(`where takes at most ${MAX_CONDITIONS} conditions`)
   return conditions
-}
-
-/**
- * The meaning of the conditions on every store. Two values are equal if their JSON types and values are. Two numbers and
- * two strings have an order, strings by their UTF-8 bytes. An absent field differs from every value, also from null.
- * Paths lead through objects only, never into arrays.
- */
-export function matchesConditions(conditions: FilterCondition[], value: Json): boolean {
-  return conditions.every((condition) => matchesCondition(condition, valueAtPath(value, condition.path)))
 }
 
 function parsePath(field: string): string[] {
@@ -102,38 +97,4 @@ function choices(field: string, value: Json): FilterScalar[] {
     throw badRequest(`where: $in of '${field}' must be a list of at most ${MAX_CHOICES} scalars`)
   }
   return value.map((choice) => scalar(field, choice))
-}
-
-function valueAtPath(value: Json, path: string[]): Json | undefined {
-  let found: Json | undefined = value
-  for (const segment of path) {
-    found = isJsonObject(found) ? ownField(found, segment) : undefined
-  }
-  return found
-}
-
-function matchesCondition(condition: FilterCondition, found: Json | undefined): boolean {
-  switch (condition.op) {
-    case 'eq':
-      return found === condition.value
-    case 'ne':
-      return found !== condition.value
-    case 'in':
-      return condition.value.some((choice) => found === choice)
-    case 'exists':
-      return (found !== undefined) === condition.value
-  }
-  const order = compare(found, condition.value)
-  if (order === null) return false
-  if (condition.op === 'gt') return order > 0
-  if (condition.op === 'gte') return order >= 0
-  return condition.op === 'lt' ? order < 0 : order <= 0
-}
-
-function compare(left: Json | undefined, right: string | number): number | null {
-  if (typeof left === 'number' && typeof right === 'number') return left - right
-  // By UTF-8 bytes, as both stores can; UTF-16 code units would order emoji differently.
-  if (typeof left === 'string' && typeof right === 'string')
-    return Buffer.compare(Buffer.from(left), Buffer.from(right))
-  return null
 }

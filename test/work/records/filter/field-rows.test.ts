@@ -6,11 +6,12 @@ import { isPostgres } from '../../../../src/platform/store/dialect.ts'
 import type { Db, Store } from '../../../../src/platform/store/store.ts'
 import { toFieldTests } from '../../../../src/work/records/filter/condition-rows.ts'
 import { findFewRecordIds } from '../../../../src/work/records/filter/field-rows.ts'
-import { matchesConditions, parseWhere } from '../../../../src/work/records/filter/where.ts'
+import { parseWhere } from '../../../../src/work/records/filter/where.ts'
 import { listRecords } from '../../../../src/work/records/rows.ts'
 import { eachStore } from '../../../stores.ts'
 import { emptyStore } from '../empty-store.ts'
 import { putTestRecord } from '../put-test-record.ts'
+import { matchesConditions } from './matches-conditions.ts'
 
 const LONG = 'x'.repeat(60)
 

@@ -3,11 +3,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Json } from '../../../../src/platform/base/json.ts'
 import { toRecordFields, MAX_RECORD_FIELDS, toSortKey } from '../../../../src/work/records/filter/fields.ts'
 import { listRecords } from '../../../../src/work/records/rows.ts'
-import { matchesConditions, parseWhere } from '../../../../src/work/records/filter/where.ts'
+import { parseWhere } from '../../../../src/work/records/filter/where.ts'
 import type { Store } from '../../../../src/platform/store/store.ts'
 import { eachStore } from '../../../stores.ts'
 import { emptyStore } from '../empty-store.ts'
 import { putTestRecord } from '../put-test-record.ts'
+import { matchesConditions } from './matches-conditions.ts'
 
 /** Few names and few values, so that conditions often match. */
 const text = fc.oneof(

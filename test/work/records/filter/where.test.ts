@@ -2,7 +2,8 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Json } from '../../../../src/platform/base/json.ts'
 import { Problem } from '../../../../src/platform/base/problem.ts'
-import { type FilterCondition, matchesConditions, parseWhere } from '../../../../src/work/records/filter/where.ts'
+import { type FilterCondition, parseWhere } from '../../../../src/work/records/filter/where.ts'
+import { matchesConditions } from './matches-conditions.ts'
 
 const fields = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`f${index}`, 1]))
 const matches = (where: Json, a: Json | undefined) => matchesConditions(parseWhere(where), a === undefined ? {} : { a })
