@@ -5,15 +5,22 @@ import { DEFAULT_AGENT_MAX_MEMORY_MB, findLargeAgents } from '../../../platform/
 import { DEFAULT_APPROVAL_TTL_MAX_S, findLongApprovals } from '../../../platform/contract/wedge/declared-approvals.ts'
 import { schemaErrors } from '../../../platform/contract/output-schema.ts'
 import { unreachableRules } from '../../../platform/contract/policy.ts'
+import { findSchemaProblems } from '../../../platform/contract/schema-problems.ts'
 import { WedgeManifest } from '../../../platform/contract/wedge/wedge-manifest.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { checkAgents } from './check-agents.ts'
 import { checkWedgeFiles } from './check-files.ts'
-import { checkJsonSchema } from './check-schema.ts'
 import type { JsonPath } from '../../../platform/base/json-with-lines.ts'
 import { type ValidSubset, findValidSubset } from './valid-subset.ts'
 import { findUnknownKeys } from './unknown-keys.ts'
-import { addError, type WedgeFinding, type WedgeInspection, type WedgeJsonFile, readWedgeJson } from './findings.ts'
+import {
+  addError,
+  addWarning,
+  type WedgeFinding,
+  type WedgeInspection,
+  type WedgeJsonFile,
+  readWedgeJson,
+} from './findings.ts'
 
 /** Finds all errors in the folder of a wedge, with file and line. Runs no code of the wedge. */
 export async function checkWedge(env: CommandContext['env'], dir: string): Promise<WedgeFinding[]> {
@@ -125,5 +132,22 @@ function checkSchemas(inspection: WedgeInspection, json: WedgeJsonFile, source: 
       const schema = isJsonObject(workflow) ? workflow[key] : undefined
       if (schema !== undefined) checkJsonSchema(inspection, json, schema, ['workflows', index, key], false)
     }
+  }
+}
+
+/**
+ * Reports schemas that check less than they seem to, because the validator ignores invalid and unknown keywords.
+ * `strict`: the model's provider also enforces the schema, and it supports more keywords.
+ */
+function checkJsonSchema(
+  inspection: WedgeInspection,
+  json: WedgeJsonFile,
+  schema: Json,
+  path: JsonPath,
+  strict: boolean,
+): void {
+  for (const { kind, path: at, message } of findSchemaProblems(schema, path)) {
+    const report = kind === 'invalid' ? addError : addWarning
+    if (kind !== 'unchecked' || !strict) report(inspection, json.file, json.lineOf(at), `${at.join('.')} ${message}`)
   }
 }
