@@ -52,6 +52,7 @@ export async function openPostgresStore(
   const store: Store = {
     kind: 'postgres',
     db,
+    lists: db,
     readSnapshot: (work) => runReadOnly(connections, work),
     transact: (work, group) => transactions.run(work, group),
     transactDurably: (work, signal, group) =>
@@ -83,9 +84,11 @@ export async function openPostgresStore(
 
 /** The store of requests, which wait for an unavailable database. */
 function createRequestStore(store: Store, connections: ConnectionPool, transactions: Transactions, retry: Retry) {
+  const db = connections.createDb(retry)
   return {
     ...store,
-    db: connections.createDb(retry),
+    db,
+    lists: db,
     readSnapshot: <T>(work: (db: Db) => Promise<T>) => retry(() => store.readSnapshot(work)),
     transact: <T>(work: TransactionWork<T>, group?: string) => transactions.runDurably(retry, work, group),
   }

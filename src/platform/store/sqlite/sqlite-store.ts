@@ -38,6 +38,7 @@ export async function openSqliteStore(
   const store: Store = {
     kind: 'sqlite',
     db: readDb,
+    lists: readDb,
     readSnapshot: (work) => snapshots.read(work),
     transact,
     transactDurably: (work, signal) => retryUntilAvailable(() => transact(work), signal),
