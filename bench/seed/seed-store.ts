@@ -3,6 +3,7 @@ import { tokenHash } from '../../src/platform/base/tokens.ts'
 import type { Db, Store } from '../../src/platform/store/store.ts'
 import { CLIENT_STATEMENTS } from './client-statements.ts'
 import { OTHER_PROJECTS, otherProjectId, seededId } from './expressions.ts'
+import { insertReportSums } from './report-sums.ts'
 import { TASK_STATEMENTS } from './task-statements.ts'
 
 const PAGE = 10_000
@@ -36,7 +37,8 @@ export async function seedStore(store: Store, from: number, to: number): Promise
       for (const text of [...TASK_STATEMENTS, ...CLIENT_STATEMENTS]) await insert(db, text)
     })
   }
-  await store.transact((db) => sumUp(db, from, to))
+  const ids = { first: seededTaskId(from), last: seededTaskId(to - 1) }
+  await store.transact((db) => insertReportSums(db, ids))
   await store.transact((db) => completeChain(db, founding))
   // PostgreSQL does both by itself after a while. SQLite plans without statistics, because the service collects none.
   if (store.kind === 'postgres') await sql`vacuum analyze`.execute(store.db)
@@ -113,40 +115,6 @@ async function insertChannelAndWebhook(db: Db, project_id: string, n: number): P
 function listColumns(row: Record<string, string | number>): string {
   const values = Object.values(row).map((value) => (typeof value === 'number' ? value : `'${value}'`))
   return `(${Object.keys(row).join(', ')}) values (${values.join(', ')})`
-}
-
-/** What the service has summed up of finished tasks and decided approvals, and where it continues. */
-async function sumUp(db: Db, from: number, to: number): Promise<void> {
-  const [first, last] = [seededTaskId(from), seededTaskId(to - 1)]
-  const run = (text: string) => sql.raw(text).execute(db)
-  const added = (table: string, columns: string[]) =>
-    `do update set ${columns.map((column) => `${column} = ${table}.${column} + excluded.${column}`).join(', ')}`
-  await run(`insert into report_runs (project_id, day, wedge, status, runs, cost_micros)
-    select project_id, substr(created_at, 1, 10), wedge, status, count(*), sum(cost_micros) from tasks
-    where id >= '${first}' and id <= '${last}' and finished_at is not null group by 1, 2, 3, 4
-    on conflict (project_id, day, wedge, status) ${added('report_runs', ['runs', 'cost_micros'])}`)
-  for (const length of [10, 7, 4]) {
-    await run(`insert into report_clients (project_id, span, client_id, runs, cost_micros)
-      select project_id, substr(created_at, 1, ${length}), client_id, count(*), sum(cost_micros) from tasks
-      where id >= '${first}' and id <= '${last}' and finished_at is not null and client_id is not null group by 1, 2, 3
-      on conflict (project_id, span, client_id) ${added('report_clients', ['runs', 'cost_micros'])}`)
-    await run(`insert into report_approvals (project_id, span, status, wait_ms, n)
-      select project_id, substr(created_at, 1, ${length}), status, case when status in ('approved', 'rejected') then 1000 else -1 end,
-        count(*) from approvals
-      where id >= '${first.replace('task', 'apr')}' and id <= '${last.replace('task', 'apr')}'
-        and status <> 'pending' and path <> 'question' group by 1, 2, 3, 4
-      on conflict (project_id, span, status, wait_ms) ${added('report_approvals', ['n'])}`)
-  }
-  await run(`insert into report_open (project_id, source, id)
-    select project_id, 'tasks', id from tasks where id >= '${first}' and id <= '${last}' and finished_at is null
-    union all select project_id, 'approvals', id from approvals
-    where id >= '${first.replace('task', 'apr')}' and id <= '${last.replace('task', 'apr')}' and status = 'pending'
-      and path <> 'question' on conflict do nothing`)
-  for (const source of ['tasks', 'approvals'])
-    await run(`insert into report_marks (project_id, source, folded_to)
-      select id, '${source}', '${source === 'tasks' ? last : last.replace('task', 'apr')}' from projects where true
-      on conflict (project_id, source) do update set folded_to = excluded.folded_to
-      where report_marks.folded_to < excluded.folded_to`)
 }
 
 /** Moves the head of the chain behind the seeded entries. */

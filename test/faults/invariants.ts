@@ -3,6 +3,7 @@ import type { Db } from '../../src/platform/store/store.ts'
 import type { ReceivedRequest } from '../fake-upstream.ts'
 import { numbersUpTo } from '../work/events/stream-reader.ts'
 import type { ApiResponse, StreamedEvent } from '../http.ts'
+import { expectExactReport } from '../insight/analytics/expected-report.ts'
 import { eventually } from '../execution/runs/scripted-agent.ts'
 
 /** A client of the API: a test app or a service process. */
@@ -21,7 +22,8 @@ export interface Acknowledged {
 
 /**
  * Checks what must hold after any fault: every stored task ends and has a complete log; acknowledged tasks and
- * decisions exist; no approval is pending; no action was sent twice; the audit chain verifies. Returns the tasks by id.
+ * decisions exist; no approval is pending; no action was sent twice; the audit chain verifies; the report of a year has
+ * every task and approval once. Returns the tasks by id.
  */
 export async function expectInvariants(
   caller: ApiCaller,
@@ -39,6 +41,7 @@ export async function expectInvariants(
   await expectEffectsOnce(db, received)
   const { body } = await caller.call('GET', '/v1/audit/verify')
   expect(body).toMatchObject({ ok: true, first_bad_seq: null })
+  await expectExactReport((method, path) => caller.call(method, path), db)
   return ended
 }
 

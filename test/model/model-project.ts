@@ -5,6 +5,7 @@ import { fireDueSchedules } from '../../src/automation/schedules/fire-schedules.
 import { type GatedApp } from '../approvals/decisions/gated-app.ts'
 import { respondJson } from '../fake-upstream.ts'
 import { expectCompleteLog } from '../faults/invariants.ts'
+import { expectExactReport } from '../insight/analytics/expected-report.ts'
 import type { ApiResponse } from '../http.ts'
 import { toRequest } from './action-requests.ts'
 import { type ExpectedResponse, byName, type VisibleState } from './model-state.ts'
@@ -78,7 +79,7 @@ export async function waitForState(project: ModelProject, expected: VisibleState
 
 const MAX_READS = 300
 
-/** Cancels unfinished tasks, and checks every output, every event log and the audit chain. */
+/** Cancels unfinished tasks, and checks every output, every event log, the audit chain and the report. */
 export async function expectCompleteProject(project: ModelProject): Promise<void> {
   const { app, key } = project
   const call = (method: string, path: string) => app.call(method, path, undefined, { key })
@@ -89,6 +90,7 @@ export async function expectCompleteProject(project: ModelProject): Promise<void
     if (ended.status === 'succeeded') expect(ended.output).toMatchObject(undisturbedOutput(ended))
   }
   expect((await call('GET', '/v1/audit/verify')).body).toMatchObject({ ok: true })
+  await expectExactReport(call, app.ctx.db)
 }
 
 /** The output of a run that waits in its cell. Most runs of the model leave it, because the clock moves by minutes. */

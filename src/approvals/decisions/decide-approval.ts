@@ -11,6 +11,7 @@ import { publishProjectChange } from '../../work/events/project-changes.ts'
 import { resolvePayloadFiles } from '../../work/files/payload-files.ts'
 import { recordCorrection } from '../../wedges/knowledge/corrections.ts'
 import { endTask } from '../lifecycle/end-task.ts'
+import { addDecisionToReports } from '../lifecycle/add-to-reports.ts'
 import { resumeTask } from '../lifecycle/wait-and-resume.ts'
 import type { TaskEnding } from '../lifecycle/task-ending.ts'
 import { findApprovalDecision } from '../lifecycle/rows.ts'
@@ -186,6 +187,7 @@ async function decidePendingApproval(
     decided_by_id: actor.id,
   })
   if (!decided) throw await alreadyDecided(tx, row.id, actor)
+  addDecisionToReports(tx, { ...row, ...decided, status, decided_at: now, decided_by_kind: actor.kind })
   tx.publishAfterCommit({ topic: 'approval-decided', id: row.id })
   publishProjectChange(tx, row.project_id, { kind: 'approval', id: row.id, status })
   return payload_sha256

@@ -4,6 +4,7 @@ import type { Actor } from '../../platform/ctx/scope.ts'
 import { isoNow } from '../../platform/ctx/world.ts'
 import type { NewEvent } from '../../work/events/event-types.ts'
 import { publishProjectChange } from '../../work/events/project-changes.ts'
+import { addDecisionToReports } from './add-to-reports.ts'
 import { updatePendingApprovalsClosed } from './rows.ts'
 
 /**
@@ -17,9 +18,12 @@ export async function closeApprovalsOfTask(
   by: Actor,
   reason: string | null = null,
 ): Promise<NewEvent[]> {
-  const change = { task_id: taskId, status, reason, decided_at: isoNow(tx), by_kind: by.kind, by_id: by.id }
+  const decided_at = isoNow(tx)
+  const change = { task_id: taskId, status, reason, decided_at, by_kind: by.kind, by_id: by.id }
   const closed = await updatePendingApprovalsClosed(tx.db, change)
-  for (const { id, project_id, action } of closed) {
+  for (const approval of closed) {
+    const { id, project_id, action } = approval
+    addDecisionToReports(tx, { ...approval, status, decided_at, decided_by_kind: by.kind })
     tx.publishAfterCommit({ topic: 'approval-decided', id })
     publishProjectChange(tx, project_id, { kind: 'approval', id, status })
     const data = { action, task_id: taskId, ...(reason !== null && { reason }) }

@@ -101,6 +101,8 @@ const ENDED_TASK_COLUMNS = [
   'thread_id',
   'wedge',
   'task_type',
+  'client_id',
+  'cost_micros',
   'last_event_id',
   'created_at',
   'started_at',
@@ -150,7 +152,7 @@ export const updateTaskEnded = (status: TerminalStatus) =>
 /** Closes the pending approvals of a task that ends. */
 export const updatePendingApprovalsClosed = prepareQuery<
   { task_id: string; status: string; reason: string | null; decided_at: string; by_kind: string; by_id: string },
-  Pick<ApprovalRow, 'id' | 'project_id' | 'action'>
+  Pick<ApprovalRow, 'id' | 'project_id' | 'action' | 'path' | 'created_at'>
 >((db, arg) =>
   db
     .updateTable('approvals')
@@ -166,7 +168,7 @@ export const updatePendingApprovalsClosed = prepareQuery<
     })
     .where('task_id', '=', arg('task_id'))
     .where('status', '=', 'pending')
-    .returning(['id', 'project_id', 'action']),
+    .returning(['id', 'project_id', 'action', 'path', 'created_at']),
 )
 
 export type DueApproval = Pick<ApprovalRow, (typeof DUE_APPROVAL_COLUMNS)[number]>

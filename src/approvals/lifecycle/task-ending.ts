@@ -9,6 +9,7 @@ import type { NewEvent } from '../../work/events/event-types.ts'
 import { publishProjectChange } from '../../work/events/project-changes.ts'
 import { queueWebhookDeliveries } from '../../work/events/webhook-events.ts'
 import type { TaskError, TerminalStatus } from '../../work/tasks/status.ts'
+import { addEndedTaskToReports } from './add-to-reports.ts'
 import { type EndedTask, updateTaskEnded } from './rows.ts'
 
 /** How a task ends. `events` come right before `task.finished` in its log. */
@@ -42,6 +43,7 @@ export async function writeTaskEnding(
   const closing = finishedEvent(task, ending.status, error, finished_at)
   const bytes = await writeEvents(tx, id, task.last_event_id, [...opening, ...events, closing])
   countStoredBytes(tx, task.project_id, task.event_bytes + bytes)
+  addEndedTaskToReports(tx, { ...task, id, status: ending.status })
   if (task.has_subscribed_webhook) await queueWebhookDeliveries(tx, task.project_id, 'task.finished', id)
   tx.afterCommit(() => countEndedTask(tx.counts, task, ending, finished_at))
   tx.publishAfterCommit({ topic: 'task-ended', id })

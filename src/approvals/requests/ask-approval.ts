@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto'
 import { countRunBytes, runStorageFull } from '../../identity/limits/storage-usage.ts'
 import { appendAuditEntry } from '../../audit/append.ts'
-import { lockChainHead } from '../../audit/rows.ts'
 import { canonicalJson, type Json } from '../../platform/base/json.ts'
 import { Problem, tooManyRequests } from '../../platform/base/problem.ts'
 import { type Ctx, inDurableTx, type Tx } from '../../platform/ctx/ctx.ts'
@@ -10,11 +9,11 @@ import { toIsoTime } from '../../platform/ctx/world.ts'
 import { appendEvents } from '../../work/events/append-events.ts'
 import { publishProjectChange } from '../../work/events/project-changes.ts'
 import { queueWebhookDeliveries } from '../../work/events/webhook-events.ts'
+import { addDecisionToReports } from '../lifecycle/add-to-reports.ts'
 import { approvalExpiresAt } from '../lifecycle/expire-approvals.ts'
 import { makeTaskWait } from '../lifecycle/wait-and-resume.ts'
 import { findApprovalDecision } from '../lifecycle/rows.ts'
 import type { ApprovalRow } from '../../platform/store/tables.ts'
-import { insertReportRowIfLate } from '../../work/tasks/late-report-rows.ts'
 import { describeAction } from '../policy/action-text.ts'
 import { applyPolicy } from '../policy/apply-policy.ts'
 import { approverColumns } from '../policy/approver-columns.ts'
@@ -161,12 +160,12 @@ async function requestApproval(
   if (isAutoApproved) await recordAutoApproval(tx, run, row, policy.reason)
   else await requestDecision(tx, run, row, request, writeExtra)
   await run.saveRequest(tx, row, request)
-  await insertReportRowIfLate(tx.db, { project_id: row.project_id, source: 'approvals', id: row.id })
   return row
 }
 
 async function recordAutoApproval(tx: Tx, run: GatedRun, row: ApprovalRow, policy_reason: string): Promise<void> {
   const { id: approval_id, action } = row
+  addDecisionToReports(tx, row)
   await appendEvents(tx, run, [
     { type: 'approval.resolved', data: { approval_id, action, decision: 'auto_approved', policy_reason } },
   ])
@@ -190,8 +189,6 @@ async function requestDecision(
   await writeExtra(tx)
   await tellClient(tx, run, row)
   await queueWebhookDeliveries(tx, project_id, 'approval.requested', row.id)
-  // The reports need this lock (`insertReportRowIfLate`), and a request without an audit entry would not hold it.
-  await lockChainHead(tx.db, { chain: project_id })
 }
 
 /** How often to check for a decision on PostgreSQL, because a hint from another replica can get lost. */

@@ -266,7 +266,7 @@ export const updateApprovalDecision = prepareQuery<
     decided_by_kind: string
     decided_by_id: string
   },
-  { id: string }
+  Pick<ApprovalRow, 'id' | 'created_at'>
 >((db, arg) =>
   db
     .updateTable('approvals')
@@ -285,7 +285,7 @@ export const updateApprovalDecision = prepareQuery<
     .where('status', '=', 'pending')
     .where('expires_at', '>', arg('made_at'))
     .where('held_until', 'is', null)
-    .returning('id'),
+    .returning(['id', 'created_at']),
 )
 
 /** A service through which the project notifies its members of approvals. */

@@ -16,20 +16,12 @@ export const listTasksInOrder = prepareQuery<{ after: string; before_id: string;
     .limit(arg('limit')),
 )
 
-/** The reports have added the row to their sums, so that they do not change when it is deleted. */
-const isRolledUp = (source: 'tasks' | 'approvals'): Expression<SqlBool> => sql<SqlBool>`(
-  exists (select 1 from report_marks where report_marks.project_id = ${sql.table(source)}.project_id
-    and report_marks.source = ${sql.lit(source)} and report_marks.folded_to >= ${sql.table(source)}.id)
-  and not exists (select 1 from report_open where report_open.project_id = ${sql.table(source)}.project_id
-    and report_open.source = ${sql.lit(source)} and report_open.id = ${sql.table(source)}.id))`
-
 /**
- * Whether nothing needs the task any more: the reports have its sums, no action is in progress, and its case is closed.
- * Whatever else has to keep a task must be added here.
+ * Whether nothing needs the task any more: the reports have counted all its approvals, as they counted the task when it
+ * ended, no action is in progress, and its case is closed. Whatever else has to keep a task must be added here.
  */
 const isDeletable: Expression<SqlBool> = sql<SqlBool>`(
-  ${isRolledUp('tasks')}
-  and not exists (select 1 from approvals where approvals.task_id = tasks.id and not ${isRolledUp('approvals')})
+  not exists (select 1 from approvals where approvals.task_id = tasks.id and approvals.status = 'pending')
   and not exists (select 1 from effects where effects.task_id = tasks.id and effects.outcome = 'sent')
   and not exists (select 1 from cases where cases.id = tasks.case_id and cases.closed_at is null))`
 

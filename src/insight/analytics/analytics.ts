@@ -1,83 +1,26 @@
-import type { Ctx } from '../../platform/ctx/ctx.ts'
+import { NO_WAIT } from '../../approvals/lifecycle/add-to-reports.ts'
 import type { Db } from '../../platform/store/store.ts'
 import { TERMINAL_STATUSES } from '../../work/events/event-types.ts'
-import { medianOfCounts, NO_WAIT } from './approval-wait.ts'
-import { countLiveApprovals, type LiveTaskSums, sumLiveTasks } from './live-sums.ts'
-import {
-  type ClientSum,
-  listClientSums,
-  MAX_CLIENTS_SHOWN,
-  readTopClientSums,
-  withClientPeriods,
-} from './client-rows.ts'
-import {
-  type ApprovalSum,
-  type DaySum,
-  listApprovalSums,
-  type ReportRange,
-  readRunSums,
-  type WedgeSum,
-} from './rows.ts'
+import { medianOfCounts } from './median.ts'
+import { reportDays, toSpans } from './periods.ts'
+import { type ApprovalSum, listApprovalSums, listRunSums, listTopClients, type RunSum } from './rows.ts'
 
-/** Limits what one statement reads, because SQLite blocks other requests meanwhile. */
-const PROJECTS_PER_STATEMENT = 8
-
-interface ReportSums {
-  days: readonly DaySum[]
-  wedges: readonly WedgeSum[]
-  clients: readonly ClientSum[]
-  approvals: readonly ApprovalSum[]
-}
-
-/** All sums of a report, of one moment: a concurrent rollup neither counts a row twice nor loses it. */
-export function readReportSums(ctx: Ctx, { projectIds, ...period }: ReportRange): Promise<ReportSums> {
-  return ctx.store.readSnapshot(async (db) => {
-    let sums: ReportSums = { days: [], wedges: [], clients: [], approvals: [] }
-    for (let at = 0; at < projectIds.length; at += PROJECTS_PER_STATEMENT) {
-      const range = { ...period, projectIds: projectIds.slice(at, at + PROJECTS_PER_STATEMENT) }
-      const [live, rolledUp] = [await sumLiveTasks(db, range), await readRunSums(db, range)]
-      sums = {
-        days: sums.days.concat(rolledUp.days, live.days),
-        wedges: sums.wedges.concat(rolledUp.wedges, live.wedges),
-        clients: takeTopClients(sums.clients.concat(await findTopClients(db, range, live.clients))),
-        approvals: sums.approvals.concat(await listApprovalSums(db, range), await countLiveApprovals(db, range)),
-      }
-    }
-    return sums
-  })
-}
-
-/**
- * The clients with the highest costs. A client without live runs that is not among the first of its range has as many
- * clients before it, so it is not among the first of all.
- */
-async function findTopClients(db: Db, asked: ReportRange, live: LiveTaskSums['clients']): Promise<ClientSum[]> {
-  const range = await withClientPeriods(db, asked)
-  const rolledUp = await listClientSums(db, range, [...live.values()])
-  const first = [...live.values()].map((sum) => addClientSum(sum, rolledUp.get(sum.client_id)))
-  for await (const page of readTopClientSums(db, range))
-    first.push(...page.filter(({ client_id }) => !live.has(client_id)))
-  return takeTopClients(first)
-}
-
-const addClientSum = ({ client_id, runs, cost_micros }: ClientSum, other: ClientSum | undefined): ClientSum => ({
-  client_id,
-  runs: runs + (other?.runs ?? 0),
-  cost_micros: cost_micros + (other?.cost_micros ?? 0),
-})
-
-const takeTopClients = (clients: readonly ClientSum[]) =>
-  clients
-    .toSorted((a, b) => b.cost_micros - a.cost_micros || (a.client_id < b.client_id ? -1 : 1))
-    .slice(0, MAX_CLIENTS_SHOWN)
-
-/** Builds the response from the sums. Money is added in whole micro-dollars, so it is exact to the cent. */
-export function summariseAnalytics(days: readonly string[], now: number, sums: ReportSums) {
-  const { wedges, clients, approvals } = sums
-  const all = tally(wedges)
+/** The report of the last days. Money is added in whole micro-dollars, so it is exact to the cent. */
+export async function readAnalytics(
+  db: Db,
+  projectIds: readonly string[],
+  { now, days }: { now: number; days: number },
+) {
+  const dayNames = reportDays(now, days)
+  const [from = '', to = ''] = [dayNames[0], dayNames.at(-1)]
+  const range = { projectIds, from, to, spans: toSpans(dayNames) }
+  const runs = await listRunSums(db, range)
+  const clients = await listTopClients(db, range)
+  const approvals = await listApprovalSums(db, range)
+  const all = tally(runs)
   return {
-    days: days.length,
-    from: `${days[0]}T00:00:00.000Z`,
+    days,
+    from: `${from}T00:00:00.000Z`,
     to: new Date(now).toISOString(),
     runs: all.runs,
     succeeded: all.of('succeeded'),
@@ -88,27 +31,31 @@ export function summariseAnalytics(days: readonly string[], now: number, sums: R
     success_rate: all.successRate,
     cost_usd: all.costUsd,
     median_approval_wait_s: medianWait(approvals),
-    by_wedge: byWedge(wedges),
-    by_day: byDay(days, sums.days),
-    by_client: clients.map(({ client_id, runs, cost_micros }) => ({ client_id, runs, cost_usd: cost_micros / 1e6 })),
+    by_wedge: byWedge(runs),
+    by_day: byDay(dayNames, runs),
+    by_client: clients.map(({ client_id, runs: n, cost_micros }) => ({
+      client_id,
+      runs: n,
+      cost_usd: cost_micros / 1e6,
+    })),
     approvals: approvalCounts(approvals),
   }
 }
 
-function byWedge(sums: readonly WedgeSum[]) {
+function byWedge(sums: readonly RunSum[]) {
   return [...new Set(sums.map(({ wedge }) => wedge))]
     .map((wedge) => ({ wedge, ...tally(sums.filter((sum) => sum.wedge === wedge)) }))
     .map(({ wedge, runs, successRate, costUsd }) => ({ wedge, runs, success_rate: successRate, cost_usd: costUsd }))
     .toSorted((a, b) => b.runs - a.runs || (a.wedge < b.wedge ? -1 : 1))
 }
 
-function byDay(days: readonly string[], sums: readonly DaySum[]) {
+function byDay(days: readonly string[], sums: readonly RunSum[]) {
   const ofDays = new Map(days.map((day) => [day, { runs: 0, succeeded: 0, cost_micros: 0 }]))
-  for (const { day, runs, succeeded, cost_micros } of sums) {
+  for (const { day, status, runs, cost_micros } of sums) {
     const sum = ofDays.get(day)
     if (!sum) continue
     sum.runs += runs
-    sum.succeeded += succeeded
+    if (status === 'succeeded') sum.succeeded += runs
     sum.cost_micros += cost_micros
   }
   return [...ofDays].map(([day, { runs, succeeded, cost_micros }]) => ({
@@ -120,7 +67,7 @@ function byDay(days: readonly string[], sums: readonly DaySum[]) {
 }
 
 /** A task that has not ended counts as a run, but not for the success rate. */
-function tally(sums: readonly WedgeSum[]) {
+function tally(sums: readonly RunSum[]) {
   const of = (status: string) => sum(sums.filter((row) => row.status === status).map(({ runs }) => runs))
   const ended = sum(TERMINAL_STATUSES.map(of))
   return {

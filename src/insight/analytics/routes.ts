@@ -2,8 +2,7 @@ import { z } from 'zod'
 import { listFailedEffects } from '../../approvals/effects/effect-rows.ts'
 import { defineRead, nameRoutes } from '../../platform/http/route.ts'
 import { taskInScope } from '../../work/tasks/routes.ts'
-import { readReportSums, summariseAnalytics } from './analytics.ts'
-import { reportDays, toPeriodSum } from './periods.ts'
+import { readAnalytics } from './analytics.ts'
 import { readNeedsYou } from '../needs-you/needs-you.ts'
 import { NeedsYouView } from '../needs-you/needs-you-view.ts'
 import { buildTrace } from '../traces/trace.ts'
@@ -32,12 +31,8 @@ export const reportRoutes = nameRoutes({
         .default(30),
     }),
     responses: { 200: AnalyticsView },
-    async handle({ ctx, scope, query }) {
-      const now = ctx.world.clock.now()
-      const days = reportDays(now, query.days)
-      const range = { from: days[0] ?? '', to: days.at(-1) ?? '', periods: toPeriodSum(days) }
-      return summariseAnalytics(days, now, await readReportSums(ctx, { projectIds: scope.projectIds, ...range }))
-    },
+    handle: ({ ctx, scope, query }) =>
+      readAnalytics(ctx.store.lists, scope.projectIds, { now: ctx.world.clock.now(), days: query.days }),
   }),
 
   getTaskTrace: defineRead('/v1/tasks/:id/trace', {

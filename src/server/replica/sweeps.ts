@@ -12,7 +12,6 @@ import {
 import { removeExpiredMcpAccess } from '../mcp/oauth/tokens.ts'
 import { createNotificationLoop } from '../../approvals/notifications/notification-loop.ts'
 import { createNoticeLoop } from '../../conversations/portal/notices.ts'
-import { rollUpNewRowsOf, rollUpReports } from '../../insight/analytics/rollup.ts'
 import { fireDueSchedules } from '../../automation/schedules/fire-schedules.ts'
 import { undoClockSkew } from '../../automation/schedules/undo-clock-skew.ts'
 import { pruneOldLogs } from '../../automation/retention/prune-logs.ts'
@@ -31,7 +30,6 @@ import {
   renewReplicaLease,
 } from '../../execution/runs/replicas/replica-lease.ts'
 import { refreshFullProjects } from '../../identity/limits/storage-usage.ts'
-import { CHANGED_PROJECTS_MS, ChangedProjects } from '../../insight/analytics/changed-projects.ts'
 import { createTraceExport } from '../../insight/telemetry/trace-export.ts'
 import { servesApi } from '../../platform/config/role-settings.ts'
 import { StoreUnavailable } from '../../platform/store/errors.ts'
@@ -46,7 +44,6 @@ const TASK_RETENTION_PAUSE_MS = 60_000
 /** Half of the shortest cadence: a check as long as the cadence would sometimes skip a slot. */
 const SCHEDULE_CHECK_MS = 500
 const FOLLOWER_POLL_MS = 400
-const REPORT_MS = 60_000
 const CLOCK_SKEW_CHECK_MS = 30_000
 const STREAM_RECHECK_MS = 30_000
 const CLEANUP_MS = 10 * 60_000
@@ -81,13 +78,11 @@ function createOwnSweeps(ctx: Ctx, execution: TaskExecution | null, lease: Repli
   const heartbeatMs = heartbeatIntervalMs(ctx)
   const monitor = new HeartbeatMonitor()
   const orphanedTasks = execution && new OrphanedTasks(ctx, execution.runner)
-  const changedProjects = new ChangedProjects(ctx)
   return [
     sweep('lease', heartbeatMs, (stopping) => renewReplicaLease(ctx, lease, stopping)),
     sweep('expired lease', heartbeatMs, async () => endRunsIfLeaseExpired(ctx, lease)),
     sweep('dead replicas', heartbeatMs, () => endTasksOfDeadReplicas(ctx, monitor)),
     ...(orphanedTasks ? [sweep('orphaned tasks', heartbeatMs, () => orphanedTasks.handleOrphaned())] : []),
-    sweep('new report rows', CHANGED_PROJECTS_MS, () => rollUpNewRowsOf(ctx, changedProjects.list())),
     ...(maxProjectMb === 0 ? [] : [sweep('storage limit', STORAGE_MS, () => refreshFullProjects(ctx))]),
     ...(otlp ? [createTraceExport(ctx, otlp, VERSION)] : []),
     ...(execution ? [execution.checks] : []),
@@ -106,7 +101,6 @@ function createSharedSweeps(ctx: Ctx, sweep: CreateSweep): Loop[] {
     sweep('schedules', SCHEDULE_CHECK_MS, () => fireDueSchedules(ctx)),
     sweep('clock skew', CLOCK_SKEW_CHECK_MS, () => undoClockSkew(ctx)),
     sweep('open streams', STREAM_RECHECK_MS, async () => ctx.changeHints.publish({ topic: 'recheck-streams' })),
-    sweep('reports', REPORT_MS, () => rollUpReports(ctx)),
     createWebhookDeliveryLoop(ctx),
     createNotificationLoop(ctx),
     createChannelPollLoop(ctx),

@@ -19,7 +19,6 @@ import { requireWedgeAndTier } from '../../wedges/library/enabled-wedges.ts'
 import { requireTaskType } from '../../wedges/library/task-type.ts'
 import { clampConstraints } from './constraints.ts'
 import { bindIdempotencyKey, type IdempotencyKey, taskIdOfIdempotencyKey } from './idempotency.ts'
-import { insertReportRowIfLate } from './late-report-rows.ts'
 import { lockExistingClient, requireClientExists } from './require-client.ts'
 import { findTaskUnscoped, insertTask } from './rows.ts'
 import { checkToolNames } from './tools.ts'
@@ -192,7 +191,6 @@ export async function queueTask(
     wedge: plan.wedge,
     task_type: plan.task_type,
   })
-  await insertReportRowIfLate(tx.db, { project_id: plan.project_id, source: 'tasks', id: plan.id })
 }
 
 async function requireBoundTask({ db }: Pick<Ctx, 'db'>, id: string): Promise<TaskRow> {

@@ -10,11 +10,11 @@ import { createAndGetId } from '../../customers/channels/channel-app.ts'
 import { type Ctx, inTx } from '../../../src/platform/ctx/ctx.ts'
 import { deleteOldTasks } from '../../../src/automation/retention/delete-old-tasks.ts'
 import { removeUnusedFiles } from '../../../src/automation/retention/remove-files.ts'
-import { rollUpReports } from '../../../src/insight/analytics/rollup.ts'
 import { pruneOldLogs } from '../../../src/automation/retention/prune-logs.ts'
 import { eachStore, sharedApp, type TestApp, testApp } from '../../app.ts'
 import type { ApiResponse } from '../../http.ts'
 import { cancelTask, NO_RATE_LIMIT, SCRIPTED_AGENT, startScriptedTask } from '../../work/tasks/scripted-agent.ts'
+import { insertApprovals } from '../../insight/analytics/insert-rows.ts'
 import { findInDatabase } from './find-in-database.ts'
 
 const CANARY = 'canary-7f3a'
@@ -32,7 +32,6 @@ const ctxLater = (app: TestApp, days: number): Ctx => {
 /** What the sweeps do two days later, with a retention of one day. */
 async function sweepTwoDaysLater(app: TestApp): Promise<void> {
   const later = ctxLater(app, 2)
-  await rollUpReports(later)
   await pruneOldLogs(later, 1)
   await deleteOldTasks(later, 1)
   await removeUnusedFiles(later, 1)
@@ -48,6 +47,7 @@ test('a task that must be kept is not locked', async () => {
   const app = await testApp({ store: 'postgres', env: { ...SCRIPTED_AGENT, ...NO_RATE_LIMIT } })
   const { id } = await app.createTask({ input: LINES })
   await app.finished(id)
+  await insertApprovals(app, [{ task_id: id, status: 'pending', waited: null }])
   const later = ctxLater(app, 2)
   await pruneOldLogs(later, 1)
   const client = new Client({ connectionString: app.ctx.config.databaseUrl ?? '' })
@@ -55,7 +55,6 @@ test('a task that must be kept is not locked', async () => {
   onTestFinished(() => client.end())
   await client.query('begin')
   await client.query('select id from tasks where id = $1 for update', [id])
-  // The reports have not counted the task yet.
   expect(await deleteOldTasks(later, 1)).toBe('')
   expect(await statusOf(app, `/v1/tasks/${id}`)).toBe(200)
 })
@@ -82,9 +81,7 @@ eachStore((store) => {
     expect((await app.call('GET', '/v1/tasks')).body.data).toEqual([])
     expect((await app.call('POST', `/v1/tasks/${task.id}/feedback`, { rating: 1 })).status).toBe(404)
     const inTables = await findInDatabase(app, task.id)
-    expect(
-      inTables.filter((table) => !['audit_entries', 'webhook_deliveries', 'report_marks'].includes(table)),
-    ).toEqual([])
+    expect(inTables.filter((table) => !['audit_entries', 'webhook_deliveries'].includes(table))).toEqual([])
   })
 
   test('the audit log keeps its entries and verifies, and the reports keep their sums', async () => {
@@ -122,10 +119,10 @@ eachStore((store) => {
     expect(await app.ctx.db.selectFrom('file_chunks').select('file_id').execute()).toEqual([])
   })
 
-  test('running tasks, recent tasks, tasks of open cases and tasks without sums in the reports are kept', async () => {
+  test('running tasks, recent tasks, tasks of open cases and tasks with a pending approval are kept', async () => {
     const app = shared()
     const running = await startScriptedTask(app)
-    const [recent, ofCase, uncounted, old] = [
+    const [recent, ofCase, undecided, old] = [
       await createFinishedTask(app),
       await createFinishedTask(app),
       await createFinishedTask(app),
@@ -140,22 +137,21 @@ eachStore((store) => {
       created_at: OLD,
       updated_at: OLD,
     }
-    await rollUpReports(ctxLater(app, 2))
     await inTx(app.ctx, async ({ db }) => {
       const { project_id } = await db.selectFrom('tasks').select('project_id').executeTakeFirstOrThrow()
       await db
         .insertInto('cases')
         .values({ ...caseRow, project_id })
         .execute()
-      await db.insertInto('report_open').values({ project_id, source: 'tasks', id: uncounted.id }).execute()
       const finished_at = new Date(app.clock.now() + 1.5 * DAY_MS).toISOString()
       await db.updateTable('tasks').set({ finished_at }).where('id', '=', recent.id).execute()
       await db.updateTable('tasks').set({ case_id: 'case_1' }).where('id', '=', ofCase.id).execute()
     })
+    await insertApprovals(app, [{ task_id: undecided.id, status: 'pending', waited: null }])
     await pruneOldLogs(ctxLater(app, 2), 1)
     await deleteOldTasks(ctxLater(app, 2), 1)
     const statuses = await Promise.all(
-      [running, recent.id, ofCase.id, uncounted.id, old.id].map((id) => statusOf(app, `/v1/tasks/${id}`)),
+      [running, recent.id, ofCase.id, undecided.id, old.id].map((id) => statusOf(app, `/v1/tasks/${id}`)),
     )
     expect(statuses).toEqual([200, 200, 200, 200, 404])
     await cancelTask(app, running)
@@ -165,7 +161,6 @@ eachStore((store) => {
     const app = await testApp({ store, env: { ...SCRIPTED_AGENT, ...NO_RATE_LIMIT } })
     const tasks = await Promise.all(Array.from({ length: 5 }, () => createFinishedTask(app)))
     const later = ctxLater(app, 2)
-    await rollUpReports(later)
     await pruneOldLogs(later, 1)
     await Promise.all(Array.from({ length: 4 }, () => deleteOldTasks(later, 1)))
     const finished: string[] = tasks.map(({ id }) => id)
@@ -176,7 +171,6 @@ eachStore((store) => {
   test('the service deletes tasks by itself with SVC_TASK_RETENTION_DAYS, in rounds that continue where the last one ended', async () => {
     const app = await testApp({ store, env: { ...SCRIPTED_AGENT, ...NO_RATE_LIMIT, SVC_TASK_RETENTION_DAYS: '1' } })
     const { id } = await createFinishedTask(app)
-    await rollUpReports(ctxLater(app, 1))
     app.clock.set(app.clock.now() + 2 * DAY_MS)
     const status = async () => {
       await app.clock.advance(60_000)

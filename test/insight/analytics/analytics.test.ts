@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { approvalWaitMs, medianOfCounts } from '../../../src/insight/analytics/approval-wait.ts'
-import { rollUpReports } from '../../../src/insight/analytics/rollup.ts'
-import { eachStore, type TestApp } from '../../app.ts'
-import { insertApprovals, insertTasks, reportApp } from './insert-rows.ts'
+import { approvalWaitMs } from '../../../src/approvals/lifecycle/add-to-reports.ts'
+import { medianOfCounts } from '../../../src/insight/analytics/median.ts'
+import { eachStore, testApp } from '../../app.ts'
+import { expectedReport } from './expected-report.ts'
+import { endRows, insertApprovals, insertTasks } from './insert-rows.ts'
 
 const MINUTE = 60_000
 const DAY = 24 * 60 * MINUTE
@@ -10,7 +11,7 @@ const DAY = 24 * 60 * MINUTE
 eachStore((store) => {
   describe('analytics', () => {
     test('the analytics of a project without tasks has a row for every day and zeros', async () => {
-      const app = await reportApp(store)
+      const app = await testApp({ store })
       const { status, body } = await app.call('GET', '/v1/analytics')
       expect(status).toBe(200)
       expect(body).toMatchObject({
@@ -29,14 +30,14 @@ eachStore((store) => {
     })
 
     test.each(['0', '366', '-1', '1.5', 'all', ''])('days=%s returns 400', async (days) => {
-      const app = await reportApp(store)
+      const app = await testApp({ store })
       const { status, body } = await app.call('GET', `/v1/analytics?days=${days}`)
       expect(status).toBe(400)
       expect(body.error).toBe("query 'days' must be a whole number from 1 to 365")
     })
 
     test('analytics counts runs by the UTC day of their creation, exact to the cent', async () => {
-      const app = await reportApp(store)
+      const app = await testApp({ store })
       await insertTasks(app, [
         { status: 'succeeded', cost_micros: 100_001, client_id: 'cli_a' },
         { status: 'succeeded', cost_micros: 200_002, wedge: 'other', created_at: '2026-03-01T23:59:59.999Z' },
@@ -73,7 +74,7 @@ eachStore((store) => {
     })
 
     test('the success rate is null while no task has ended, for the project and for each wedge', async () => {
-      const app = await reportApp(store)
+      const app = await testApp({ store })
       await insertTasks(app, [
         { status: 'queued', cost_micros: 0, wedge: 'waiting' },
         { status: 'awaiting_approval', cost_micros: 0, wedge: 'waiting' },
@@ -86,8 +87,8 @@ eachStore((store) => {
       expect(body).toMatchObject({ success_rate: 0, by_wedge: [waiting, ended] })
     })
 
-    test('analytics has the median time to decide and counts every approval but no question, before and after a rollup', async () => {
-      const app = await reportApp(store)
+    test('analytics has the median time to decide and counts every approval but no question', async () => {
+      const app = await testApp({ store })
       await insertApprovals(app, [
         { status: 'approved', waited: 10_000 },
         { status: 'approved', waited: 90_000 },
@@ -109,15 +110,13 @@ eachStore((store) => {
         rejected: 2,
         expired: 1,
       })
-      expect(await rollUpReports(app.ctx)).toBeGreaterThan(0)
-      expect((await app.call('GET', '/v1/analytics?days=1')).body).toEqual(body)
     })
 
-    test('analytics is the same before, between and after rollups, with open tasks too', async () => {
-      const app = await reportApp(store)
+    test('analytics has open tasks and approvals, and what becomes of them', async () => {
+      const app = await testApp({ store })
       const now = app.clock.now()
       const statuses = ['succeeded', 'failed', 'rejected', 'expired', 'cancelled', 'running', 'queued']
-      await insertTasks(
+      const tasks = await insertTasks(
         app,
         Array.from({ length: 2500 }, (_, n) => ({
           status: statuses[n % 7] as string,
@@ -127,7 +126,7 @@ eachStore((store) => {
           created_at: new Date(now - ((n * 37 * MINUTE) % (400 * DAY))).toISOString(),
         })),
       )
-      await insertApprovals(
+      const approvals = await insertApprovals(
         app,
         Array.from({ length: 1300 }, (_, n) => ({
           status: ['approved', 'rejected', 'pending', 'auto_approved'][n % 4] as string,
@@ -137,32 +136,23 @@ eachStore((store) => {
         })),
       )
       const report = async (days: number) => (await app.call('GET', `/v1/analytics?days=${days}`)).body
-      const before = { year: await report(365), week: await report(7) }
-      expect(before.year.runs).toBe(2500)
-      const rollups = await Promise.all([rollUpReports(app.ctx), rollUpReports(app.ctx)])
-      expect(rollups[0] + rollups[1]).toBeGreaterThan(3000)
-      expect({ year: await report(365), week: await report(7) }).toEqual(before)
-      await finish(app)
-      const finished = { year: await report(365), week: await report(7) }
-      expect(finished.year.succeeded).toBe(before.year.succeeded + before.year.runs - ended(before.year))
-      await rollUpReports(app.ctx)
-      expect({ year: await report(365), week: await report(7) }).toEqual(finished)
-      expect(await rollUpReports(app.ctx)).toBe(0)
-      const left = await app.ctx.db.selectFrom('report_open').selectAll().execute()
-      expect(left).toEqual([])
-    })
-
-    test('the rollup leaves out rows that are younger than ten seconds', async () => {
-      const app = await reportApp(store)
-      await insertTasks(app, [{ created_at: new Date(app.clock.now() - 9_000).toISOString() }])
-      expect(await rollUpReports(app.ctx)).toBe(0)
-      expect((await app.call('GET', '/v1/analytics?days=1')).body.runs).toBe(1)
+      const expected = (days: number) => expectedReport(now, days, tasks, approvals)
+      expect({ year: await report(365), week: await report(7) }).toEqual({ year: expected(365), week: expected(7) })
+      expect(expected(365).runs).toBe(2500)
+      const open = tasks.filter(({ status }) => ['running', 'queued'].includes(status))
+      const pending = approvals.filter(({ status }) => status === 'pending')
+      for (const task of open) Object.assign(task, { status: 'succeeded', cost_micros: 5 })
+      for (const approval of pending)
+        Object.assign(approval, { status: 'expired', decided_at: new Date(now).toISOString() })
+      await endRows(app, { tasks: open, approvals: pending })
+      expect({ year: await report(365), week: await report(7) }).toEqual({ year: expected(365), week: expected(7) })
+      expect(expected(365).approvals.pending).toBe(0)
     })
   })
 
   describe('the trace of a task', () => {
     test('the trace is the tree of the run, with the status of the task', async () => {
-      const app = await reportApp(store)
+      const app = await testApp({ store })
       const { id } = await app.createTask({ input: 'hello' })
       await app.finished(id)
       const { status, body } = await app.call('GET', `/v1/tasks/${id}/trace`)
@@ -176,7 +166,7 @@ eachStore((store) => {
     })
 
     test('the trace is built from a log of any length', async () => {
-      const app = await reportApp(store)
+      const app = await testApp({ store })
       await insertTasks(app, [{ id: 'task_long', status: 'running' }])
       const event = (seq: number, type: string, data: object) => ({
         task_id: 'task_long',
@@ -237,18 +227,3 @@ describe('approval waits', () => {
     ).toBe(100)
   })
 })
-
-/** Ends all open tasks and approvals. */
-async function finish(app: TestApp): Promise<void> {
-  const decided_at = new Date(app.clock.now()).toISOString()
-  await app.ctx.store.transact(async (db) => {
-    const open = ['running', 'queued']
-    await db.updateTable('tasks').set({ status: 'succeeded', cost_micros: 5 }).where('status', 'in', open).execute()
-    await db.updateTable('approvals').set({ status: 'expired', decided_at }).where('status', '=', 'pending').execute()
-  })
-}
-
-function ended(report: Record<string, number>): number {
-  const { succeeded = 0, failed = 0, rejected = 0, expired = 0, cancelled = 0 } = report
-  return succeeded + failed + rejected + expired + cancelled
-}

@@ -1,7 +1,22 @@
-import { approvalWaitMs } from '../../../src/insight/analytics/approval-wait.ts'
+import { expect } from 'vitest'
+import { approvalWaitMs } from '../../../src/approvals/lifecycle/add-to-reports.ts'
+import type { Db } from '../../../src/platform/store/store.ts'
 import type { ApprovalRow, TaskRow } from '../../../src/platform/store/tables.ts'
+import type { ApiResponse } from '../../http.ts'
 
 const DAY = 86_400_000
+
+/** Compares the report of a year with all tasks and approvals in the projects of the caller. */
+export async function expectExactReport(
+  call: (method: string, path: string) => Promise<ApiResponse>,
+  db: Db,
+): Promise<void> {
+  const { body: report } = await call('GET', '/v1/analytics?days=365')
+  const projects: string[] = (await call('GET', '/v1/projects')).body.data.map(({ id }: { id: string }) => id)
+  const tasks = await db.selectFrom('tasks').selectAll().where('project_id', 'in', projects).execute()
+  const approvals = await db.selectFrom('approvals').selectAll().where('project_id', 'in', projects).execute()
+  expect(report).toEqual(expectedReport(Date.parse(report.to), 365, tasks, approvals))
+}
 
 /** The expected report, computed from all tasks and approvals. */
 export function expectedReport(
@@ -16,7 +31,9 @@ export function expectedReport(
   )
   const requestedDays = new Set(names)
   const tasks = allTasks.filter(({ created_at }) => requestedDays.has(created_at.slice(0, 10)))
-  const approvals = allApprovals.filter(({ created_at }) => requestedDays.has(created_at.slice(0, 10)))
+  const approvals = allApprovals.filter(
+    ({ created_at, path }) => requestedDays.has(created_at.slice(0, 10)) && path !== 'question',
+  )
   const ofStatus = (status: string) => approvals.filter((approval) => approval.status === status).length
   const [ofDay, ofWedge] = [
     groupTasks(tasks, ({ created_at }) => created_at.slice(0, 10)),

@@ -1,9 +1,10 @@
+import { addDecisionToReports, addEndedTaskToReports } from '../../../src/approvals/lifecycle/add-to-reports.ts'
 import { createId } from '../../../src/platform/base/ids.ts'
+import { inTx } from '../../../src/platform/ctx/ctx.ts'
 import { createRandomPool } from '../../../src/platform/ctx/system-world.ts'
 import type { ApprovalRow, TaskRow } from '../../../src/platform/store/tables.ts'
-import { type TestApp, testApp } from '../../app.ts'
-import { eventually } from '../../execution/runs/scripted-agent.ts'
-import type { StoreKind } from '../../stores.ts'
+import { isTerminalStatus } from '../../../src/work/tasks/status.ts'
+import type { TestApp } from '../../app.ts'
 
 const MINUTE = 60_000
 const random = createRandomPool()
@@ -51,7 +52,10 @@ export async function insertTasks(app: TestApp, rows: readonly Partial<TaskRow>[
   })
   for (let n = 0; n < tasks.length; n += 200) {
     const some = tasks.slice(n, n + 200)
-    await app.ctx.store.transact(async (db) => void (await db.insertInto('tasks').values(some).execute()))
+    await inTx(app.ctx, async (tx) => {
+      await tx.db.insertInto('tasks').values(some).execute()
+      for (const task of some) if (isTerminalStatus(task.status)) addEndedTaskToReports(tx, task)
+    })
   }
   return tasks
 }
@@ -107,18 +111,12 @@ export async function insertApprovals(app: TestApp, rows: readonly NewApproval[]
   })
   for (let n = 0; n < approvals.length; n += 200) {
     const some = approvals.slice(n, n + 200)
-    await app.ctx.store.transact(async (db) => void (await db.insertInto('approvals').values(some).execute()))
+    await inTx(app.ctx, async (tx) => {
+      await tx.db.insertInto('approvals').values(some).execute()
+      for (const approval of some) if (approval.status !== 'pending') addDecisionToReports(tx, approval)
+    })
   }
   return approvals
-}
-
-const ROLLUP_INTERVAL_MS = 60_000
-
-/** A service that has rolled up its rows at start, and does not roll up again until the clock moves. */
-export async function reportApp(store: StoreKind): Promise<TestApp> {
-  const app = await testApp({ store })
-  await eventually(() => app.clock.hasTimerIn(ROLLUP_INTERVAL_MS))
-  return app
 }
 
 async function projectOf(app: TestApp): Promise<string> {
@@ -127,3 +125,22 @@ async function projectOf(app: TestApp): Promise<string> {
 
 /** An id of the time of creation, as the service would create it. */
 const idAt = (prefix: 'task' | 'apr', created_at: string) => createId(prefix, Date.parse(created_at), random)
+
+/** Ends tasks and decides approvals as the service would. The rows have their new values. */
+export function endRows(
+  app: TestApp,
+  { tasks = [], approvals = [] }: { tasks?: readonly TaskRow[]; approvals?: readonly ApprovalRow[] },
+): Promise<void> {
+  return inTx(app.ctx, async (tx) => {
+    for (const task of tasks) {
+      const { id, status, cost_micros } = task
+      await tx.db.updateTable('tasks').set({ status, cost_micros }).where('id', '=', id).execute()
+      addEndedTaskToReports(tx, task)
+    }
+    for (const approval of approvals) {
+      const { id, status, decided_at, decided_by_kind } = approval
+      await tx.db.updateTable('approvals').set({ status, decided_at, decided_by_kind }).where('id', '=', id).execute()
+      addDecisionToReports(tx, approval)
+    }
+  })
+}

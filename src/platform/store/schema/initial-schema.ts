@@ -35,11 +35,9 @@ const POSTGRES_INDEXES = `create index tasks_queued_wedge on tasks (wedge, proje
 
 /**
  * SQLite plans without statistics, so it follows an index that has the order of a list, even if few of its rows match. It
- * needs indexes that have both. The first has all columns that the sums of runs by wedge need, in their order; PostgreSQL adds
- * these together with the sums by day.
+ * needs indexes that have both.
  */
 const SQLITE_INDEXES = `
-  create index report_runs_wedge on report_runs (project_id, wedge, status, day, runs, cost_micros);
   create index threads_unanswered_id on threads (project_id, id) where unanswered_at is not null;
   create index threads_unanswered_activity on threads (project_id, updated_at, id) where unanswered_at is not null;
   create index webhook_deliveries_pending on webhook_deliveries (webhook_id, id) where status = 'pending'`

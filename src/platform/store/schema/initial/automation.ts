@@ -44,10 +44,6 @@ export const AUTOMATION_TABLES = `
   create unique index webhook_deliveries_expiring on webhook_deliveries (webhook_id, subject)
     where event = 'approval.expiring';
   create index webhook_deliveries_failed on webhook_deliveries (webhook_id, id) where status = 'failed';
-  create table report_marks (
-    project_id text not null, source text not null, folded_to text not null, primary key (project_id, source));
-  create table report_open (
-    project_id text not null, source text not null, id text not null, primary key (project_id, source, id));
   create table report_runs (
     project_id text not null, day text not null, wedge text not null, status text not null, runs bigint not null,
     cost_micros bigint not null, primary key (project_id, day, wedge, status)) without rowid;
