@@ -21,7 +21,7 @@ export interface Store {
   readonly kind: 'sqlite' | 'postgres'
   /** Reads committed rows only; writes go through `transact`. */
   readonly db: Db
-  readonly lists: Db
+  /** For reads that may take long: lists, filters, search, reports, exports, verification. */
   /**
    * Reads rows as they were at one moment, in any number of statements. The work awaits only the database and
    * `setImmediate`, which lets other work have its turn.
