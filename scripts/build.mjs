@@ -21,7 +21,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const dist = join(root, 'dist')
 const stamp = '.built'
 
-/** The launcher runs the service as a function, which has no `import.meta.url`. */
+/** A CommonJS bundle has no `import.meta.url`. */
 const banner = "'use strict';const __moduleUrl=require('node:url').pathToFileURL(__filename).href;"
 
 /**
@@ -67,6 +67,12 @@ const firstUseBundles = {
 /** @type {import('esbuild').BuildOptions} */
 const firstUseOptions = { minify: true, format: 'cjs' }
 
+/**
+ * For code that asks for `import.meta.url`.
+ * @type {import('esbuild').BuildOptions}
+ */
+const moduleUrl = { define: { 'import.meta.url': '__moduleUrl' }, banner: { js: banner } }
+
 /** @type {{ entry: string, out: string, options: import('esbuild').BuildOptions }[]} */
 const bundles = [
   {
@@ -84,8 +90,7 @@ const bundles = [
         '@fastify/fast-json-stringify-compiler',
       ],
       format: 'cjs',
-      define: { 'import.meta.url': '__moduleUrl' },
-      banner: { js: banner },
+      ...moduleUrl,
       minifySyntax: true,
       minifyWhitespace: true,
     },
@@ -102,6 +107,11 @@ const bundles = [
     entry: 'src/customers/channels/parsers/parser-thread.ts',
     out: 'parser-thread.cjs',
     options: { ...firstUseOptions, plugins: [firstUseBundles], supported: { 'dynamic-import': false } },
+  },
+  {
+    entry: 'src/platform/store/sqlite/reader-thread.ts',
+    out: 'reader-thread.cjs',
+    options: { ...firstUseOptions, ...moduleUrl },
   },
   ...loadedAtFirstUse.map((entry) => ({ entry, out: nameOfBundle(entry), options: firstUseOptions })),
 ]

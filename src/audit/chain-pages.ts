@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises'
 import {
   type ChainEntry,
   type ChainPage,
@@ -15,7 +14,7 @@ import {
   findJoinedEntries,
 } from './chain-rows.ts'
 
-/** Small enough that other requests never wait long for one page. */
+/** Small enough that the other requests never wait long while a page is hashed. */
 const PAGE_ENTRIES = 1000
 
 export interface ChainRange {
@@ -42,7 +41,6 @@ export const readSealedPages = (db: Db, range: ChainRange): AsyncGenerator<Chain
 
 type PageRequest = Parameters<typeof listChainEntries>[1]
 
-/** Yields to the event loop between pages, so that other requests are served. */
 async function* readPages<Entry extends { seq: number }>(
   db: Db,
   { chain, after, upTo, checkpointsUpTo }: ChainRange,
@@ -56,7 +54,6 @@ async function* readPages<Entry extends { seq: number }>(
     yield { entries, checkpoints }
     if (last) return
     from = entries.at(-1)?.seq ?? from
-    await setImmediate()
   }
 }
 

@@ -27,6 +27,7 @@ export const auditRoutes = nameRoutes({
       from_seq: seq.optional(),
       to_seq: seq.optional(),
     }),
+    longRead: true,
     responses: { 200: pageSchema(AuditEntryView) },
     async handle({ ctx, scope, query: { limit, cursor, chain, action, subject, from_seq, to_seq } }) {
       const to = Math.min(numberOr(to_seq, Number.MAX_SAFE_INTEGER), numberOr(cursor, Number.MAX_SAFE_INTEGER) - 1)
@@ -40,6 +41,7 @@ export const auditRoutes = nameRoutes({
     summary: 'Verify the audit log',
     description: 'Recomputes the hash chain and names the first entry that does not match.',
     query: z.object({ chain }),
+    longRead: true,
     responses: { 200: AuditVerificationView },
     handle: async ({ ctx, scope, query }) => verifyStoredChain(ctx, chainInScope(scope, query.chain)),
   }),
@@ -48,6 +50,7 @@ export const auditRoutes = nameRoutes({
     summary: 'Export the audit log',
     description: 'JSON lines with checkpoints, to be verified offline by `./svc audit verify FILE`.',
     query: z.object({ chain }),
+    longRead: true,
     responses: { 200: 'application/jsonl' },
     handle: async ({ ctx, scope, query }) => exportAuditChain(ctx, chainInScope(scope, query.chain)),
   }),

@@ -58,7 +58,7 @@ async function findChainFault(ctx: Ctx, due: ChainToSign): Promise<string | null
   if (seal.problem !== null) return seal.problem
   const base = findVerifiedBase(ctx, due)
   if ('problem' in base) return base.problem
-  const pages = readSealedPages(ctx.db, { chain, after: base.seq, upTo: seq, checkpointsUpTo: 0 })
+  const pages = readSealedPages(ctx.store.lists, { chain, after: base.seq, upTo: seq, checkpointsUpTo: 0 })
   const { problem } = await verifyChain(pages, { chain, start: base, head: { seq, hash }, trusted: new Map() })
   return problem
 }

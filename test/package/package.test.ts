@@ -25,7 +25,7 @@ afterAll(packed.remove)
 test('the package contains only programs, documentation, wedges, blueprints, presets and the Python client', () => {
   const expected = [
     /^dist\/(svc\.mjs|service\.cjs|table-descriptions\.json)$/,
-    /^dist\/(harness|workflow-cell|program-setup|smtp-client|imap-client|mcp-client|parse-yaml|parser-table|parser-thread)\.cjs$/,
+    /^dist\/(harness|workflow-cell|program-setup|smtp-client|imap-client|mcp-client|parse-yaml|parser-table|parser-thread|reader-thread)\.cjs$/,
     /^dist\/console\/(assets\/)?[\w.-]+\.(html|js|css|svg|woff2)(\.gz)?$/,
     /^docs\/([a-z-]+|frameworks\/(README|[a-z-]+))\.md$/,
     /^(wedges|blueprints|presets)\/[\w./-]+\.(json|md|mjs)$/,

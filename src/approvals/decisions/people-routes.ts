@@ -36,6 +36,7 @@ export const approvalPeopleRoutes = nameRoutes({
     summary: 'List the comments on an approval, newest first',
     description: 'What members wrote to each other about the request. Clients and agents never see it.',
     query: z.object(pageQueryById('cmt')),
+    longRead: true,
     responses: { 200: pageSchema(ApprovalCommentView) },
     find: approvalInScope,
     async handle({ ctx, subject, query }) {

@@ -37,6 +37,7 @@ export const approvalRoutes = nameRoutes({
       held: z.literal('me').optional(),
       ...pageQueryById('apr'),
     }),
+    longRead: true,
     responses: { 200: pageSchema(ApprovalView) },
     async handle({ ctx, scope, query }) {
       const assignee_id = query.assignee === 'me' ? scope.actor.id : query.assignee
@@ -121,6 +122,7 @@ export const approvalRoutes = nameRoutes({
     description:
       'What was sent to other systems after an approval, each once. `unknown` means that the outcome could not be determined; the service does not repeat such a call.',
     query: z.object(pageQueryById('apr')),
+    longRead: true,
     responses: { 200: pageSchema(EffectView) },
     find: taskInScope,
     async handle({ ctx, subject, query }) {

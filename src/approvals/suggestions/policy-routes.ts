@@ -71,6 +71,7 @@ export const policyRoutes = nameRoutes({
       'Older approvals lead to no suggestion.',
       'No suggested rule covers a request that a person rejected, sent back or edited, however old that request is.',
     ].join(' '),
+    longRead: true,
     responses: { 200: SuggestionsView },
     find: ({ ctx, params }) => requirePathWedge(ctx, params.wedge ?? ''),
     handle: ({ ctx, scope, subject: wedge }) => readSuggestions(ctx.db, scope.projectId, wedge),
@@ -84,6 +85,7 @@ export const policyRoutes = nameRoutes({
       auto_approve: proposedRules,
       limit: z.number().int().min(1).max(MAX_SIMULATED_APPROVALS).default(MAX_SIMULATED_APPROVALS),
     }),
+    longRead: true,
     responses: { 200: PolicySimulationView },
     find: ({ ctx, params }) => requirePathWedge(ctx, params.wedge ?? ''),
     async handle({ ctx, scope, subject: wedge, body }) {

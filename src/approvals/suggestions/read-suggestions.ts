@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises'
 import type { Wedge } from '../../platform/contract/wedge/wedge-manifest.ts'
 import type { Db } from '../../platform/store/store.ts'
 import { parseTaskConstraints } from '../../work/tasks/view.ts'
@@ -53,7 +52,7 @@ async function readNewest(history: History, status: 'approved' | 'expired'): Pro
   let cursor: string | undefined
   for (let read = 0; read < MAX_READ_PER_STATUS; read += PAGE_ROWS) {
     const rows = await listPastDecisions(db, projectId, wedge.slug, status, { limit: PAGE_ROWS, cursor })
-    cursor = (await addPage(history, rows)).at(-1)?.approvalId
+    cursor = addPage(history, rows).at(-1)?.approvalId
     if (rows.length <= PAGE_ROWS) return false
   }
   return true
@@ -71,7 +70,7 @@ async function readRefused(history: History, suggestions: readonly RuleSuggestio
     for (let hasMore = true; hasMore && open.size > 0; ) {
       const page = { limit: PAGE_ROWS, cursor }
       const rows = await listRefusedApprovals(db, projectId, wedge.slug, { refusal, actions: [...open.keys()] }, page)
-      const refused = await addPage(history, rows)
+      const refused = addPage(history, rows)
       for (const one of refused) {
         const action = one.action.toLowerCase()
         if (one.outcome === 'refused' && dollarsOf(one) <= (open.get(action) ?? 0)) open.delete(action)
@@ -82,11 +81,9 @@ async function readRefused(history: History, suggestions: readonly RuleSuggestio
   }
 }
 
-/** Other requests run after each page. */
-async function addPage({ policy, decisions }: History, rows: readonly PastApproval[]): Promise<PastDecision[]> {
+function addPage({ policy, decisions }: History, rows: readonly PastApproval[]): PastDecision[] {
   const added = rows.slice(0, PAGE_ROWS).map((row) => toDecision(policy, row))
   for (const one of added) decisions.set(one.approvalId, one)
-  await setImmediate()
   return added
 }
 

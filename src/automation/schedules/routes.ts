@@ -25,6 +25,7 @@ export const scheduleRoutes = nameRoutes({
     description:
       'With the next due time, the last task, and why the last start failed. A disabled schedule has no next due time.',
     query: z.object({ wedge: filterParam, ...pageQueryById('sch') }),
+    longRead: true,
     responses: { 200: pageSchema(ScheduleView) },
     async handle({ ctx, scope, query }) {
       const rows = await listSchedules(ctx.db, scope.projectIds, query)

@@ -48,6 +48,7 @@ export const webhookRoutes = nameRoutes({
     summary: 'List webhooks, newest first',
     description: 'Without their secrets, which are shown only when a webhook is created or its secret is rotated.',
     query: z.object(pageQueryById('hook')),
+    longRead: true,
     responses: { 200: pageSchema(WebhookView) },
     async handle({ ctx, scope, query }) {
       return toPage(await listWebhooks(ctx.db, scope.projectIds, query), query.limit, (row) => row.id, toWebhookView)
@@ -110,6 +111,7 @@ export const webhookRoutes = nameRoutes({
     description:
       'The deliveries of the last seven days, with the attempts and the last answer of your server. `status=failed` lists those that were given up and can be sent again.',
     query: z.object({ status: z.enum(DELIVERY_STATUSES).optional(), ...pageQueryById('dlv') }),
+    longRead: true,
     responses: { 200: pageSchema(DeliveryView) },
     find: webhookInScope,
     async handle({ ctx, subject, query }) {

@@ -63,6 +63,7 @@ export const connectionRoutes = nameRoutes({
     description:
       'Those of the team and those of clients; `client_id` narrows the list to one client. Secrets are never returned: `has_secret` and `status` say whether one is there.',
     query: z.object({ ...pageQueryById('conn'), kind: z.enum(CONNECTION_KINDS).optional(), client_id: filterParam }),
+    longRead: true,
     responses: { 200: pageSchema(ConnectionView) },
     async handle({ ctx, scope, query }) {
       const { kind, client_id: clientId, cursor, limit } = query

@@ -32,6 +32,7 @@ export const portalApprovalRoutes = {
     description:
       'Only actions whose wedge names the client among the approvers. `payload_sha256` is to be sent with the decision, so that the client approves what it has read.',
     query: z.object({ status: z.enum(PORTAL_APPROVAL_STATUSES).optional(), ...pageQueryById('apr') }),
+    longRead: true,
     responses: { 200: pageSchema(PortalApprovalView) },
     async handle({ ctx, scope, query }) {
       const rows = await listClientApprovals(ctx.db, scope, query)

@@ -30,6 +30,7 @@ export const portalConnectionRoutes = {
     description:
       'Accounts that belong to this client and need its authorisation. `needs_authorisation` means that the client has to open the link of `…/oauth/start`.',
     query: z.object(pageQueryById('conn')),
+    longRead: true,
     responses: { 200: pageSchema(PortalConnectionView) },
     async handle({ ctx, scope, query }) {
       const filter = { projectIds: [scope.projectId], clientId: scope.clientId, ...query }

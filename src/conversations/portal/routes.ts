@@ -91,6 +91,7 @@ export const portalRoutes = nameRoutes({
     description:
       'What agents ask this client, with the options or the schema of the answer. An answered or expired question is not in the list.',
     query: z.object(pageQueryById('apr')),
+    longRead: true,
     responses: { 200: pageSchema(PortalQuestionView) },
     async handle({ ctx, scope, query }) {
       return toPage(await listClientQuestions(ctx.db, scope, query), query.limit, idOf, toPortalQuestionView)
@@ -131,6 +132,7 @@ export const portalRoutes = nameRoutes({
     description:
       'Title, stage and status of each case of this client. Data, history and assignee are only for the team.',
     query: z.object(pageQueryById('case')),
+    longRead: true,
     responses: { 200: pageSchema(PortalCaseView) },
     async handle({ ctx, scope, query }) {
       return toPage(await listClientCases(ctx.db, scope, query), query.limit, idOf, (row) => row)

@@ -54,6 +54,7 @@ export const portalThreadRoutes = {
     description:
       'Conversations of this client on all channels, with the last message and whether something is unread. Messages that are only for the team are left out.',
     query: z.object(pageQueryById('thr')),
+    longRead: true,
     responses: { 200: pageSchema(PortalThreadSummaryView) },
     async handle({ ctx, scope, query }) {
       const { handles } = await requireOwnClient(ctx, scope)

@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises'
 import type { Db } from '../../platform/store/store.ts'
 import type { ThreadRow } from '../../platform/store/tables.ts'
 import { activityCursor, type ConversationFilter, listActiveConversations, listConversations } from './rows.ts'
@@ -34,7 +33,6 @@ export async function listThreadPage(db: Db, projectIds: readonly string[], { or
       q,
     )
     found.push(...step.filter(({ id }) => matching.has(id)))
-    await setImmediate()
   }
   const page = toThreadPage(found, filter.limit, cursorOf)
   const last = compared.at(-1)

@@ -58,6 +58,7 @@ export const threadRoutes = nameRoutes({
         }),
       ...pageQuery(new RegExp(`^(?:${ID_CURSOR}|${ACTIVITY_CURSOR})$`)),
     }),
+    longRead: true,
     responses: { 200: pageSchema(ThreadSummaryView) },
     async handle({ ctx, scope, query }) {
       const { unread, unanswered, held_by, ...rest } = query

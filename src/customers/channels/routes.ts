@@ -35,6 +35,7 @@ export const channelRoutes = nameRoutes({
     description:
       'With the address to register with the provider (`hook_url`), and the time and error of the last message.',
     query: z.object(pageQueryById('chan')),
+    longRead: true,
     responses: { 200: pageSchema(ChannelView) },
     async handle({ ctx, scope, query }) {
       const rows = await listChannels(ctx.db, scope.projectIds, query)

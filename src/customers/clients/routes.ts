@@ -18,6 +18,7 @@ export const clientRoutes = nameRoutes({
       handle: filterParam.transform((handle) => handle && normalizeHandle(handle)),
       ...pageQueryById('cli'),
     }),
+    longRead: true,
     responses: { 200: pageSchema(ClientView) },
     async handle({ ctx, scope, query }) {
       const rows = await listClients(ctx.db, scope.projectIds, query)

@@ -21,6 +21,7 @@ export const keyRoutes = nameRoutes({
     description:
       'With role, last use and the end of each key (`hint`). The keys themselves are not stored and cannot be shown again.',
     query: z.object(pageQueryById('key')),
+    longRead: true,
     responses: { 200: pageSchema(KeyView) },
     async handle({ ctx, scope, query }) {
       const rows = await listApiKeys(ctx.db, scope.projectIds, query)

@@ -23,6 +23,7 @@ export const memberRoutes = nameRoutes({
     summary: 'List members and open invites',
     description: 'Members only: an API key gets 403. An invite that nobody has accepted yet has `status: invited`.',
     query: z.object(pageQueryById('mem')),
+    longRead: true,
     responses: { 200: pageSchema(MemberView) },
     find: async ({ scope }) => refuseApiKeys(scope),
     async handle({ ctx, scope, query }) {

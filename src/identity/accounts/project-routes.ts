@@ -30,6 +30,7 @@ export const projectRoutes = nameRoutes({
     description:
       'A member sees all projects of the organisation, a key only its own. With the header `X-SVC-Project` the list has only that project.',
     query: z.object(pageQueryById('prj')),
+    longRead: true,
     responses: { 200: pageSchema(ProjectView) },
     async handle({ ctx, scope, query }) {
       const rows = await listProjects(ctx.db, scope.projectIds, query)

@@ -129,6 +129,9 @@ export function withRetryingStore(ctx: Ctx, signal?: AbortSignal): Ctx {
   return { ...ctx, store, db: store.db }
 }
 
+/** The context of reads that may take long. */
+export const readLists = (ctx: Ctx): Ctx => ({ ...ctx, db: ctx.store.lists })
+
 async function commit<T>(
   ctx: Ctx,
   work: (tx: Tx) => Promise<T>,

@@ -3,7 +3,7 @@ import type { Writable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import { notFound } from '../base/problem.ts'
-import type { Ctx } from '../ctx/ctx.ts'
+import { type Ctx, readLists } from '../ctx/ctx.ts'
 import type { ClientScope, ProjectScope, Role, Scope } from '../ctx/scope.ts'
 import type { Db } from '../store/store.ts'
 
@@ -105,6 +105,8 @@ export interface RouteSpec<ScopeT, Query extends z.ZodType, Body extends z.ZodTy
   streamsBody?: true
   maxBodyBytes?: number
   noStore?: true
+  /** The handler lists, searches or exports: the `db` of its context is that of `store.lists`. */
+  longRead?: true
   responses: RouteResponses
   find?: (input: FindInput<ScopeT> & { request: Request }) => Promise<Subject>
   handle: (input: HandlerInput<ScopeT, z.output<Query>, z.output<Body>, Subject, Request>) => Promise<unknown>
@@ -131,7 +133,16 @@ export function defineRoute<ScopeT, Query extends z.ZodType, Body extends z.ZodT
     async run({ ctx, scope, params, request, validate, reauthenticate = async () => scope }) {
       const subject = (await spec.find?.({ ctx, scope, params, request })) as Subject
       const { query, body } = validate() as { query: z.output<Query>; body: z.output<Body> }
-      return spec.handle({ ctx, scope, params, query, body, subject, request, reauthenticate })
+      return spec.handle({
+        ctx: spec.longRead ? readLists(ctx) : ctx,
+        scope,
+        params,
+        query,
+        body,
+        subject,
+        request,
+        reauthenticate,
+      })
     },
   }
 }

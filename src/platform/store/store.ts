@@ -19,12 +19,16 @@ export interface PoolUse {
 /** What SQLite and PostgreSQL both provide. Code outside this folder is the same for both. */
 export interface Store {
   readonly kind: 'sqlite' | 'postgres'
-  /** Reads committed rows only; writes go through `transact`. */
+  /** Reads committed rows only, and so few that it takes a millisecond at most; writes go through `transact`. */
   readonly db: Db
-  /** For reads that may take long: lists, filters, search, reports, exports, verification. */
   /**
-   * Reads rows as they were at one moment, in any number of statements. The work awaits only the database and
-   * `setImmediate`, which lets other work have its turn.
+   * For reads that may take long: lists, filters, search, reports, exports, verification. SQLite reads them in threads,
+   * because its reads block their thread.
+   */
+  readonly lists: Db
+  /**
+   * Reads rows as they were at one moment, in any number of statements. The work awaits only the database, and reads
+   * through its own `db`: it must not wait for `lists`, which may wait for its end.
    */
   readSnapshot<T>(work: (db: Db) => Promise<T>): Promise<T>
   /**

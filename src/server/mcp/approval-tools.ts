@@ -21,8 +21,8 @@ export const listApprovalsTool = defineTool('list_approvals', 'viewer', {
   }),
   output: ApprovalsResultView,
   async call({ ctx, scope }, { status, limit }) {
-    const rows = await listApprovals(ctx.db, scope.projectIds, { status, limit })
-    return { approvals: await readApprovalViews(ctx.db, rows.slice(0, limit)) }
+    const rows = await listApprovals(ctx.store.lists, scope.projectIds, { status, limit })
+    return { approvals: await readApprovalViews(ctx.store.lists, rows.slice(0, limit)) }
   },
 })
 

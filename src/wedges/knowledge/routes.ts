@@ -63,6 +63,7 @@ export const knowledgeRoutes = nameRoutes({
     description:
       'What the project has taught the agents of a wedge: notes, answers and corrections. What the authors of the wedge wrote is in `GET /v1/wedges/{wedge}`.',
     query: z.object({ ...pageQueryById('kn'), kind: z.enum(KNOWLEDGE_KINDS).optional() }),
+    longRead: true,
     responses: { 200: pageSchema(KnowledgeItemView) },
     find: ({ ctx, params }) => requirePathWedge(ctx, params.wedge ?? ''),
     async handle({ ctx, scope, query, subject }) {
@@ -142,6 +143,7 @@ export const knowledgeRoutes = nameRoutes({
     description:
       'Every version with its content, the time, and who wrote it: a member, a key or the service. Deleting the item deletes them.',
     query: z.object(pageQuery(/^[1-9]\d{0,9}$/)),
+    longRead: true,
     responses: { 200: pageSchema(KnowledgeRevisionView) },
     find: itemInScope,
     async handle({ ctx, query, subject }) {

@@ -28,6 +28,7 @@ export const caseRoutes = nameRoutes({
       assignee_id: filterParam.meta({ description: 'The id of a member, or `me` for the member who asks.' }),
       ...pageQueryById('case'),
     }),
+    longRead: true,
     responses: { 200: pageSchema(CaseView) },
     async handle({ ctx, scope, query }) {
       const assignee_id = query.assignee_id === 'me' ? scope.actor.id : query.assignee_id

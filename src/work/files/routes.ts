@@ -45,6 +45,7 @@ export const fileRoutes = nameRoutes({
     description:
       'Uploads of the team, of clients and of runs, without their bytes. With `client_id` only those of one client.',
     query: z.object({ client_id: filterParam, ...pageQueryById('file') }),
+    longRead: true,
     responses: { 200: pageSchema(FileView) },
     async handle({ ctx, scope, query }) {
       const files = await listFiles(ctx.db, scope.projectIds, query)

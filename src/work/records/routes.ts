@@ -30,6 +30,7 @@ export const recordRoutes = nameRoutes({
       }),
       ...pageQueryById('rec'),
     }),
+    longRead: true,
     responses: { 200: pageSchema(RecordView) },
     async handle({ ctx, scope, query }) {
       const filter = { ...query, where: parseWhereQuery(query.where) }

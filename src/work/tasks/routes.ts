@@ -92,6 +92,7 @@ export const taskRoutes = nameRoutes({
         .meta({ description: 'Only tasks that expired at this time or later and were not run again.' }),
       ...pageQueryById('task'),
     }),
+    longRead: true,
     responses: { 200: pageSchema(TaskView) },
     async handle({ ctx, scope, query }) {
       const rows = await listTasks(ctx.db, scope.projectIds, query)

@@ -22,6 +22,7 @@ export const agentRecordRoutes = nameRoutes({
   listAgentRecords: sandboxRoute('GET', '/v1/internal/records/:collection', {
     summary: "List records of the task's wedge",
     query: z.object({ where: z.string().optional(), ...pageQueryById('rec') }),
+    longRead: true,
     responses: JSON_RESPONSE,
     handle: ({ ctx, scope, params, query }) =>
       agentRecords.list(ctx, recordScopeOf(scope), params.collection ?? '', query),

@@ -1,7 +1,4 @@
-import { type Dialect, type Driver, SqliteDialect } from 'kysely'
-import { createKysely, DirectSqliteAdapter } from '../dialect.ts'
 import { classifyStoreError } from '../errors.ts'
-import type { Db } from '../store.ts'
 import { loadSqlite, type SqliteModule } from './load-sqlite/load-sqlite.ts'
 
 export interface SqliteConnection {
@@ -104,23 +101,9 @@ function createRowReader(statement: NativeStatement): (found: unknown[]) => obje
     })
 }
 
-/** `adaptDriver` can change how queries of Kysely run. */
-export function createSqliteKysely(
-  handle: SqliteConnection,
-  adaptDriver: (driver: Driver) => Driver = (driver) => driver,
-): Db {
-  const sqlite = new SqliteDialect({ database: handle })
-  const dialect: Dialect = {
-    createAdapter: () => sqlite.createAdapter(),
-    createDriver: () => adaptDriver(sqlite.createDriver()),
-    createIntrospector: (db) => sqlite.createIntrospector(db),
-    createQueryCompiler: () => sqlite.createQueryCompiler(),
-  }
-  const adapter = new DirectSqliteAdapter((text, parameters) => runDirect(handle.prepare(text), parameters))
-  return createKysely(dialect, adapter)
-}
-
-function runDirect(statement: SqliteStatement, parameters: readonly unknown[]): unknown[] {
+/** The rows of a statement; none if it returns no rows. */
+export function runStatement(connection: SqliteConnection, text: string, parameters: readonly unknown[]): unknown[] {
+  const statement = connection.prepare(text)
   if (statement.reader) return statement.all(parameters)
   statement.execute(parameters)
   return []

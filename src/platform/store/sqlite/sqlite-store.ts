@@ -1,20 +1,21 @@
 import { chmodSync, closeSync, existsSync, fsyncSync, mkdirSync, openSync, rmSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { join } from 'node:path'
+import { programsFolder } from '../../config/programs-folder.ts'
 import { DISK_FULL, retryUntilAvailable, StoreUnavailable } from '../errors.ts'
 import { GroupCommit } from '../group-commit.ts'
 import { migrateStore } from '../schema/migrations.ts'
 import { canReleasePages, PAGES_PER_STEP, releasePages } from './free-pages.ts'
 import { loadSqlite } from './load-sqlite/load-sqlite.ts'
-import { createSqliteKysely, openSqliteConnection, type SqliteConnection } from './sqlite-connection.ts'
 import type { Db, Store, TransactionWork } from '../store.ts'
-import { SnapshotReader } from './snapshot-reader.ts'
+import { ReaderThreads } from './reader-threads.ts'
+import { openSqliteConnection, type SqliteConnection } from './sqlite-connection.ts'
+import { createDrivenKysely, createSqliteKysely } from './sqlite-kysely.ts'
 import { SqliteWriter } from './sqlite-writer.ts'
-import { yieldBetweenReads } from './yielding-driver.ts'
 
 /**
  * One file and two connections. One of them writes. The other reads while a transaction is open; thanks to the
- * write-ahead log it sees committed rows only and does not wait. A third one is opened for the first snapshot.
+ * write-ahead log it sees committed rows only and does not wait. Long reads have threads with connections of their own.
  */
 export async function openSqliteStore(
   dataDir: string,
@@ -30,16 +31,15 @@ export async function openSqliteStore(
   const writer = new SqliteWriter(connection, writeDb, warn)
   const commits = new GroupCommit(writer)
   const transact = <T>(work: TransactionWork<T>) => commits.transact('all', work)
-  const readDb = createSqliteKysely(
-    readThroughWriter(writer, connection, openSqliteConnection(path, sync)),
-    yieldBetweenReads,
+  const readDb = createSqliteKysely(readThroughWriter(writer, connection, openSqliteConnection(path, sync)))
+  const lists = createDrivenKysely(
+    new ReaderThreads({ program: join(programsFolder(), 'reader-thread.cjs'), path, sync }),
   )
-  const snapshots = new SnapshotReader(path, sync)
   const store: Store = {
     kind: 'sqlite',
     db: readDb,
-    lists: readDb,
-    readSnapshot: (work) => snapshots.read(work),
+    lists,
+    readSnapshot: (work) => lists.transaction().execute(work),
     transact,
     transactDurably: (work, signal) => retryUntilAvailable(() => transact(work), signal),
     // A file is not away for a moment: what fails is its disk.
@@ -56,7 +56,7 @@ export async function openSqliteStore(
     subscribe: () => {},
     async close() {
       await commits.close()
-      await snapshots.close()
+      await lists.destroy()
       await readDb.destroy()
       await writeDb.destroy()
     },

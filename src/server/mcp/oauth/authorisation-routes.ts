@@ -69,6 +69,7 @@ export const mcpAuthorisationRoutes = nameRoutes({
     summary: 'List the apps that have access to /mcp',
     description: 'A member sees their own; an admin those of all members.',
     query: z.object(pageQueryById('mca')),
+    longRead: true,
     responses: { 200: pageSchema(McpAuthorisationView) },
     async handle({ ctx, scope, query }) {
       const rows = await listMcpAuthorisations(ctx.db, scope.projectIds, { ...query, memberId: onlyOwn(scope) })
