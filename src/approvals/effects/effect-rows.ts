@@ -79,7 +79,7 @@ export const listOpenEffects = prepareQuery<{ replica: string }, OpenEffect>((db
 
 export function listEffects(db: Db, taskId: string, page: PageQuery): Promise<EffectRow[]> {
   const query = db.selectFrom('effects').selectAll().where('task_id', '=', taskId)
-  return listNewestPage(db, query, page, [], ['id'])
+  return listNewestPage(query, page, [], ['id'])
 }
 
 /** The actions of a task that were sent and failed. */

@@ -21,4 +21,4 @@ export const insertComment = prepareQuery<ApprovalCommentRow>((db, arg) =>
 
 /** Newest first, one more than a page. */
 export const listComments = (db: Db, approvalId: string, page: PageQuery): Promise<ApprovalCommentRow[]> =>
-  listNewestPage(db, db.selectFrom('approval_comments').selectAll().where('approval_id', '=', approvalId), page)
+  listNewestPage(db.selectFrom('approval_comments').selectAll().where('approval_id', '=', approvalId), page)

@@ -120,7 +120,7 @@ export function listApprovals(db: Db, projectIds: readonly string[], filter: App
   const [owner, ...owners] = OWNER_COLUMNS.filter((column) => filter[column] !== undefined)
   const approvals = db.selectFrom('approvals').selectAll()
   if (owner === undefined)
-    return listNewestOfProjects(db, {
+    return listNewestOfProjects({
       projectIds,
       page: filter,
       rows: { query: approvals, filters: matchColumns({ status, wedge, path }) },
@@ -129,7 +129,7 @@ export function listApprovals(db: Db, projectIds: readonly string[], filter: App
   const owned = approvals.where(owner, '=', filter[owner] ?? '')
   const others = Object.fromEntries(owners.map((column) => [column, filter[column]]))
   const columns = matchColumns({ status, wedge, path, ...others })
-  return listNewestPage(db, owned, filter, [isInProjects(projectIds), ...columns])
+  return listNewestPage(owned, filter, [isInProjects(projectIds), ...columns])
 }
 
 function searchApprovals(db: Db, projectId: string, { status, wedge, path }: ApprovalFilter) {
@@ -203,7 +203,7 @@ export function listPastDecisions(
   page: PageQuery,
 ): Promise<PastApproval[]> {
   const ofProject = pastApprovals(db, projectId, status).where('status', '=', status)
-  return listNewestPage(db, ofProject, page, [...matchColumns({ wedge }), IS_BY_RULE])
+  return listNewestPage(ofProject, page, [...matchColumns({ wedge }), IS_BY_RULE])
 }
 
 const IS_BY_RULE = sql<SqlBool>`path <> 'question'`
@@ -222,11 +222,11 @@ export function listRefusedApprovals(
   const ofProject = pastApprovals(db, projectId, refusal)
   const filters = [IS_BY_RULE, mayBeAction(actions)]
   if (refusal === 'edited')
-    return listNewestPage(db, ofProject.where('wedge', '=', wedge).where('edited', 'is not', null), page, filters)
+    return listNewestPage(ofProject.where('wedge', '=', wedge).where('edited', 'is not', null), page, filters)
   // The service closes the other requests of a task when one is rejected. No person has decided about them.
   const isByPerson = sql<SqlBool>`coalesce(decided_by_kind, '') <> 'system'`
   const rejected = ofProject.where('status', '=', 'rejected')
-  return listNewestPage(db, rejected, page, [...matchColumns({ wedge }), isByPerson, ...filters])
+  return listNewestPage(rejected, page, [...matchColumns({ wedge }), isByPerson, ...filters])
 }
 
 /** Databases know the case of ASCII letters only, or of other letters than JavaScript, so other names always match. */

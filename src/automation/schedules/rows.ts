@@ -24,7 +24,7 @@ export function listSchedules(
 ): Promise<ScheduleRow[]> {
   const schedules = db.selectFrom('schedules').selectAll()
   const filters = matchColumns({ wedge: filter.wedge })
-  return listNewestOfProjects(db, {
+  return listNewestOfProjects({
     projectIds,
     page: filter,
     rows: { query: schedules, filters },

@@ -15,8 +15,8 @@ export function listDeliveries(db: Db, webhookId: string, filter: DeliveryFilter
   const { status } = filter
   // Pending and failed deliveries are few and have indexes of their own, which are used if the status is a literal.
   if (status === 'pending' || status === 'failed')
-    return listNewestPage(db, ofWebhook.where('status', '=', sql.lit(status)), filter)
-  return listNewestPage(db, ofWebhook, filter, matchColumns({ status }))
+    return listNewestPage(ofWebhook.where('status', '=', sql.lit(status)), filter)
+  return listNewestPage(ofWebhook, filter, matchColumns({ status }))
 }
 
 export function findDelivery(

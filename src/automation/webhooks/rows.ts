@@ -37,7 +37,7 @@ export async function findWebhookUnscoped(db: Db, id: string): Promise<WebhookRo
 
 export function listWebhooks(db: Db, projectIds: readonly string[], filter: PageQuery): Promise<WebhookRow[]> {
   const webhooks = db.selectFrom('webhooks').selectAll()
-  return listNewestOfProjects(db, {
+  return listNewestOfProjects({
     projectIds,
     page: filter,
     rows: { query: webhooks },

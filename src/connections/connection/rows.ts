@@ -27,7 +27,7 @@ export async function listConnections(db: Db, filter: ConnectionFilter): Promise
   const { projectIds, kind, clientId: owner_id } = filter
   const filters = matchColumns({ kind, owner_id, owner_kind: owner_id && 'client' })
   const connections = db.selectFrom('connections').selectAll()
-  const rows = await listNewestOfProjects(db, {
+  const rows = await listNewestOfProjects({
     projectIds,
     page: filter,
     rows: { query: connections, filters },

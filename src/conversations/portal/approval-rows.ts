@@ -15,7 +15,7 @@ export async function listClientApprovals(
 ): Promise<ClientApproval[]> {
   const asked = db.selectFrom('approvals').selectAll().where('client_id', '=', clientId)
   const isNoQuestion = sql<SqlBool>`path <> 'question'`
-  const approvals = await listNewestPage(db, asked, page, [
+  const approvals = await listNewestPage(asked, page, [
     isNoQuestion,
     ...matchColumns({ project_id: projectId, status }),
   ])

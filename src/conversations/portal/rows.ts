@@ -129,7 +129,7 @@ export function listClientCases(
     .selectFrom('cases')
     .select(['id', 'title', 'stage', 'status', 'created_at', 'updated_at', 'closed_at'])
     .where('client_id', '=', clientId)
-  return listNewestPage(db, query, page, matchColumns({ project_id: projectId }))
+  return listNewestPage(query, page, matchColumns({ project_id: projectId }))
 }
 
 export type ClientQuestion = ApprovalRow & Pick<TaskRow, 'thread_id'>
@@ -148,7 +148,7 @@ export function listClientQuestions(
     .where('approvals.client_id', '=', clientId)
     .where('approvals.status', '=', 'pending')
     .where('approvals.path', '=', 'question')
-  return listNewestPage(db, pending, page, matchColumns({ 'approvals.project_id': projectId }), ['approvals.id'])
+  return listNewestPage(pending, page, matchColumns({ 'approvals.project_id': projectId }), ['approvals.id'])
 }
 
 export const findMessageByExternalId = prepareQuery<{ channel_id: string; external_id: string }, MessageRow>(

@@ -39,7 +39,7 @@ async function listThreadsInOrder(
   if (!isOfOneOwner(filter)) {
     const searched = filter.channel_id === undefined ? projectIds : await listChannelProjects(db, filter.channel_id)
     const allowed = projectIds.filter((projectId) => searched.includes(projectId))
-    return listNewestOfProjects(db, {
+    return listNewestOfProjects({
       projectIds: allowed,
       page,
       rows: filterThreads(threads, filter),
@@ -52,7 +52,7 @@ async function listThreadsInOrder(
       ? threads.where('threads.held_by_id', '=', held_by?.id ?? '')
       : threads.where('threads.client_id', '=', client_id)
   const { query, filters } = filterThreads(owned, filter)
-  return listNewestPage(db, query, page, [isInProjects(projectIds, 'threads.project_id'), ...filters], order)
+  return listNewestPage(query, page, [isInProjects(projectIds, 'threads.project_id'), ...filters], order)
 }
 
 /** The project of a channel, or none if it has no threads. Its messages name the project even if the channel was deleted. */

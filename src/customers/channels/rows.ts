@@ -19,7 +19,7 @@ const channelById = prepareQuery<{ id: string }, ChannelRow>((db, arg) =>
 
 export function listChannels(db: Db, projectIds: readonly string[], page: PageQuery): Promise<ChannelRow[]> {
   const channels = db.selectFrom('channels').selectAll()
-  return listNewestOfProjects(db, {
+  return listNewestOfProjects({
     projectIds,
     page,
     rows: { query: channels },

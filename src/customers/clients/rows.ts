@@ -37,7 +37,7 @@ export async function listClients(
 ): Promise<ClientWithHandles[]> {
   const { handle } = filter
   const clients = db.selectFrom('clients').selectAll()
-  const rows = await listNewestOfProjects(db, {
+  const rows = await listNewestOfProjects({
     projectIds,
     page: filter,
     rows: { query: clients, filters: handle === undefined ? [] : [hasHandle(handle)] },

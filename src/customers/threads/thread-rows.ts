@@ -29,7 +29,7 @@ export function listClientThreads(
   page: PageQuery,
 ): Promise<ThreadRow[]> {
   const ofClient = db.selectFrom('threads').selectAll().where('client_id', '=', clientId)
-  return listNewestPage(db, ofClient, page, matchColumns({ project_id: projectId }))
+  return listNewestPage(ofClient, page, matchColumns({ project_id: projectId }))
 }
 
 export type NewThread = Pick<

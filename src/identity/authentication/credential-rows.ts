@@ -27,7 +27,7 @@ export async function findApiKey(db: Db, projectIds: readonly string[], id: stri
 
 export async function listApiKeys(db: Db, projectIds: readonly string[], page: PageQuery): Promise<ApiKey[]> {
   const query = db.selectFrom('keys').selectAll().where('project_id', 'in', projectIds)
-  const rows = await listNewestPage(db, query, page)
+  const rows = await listNewestPage(query, page)
   return rows.map((row) => ({ ...row, role: parseRole(row.role) }))
 }
 

@@ -61,7 +61,7 @@ export async function findInvitedMember(db: Db, inviteHash: string, now: string)
 
 export async function listMembers(db: Db, orgId: string, page: PageQuery): Promise<Member[]> {
   const query = db.selectFrom('members').selectAll().where('org_id', '=', orgId)
-  const rows = await listNewestPage(db, query, page)
+  const rows = await listNewestPage(query, page)
   return rows.map((row) => ({ ...row, role: parseRole(row.role) }))
 }
 

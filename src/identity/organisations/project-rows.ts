@@ -63,7 +63,7 @@ export async function findFirstProject(db: Db, orgId: string): Promise<Project> 
 
 export async function listProjects(db: Db, ids: readonly string[], page: PageQuery): Promise<Project[]> {
   const query = db.selectFrom('projects').selectAll().where('id', 'in', ids)
-  const rows = await listNewestPage(db, query, page)
+  const rows = await listNewestPage(query, page)
   return rows.map(toProject)
 }
 

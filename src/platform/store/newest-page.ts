@@ -1,7 +1,4 @@
-import { setImmediate } from 'node:timers/promises'
 import { type Expression, type SelectQueryBuilder, type SqlBool, sql } from 'kysely'
-import { isPostgres } from './dialect.ts'
-import type { Db } from './store.ts'
 import type { Tables } from './tables.ts'
 
 /** Where a page starts and how many rows it has. */
@@ -16,30 +13,20 @@ type OrderKey = readonly (string | number)[]
 
 const BY_ID: readonly string[] = ['id']
 
-/** This many rows are compared with filters in the first step. The next steps are larger if that took no time. */
-export const MAX_ROWS_PER_STEP = 2_000
-/** Longer steps would delay other requests on a store that reads synchronously. */
-const STEP_MS = 4
-/** A step can be slower than the one before, if it reads from the disk. */
-const MAX_STEP_GROWTH = 8
-
 /**
  * Newest first, after the cursor, and one row more than the page, which shows that another page follows. Ids are
  * time-ordered. `query` selects by the columns of one index that ends with the columns of the order, or has the columns of
- * the filters behind them. With filters only keys are searched, so that the index is enough.
+ * the filters behind them. With filters ids are searched first, so that the index is enough.
  */
 export async function listNewestPage<Table extends keyof Tables, Row>(
-  db: Db,
   query: SelectQueryBuilder<Tables, Table, Row>,
   page: PageBounds,
   filters: readonly Expression<SqlBool>[] = [],
   order = BY_ID,
 ): Promise<Row[]> {
-  const search = { query, filters }
-  if (filters.length > 0) return readFoundRows(search, page, order, (rest) => findKeys(db, search, rest, order))
-  return after(inOrder(query, order), order, page.cursor)
-    .limit(page.limit + 1)
-    .execute()
+  if (filters.length === 0) return selectNewest({ query }, page, order).execute()
+  const ids = selectNewest({ query: query.clearSelect(), filters }, page, order).select(idOf(order).as('id'))
+  return sortNewestFirst(await query.where(idOf(order), 'in', ids).execute(), order)
 }
 
 /** The rows among which the newest are searched. */
@@ -53,14 +40,8 @@ interface ProjectsSearch<Table extends keyof Tables, Row> {
   page: PageBounds
   /** All rows of the list, for the rows of keys that were found. They must match all filters again. */
   rows: NewestSearch<Table, Row>
-  /**
-   * The rows of one project, or null if it has none. Without filters the query may be limited to the newest `limit + 1`
-   * after the cursor, which is the id of a row.
-   */
-  searchIn: (
-    projectId: string,
-    page: { limit: number; cursor: string | undefined },
-  ) => NewestSearch<Table, Row> | Promise<NewestSearch<Table, Row> | null>
+  /** The rows of one project, or null if it has none. */
+  searchIn: (projectId: string) => NewestSearch<Table, Row> | Promise<NewestSearch<Table, Row> | null>
   order?: readonly string[]
 }
 
@@ -69,124 +50,87 @@ interface ProjectsSearch<Table extends keyof Tables, Row> {
  * query for all projects cannot read in the order of an index, so the database would sort all of their rows.
  */
 export async function listNewestOfProjects<Table extends keyof Tables, Row>(
-  db: Db,
-  { projectIds, page, rows, searchIn, order = BY_ID }: ProjectsSearch<Table, Row>,
+  list: ProjectsSearch<Table, Row>,
 ): Promise<Row[]> {
+  const { projectIds, page, rows, searchIn, order = BY_ID } = list
   const [only] = projectIds
   if (only === undefined) return []
   if (projectIds.length === 1) {
-    const search = await searchIn(only, pageById(page))
-    return search ? listNewestPage(db, search.query, page, search.filters, order) : []
+    const search = await searchIn(only)
+    return search ? listNewestPage(search.query, page, search.filters, order) : []
   }
-  return readFoundRows(rows, page, order, (rest) =>
-    mergeNewest(projectIds, rest, newestKeyFirst, async (projectId) => {
-      const search = await searchIn(projectId, pageById(rest))
-      return search ? findKeys(db, search, rest, order) : []
-    }),
-  )
+  const keys = await findNewestKeys(list, order)
+  const found = keys.length === 0 ? [] : await readRows(rows, keys, page.cursor, order)
+  // A row has changed since its key was found. A page without it would look like the last page.
+  return found.length < keys.length ? listNewestOfProjects(list) : found
 }
 
-const pageById = ({ limit, cursor }: PageBounds) => ({
-  limit,
-  cursor: cursor === undefined ? undefined : String([cursor].flat().at(-1)),
-})
+/** This many projects are read at a time: each takes a connection of PostgreSQL. */
+const MAX_PROJECTS_AT_ONCE = 8
+
+async function findNewestKeys<Table extends keyof Tables, Row>(
+  { projectIds, page, searchIn }: ProjectsSearch<Table, Row>,
+  order: readonly string[],
+): Promise<OrderKey[]> {
+  const listKeys = async (projectId: string) => {
+    const search = await searchIn(projectId)
+    return search ? findKeys(search, page, order) : []
+  }
+  let newest: OrderKey[] = []
+  for (let n = 0; n < projectIds.length; n += MAX_PROJECTS_AT_ONCE) {
+    const lists = await Promise.all(projectIds.slice(n, n + MAX_PROJECTS_AT_ONCE).map(listKeys))
+    newest = [...newest, ...lists.flat()].toSorted(newestKeyFirst).slice(0, page.limit + 1)
+  }
+  return newest
+}
+
+async function findKeys<Table extends keyof Tables, Row>(
+  { query, filters = [] }: NewestSearch<Table, Row>,
+  page: PageBounds,
+  order: readonly string[],
+): Promise<OrderKey[]> {
+  const columns = order.map((column, n) => sql.ref<string | number>(column).as(`key${n}`))
+  const keys = await selectNewest({ query: query.clearSelect(), filters }, page, order).select(columns).execute()
+  return keys.map((key) => order.map((_, n) => key[`key${n}`] ?? ''))
+}
+
+async function readRows<Table extends keyof Tables, Row>(
+  { query, filters = [] }: NewestSearch<Table, Row>,
+  keys: readonly OrderKey[],
+  cursor: PageBounds['cursor'],
+  order: readonly string[],
+): Promise<Row[]> {
+  const ids = keys.map((key) => key.at(-1) ?? '')
+  // A row that moved to the front of its order since then belongs to an earlier page.
+  const isOfPage = cursor === undefined ? [] : [isBefore(order, [cursor].flat())]
+  // `is true` keeps the planner from searching by the filters instead of the ids.
+  const matching = [...filters, ...isOfPage].reduce(
+    (all, filter) => all.where(sql<SqlBool>`(${filter}) is true`),
+    query,
+  )
+  return sortNewestFirst(await matching.where(idOf(order), 'in', ids).execute(), order)
+}
+
+/** Sorts here: for an order in the query SQLite might read all rows of an index that has it. */
+function sortNewestFirst<Row>(rows: readonly Row[], order: readonly string[]): Row[] {
+  const names = order.map((column) => column.slice(column.lastIndexOf('.') + 1))
+  const keyOf = (row: Row) => names.map((name) => (row as Record<string, string | number>)[name] ?? '')
+  return rows.toSorted((a, b) => newestKeyFirst(keyOf(a), keyOf(b)))
+}
 
 function newestKeyFirst(a: OrderKey, b: OrderKey): number {
   const n = a.findIndex((value, column) => value !== b[column])
   return (a[n] ?? '') < (b[n] ?? '') ? 1 : -1
 }
 
-/**
- * The rows of the keys that `find` returns. A row can change after its key was found: if it does not match any more, it is
- * left out and the search continues after the last key, because a page with too few rows would look like the last page.
- */
-async function readFoundRows<Table extends keyof Tables, Row>(
-  search: NewestSearch<Table, Row>,
-  page: PageBounds,
-  order: readonly string[],
-  find: (rest: PageBounds) => Promise<OrderKey[]>,
-): Promise<Row[]> {
-  const found: Row[] = []
-  for (let rest = page; ; ) {
-    const keys = await find(rest)
-    found.push(...(await readRows(search, keys, order, rest.cursor)))
-    if (keys.length <= rest.limit || found.length > page.limit) return found
-    rest = { limit: page.limit - found.length, cursor: keys.at(-1) }
-  }
-}
-
-async function readRows<Table extends keyof Tables, Row>(
-  { query, filters = [] }: NewestSearch<Table, Row>,
-  keys: readonly OrderKey[],
-  order: readonly string[],
-  cursor: PageBounds['cursor'],
-): Promise<Row[]> {
-  if (keys.length === 0) return []
-  const idColumn = order.at(-1) ?? 'id'
-  const ids = keys.map((key) => key.at(-1) ?? '')
-  // A row that moved to the front of its order since then belongs to an earlier page.
-  const isOfPage = cursor === undefined ? [] : [compareKeys(order, '<', [cursor].flat())]
-  // `is true` keeps the planner from searching by the filters instead of the ids.
-  const rows = await [...filters, ...isOfPage]
-    .reduce(
-      (all, filter) => all.where(sql<SqlBool>`(${filter}) is true`),
-      query.where(sql.ref<string | number>(idColumn), 'in', ids),
-    )
-    .execute()
-  // Sorted here: for an order in the query SQLite might read all rows of an index that has it.
-  const idName = idColumn.slice(idColumn.lastIndexOf('.') + 1)
-  const placeOf = new Map(ids.map((id, n) => [id, n]))
-  const place = (row: Row) => placeOf.get((row as Record<string, string | number>)[idName] ?? '') ?? ids.length
-  return rows.toSorted((a, b) => place(a) - place(b))
-}
-
-/** PostgreSQL stops when the page is full. A synchronous store would be blocked by a filter that no row matches. */
-function findKeys<Table extends keyof Tables, Row>(
-  db: Db,
+function selectNewest<Table extends keyof Tables, Row>(
   { query, filters = [] }: NewestSearch<Table, Row>,
   { limit, cursor }: PageBounds,
   order: readonly string[],
-): Promise<OrderKey[]> {
-  const all = inOrder(query.clearSelect(), order)
-  const rows = after(all, order, cursor)
-  if (isPostgres(db) || filters.length === 0) return findMatching(rows, filters, order, limit + 1)
-  return findInSteps({ all, rows, filters, order, limit: limit + 1 })
-}
-
-interface StepwiseSearch<Table extends keyof Tables> {
-  all: SelectQueryBuilder<Tables, Table, object>
-  /** Those after the cursor. */
-  rows: SelectQueryBuilder<Tables, Table, object>
-  filters: readonly Expression<SqlBool>[]
-  order: readonly string[]
-  limit: number
-}
-
-async function findInSteps<Table extends keyof Tables>(search: StepwiseSearch<Table>): Promise<OrderKey[]> {
-  const { all, filters, order, limit } = search
-  const found: OrderKey[] = []
-  let size = MAX_ROWS_PER_STEP
-  for (let { rows } = search; ; ) {
-    const start = performance.now()
-    const [last] = await findMatching(rows.offset(size - 1), [], order, 1)
-    const step = last ? rows.where(compareKeys(order, '>=', last)) : rows
-    found.push(...(await findMatching(step, filters, order, limit - found.length)))
-    if (!last || found.length >= limit) return found
-    rows = after(all, order, last)
-    size = nextStepSize(size, performance.now() - start)
-    await setImmediate()
-  }
-}
-
-async function findMatching<Table extends keyof Tables>(
-  rows: SelectQueryBuilder<Tables, Table, object>,
-  filters: readonly Expression<SqlBool>[],
-  order: readonly string[],
-  limit: number,
-): Promise<OrderKey[]> {
-  const keys = rows.select(order.map((column, n) => sql.ref<string | number>(column).as(`key${n}`))).limit(limit)
-  const matching = await filters.reduce((all, filter) => all.where(fenceOff(filter)), keys).execute()
-  return matching.map((row) => order.map((_, n) => row[`key${n}`] ?? ''))
+) {
+  const ordered = order.reduce((rows, column) => rows.orderBy(sql.ref(column), 'desc'), query)
+  const rows = cursor === undefined ? ordered : ordered.where(isBefore(order, [cursor].flat()))
+  return filters.reduce((all, filter) => all.where(fenceOff(filter)), rows).limit(limit + 1)
 }
 
 /**
@@ -195,25 +139,10 @@ async function findMatching<Table extends keyof Tables>(
  */
 const fenceOff = (filter: Expression<SqlBool>) => sql<SqlBool>`case when ${filter} then true else false end`
 
-const inOrder = <Table extends keyof Tables, Row>(
-  query: SelectQueryBuilder<Tables, Table, Row>,
-  order: readonly string[],
-) => order.reduce((rows, column) => rows.orderBy(sql.ref(column), 'desc'), query)
+const isBefore = (order: readonly string[], key: OrderKey) =>
+  sql<SqlBool>`(${sql.join(order.map((column) => sql.ref(column)))}) < (${sql.join(key)})`
 
-const after = <Table extends keyof Tables, Row>(
-  rows: SelectQueryBuilder<Tables, Table, Row>,
-  order: readonly string[],
-  cursor: string | OrderKey | undefined,
-) => (cursor === undefined ? rows : rows.where(compareKeys(order, '<', [cursor].flat())))
-
-const compareKeys = (order: readonly string[], operator: '<' | '>=', key: OrderKey) =>
-  sql<SqlBool>`(${sql.join(order.map((column) => sql.ref(column)))}) ${sql.raw(operator)} (${sql.join(key)})`
-
-/** Steps over an index with the columns of the filters are fast, so that few large ones are enough. */
-function nextStepSize(size: number, ms: number): number {
-  const growth = Math.min(MAX_STEP_GROWTH, STEP_MS / Math.max(ms, 0.1))
-  return Math.max(MAX_ROWS_PER_STEP, Math.floor(size * growth))
-}
+const idOf = (order: readonly string[]) => sql.ref<string | number>(order.at(-1) ?? 'id')
 
 /**
  * One filter for each column with a value. `coalesce` keeps the planner from using an index of these columns instead of
@@ -228,21 +157,3 @@ export function matchColumns(values: Readonly<Record<string, string | undefined>
 /** The filter for rows that were found by the id of something that belongs to one project, such as a client. */
 export const isInProjects = (projectIds: readonly string[], column = 'project_id'): Expression<SqlBool> =>
   sql<SqlBool>`coalesce(${sql.ref(column)}, '') in (${sql.join(projectIds)})`
-
-/** This many sources are read at a time: each takes a connection of PostgreSQL. */
-const MAX_SOURCES_AT_ONCE = 8
-
-/** The newest of what several sources list, each in order: one more than the page. */
-async function mergeNewest<Source, T>(
-  sources: readonly Source[],
-  { limit }: PageBounds,
-  newestFirst: (a: T, b: T) => number,
-  listNewest: (source: Source) => Promise<T[]>,
-): Promise<T[]> {
-  let newest: T[] = []
-  for (let n = 0; n < sources.length; n += MAX_SOURCES_AT_ONCE) {
-    const lists = await Promise.all(sources.slice(n, n + MAX_SOURCES_AT_ONCE).map(listNewest))
-    newest = [...newest, ...lists.flat()].toSorted(newestFirst).slice(0, limit + 1)
-  }
-  return newest
-}

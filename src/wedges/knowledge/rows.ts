@@ -42,7 +42,7 @@ export async function findKnowledgeItemByName(
   name: string,
 ): Promise<KnowledgeItem | undefined> {
   const ofWedge = db.selectFrom('knowledge').selectAll().where('project_id', '=', projectId).where('wedge', '=', wedge)
-  const [row] = await listNewestPage(db, ofWedge, { limit: 1 }, matchColumns({ name }))
+  const [row] = await listNewestPage(ofWedge, { limit: 1 }, matchColumns({ name }))
   return row && toKnowledgeItem(row)
 }
 
@@ -59,7 +59,7 @@ export async function listKnowledgeItems(
   const items = db.selectFrom('knowledge').selectAll()
   const ofWedge = items.where('wedge', '=', filter.wedge)
   const filters = matchColumns({ kind: filter.kind })
-  const rows = await listNewestOfProjects(db, {
+  const rows = await listNewestOfProjects({
     projectIds,
     page: filter,
     // The wedge of an item never changes.

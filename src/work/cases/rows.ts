@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises'
 import type { PageQuery } from '../../platform/http/page.ts'
 import { isInProjects, listNewestOfProjects, listNewestPage, matchColumns } from '../../platform/store/newest-page.ts'
 import { prepareQuery } from '../../platform/store/prepared-query.ts'
@@ -37,7 +36,7 @@ export function listCases(db: Db, projectIds: readonly string[], filter: CaseFil
   const cases = db.selectFrom('cases').selectAll()
   const filters = matchColumns({ wedge, status, stage, assignee_id })
   if (thread_id === undefined && client_id === undefined)
-    return listNewestOfProjects(db, {
+    return listNewestOfProjects({
       projectIds,
       page: filter,
       rows: { query: cases, filters },
@@ -46,7 +45,7 @@ export function listCases(db: Db, projectIds: readonly string[], filter: CaseFil
   const owned =
     thread_id === undefined ? cases.where('client_id', '=', client_id ?? '') : cases.where('thread_id', '=', thread_id)
   const ofClient = matchColumns({ client_id: thread_id === undefined ? undefined : client_id })
-  return listNewestPage(db, owned, filter, [isInProjects(projectIds), ...filters, ...ofClient])
+  return listNewestPage(owned, filter, [isInProjects(projectIds), ...filters, ...ofClient])
 }
 
 /** The client of a thread of the project, for a case about that thread. */
@@ -120,17 +119,9 @@ const newestTaskIds = prepareQuery<{ case_id: string }, CaseTaskId>((db, arg) =>
     .limit(MAX_SHOWN_PER_CASE),
 )
 
-/** This many cases are read in one turn of the event loop: about 1 ms on SQLite. */
-const CASES_PER_STEP = 64
-
 /** Each case is one small read: a statement for all of them takes longer to plan than to run. */
 async function readOfEach<Row>(caseIds: readonly string[], read: (caseId: string) => Promise<Row[]>): Promise<Row[]> {
-  const found: Row[] = []
-  for (let at = 0; at < caseIds.length; at += CASES_PER_STEP) {
-    if (at > 0) await setImmediate()
-    found.push(...(await Promise.all(caseIds.slice(at, at + CASES_PER_STEP).map(read))).flat())
-  }
-  return found
+  return (await Promise.all(caseIds.map(read))).flat()
 }
 
 /** The newest files of a case's tasks and of its conversation, newest first. */

@@ -93,8 +93,8 @@ export function listFiles(db: Db, projectIds: readonly string[], filter: FileFil
   const files = db.selectFrom('files').selectAll()
   const stored = matchColumns({ state: 'stored' })
   if (client_id !== undefined)
-    return listNewestPage(db, files.where('client_id', '=', client_id), filter, [isInProjects(projectIds), ...stored])
-  return listNewestOfProjects(db, {
+    return listNewestPage(files.where('client_id', '=', client_id), filter, [isInProjects(projectIds), ...stored])
+  return listNewestOfProjects({
     projectIds,
     page: filter,
     rows: { query: files, filters: stored },

@@ -28,12 +28,12 @@ export function listRecords(
 ): Promise<RecordRow[]> {
   const tests = toFieldTests(filter.where)
   const records = db.selectFrom('records').selectAll()
-  return listNewestOfProjects(db, {
+  return listNewestOfProjects({
     projectIds,
     page: filter,
     // The wedge, the collection and the key of a record never change.
     rows: { query: records, filters: tests.map(recordMatches) },
-    searchIn: (projectId, page) => searchRecords(db, projectId, { ...filter, ...page }, tests, maxIndexed),
+    searchIn: (projectId) => searchRecords(db, projectId, filter, tests, maxIndexed),
   })
 }
 

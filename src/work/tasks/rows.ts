@@ -135,7 +135,7 @@ export function listTasks(db: Db, projectIds: readonly string[], filter: TaskFil
   const { status, wedge, client_id, case_id, expired_since } = filter
   const tasks = db.selectFrom('tasks').selectAll()
   if (case_id === undefined && client_id === undefined)
-    return listNewestOfProjects(db, {
+    return listNewestOfProjects({
       projectIds,
       page: filter,
       rows: { query: tasks, filters: [...matchColumns({ status, wedge }), ...expiredFilters(expired_since)] },
@@ -147,7 +147,7 @@ export function listTasks(db: Db, projectIds: readonly string[], filter: TaskFil
   const owned =
     case_id === undefined ? tasks.where('client_id', '=', client_id ?? '') : tasks.where('case_id', '=', case_id)
   const columns = matchColumns({ status, wedge, client_id: case_id === undefined ? undefined : client_id })
-  return listNewestPage(db, owned, filter, [isInProjects(projectIds), ...columns, ...expiredFilters(expired_since)])
+  return listNewestPage(owned, filter, [isInProjects(projectIds), ...columns, ...expiredFilters(expired_since)])
 }
 
 function searchTasks(db: Db, projectId: string, { status, wedge }: TaskFilter) {

@@ -29,7 +29,6 @@ const pending: ChangedList['list'] = (db, projectIds, page) =>
 const queued: ChangedList['list'] = (db, projectIds, page) => listTasks(db, projectIds, { ...page, status: 'queued' })
 
 const LISTS: ChangedList[] = [
-  { name: 'pending approvals of a wedge', projects: 1, list: pendingOfWedge, change: decide },
   { name: 'pending approvals of a wedge', projects: 3, list: pendingOfWedge, change: decide },
   { name: 'pending approvals', projects: 3, list: pending, change: decide },
   { name: 'queued tasks', projects: 3, list: queued, change: endTask },
@@ -37,7 +36,7 @@ const LISTS: ChangedList[] = [
 ]
 
 eachStore((store) => {
-  test('a row that changes while a list is read is left out, and the other rows are not', async () => {
+  test('a row that changes while a list of several projects is read is left out, and the other rows are not', async () => {
     const app = await testApp({ store, env: { SVC_MAX_CONCURRENT_TASKS: '0' } })
     const { db } = app.ctx
     await seedStore(app.ctx.store, 0, 200)
@@ -86,8 +85,7 @@ function changeAfterSearch(db: Db, change: (id: string) => Promise<void>): void 
   executor.executeQuery = async <Row>(query: Parameters<typeof execute>[0]) => {
     const result = await execute<Row>(query)
     const [newest] = result.rows as { key0?: string }[]
-    // A statement with an offset looks for the end of a step.
-    if (newest?.key0 !== undefined && !query.sql.includes('offset')) {
+    if (newest?.key0 !== undefined) {
       executor.executeQuery = execute
       await change(newest.key0)
     }

@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import { type CompiledQuery, sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { MAX_ROWS_PER_STEP } from '../../../src/platform/store/newest-page.ts'
 import { loadSqlite } from '../../../src/platform/store/sqlite/load-sqlite/load-sqlite.ts'
 import type { Db } from '../../../src/platform/store/store.ts'
 import { listTasks } from '../../../src/work/tasks/rows.ts'
@@ -53,7 +52,7 @@ const PATHS = Object.entries(LISTS).flatMap(([list, filters]) =>
 
 test('SQLite: every list with every combination of filters searches an index by all its conditions', async () => {
   const app = await testApp({ store: 'sqlite', env: { SVC_MAX_CONCURRENT_TASKS: '0' } })
-  const statements = recordStatements(app.ctx.db)
+  const statements = recordStatements(app.ctx.store.lists)
   for (const path of PATHS) expect((await app.call('GET', path)).status, path).toBe(200)
   const database = new (loadSqlite().DatabaseSync)(join(app.ctx.config.dataDir, 'svc.db'))
   const slow = [...statements.keys()].filter((text) => {
@@ -86,7 +85,7 @@ function readsAllRows(text: string, plan: readonly string[]): boolean {
 test('PostgreSQL: every list with a filter follows the order of an index and stops when the page is full', async () => {
   const app = await testApp({ store: 'postgres', env: { SVC_MAX_CONCURRENT_TASKS: '0' } })
   await seedStore(app.ctx.store, 0, 2_000)
-  const statements = recordStatements(app.ctx.db)
+  const statements = recordStatements(app.ctx.store.lists)
   const filters = Object.entries(LISTS).flatMap(([list, values]) =>
     Object.entries(values).map(([name, value]) => `/v1/${list}?${name}=${value}`),
   )
@@ -100,7 +99,10 @@ test('PostgreSQL: every list with a filter follows the order of an index and sto
     const found: string[] = []
     for (const query of searches) {
       const { rows } = await db.executeQuery<{ 'QUERY PLAN': string }>({ ...query, sql: `explain ${query.sql}` })
-      if (rows.some((row) => /\bSort\b|Seq Scan/.test(row['QUERY PLAN']))) found.push(query.sql)
+      const plan = rows.map((row) => row['QUERY PLAN'])
+      // Above the limit, the rows of one page may be sorted.
+      const search = plan.slice(plan.findIndex((step) => step.includes('Limit')))
+      if (search.some((step) => /\bSort\b|Seq Scan/.test(step))) found.push(query.sql)
     }
     return found
   })
@@ -120,9 +122,9 @@ function recordStatements(db: Db): Map<string, CompiledQuery> {
 }
 
 eachStore((store) => {
-  test('a filter without an index finds its rows, and other requests get their turn meanwhile', async () => {
+  test('a filter without an index finds its rows in pages', async () => {
     const app = await testApp({ store, env: { SVC_MAX_CONCURRENT_TASKS: '0' } })
-    await seedStore(app.ctx.store, 0, 3 * MAX_ROWS_PER_STEP)
+    await seedStore(app.ctx.store, 0, 6_000)
     const { db } = app.ctx
     const { id: projectId } = await db
       .selectFrom('projects')
@@ -143,16 +145,8 @@ eachStore((store) => {
         .toSorted()
         .toReversed(),
     )
-
-    let turns = 0
-    const timer = setImmediate(function countTurn() {
-      turns++
-      setImmediate(countTurn)
-    })
-    turns = 0
-    expect(await listTasks(db, [projectId], { client_id: 'cli_1', status: 'queued', limit: 50 })).toEqual([])
-    // SQLite searches in steps. PostgreSQL needs one statement, for which the service waits.
-    expect(turns).toBeGreaterThanOrEqual(store === 'sqlite' ? 2 : 1)
-    clearImmediate(timer)
+    expect(
+      await listTasks(app.ctx.store.lists, [projectId], { client_id: 'cli_1', status: 'queued', limit: 50 }),
+    ).toEqual([])
   })
 })

@@ -67,7 +67,7 @@ export async function listMcpAuthorisations(
     .select(['members.name as member_name', 'members.email as member_email'])
     .where('mcp_authorisations.project_id', 'in', projectIds)
   const own = memberId === undefined ? query : query.where('mcp_authorisations.member_id', '=', memberId)
-  return listNewestPage(db, own, page, [], ['mcp_authorisations.id'])
+  return listNewestPage(own, page, [], ['mcp_authorisations.id'])
 }
 
 export async function findMcpAuthorisation(
