@@ -7,8 +7,6 @@ import { listThreadsWithText } from './search-rows.ts'
 export const MAX_SEARCHED_THREADS = 1_000
 /** Of several projects the newest of each are read first, so that fewer are compared. */
 const MIN_SEARCHED_THREADS = 200
-/** About 2 ms on SQLite. Other requests get their turn after each step. */
-const THREADS_PER_STEP = 200
 
 export interface ThreadListQuery extends ConversationFilter {
   order: 'created' | 'activity'
@@ -24,16 +22,9 @@ export async function listThreadPage(db: Db, projectIds: readonly string[], { or
   const limit = Math.max(MIN_SEARCHED_THREADS, Math.floor(MAX_SEARCHED_THREADS / projectIds.length))
   const searched = await list(db, projectIds, { ...filter, limit })
   const compared = searched.slice(0, limit)
-  const found: ThreadRow[] = []
-  for (let at = 0; at < compared.length && found.length <= filter.limit; at += THREADS_PER_STEP) {
-    const step = compared.slice(at, at + THREADS_PER_STEP)
-    const matching = await listThreadsWithText(
-      db,
-      step.map(({ id }) => id),
-      q,
-    )
-    found.push(...step.filter(({ id }) => matching.has(id)))
-  }
+  const ids = compared.map(({ id }) => id)
+  const matching = ids.length === 0 ? new Set<string>() : await listThreadsWithText(db, ids, q)
+  const found = compared.filter(({ id }) => matching.has(id))
   const page = toThreadPage(found, filter.limit, cursorOf)
   const last = compared.at(-1)
   const isComplete = searched.length <= limit || page.next_cursor !== null || !last

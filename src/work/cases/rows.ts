@@ -1,4 +1,6 @@
+import { sql } from 'kysely'
 import type { PageQuery } from '../../platform/http/page.ts'
+import { isInList, type ListArgument, toListArgument } from '../../platform/store/list-argument.ts'
 import { isInProjects, listNewestOfProjects, listNewestPage, matchColumns } from '../../platform/store/newest-page.ts'
 import { prepareQuery } from '../../platform/store/prepared-query.ts'
 import type { Db } from '../../platform/store/store.ts'
@@ -88,41 +90,29 @@ export async function insertCaseHistory(db: Db, entry: Omit<CaseHistoryRow, 'n'>
 export const MAX_SHOWN_PER_CASE = 200
 
 /** The newest changes of each case, oldest first. */
-export async function listCaseHistory(db: Db, caseIds: readonly string[]): Promise<CaseHistoryRow[]> {
-  const rows = await readOfEach(caseIds, (case_id) => newestHistory(db, { case_id }))
-  return rows.toSorted((a, b) => a.n - b.n)
-}
+export const listCaseHistory = (db: Db, caseIds: readonly string[]): Promise<CaseHistoryRow[]> =>
+  newestHistory(db, { case_ids: toListArgument(db, caseIds) })
 
-const newestHistory = prepareQuery<{ case_id: string }, CaseHistoryRow>((db, arg) =>
-  db
-    .selectFrom('case_history')
-    .selectAll()
-    .where('case_id', '=', arg('case_id'))
-    .orderBy('n', 'desc')
-    .limit(MAX_SHOWN_PER_CASE),
-)
+const newestHistory = prepareQuery<{ case_ids: ListArgument }, CaseHistoryRow>((db, arg) => {
+  const changes = db.selectFrom('case_history').selectAll().select(placeInCase('n').as('place'))
+  const ofCases = changes.where(isInList(db, 'case_id', arg('case_ids'))).as('changes')
+  return db.selectFrom(ofCases).selectAll().where('place', '<=', MAX_SHOWN_PER_CASE).orderBy('n')
+})
 
 type CaseTaskId = Pick<TaskRow, 'id' | 'case_id'>
 
 /** The newest tasks of each case, newest first. */
-export async function listCaseTaskIds(db: Db, caseIds: readonly string[]): Promise<CaseTaskId[]> {
-  const rows = await readOfEach(caseIds, (case_id) => newestTaskIds(db, { case_id }))
-  return rows.toSorted((a, b) => (a.id < b.id ? 1 : -1))
-}
+export const listCaseTaskIds = (db: Db, caseIds: readonly string[]): Promise<CaseTaskId[]> =>
+  newestTaskIds(db, { case_ids: toListArgument(db, caseIds) })
 
-const newestTaskIds = prepareQuery<{ case_id: string }, CaseTaskId>((db, arg) =>
-  db
-    .selectFrom('tasks')
-    .select(['id', 'case_id'])
-    .where('case_id', '=', arg('case_id'))
-    .orderBy('id', 'desc')
-    .limit(MAX_SHOWN_PER_CASE),
-)
+const newestTaskIds = prepareQuery<{ case_ids: ListArgument }, CaseTaskId>((db, arg) => {
+  const tasks = db.selectFrom('tasks').select(['id', 'case_id', placeInCase('id').as('place')])
+  const ofCases = tasks.where(isInList(db, 'case_id', arg('case_ids'))).as('newest')
+  return db.selectFrom(ofCases).select(['id', 'case_id']).where('place', '<=', MAX_SHOWN_PER_CASE).orderBy('id', 'desc')
+})
 
-/** Each case is one small read: a statement for all of them takes longer to plan than to run. */
-async function readOfEach<Row>(caseIds: readonly string[], read: (caseId: string) => Promise<Row[]>): Promise<Row[]> {
-  return (await Promise.all(caseIds.map(read))).flat()
-}
+const placeInCase = (column: string) =>
+  sql<number>`row_number() over (partition by case_id order by ${sql.ref(column)} desc)`
 
 /** The newest files of a case's tasks and of its conversation, newest first. */
 export function listCaseFiles(db: Db, { id, thread_id }: Pick<CaseRow, 'id' | 'thread_id'>): Promise<FileRow[]> {
