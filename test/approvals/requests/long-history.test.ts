@@ -110,8 +110,8 @@ function decisionOf(n: number): Partial<ApprovalRow> {
 }
 
 /** Counts the rows with payloads that each statement returns from now on. */
-function recordRowCounts({ ctx: { db } }: GatedApp): () => number[] {
-  const executor = db.getExecutor()
+function recordRowCounts({ ctx }: GatedApp): () => number[] {
+  const executor = ctx.store.lists.getExecutor()
   const execute = executor.executeQuery.bind(executor)
   const counts: number[] = []
   executor.executeQuery = async (query) => {
