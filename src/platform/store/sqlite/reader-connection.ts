@@ -53,7 +53,7 @@ export class ReaderThread implements DatabaseConnection {
   run(sql: string, parameters: readonly unknown[] = []): Promise<unknown[]> {
     return new Promise((resolve, reject) => {
       if (this.#failure) return reject(this.#failure)
-      this.#worker.postMessage({ sql, parameters } satisfies ReaderRequest)
+      this.#worker.postMessage({ sql, parameters } satisfies ReaderRequest, [])
       this.#pending.push({ resolve, reject })
     })
   }
@@ -69,7 +69,7 @@ export class ReaderThread implements DatabaseConnection {
   /** After the statements that have begun. */
   end(): Promise<void> {
     clearTimeout(this.#idleTimer)
-    this.#worker.postMessage(null)
+    this.#worker.postMessage(null, [])
     return this.#ended
   }
 

@@ -10,7 +10,7 @@ const connection = openSqliteConnection(path, sync)
 connection.exec('pragma cache_size = -4096; pragma query_only = on')
 
 parentPort?.on('message', (request: ReaderRequest | null) => {
-  if (request) return parentPort?.postMessage(answer(request))
+  if (request) return parentPort?.postMessage(answer(request), [])
   connection.close()
   parentPort?.close()
 })
