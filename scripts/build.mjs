@@ -82,13 +82,7 @@ const bundles = [
       plugins: [englishOnly, firstUseBundles],
       // The launcher gives the service `require`, and no `import()`.
       supported: { 'dynamic-import': false },
-      // The compilers of Fastify are never loaded (createHttpServer).
-      external: [
-        '@photostructure/sqlite',
-        'pg-native',
-        '@fastify/ajv-compiler',
-        '@fastify/fast-json-stringify-compiler',
-      ],
+      external: ['@photostructure/sqlite', 'pg-native'],
       format: 'cjs',
       ...moduleUrl,
       minifySyntax: true,

@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { FastifyRequest } from 'fastify'
 import { auditRoutes } from '../../src/audit/routes.ts'
 import { computeSeal } from '../../src/audit/seal.ts'
 import { entryHash, GENESIS_HASH } from '../../src/platform/contract/audit/audit-chain.ts'
@@ -12,6 +11,7 @@ import type { Ctx } from '../../src/platform/ctx/ctx.ts'
 import { createMemoryState } from '../../src/platform/ctx/memory.ts'
 import type { Scope } from '../../src/platform/ctx/scope.ts'
 import { createRandomPool, createSystemWorld } from '../../src/platform/ctx/system-world.ts'
+import type { HttpRequest } from '../../src/platform/http/http-request.ts'
 import type { Route } from '../../src/platform/http/route.ts'
 import { reportRoutes } from '../../src/insight/analytics/routes.ts'
 import { createBulkInsert } from '../../src/platform/store/dialect.ts'
@@ -166,7 +166,7 @@ async function measureVerification(ctx: Ctx): Promise<ResultRow> {
 /** Calls a route like the plane does, with a validated query. */
 function callRoute(ctx: Ctx, route: Route<Scope>, query: object): Promise<unknown> {
   // The handlers of these routes use only the query.
-  const request = { headers: {} } as FastifyRequest
+  const request = { headers: {} } as HttpRequest
   return route.run({ ctx, scope: SCOPE, params: {}, request, validate: () => ({ query, body: undefined }) })
 }
 

@@ -133,7 +133,7 @@ async function startBackgroundWork(ctx: Ctx & { wedges: FolderLibrary }, pickedD
       await Promise.all([execution?.runner.stop(), drainDelayS > 0 && sleep(ctx.world.clock, drainDelayS * 1000)])
       await execution?.closePrograms()
       await closePublicServer()
-      await execution?.closePlane()
+      await execution?.closeWorkflows()
     },
   }
 }

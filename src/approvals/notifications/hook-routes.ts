@@ -1,9 +1,10 @@
 import type { JsonObject } from '../../platform/base/json.ts'
 import { notFound } from '../../platform/base/problem.ts'
-import { type HookRequest, withHookBody } from '../../customers/channels/hooks.ts'
+import { withHookBody } from '../../customers/channels/hooks.ts'
 import { createBodyReader } from '../../customers/channels/parsers/parse-untrusted.ts'
 import { findConnection } from '../../connections/connection/rows.ts'
 import type { Ctx } from '../../platform/ctx/ctx.ts'
+import type { HttpRequest } from '../../platform/http/http-request.ts'
 import { bytesResponse, nameRoutes, openRoute } from '../../platform/http/route.ts'
 import type { NotifierRow } from '../../platform/store/tables.ts'
 import { openSecret } from '../../identity/vault/secrets.ts'
@@ -48,9 +49,9 @@ async function requireHookNotifier({ db }: Pick<Ctx, 'db'>, id: string): Promise
 async function receiveNotifierCall(
   ctx: Ctx,
   { row, hook }: HookNotifier,
-  request: HookRequest,
+  request: HttpRequest,
 ): Promise<JsonObject | null> {
-  const { headers } = request.raw
+  const { headers } = request
   const openNotifierSecret = () => openSecret(ctx, { ...row, secret_ref: null })
   hook.verifyHead(ctx, { secret: await openNotifierSecret(), headers })
   const limits = { owner: row.id, maxBytes: MAX_CALL_BYTES, isProved: !hook.verifyBody }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { bearerToken, requestAddress } from '../../identity/authentication/authenticate.ts'
+import { bearerToken } from '../../identity/authentication/authenticate.ts'
 import { readRequestBytes } from '../../platform/http/request-bytes.ts'
 import { HttpResponse, nameRoutes, openRoute, portalRoute } from '../../platform/http/route.ts'
 import { createDeviceLink } from './links.ts'
@@ -38,7 +38,7 @@ export const portalSignInRoutes = nameRoutes({
     }),
     responses: { 202: PortalOkView },
     async handle({ ctx, body: { email, project, thread }, request }) {
-      await requestPortalLink(ctx, { email, project, thread, caller: requestAddress(request) })
+      await requestPortalLink(ctx, { email, project, thread, caller: request.address })
       return new HttpResponse(202, { ok: true })
     },
   }),

@@ -1,4 +1,3 @@
-import type { FastifyRequest } from 'fastify'
 import { bearerToken } from '../../identity/authentication/authenticate.ts'
 import { appendAuditEntry } from '../../audit/append.ts'
 import { unauthorized } from '../../platform/base/problem.ts'
@@ -7,6 +6,7 @@ import { type ClientWithHandles, findClient } from '../../customers/clients/rows
 import { type Ctx, inTx, type Tx } from '../../platform/ctx/ctx.ts'
 import type { ClientScope } from '../../platform/ctx/scope.ts'
 import { isoNow, toIsoTime } from '../../platform/ctx/world.ts'
+import type { RequestHead } from '../../platform/http/route.ts'
 import { endAllAccess } from './links.ts'
 import { deleteClientSession, findClientSession, insertClientSession, updatePortalLinkUsed } from './rows.ts'
 
@@ -68,7 +68,7 @@ export async function requireOwnClient(ctx: Ctx, scope: ClientScope): Promise<Cl
 }
 
 /** Authenticates a request on the client plane. Only the session of a client is accepted. */
-export async function authenticateClient(ctx: Ctx, request: FastifyRequest): Promise<ClientScope> {
+export async function authenticateClient(ctx: Ctx, request: RequestHead): Promise<ClientScope> {
   const token = bearerToken(request)
   if (!token.startsWith(TOKEN_PREFIX.clientSession)) throw unauthorized()
   const [session] = await findClientSession(ctx.db, { hash: tokenHash(token), now: isoNow(ctx) })

@@ -1,4 +1,3 @@
-import type { IncomingMessage as HttpRequest } from 'node:http'
 import { toClientNetwork } from '../../platform/base/ip-address.ts'
 import { notFound, Problem } from '../../platform/base/problem.ts'
 import { serviceUrl } from '../../platform/config/service-url.ts'
@@ -6,6 +5,7 @@ import { findConnection } from '../../connections/connection/rows.ts'
 import { type Ctx, inTx } from '../../platform/ctx/ctx.ts'
 import { SecretUnavailable } from '../../platform/ctx/vault.ts'
 import { isoNow, toIsoTime } from '../../platform/ctx/world.ts'
+import type { HttpRequest } from '../../platform/http/http-request.ts'
 import { readRequestBytes } from '../../platform/http/request-bytes.ts'
 import type { ChannelRow } from '../../platform/store/tables.ts'
 import { openSecret } from '../../identity/vault/secrets.ts'
@@ -23,7 +23,7 @@ export interface HookResult {
 }
 
 /** Handles a call of a provider: checks its headers, then the signature over the raw body, then receives its messages. */
-export async function receiveHook(ctx: Ctx, { channel, hook }: HookChannel, request: HookRequest): Promise<HookResult> {
+export async function receiveHook(ctx: Ctx, { channel, hook }: HookChannel, request: HttpRequest): Promise<HookResult> {
   try {
     await hook.verifyHead(ctx, await readHookHead(ctx, channel, request))
     const hasSecret = findAdapter(channel.adapter)?.secret !== null
@@ -53,11 +53,11 @@ export async function receiveHook(ctx: Ctx, { channel, hook }: HookChannel, requ
  */
 export async function withHookBody<Result>(
   ctx: Pick<Ctx, 'hookBodies'>,
-  { raw, ip }: HookRequest,
+  { raw, address }: HttpRequest,
   { owner, maxBytes, isProved }: { owner: string; maxBytes: number; isProved: boolean },
   handle: (body: Buffer, markProved: () => void) => Promise<Result>,
 ): Promise<Result> {
-  const reserved = ctx.hookBodies.open(owner, ...(isProved ? [] : [toClientNetwork(ip)]))
+  const reserved = ctx.hookBodies.open(owner, ...(isProved ? [] : [toClientNetwork(address)]))
   try {
     const body = await readRequestBytes(raw, maxBytes, (bytes) => {
       if (!reserved.add(bytes)) throw new Problem(503, 'too many calls at once', { headers: { 'retry-after': '5' } })
@@ -75,13 +75,6 @@ const secretIsLost = () => new Problem(503, 'the secret of this channel cannot b
 const isAnyonesMistake = ({ adapter }: ChannelRow, error: unknown): boolean =>
   findAdapter(adapter)?.secret === null && error instanceof Problem && error.status < 500
 
-/** A call as it arrives. */
-export interface HookRequest {
-  raw: HttpRequest
-  /** The address of the caller, also behind a proxy. */
-  ip: string
-}
-
 export interface HookChannel {
   channel: ChannelRow
   hook: ChannelHook
@@ -95,16 +88,16 @@ export async function requireHookChannel({ db }: Pick<Ctx, 'db'>, id: string): P
   return { channel, hook }
 }
 
-async function readHookHead(ctx: Ctx, channel: ChannelRow, { raw, ip }: HookRequest): Promise<HookHead> {
+async function readHookHead(ctx: Ctx, channel: ChannelRow, { url, headers, address }: HttpRequest): Promise<HookHead> {
   const connection = await findConnection(ctx.db, channel.connection_id)
   if (!connection) throw notFound('channel')
   return {
     channel: toAdapterChannel(channel),
     connection,
     secret: await openSecret(ctx, { ...channel, secret_ref: null }),
-    url: serviceUrl(ctx.config, raw.url ?? ''),
-    headers: raw.headers,
-    caller: ip,
+    url: serviceUrl(ctx.config, url),
+    headers,
+    caller: address,
   }
 }
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Ctx } from '../../platform/ctx/ctx.ts'
 import type { Scope } from '../../platform/ctx/scope.ts'
 import { createdResponse, nameRoutes, noContentResponse, openRoute } from '../../platform/http/route.ts'
-import { authenticateRequest, bearerToken, canClaimOwnership, requestAddress } from '../authentication/authenticate.ts'
+import { authenticateRequest, bearerToken, canClaimOwnership } from '../authentication/authenticate.ts'
 import { findApiKey } from '../authentication/credential-rows.ts'
 import { emailField, newPasswordField, shortTextField } from './input-fields.ts'
 import { acceptInvite } from './invites.ts'
@@ -41,7 +41,7 @@ export const authRoutes = nameRoutes({
       'Returns a session token (`svc_fst_…`) for a member. A wrong address and a wrong password give the same 401, and too many failed attempts in 15 minutes a 429.',
     body: z.object({ email: z.string().toLowerCase().max(254), password: z.string().max(1024) }),
     responses: { 200: SignInResultView },
-    handle: ({ ctx, body, request }) => logInWithPassword(ctx, { ...body, address: requestAddress(request) }),
+    handle: ({ ctx, body, request }) => logInWithPassword(ctx, { ...body, address: request.address }),
   }),
   signOut: openRoute('POST', '/v1/auth/logout', {
     summary: 'Sign out',

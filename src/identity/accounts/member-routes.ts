@@ -10,7 +10,7 @@ import {
   defineRead,
   writeOrganisation,
 } from '../../platform/http/route.ts'
-import { requestAddress, bearerToken } from '../authentication/authenticate.ts'
+import { bearerToken } from '../authentication/authenticate.ts'
 import { emailField, newPasswordField, shortTextField } from './input-fields.ts'
 import { inviteMember } from './invites.ts'
 import { findMember, listMembers } from '../organisations/member-rows.ts'
@@ -85,7 +85,7 @@ export const memberRoutes = nameRoutes({
     responses: { 204: z.null() },
     find: async ({ scope }) => refuseApiKeys(scope),
     async handle({ ctx, scope, body, request }) {
-      await changePassword(ctx, scope, { ...body, session: bearerToken(request), address: requestAddress(request) })
+      await changePassword(ctx, scope, { ...body, session: bearerToken(request), address: request.address })
       return noContentResponse()
     },
   }),

@@ -1,9 +1,8 @@
-import { isIP } from 'node:net'
-import type { FastifyRequest } from 'fastify'
 import { badRequest, forbidden, notFound, unauthorized } from '../../platform/base/problem.ts'
 import { type Ctx, inTx } from '../../platform/ctx/ctx.ts'
 import { isRoleAtLeast, type ProjectScope, type Role, type Scope } from '../../platform/ctx/scope.ts'
 import { toIsoTime } from '../../platform/ctx/world.ts'
+import type { HttpRequest } from '../../platform/http/http-request.ts'
 import type { RequestHead } from '../../platform/http/route.ts'
 import { updateApiKeyLastUsed } from './credential-rows.ts'
 import { type Credential, findCredential, parseFounderToken } from './find-credential.ts'
@@ -13,14 +12,14 @@ import { parseRole } from '../organisations/member-rows.ts'
 import { extendSessionIfDue } from './sessions.ts'
 
 /** The scope of a founder request; 403 if the caller's role is too low. */
-export async function authenticateWithRole(ctx: Ctx, request: FastifyRequest, role: Role): Promise<Scope> {
+export async function authenticateWithRole(ctx: Ctx, request: HttpRequest, role: Role): Promise<Scope> {
   const scope = await authenticateRequest(ctx, request)
   if (!isRoleAtLeast(scope.role, role)) throw roleForbidden(scope)
   return scope
 }
 
 /** Accepts an API key or a member's session; every other credential gets the same 401. */
-export async function authenticateRequest(ctx: Ctx, request: FastifyRequest): Promise<Scope> {
+export async function authenticateRequest(ctx: Ctx, request: HttpRequest): Promise<Scope> {
   const credential = await findCredential(ctx, parseFounderToken(bearerToken(request)))
   if (!credential) throw unauthorized()
   const wanted = request.headers['x-svc-project']
@@ -29,11 +28,6 @@ export async function authenticateRequest(ctx: Ctx, request: FastifyRequest): Pr
 
 export function bearerToken(request: RequestHead): string {
   return /^bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? ''
-}
-
-/** The client's address; the proxy's own if the forwarded header holds no address. */
-export function requestAddress({ ip, socket }: FastifyRequest): string {
-  return isIP(ip) ? ip : (socket.remoteAddress ?? '')
 }
 
 export const roleForbidden = ({ role }: Pick<Scope, 'role'>) => forbidden(`role '${role}' cannot do this`)

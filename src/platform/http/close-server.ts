@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import type { FastifyInstance } from 'fastify'
+import type { HttpServer } from './server.ts'
 
 /** How long a response may take after the server has stopped to accept connections. */
 const FINISH_TIMEOUT_MS = 2_000
@@ -11,7 +11,7 @@ const LAST_EVENTS_MS = 500
  * connections, so that pooled clients connect to another replica. The returned function closes the server: it ends event
  * streams, whose clients connect again, and waits for the other responses.
  */
-export function closeWithoutResets(app: FastifyInstance, isDraining: () => boolean): () => Promise<void> {
+export function closeWithoutResets(app: HttpServer, isDraining: () => boolean): () => Promise<void> {
   const open = new Set<ServerResponse>()
   app.server.prependListener('request', (_request, response: ServerResponse) => {
     if (isDraining()) response.setHeader('connection', 'close')

@@ -1,7 +1,8 @@
 import type { Server } from 'node:http'
-import { BlockList, isIPv6, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { toClientNetwork } from '../base/ip-address.ts'
 import type { Ctx } from '../ctx/ctx.ts'
+import { includesAddress, toBlockList } from './http-request.ts'
 
 /** The connections of each address that have not sent a valid credential yet. */
 export interface ConnectionLimit {
@@ -33,7 +34,7 @@ export function limitConnections(server: Server, { config, counts }: Ctx): Conne
   }
   server.on('connection', (socket) => {
     const address = socket.remoteAddress ?? ''
-    if (max === 0 || proxies.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')) return
+    if (max === 0 || includesAddress(proxies, address)) return
     const network = toClientNetwork(address)
     const count = open.get(network) ?? 0
     if (count >= max) {
@@ -46,16 +47,4 @@ export function limitConnections(server: Server, { config, counts }: Ctx): Conne
     socket.on('close', releaseThis)
   })
   return { release }
-}
-
-/** The start has validated the entries. An IPv4 rule also matches the address as ::ffff:a.b.c.d. */
-function toBlockList(entries: readonly string[]): BlockList {
-  const list = new BlockList()
-  for (const entry of entries) {
-    const [address = '', bits] = entry.split('/')
-    const family = isIPv6(address) ? 'ipv6' : 'ipv4'
-    if (bits === undefined) list.addAddress(address, family)
-    else list.addSubnet(address, Number(bits), family)
-  }
-  return list
 }

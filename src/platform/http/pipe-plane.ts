@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
 import type { Json } from '../base/json.ts'
-import { badRequest, Problem, unauthorized } from '../base/problem.ts'
+import { Problem, unauthorized } from '../base/problem.ts'
 import type { PipeRequest, PlaneRequest, PipeResponsePart, CompleteResponse } from '../contract/agent-protocol.ts'
 import { requireStrictJson } from '../base/strict-json.ts'
 import type { ResponseCount } from '../ctx/counts.ts'
@@ -9,14 +9,8 @@ import type { Ctx } from '../ctx/ctx.ts'
 import { countResponse, responseCountFor, countStream } from './response-counts.ts'
 import { validateQuery, validateParsedBody } from './validate.ts'
 import { toProblem } from './to-problem.ts'
-import {
-  HttpResponse,
-  type RequestHead,
-  MAX_PARAM_LENGTH,
-  type PathParams,
-  type Route,
-  StreamResponse,
-} from './route.ts'
+import { HttpResponse, type RequestHead, type Route, StreamResponse } from './route.ts'
+import { refuseNul, RouteTable } from './route-table.ts'
 
 /** The sender of a request on a pipe. */
 export interface PipeCaller {
@@ -34,31 +28,30 @@ export function createPipePlane<ScopeT>(
   routes: Route<ScopeT, RequestHead>[],
   isAuthorized: (route: Route<ScopeT, RequestHead>, scope: ScopeT, token: string) => boolean,
 ): PipePlane<ScopeT> {
-  const matchers = routes.map((route) => toRouteMatcher(ctx, route))
-  const callRoute = (
-    matcher: RouteMatcher<ScopeT>,
-    scope: ScopeT,
-    { token, headers = {}, body = {} }: PlaneRequest,
-    [path = '', query]: string[],
-  ) => {
-    const { route } = matcher
-    if (!isAuthorized(route, scope, token)) throw unauthorized()
-    const validate = () => ({
-      query: validateQuery(route.query, query ? Object.fromEntries(new URLSearchParams(query)) : {}),
-      body: validateParsedBody(route.body, requireStrictJson(body)),
-    })
-    return route.run({ ctx, scope, params: pathParams(matcher, path), request: { headers }, validate })
-  }
+  const table = new RouteTable<{ route: Route<ScopeT, RequestHead>; count: ResponseCount }>()
+  for (const route of routes)
+    table.add(route.method, route.path, { route, count: responseCountFor(ctx.counts, route.path) })
   const respond = async (scope: ScopeT, request: PlaneRequest, caller: PipeCaller) => {
-    const { method } = request
-    const url = request.path.split('?')
-    const matcher = findRoute(matchers, method, url[0] ?? '')
-    const response = matcher
-      ? await runRoute(ctx, matcher, caller, async () => callRoute(matcher, scope, request, url))
-      : problemResponse(new Problem(404, `no such route: ${method} ${url[0]}`))
+    const { token, method, path, headers = {}, body = {} } = request
+    let match: ReturnType<typeof table.find>
+    const callRoute = async () => {
+      match = table.find(method, path)
+      if (!match) throw new Problem(404, `no such route: ${method} ${path.split('?')[0]}`)
+      refuseNul(path)
+      const { value, params, query } = match
+      const { route, count } = value
+      if (!isAuthorized(route, scope, token)) throw unauthorized()
+      const validate = () => ({
+        query: validateQuery(route.query, query),
+        body: validateParsedBody(route.body, requireStrictJson(body)),
+      })
+      const result = await route.run({ ctx, scope, params, request: { headers }, validate })
+      return result instanceof StreamResponse ? sendStream(ctx, count, result, caller) : toCompleteResponse(result)
+    }
+    const response = await callRoute().catch((error: unknown) => errorResponse(ctx, match?.path, error))
     const status = response?.status ?? 200
-    if (matcher) countResponse(matcher.count, status)
-    ctx.world.log.debug({ method, route: matcher?.route.path, status }, 'request completed')
+    if (match) countResponse(match.value.count, status)
+    ctx.world.log.debug({ method, route: match?.path, status }, 'request completed')
     return response
   }
   return async (scope, request, caller) => {
@@ -67,63 +60,6 @@ export function createPipePlane<ScopeT>(
     const passed = !request.first || first?.status === 200
     const response = passed ? await respond(scope, request, caller) : first && { ...first, first: true as const }
     if (response) caller.send(response)
-  }
-}
-
-/** The response to send; null if it was a stream, which has already been sent. */
-async function runRoute(
-  ctx: Ctx,
-  { route, count }: RouteMatcher<never>,
-  caller: PipeCaller,
-  call: () => Promise<unknown>,
-): Promise<CompleteResponse | null> {
-  try {
-    const result = await call()
-    return result instanceof StreamResponse ? await sendStream(ctx, count, result, caller) : toCompleteResponse(result)
-  } catch (error) {
-    return errorResponse(ctx, route, error)
-  }
-}
-
-interface RouteMatcher<ScopeT> {
-  route: Route<ScopeT, RequestHead>
-  pattern: RegExp
-  /** The names of the path parameters in their order; `*` is the rest of the path. */
-  names: string[]
-  count: ResponseCount
-}
-
-function toRouteMatcher<ScopeT>(ctx: Ctx, route: Route<ScopeT, RequestHead>): RouteMatcher<ScopeT> {
-  const names = [...route.path.matchAll(/:(\w+)|\*/g)].map(([, name]) => name ?? '*')
-  const pattern = new RegExp(`^${route.path.replaceAll(/:\w+/g, '([^/]+)').replace('*', '(.*)')}$`)
-  return { route, pattern, names, count: responseCountFor(ctx.counts, route.path) }
-}
-
-function findRoute<ScopeT>(
-  matchers: RouteMatcher<ScopeT>[],
-  method: string,
-  path: string,
-): RouteMatcher<ScopeT> | undefined {
-  return matchers.find(({ route, pattern }) => route.method === method && pattern.test(path))
-}
-
-function pathParams({ pattern, names }: Pick<RouteMatcher<unknown>, 'pattern' | 'names'>, path: string): PathParams {
-  const values = pattern.exec(path)
-  const params: PathParams = {}
-  names.forEach((name, i) => {
-    params[name] = decodeParam(values?.[i + 1] ?? '')
-  })
-  return params
-}
-
-function decodeParam(value: string): string {
-  if (value.length > MAX_PARAM_LENGTH) throw new Problem(414, 'path is too long')
-  // PostgreSQL cannot compare a text that contains NUL.
-  if (value.includes('%00')) throw badRequest('url must not contain nul characters')
-  try {
-    return decodeURIComponent(value)
-  } catch {
-    throw badRequest('path is not valid')
   }
 }
 
@@ -136,10 +72,10 @@ function toCompleteResponse(result: unknown): CompleteResponse {
   return isEventStream ? { piece: text, status, body: null } : { status, body: JSON.parse(text) }
 }
 
-function errorResponse(ctx: Ctx, { path }: { path: string }, error: unknown): CompleteResponse {
+function errorResponse(ctx: Ctx, route: string | undefined, error: unknown): CompleteResponse {
   const problem = toProblem(error)
   if (problem) return problemResponse(problem)
-  ctx.world.log.error({ err: error, route: path }, 'request failed')
+  ctx.world.log.error({ err: error, route }, 'request failed')
   return { status: 500, body: { error: 'internal error' } }
 }
 

@@ -1,11 +1,51 @@
 import type { IncomingMessage } from 'node:http'
 import { setImmediate } from 'node:timers/promises'
-import { badRequest, tooLarge } from '../base/problem.ts'
+import { badRequest, Problem, tooLarge } from '../base/problem.ts'
 import type { Clock } from '../ctx/world.ts'
 import { respondToMalformedRequest } from './malformed-request.ts'
 
 /** How long the sender of a large body may pause. */
 const MAX_PAUSE_MS = 60_000
+
+/** The whole body of most routes. Undefined if there is none; a 413 as soon as it is larger than the limit. */
+export function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
+  const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers
+  if (encoding === undefined && Number(length) === 0) return Promise.resolve(undefined)
+  return new Promise((resolve, reject) => {
+    const pieces: Buffer[] = []
+    let size = 0
+    const refuse = (problem: Problem) => {
+      request.off('data', keep)
+      reject(problem)
+    }
+    const keep = (piece: Buffer) => {
+      size += piece.length
+      pieces.push(piece)
+      if (size > maxBytes) refuse(bodyTooLarge(maxBytes))
+    }
+    if (Number(length) > maxBytes) return refuse(bodyTooLarge(maxBytes))
+    request.on('data', keep)
+    request.once('end', () => resolve(Buffer.concat(pieces)))
+    request.once('error', () => refuse(brokenOff()))
+  })
+}
+
+/** Closes the connection, because the client may send more. */
+function bodyTooLarge(maxBytes: number): Problem {
+  const limit = maxBytes >= MEBIBYTE ? `${maxBytes / MEBIBYTE} MiB` : `${maxBytes / 1024} KiB`
+  return new Problem(413, `body is larger than ${limit}`, { headers: { connection: 'close' } })
+}
+
+const MEBIBYTE = 1024 * 1024
+const UNAUTHENTICATED_BODY_TIMEOUT_MS = 10_000
+
+/** Slow senders could otherwise hold many connections open, above all those without a valid credential. */
+export function limitBodyTime(clock: Clock, request: IncomingMessage, ms = UNAUTHENTICATED_BODY_TIMEOUT_MS): void {
+  const refuse = () => {
+    if (!request.complete) respondToMalformedRequest({ code: 'ERR_HTTP_REQUEST_TIMEOUT' }, request.socket)
+  }
+  request.once('close', clock.after(ms, refuse))
+}
 
 /**
  * The whole body of a route with `streamsBody`; a 413 as soon as it is larger than the limit. Memory is taken as the bytes

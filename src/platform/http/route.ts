@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http'
 import type { Writable } from 'node:stream'
-import type { FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import { notFound } from '../base/problem.ts'
 import { type Ctx, readLists } from '../ctx/ctx.ts'
 import type { ClientScope, ProjectScope, Role, Scope } from '../ctx/scope.ts'
 import type { Db } from '../store/store.ts'
+import type { HttpRequest } from './http-request.ts'
 
 /**
  * A route is data: its inputs, its responses and its handler. The planes bind it, OpenAPI describes it and the tests try
@@ -14,7 +14,7 @@ import type { Db } from '../store/store.ts'
  * The order of a call is fixed: authentication (401, 403, 404 for the project), then `find` (404 for the subject), then
  * validation of query and body (400). So a 400 never reveals that something exists.
  */
-export interface Route<ScopeT, Request = FastifyRequest> {
+export interface Route<ScopeT, Request = HttpRequest> {
   /** The operation id in OpenAPI: the key under which `nameRoutes` got the route. */
   operation?: string
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -49,14 +49,14 @@ export interface ProjectRoute extends Route<ProjectScope> {
   level: 'project'
 }
 
+/** The limit for a body that the service validates. */
+export const MAX_BODY_BYTES = 1024 * 1024
+
 /** Headers that only some routes have. */
 export interface RouteHeaders {
   read?: Record<string, { description: string; minLength?: number; maxLength?: number; pattern?: string }>
   sent?: Record<string, string>
 }
-
-/** The limit for one path parameter, in characters as they are in the URL. */
-export const MAX_PARAM_LENGTH = 512
 
 /** A schema of JSON, the schema of each event of a stream, or a content type whose body has no schema. */
 export type RouteResponses = Record<number, z.ZodType | { eventStreamOf: z.ZodType } | string>
@@ -81,9 +81,9 @@ export type PathParams = Record<string, string>
 export type FindInput<ScopeT> = Pick<RunInput<ScopeT>, 'ctx' | 'scope' | 'params'>
 
 /** The part of a request that exists over HTTP and over a pipe. */
-export type RequestHead = Pick<FastifyRequest, 'headers'>
+export type RequestHead = Pick<HttpRequest, 'headers'>
 
-interface RunInput<ScopeT, Request = FastifyRequest> {
+interface RunInput<ScopeT, Request = HttpRequest> {
   ctx: Ctx
   scope: ScopeT
   params: PathParams
@@ -94,7 +94,7 @@ interface RunInput<ScopeT, Request = FastifyRequest> {
   validate: () => { query: unknown; body: unknown }
 }
 
-export interface RouteSpec<ScopeT, Query extends z.ZodType, Body extends z.ZodType, Subject, Request = FastifyRequest> {
+export interface RouteSpec<ScopeT, Query extends z.ZodType, Body extends z.ZodType, Subject, Request = HttpRequest> {
   summary: string
   description?: string
   role?: Role
@@ -112,7 +112,7 @@ export interface RouteSpec<ScopeT, Query extends z.ZodType, Body extends z.ZodTy
   handle: (input: HandlerInput<ScopeT, z.output<Query>, z.output<Body>, Subject, Request>) => Promise<unknown>
 }
 
-export function defineRoute<ScopeT, Query extends z.ZodType, Body extends z.ZodType, Subject, Request = FastifyRequest>(
+export function defineRoute<ScopeT, Query extends z.ZodType, Body extends z.ZodType, Subject, Request = HttpRequest>(
   method: Route<ScopeT>['method'],
   path: string,
   spec: RouteSpec<ScopeT, Query, Body, Subject, Request>,

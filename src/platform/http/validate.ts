@@ -3,6 +3,7 @@ import { issueMessage } from '../base/issue-message.ts'
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
 import { badRequest, Problem } from '../base/problem.ts'
 import { parseStrictJson } from '../base/strict-json.ts'
+import { parseQuery } from './route-table.ts'
 
 /** JSON values that zod checks but does not copy, so a field named `__proto__` stays plain data. */
 export const jsonValue = z
@@ -32,8 +33,9 @@ export function validateParsedBody<T extends z.ZodType>(schema: T | null, value:
   return validateFields(schema, value, 'field')
 }
 
-export function validateQuery<T extends z.ZodType>(schema: T | null, query: unknown): z.output<T> | undefined {
-  return schema ? validateFields(schema, query, 'query') : undefined
+/** The query is as it is in the URL. */
+export function validateQuery<T extends z.ZodType>(schema: T | null, query: string): z.output<T> | undefined {
+  return schema ? validateFields(schema, parseQuery(query), 'query') : undefined
 }
 
 /** The validated value; throws a 400 that names the first invalid field, such as `field 'name'` for the noun `field`. */

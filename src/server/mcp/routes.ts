@@ -1,10 +1,10 @@
-import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { JsonObject } from '../../platform/base/json.ts'
 import { forbidden, unauthorized } from '../../platform/base/problem.ts'
 import { readTraceHeaders } from '../../platform/base/trace-context.ts'
 import type { Ctx } from '../../platform/ctx/ctx.ts'
 import type { Scope } from '../../platform/ctx/scope.ts'
+import type { HttpRequest } from '../../platform/http/http-request.ts'
 import {
   HttpResponse,
   nameRoutes,
@@ -28,7 +28,7 @@ interface McpRequest {
   ctx: Ctx
   scope: Scope
   body: McpMessage
-  request: FastifyRequest
+  request: HttpRequest
 }
 
 /**
@@ -106,7 +106,7 @@ const formSessionHeader = ({ world }: Ctx): Record<string, string> => ({
   'mcp-session-id': FORM_SESSION + Buffer.from(world.random(12)).toString('hex'),
 })
 
-const canReceiveForms = ({ headers }: FastifyRequest): boolean =>
+const canReceiveForms = ({ headers }: HttpRequest): boolean =>
   String(headers['mcp-session-id']).startsWith(FORM_SESSION) && Boolean(headers.accept?.includes('text/event-stream'))
 
 /** The response of a call that may show forms: a stream with the forms, and with the result as its last message. */
@@ -124,7 +124,7 @@ function streamCall({ ctx, scope, request }: McpRequest, id: string | number, pa
 }
 
 /** Web pages of other sites must not call the tools, even with a stolen key. Assistants send no origin. */
-function refuseForeignOrigin(ctx: Ctx, { headers }: FastifyRequest): void {
+function refuseForeignOrigin(ctx: Ctx, { headers }: HttpRequest): void {
   const own = ctx.config.publicUrl && new URL(ctx.config.publicUrl).origin
   if (headers.origin !== undefined && headers.origin !== own) throw forbidden('origin is not allowed')
 }
@@ -151,7 +151,7 @@ async function endOnRevocation<T>(
 
 /** Runs the work with a signal that fires when the caller disconnects, so that no call waits without a caller. */
 async function withDisconnectSignal<T>(
-  { raw: { socket } }: FastifyRequest,
+  { raw: { socket } }: HttpRequest,
   work: (disconnected: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const disconnected = new AbortController()

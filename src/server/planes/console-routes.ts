@@ -1,16 +1,16 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { FastifyRequest } from 'fastify'
 import { Problem } from '../../platform/base/problem.ts'
+import type { HttpRequest } from '../../platform/http/http-request.ts'
 import { type HttpResponse, openRoute, type Route } from '../../platform/http/route.ts'
 import { createStaticFiles, type StaticFiles } from '../../platform/http/static-files.ts'
 
 /** The console at `/` and the portal at `/portal`. Each is one page that is sent for every address below it. */
 export function consoleRoutes(dir: string = consoleDir()): Route<null>[] {
   const files = createStaticFiles(dir)
-  const console = (request: FastifyRequest) => page(files, 'index.html', request)
-  const portal = (request: FastifyRequest) => page(files, 'portal.html', request)
+  const console = (request: HttpRequest) => page(files, 'index.html', request)
+  const portal = (request: HttpRequest) => page(files, 'portal.html', request)
   return [
     servePage('/', 'The console', console),
     servePage('/portal', 'The portal', portal),
@@ -21,7 +21,7 @@ export function consoleRoutes(dir: string = consoleDir()): Route<null>[] {
   ]
 }
 
-const servePage = (path: string, summary: string, respond: (request: FastifyRequest) => HttpResponse): Route<null> =>
+const servePage = (path: string, summary: string, respond: (request: HttpRequest) => HttpResponse): Route<null> =>
   openRoute('GET', path, { summary, responses: { 200: 'text/html' }, handle: async ({ request }) => respond(request) })
 
 /**
@@ -50,20 +50,20 @@ const PAGE_HEADERS = {
 /** For files whose name contains a hash of their content. */
 const IMMUTABLE = { 'cache-control': 'public, max-age=31536000, immutable' }
 
-function page(files: StaticFiles, name: string, request: FastifyRequest): HttpResponse {
+function page(files: StaticFiles, name: string, request: HttpRequest): HttpResponse {
   const response = files.respond(name, request.headers, PAGE_HEADERS)
   if (!response) throw new Problem(503, 'the console is not built; run `npm run build` and reload this page')
   return response
 }
 
-function asset(files: StaticFiles, request: FastifyRequest): HttpResponse {
-  const response = files.respond(pathOf(request).slice(1), request.headers, IMMUTABLE)
+function asset(files: StaticFiles, request: HttpRequest): HttpResponse {
+  const response = files.respond(request.path.slice(1), request.headers, IMMUTABLE)
   if (!response) throw noRoute(request)
   return response
 }
 
 /** Pages of every origin may load it, even if they isolate themselves from other origins. */
-function widgetScript(files: StaticFiles, request: FastifyRequest): HttpResponse {
+function widgetScript(files: StaticFiles, request: HttpRequest): HttpResponse {
   const headers = { 'cache-control': 'public, max-age=300', 'cross-origin-resource-policy': 'cross-origin' }
   const response = files.respond('widget.js', request.headers, headers)
   if (!response) throw new Problem(503, 'the widget is not built; run `npm run build`')
@@ -73,10 +73,10 @@ function widgetScript(files: StaticFiles, request: FastifyRequest): HttpResponse
 /** A program that calls a wrong path gets a 404 in JSON; only a request that accepts HTML gets the console. */
 function fileOrConsole(
   files: StaticFiles,
-  request: FastifyRequest,
-  console: (request: FastifyRequest) => HttpResponse,
+  request: HttpRequest,
+  console: (request: HttpRequest) => HttpResponse,
 ): HttpResponse {
-  const path = pathOf(request)
+  const { path } = request
   if (path.startsWith('/v1/')) throw noRoute(request)
   const file = path === '/index.html' ? null : files.respond(path.slice(1), request.headers, PAGE_HEADERS)
   if (file) return file
@@ -84,9 +84,7 @@ function fileOrConsole(
   return console(request)
 }
 
-const pathOf = (request: FastifyRequest) => request.url.split('?')[0] ?? '/'
-
-const noRoute = (request: FastifyRequest) => new Problem(404, `no such route: ${request.method} ${pathOf(request)}`)
+const noRoute = (request: HttpRequest) => new Problem(404, `no such route: ${request.method} ${request.path}`)
 
 /** In the package, the folder next to the bundle; in development, `dist/console`. */
 function consoleDir(): string {

@@ -1,4 +1,3 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { authenticateWithRole, requireOneProject } from '../../identity/authentication/authenticate.ts'
 import { endStreamOnRevocation } from '../../identity/authentication/stream-revocation.ts'
 import { unauthorized } from '../../platform/base/problem.ts'
@@ -6,10 +5,12 @@ import { authenticateClient } from '../../conversations/portal/session.ts'
 import { revocablePortalStream } from '../../conversations/portal/stream.ts'
 import type { Ctx } from '../../platform/ctx/ctx.ts'
 import type { Scope } from '../../platform/ctx/scope.ts'
+import { bindRoute } from '../../platform/http/bind-route.ts'
 import { allowEveryOrigin, allowOrigins } from '../../platform/http/cors.ts'
 import { type ConnectionLimit, limitConnections } from '../../platform/http/connection-limit.ts'
+import type { HttpRequest } from '../../platform/http/http-request.ts'
 import type { OrganisationRoute, StreamResponse } from '../../platform/http/route.ts'
-import { bindRoute, createHttpServer } from '../../platform/http/server.ts'
+import { HttpServer } from '../../platform/http/server.ts'
 import { revocableStream } from '../../platform/http/revocable-stream.ts'
 import { authenticateMcpRequest, mcpAccess } from '../mcp/oauth/access.ts'
 import { MCP_PATH } from '../mcp/routes.ts'
@@ -28,8 +29,8 @@ export function createPublicServer(
   ctx: Ctx,
   driver: Promise<ShownSandbox | null>,
   readState: () => ReplicaState,
-): FastifyInstance {
-  const app = createHttpServer(ctx)
+): HttpServer {
+  const app = new HttpServer(ctx)
   allowOrigins(app, ctx.config.corsOrigins)
   // The widget runs on the founder's own pages.
   allowEveryOrigin(app, ['/v1/hooks/', '/v1/widgets/'])
@@ -54,18 +55,20 @@ export function createPublicServer(
     })
   }
   // The sandbox plane is reachable only through the sockets of cells; on this port no credential opens it.
-  app.all('/v1/internal/*', { onRequest: refuseCredential }, refuseCredential)
+  app.add(ALL_METHODS, '/v1/internal/*', { handle: refuseCredential })
   return app
 }
 
 /** The server of a replica that only executes tasks: whether it is alive and ready, and nothing else. */
-export function createHealthServer(ctx: Ctx, readState: () => ReplicaState): FastifyInstance {
-  const app = createHttpServer(ctx)
+export function createHealthServer(ctx: Ctx, readState: () => ReplicaState): HttpServer {
+  const app = new HttpServer(ctx)
   limitConnections(app.server, ctx)
   for (const route of Object.values(healthRoutes(readState)))
     bindRoute(app, ctx, route, { authenticate: async () => null })
   return app
 }
+
+const ALL_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'QUERY']
 
 /** Before the body is read, as on every other route without a valid credential. */
 async function refuseCredential(): Promise<never> {
@@ -73,7 +76,7 @@ async function refuseCredential(): Promise<never> {
 }
 
 /** The only routes that also accept the tokens of apps. Each tool checks the role, so every role may call them. */
-function bindMcpRoute(app: FastifyInstance, ctx: Ctx, route: OrganisationRoute, connections: ConnectionLimit): void {
+function bindMcpRoute(app: HttpServer, ctx: Ctx, route: OrganisationRoute, connections: ConnectionLimit): void {
   bindRoute(app, ctx, route, {
     authenticate: async (request) => {
       const scope = await authenticateMcpRequest(ctx, request)
@@ -86,18 +89,18 @@ function bindMcpRoute(app: FastifyInstance, ctx: Ctx, route: OrganisationRoute, 
 }
 
 /** A project route gets a scope of one project; every other founder route gets all projects of the caller. */
-function bindFounderRoute(app: FastifyInstance, ctx: Ctx, route: FounderRoute, connections: ConnectionLimit): void {
-  const authenticate = async (request: FastifyRequest) => {
+function bindFounderRoute(app: HttpServer, ctx: Ctx, route: FounderRoute, connections: ConnectionLimit): void {
+  const authenticate = async (request: HttpRequest) => {
     const scope = await authenticateWithRole(ctx, request, route.role)
     connections.release(request.raw.socket)
     return scope
   }
-  const limitStream = (scope: Scope, request: FastifyRequest, response: StreamResponse) =>
+  const limitStream = (scope: Scope, request: HttpRequest, response: StreamResponse) =>
     endStreamOnRevocation(ctx, scope, request, response)
   const bodyTimeoutMs = BODY_TIMEOUT_MS
   if (route.level === 'organisation') bindRoute(app, ctx, route, { authenticate, bodyTimeoutMs, limitStream })
   else {
-    const inOneProject = async (request: FastifyRequest) => requireOneProject(await authenticate(request))
+    const inOneProject = async (request: HttpRequest) => requireOneProject(await authenticate(request))
     bindRoute(app, ctx, route, { authenticate: inOneProject, bodyTimeoutMs, limitStream })
   }
 }

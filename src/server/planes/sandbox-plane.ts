@@ -1,9 +1,10 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { bearerToken } from '../../identity/authentication/authenticate.ts'
 import { badRequest, unauthorized } from '../../platform/base/problem.ts'
 import type { Ctx } from '../../platform/ctx/ctx.ts'
 import { type PipePlane, createPipePlane } from '../../platform/http/pipe-plane.ts'
-import { bindRoute, createHttpServer } from '../../platform/http/server.ts'
+import { bindRoute } from '../../platform/http/bind-route.ts'
+import type { HttpRequest } from '../../platform/http/http-request.ts'
+import { HttpServer } from '../../platform/http/server.ts'
 import { agentMcpRoutes } from '../mcp/agent-routes.ts'
 import type { TaskRun } from '../../execution/runs/session/task-run.ts'
 import type { Runner } from '../../execution/runs/session/runner.ts'
@@ -33,12 +34,12 @@ export const sandboxPlaneRoutes = (workflows: WorkflowRunner): SandboxRoute[] =>
 
 /** An HTTP server that is reachable only through the sockets of cells, and the pipe of the bundled harness. */
 export interface SandboxPlane {
-  http: FastifyInstance
+  http: HttpServer
   pipe: PipePlane<TaskRun>
 }
 
 export function openSandboxPlane(ctx: Ctx, runner: Runner, workflows: WorkflowRunner): SandboxPlane {
-  const http = createHttpServer(ctx)
+  const http = new HttpServer(ctx)
   const routes = sandboxPlaneRoutes(workflows)
   const isAuthorized = (route: SandboxRoute, run: TaskRun, token: string) =>
     runner.isRunActive(run) && isTokenFor(route, run, token)
@@ -52,14 +53,14 @@ export function openSandboxPlane(ctx: Ctx, runner: Runner, workflows: WorkflowRu
 const tokenKind = (route: SandboxRoute) => (route === sandboxRoutes.checkGate ? 'gate' : 'task')
 
 /** A token is valid only through the socket of its own run. */
-function authenticateRun(runner: Runner, request: FastifyRequest, kind: 'task' | 'gate'): TaskRun {
+function authenticateRun(runner: Runner, request: HttpRequest, kind: 'task' | 'gate'): TaskRun {
   const run = runner.findRunByToken(tokenOf(request), kind, request.raw.socket)
   if (!run) throw unauthorized()
   return run
 }
 
 /** Libraries for model providers send the token in one of two headers. */
-function tokenOf(request: FastifyRequest): string {
+function tokenOf(request: HttpRequest): string {
   const { authorization, 'x-api-key': apiKey } = request.headers
   if (typeof apiKey !== 'string') return bearerToken(request)
   if (authorization !== undefined && bearerToken(request) !== apiKey)

@@ -20,7 +20,7 @@ export interface TaskExecution {
   /** Call it when the runner has stopped. */
   closePrograms(): Promise<void>
   /** Call it when no request is open any more. */
-  closePlane(): Promise<void>
+  closeWorkflows(): Promise<void>
 }
 
 export async function openTaskExecution(
@@ -34,11 +34,10 @@ export async function openTaskExecution(
   ctx.programStarter.start = (program, onLine) => programs.start(program, onLine)
   let plane: SandboxPlane
   const runner = new Runner(ctx, driver, agentDir, lease, {
-    http: (request, response) => plane.http.routing(request, response),
+    http: (request, response) => plane.http.onRequest(request, response),
     lines: (...call) => plane.pipe(...call),
   })
   plane = openSandboxPlane(withRetryingStore(ctx), runner, workflows)
-  await plane.http.ready()
   warnAboutHiddenProgram(ctx, driver)
   return {
     driver,
@@ -46,9 +45,6 @@ export async function openTaskExecution(
     checks: createAgentChecks({ ctx, driver, agentDir, library: ctx.wedges }),
     workflowProcesses: () => workflows.processCount,
     closePrograms: () => programs.close(),
-    async closePlane() {
-      await plane.http.close()
-      await workflows.close()
-    },
+    closeWorkflows: () => workflows.close(),
   }
 }

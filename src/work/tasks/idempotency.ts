@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
-import type { FastifyRequest } from 'fastify'
 import { badRequest, conflict } from '../../platform/base/problem.ts'
 import type { Ctx, Tx } from '../../platform/ctx/ctx.ts'
 import { toIsoTime } from '../../platform/ctx/world.ts'
+import type { HttpRequest } from '../../platform/http/http-request.ts'
 import { findIdempotencyKey, insertIdempotencyKey } from './idempotency-rows.ts'
 
 const KEY_LIFETIME_MS = 24 * 60 * 60 * 1000
@@ -15,14 +15,14 @@ export interface IdempotencyKey {
 
 export const IDEMPOTENCY_KEY_BOUNDS = { minLength: 1, maxLength: 255, pattern: '^[ -~]+$' }
 
-export function readIdempotencyKey({ headers, body }: Pick<FastifyRequest, 'headers' | 'body'>): IdempotencyKey | null {
+export function readIdempotencyKey({ headers, body }: Pick<HttpRequest, 'headers' | 'body'>): IdempotencyKey | null {
   const header = headers['idempotency-key']
   if (header === undefined) return null
   const { maxLength, pattern } = IDEMPOTENCY_KEY_BOUNDS
   if (typeof header !== 'string' || header.length > maxLength || !new RegExp(pattern).test(header)) {
     throw badRequest("header 'idempotency-key' must be 1 to 255 printable characters")
   }
-  return { key: header, bodyHash: hash('sha256', Buffer.isBuffer(body) ? body : '') }
+  return { key: header, bodyHash: hash('sha256', body ?? '') }
 }
 
 /**

@@ -1,4 +1,3 @@
-import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { badRequest } from '../../platform/base/problem.ts'
 import type { Ctx } from '../../platform/ctx/ctx.ts'
@@ -8,6 +7,7 @@ import { findFinishedEventNumber } from '../events/rows.ts'
 import {
   type HttpResponse,
   noContentResponse,
+  type RequestHead,
   type RouteHeaders,
   type StreamResponse,
 } from '../../platform/http/route.ts'
@@ -38,7 +38,7 @@ export const taskStreamHeaders: RouteHeaders = {
 export async function streamTask(
   ctx: Ctx,
   task: TaskHead,
-  request: FastifyRequest,
+  request: RequestHead,
   query: z.infer<typeof TaskStreamQuery>,
   view: FrameView | null,
 ): Promise<StreamResponse | HttpResponse> {

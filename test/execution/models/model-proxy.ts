@@ -21,7 +21,8 @@ import { receivePlaneLine, createPlaneClient, type PlaneClient } from '../../../
 import { jsonObject } from '../../../src/platform/http/validate.ts'
 import { type PipePlane, createPipePlane } from '../../../src/platform/http/pipe-plane.ts'
 import { type RequestHead, type Route, defineRoute } from '../../../src/platform/http/route.ts'
-import { bindRoute, createHttpServer } from '../../../src/platform/http/server.ts'
+import { bindRoute } from '../../../src/platform/http/bind-route.ts'
+import { HttpServer } from '../../../src/platform/http/server.ts'
 import { chooseModels } from '../../../src/execution/models/choose-model.ts'
 import { postToModel } from '../../../src/execution/models/model-endpoints.ts'
 import { type ModelRun, newModelState } from '../../../src/execution/models/model-run.ts'
@@ -113,7 +114,7 @@ export async function openModelProxy(env: Record<string, string>, more: Partial<
     ...newModelState(),
     ...more,
   }
-  const app = createHttpServer(ctx)
+  const app = new HttpServer(ctx)
   const route = modelRoute(ctx, run)
   bindRoute(app, ctx, route, { authenticate: async () => null })
   await app.listen({ host: '127.0.0.1', port: 0 })

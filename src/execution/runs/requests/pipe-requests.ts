@@ -1,6 +1,6 @@
 import { type Problem, tooLarge, tooManyRequests } from '../../../platform/base/problem.ts'
 import type { PipeRequest } from '../../../platform/contract/agent-protocol.ts'
-import { MAX_BODY_BYTES } from '../../../platform/http/server.ts'
+import { MAX_BODY_BYTES } from '../../../platform/http/route.ts'
 import { type PipeCaller, type PipePlane, problemResponse } from '../../../platform/http/pipe-plane.ts'
 import { MAX_FILE_BODY_BYTES, RUN_FILES_PATH } from './file-routes.ts'
 import type { AgentCell } from '../cells/agent-cell.ts'

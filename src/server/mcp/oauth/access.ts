@@ -1,4 +1,3 @@
-import type { FastifyRequest } from 'fastify'
 import { authenticateRequest, bearerToken } from '../../../identity/authentication/authenticate.ts'
 import { parseRole } from '../../../identity/organisations/member-rows.ts'
 import { streamAccess } from '../../../identity/authentication/stream-revocation.ts'
@@ -8,6 +7,7 @@ import { serviceUrl } from '../../../platform/config/service-url.ts'
 import type { Ctx } from '../../../platform/ctx/ctx.ts'
 import { isRoleAtLeast, type Role, type Scope } from '../../../platform/ctx/scope.ts'
 import { isoNow } from '../../../platform/ctx/world.ts'
+import type { HttpRequest } from '../../../platform/http/http-request.ts'
 import type { AccessRight } from '../../../platform/http/revocable-stream.ts'
 import type { RequestHead } from '../../../platform/http/route.ts'
 import { findMcpAccess } from './rows.ts'
@@ -16,7 +16,7 @@ import { findMcpAccess } from './rows.ts'
 export const RESOURCE_METADATA_PATH = '/.well-known/oauth-protected-resource/mcp'
 
 /** Accepts what every founder route accepts, and access tokens of apps. No other route accepts those. */
-export async function authenticateMcpRequest(ctx: Ctx, request: FastifyRequest): Promise<Scope> {
+export async function authenticateMcpRequest(ctx: Ctx, request: HttpRequest): Promise<Scope> {
   const token = readAccessToken(request)
   if (token) return mcpScope(ctx, token, request.headers['x-svc-project'])
   return authenticateRequest(ctx, request).catch((error: unknown) => {

@@ -1,9 +1,8 @@
-import type { FastifyRequest } from 'fastify'
-import { requestAddress } from '../../../identity/authentication/authenticate.ts'
 import { parseFormFields } from '../../../platform/base/parse-form.ts'
 import { badRequest } from '../../../platform/base/problem.ts'
 import { serviceUrl } from '../../../platform/config/service-url.ts'
 import type { Ctx } from '../../../platform/ctx/ctx.ts'
+import type { HttpRequest } from '../../../platform/http/http-request.ts'
 import { readRequestBytes } from '../../../platform/http/request-bytes.ts'
 import { HttpResponse, nameRoutes, openRoute } from '../../../platform/http/route.ts'
 import { jsonObject } from '../../../platform/http/validate.ts'
@@ -68,7 +67,7 @@ export const mcpOauthRoutes = nameRoutes({
     maxBodyBytes: MAX_FORM_BYTES,
     responses: { 201: McpAppView, 400: OauthErrorView },
     async handle({ ctx, body, request }) {
-      const app = await registerMcpApp(ctx, body, requestAddress(request))
+      const app = await registerMcpApp(ctx, body, request.address)
       return new HttpResponse(201, toMcpAppView(app), NO_STORE)
     },
   }),
@@ -96,7 +95,7 @@ export const mcpOauthRoutes = nameRoutes({
 })
 
 /** One parameter has all others: the console would read values such as a long number in another way. */
-function consentPage({ url }: FastifyRequest): string {
+function consentPage({ url }: HttpRequest): string {
   const query = url.includes('?') ? url.slice(url.indexOf('?') + 1) : ''
   return `/connect-app?request=${Buffer.from(query).toString('base64url')}`
 }
@@ -116,7 +115,7 @@ const serverMetadata = (ctx: Ctx) => ({
   authorization_response_iss_parameter_supported: true,
 })
 
-async function readForm({ raw, headers }: FastifyRequest): Promise<TokenForm> {
+async function readForm({ raw, headers }: HttpRequest): Promise<TokenForm> {
   const body = await readRequestBytes(raw, MAX_FORM_BYTES)
   if (!/^application\/x-www-form-urlencoded\b/i.test(headers['content-type'] ?? ''))
     throw oauthProblem('invalid_request', 'content type must be application/x-www-form-urlencoded')
