@@ -19,7 +19,7 @@ export async function callTool(
   { name, arguments: input = {} }: JsonObject,
   answers: Json = {},
 ): Promise<MethodResult | FormNeeded> {
-  const tool = MCP_TOOLS.find(({ definition }) => definition.name === name)
+  const tool = MCP_TOOLS.find((one) => one.name === name)
   if (!tool) return unknownTool(name)
   try {
     if (!isRoleAtLeast(caller.scope.role, tool.role)) throw roleForbidden(caller.scope)
@@ -30,7 +30,7 @@ export async function callTool(
     return toolResult(result)
   } catch (error) {
     if (error instanceof Problem) return toolError(error.message)
-    caller.ctx.world.log.error({ err: error, tool: tool.definition.name }, 'tool failed')
+    caller.ctx.world.log.error({ err: error, tool: tool.name }, 'tool failed')
     return { error: { code: -32603, message: 'internal error' } }
   }
 }

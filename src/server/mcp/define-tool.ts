@@ -22,9 +22,16 @@ export interface ToolCaller {
 }
 
 export interface McpTool {
+  name: McpToolName
   role: Role
-  /** The entry in `tools/list`. */
-  definition: { name: string; description: string; inputSchema: object; outputSchema: object; annotations: object }
+  /** The entry in `tools/list`. Created at its first use: the schemas of all tools would be a fifth of the start. */
+  readonly definition: {
+    name: string
+    description: string
+    inputSchema: object
+    outputSchema: object
+    annotations: object
+  }
   /** The result, or the form that a person has to answer before the call can go on. */
   call(caller: ToolCaller, input: JsonObject): Promise<object | FormNeeded>
 }
@@ -38,15 +45,18 @@ interface ToolSpec<Input extends z.ZodObject> {
 
 /** One schema both describes and validates the arguments of a tool. */
 export function defineTool<Input extends z.ZodObject>(name: McpToolName, role: Role, spec: ToolSpec<Input>): McpTool {
-  const { description } = spec
+  let definition: McpTool['definition'] | undefined
   return {
+    name,
     role,
-    definition: {
-      name,
-      description,
-      inputSchema: toSchema(spec.input, 'input'),
-      outputSchema: toSchema(spec.output, 'output'),
-      annotations: { readOnlyHint: role === 'viewer' },
+    get definition() {
+      return (definition ??= {
+        name,
+        description: spec.description,
+        inputSchema: toSchema(spec.input, 'input'),
+        outputSchema: toSchema(spec.output, 'output'),
+        annotations: { readOnlyHint: role === 'viewer' },
+      })
     },
     call: async (caller, input) => spec.call(caller, validateFields(spec.input, input, 'argument')),
   }
