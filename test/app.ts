@@ -12,7 +12,7 @@ import { TestClock } from './test-clock.ts'
 import { createMigratedDatabase, createMigratedFolder, releaseMigratedDatabase, type StoreKind } from './stores.ts'
 import { type ApiResponse, callApi, type CallOptions, type StreamedEvent, readEventStream } from './http.ts'
 
-export { eachStore, onSqlite } from './stores.ts'
+export { anyStore, eachStore } from './stores.ts'
 
 /** The fixed founder key of every test app. */
 export const FOUNDER_KEY = 'svc_key_test_0123456789abcdefghijklmnop'

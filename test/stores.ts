@@ -5,21 +5,26 @@ import { sql } from 'kysely'
 import { describe } from 'vitest'
 import { openPostgresStore } from '../src/platform/store/postgres/postgres-store.ts'
 import { openSqliteStore } from '../src/platform/store/sqlite/sqlite-store.ts'
+import { IS_MATRIX } from './matrix.ts'
 import { createDatabase, dropDatabase, type EmptiedDatabase, emptyDatabase } from './postgres.ts'
 import { IS_QUICK } from './quick-files.ts'
 
 export type StoreKind = 'sqlite' | 'postgres'
 
-const STORES = IS_QUICK ? (['sqlite'] as const) : (['sqlite', 'postgres'] as const)
+const BOTH = ['sqlite', 'postgres'] as const
+const ONE = ['sqlite'] as const
 
-/** Runs the same tests on both stores, or only on SQLite in `npm run test:quick`. */
+/** Runs tests on both stores, because their SQL, transactions or locks can differ; only on SQLite in `npm run test:quick`. */
 export function eachStore(tests: (store: StoreKind) => void): void {
-  describe.each(STORES)('on %s', tests)
+  describe.each(IS_QUICK ? ONE : BOTH)('on %s', tests)
 }
 
-/** Runs tests of code without SQL of its own: `test/platform/store/both-stores` compares the statements of both stores. */
-export function onSqlite(tests: (store: StoreKind) => void): void {
-  describe('on sqlite', () => tests('sqlite'))
+/**
+ * Runs tests of behaviour that does not depend on the store: on SQLite, and in the matrix on both. That every function of
+ * every `rows.ts` does the same on both stores is tested in each run by `test/platform/store/both-stores`.
+ */
+export function anyStore(tests: (store: StoreKind) => void): void {
+  describe.each(IS_MATRIX ? BOTH : ONE)('on %s', tests)
 }
 
 let migratedFile: Promise<Buffer> | null = null

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { sandboxPlaneRoutes } from '../../src/server/planes/sandbox-plane.ts'
-import { eachStore } from '../app.ts'
+import { anyStore } from '../app.ts'
 import {
   advanceUntilSettled,
   type GatedApp,
@@ -75,7 +75,7 @@ test('this file calls every route by which an agent can change something', () =>
   expect([...Object.keys(CALLS), ...UNAUDITED_ROUTES].toSorted()).toEqual(changing.toSorted())
 })
 
-eachStore((store) => {
+anyStore((store) => {
   const app = sharedGatedApp(store, { wedges: gatedWedgeFiles('gate', MANIFEST), env: agents })
 
   test('every approval, action, read and change of an agent adds an audit entry', async () => {

@@ -4,45 +4,26 @@ import { signDueCheckpoints } from '../../src/audit/sign-checkpoints.ts'
 import { verifyAuditExport } from '../../src/platform/contract/audit/audit-export.ts'
 import { inTx } from '../../src/platform/ctx/ctx.ts'
 import { SYSTEM_ACTOR } from '../../src/platform/ctx/scope.ts'
-import { eachStore, type TestApp, type TestAppOptions, testApp } from '../app.ts'
+import { anyStore, eachStore, type TestApp, type TestAppOptions, testApp } from '../app.ts'
+import type { StoreKind } from '../stores.ts'
 import { contextLater, exportLines } from './chain-fixtures.ts'
 
 const SECRET_KEY = Buffer.alloc(32, 7).toString('base64')
 
-eachStore((store) => {
-  /** The project's chain has twelve entries besides those that the start wrote. */
-  async function appWithEntries(options: Partial<TestAppOptions> = {}): Promise<TestApp> {
-    const app = await testApp({ store, env: { SVC_SECRET_KEY: SECRET_KEY }, ...options })
-    await addKnowledge(app, 0)
-    // The clock stands still, so a signed chain is not due again and the background loop signs nothing more.
-    await signDueCheckpoints(app.ctx)
-    for (let n = 1; n < 12; n++) await addKnowledge(app, n)
-    return app
-  }
+/** The project's chain has twelve entries besides those that the start wrote. */
+async function appWithEntries(store: StoreKind, options: Partial<TestAppOptions> = {}): Promise<TestApp> {
+  const app = await testApp({ store, env: { SVC_SECRET_KEY: SECRET_KEY }, ...options })
+  await addKnowledge(app, 0)
+  // The clock stands still, so a signed chain is not due again and the background loop signs nothing more.
+  await signDueCheckpoints(app.ctx)
+  for (let n = 1; n < 12; n++) await addKnowledge(app, n)
+  return app
+}
 
+anyStore((store) => {
   describe('the audit log of a project', () => {
-    test('concurrent writers keep the chain complete, and failed transactions add no entry', async () => {
-      const app = await appWithEntries()
-      const { id: chain } = (await app.call('GET', '/v1/projects')).body.data[0]
-      const before = (await app.call('GET', '/v1/audit/verify')).body.entries
-      const add = (n: number) =>
-        inTx(
-          app.ctx,
-          async (tx) => {
-            for (const part of ['a', 'b']) await appendAuditEntry(tx, chain, SYSTEM_ACTOR, 'thing.noted', `${part}${n}`)
-            if (n % 4 === 3) throw new Error('too late')
-          },
-          n % 2 === 0 ? 'group' : undefined,
-        )
-      const settled = await Promise.allSettled(Array.from({ length: 16 }, (_, n) => add(n)))
-      expect(settled.filter(({ status }) => status === 'rejected')).toHaveLength(4)
-      expect((await app.call('GET', '/v1/audit/verify')).body).toMatchObject({ ok: true, entries: before + 24 })
-      await inTx(app.ctx, (tx) => appendAuditEntry(tx, chain, SYSTEM_ACTOR, 'thing.noted', 'after'))
-      expect((await app.call('GET', '/v1/audit/verify')).body).toMatchObject({ ok: true, entries: before + 25 })
-    })
-
     test('audit entries are listed newest first, in pages, and can be filtered', async () => {
-      const app = await appWithEntries()
+      const app = await appWithEntries(store)
       const first = await app.call('GET', '/v1/audit?limit=5')
       expect(first.status).toBe(200)
       const [newest] = first.body.data
@@ -61,7 +42,7 @@ eachStore((store) => {
     })
 
     test('verification returns the number of entries and the hash of the newest', async () => {
-      const app = await appWithEntries()
+      const app = await appWithEntries(store)
       const [newest] = (await app.call('GET', '/v1/audit?limit=1')).body.data
       expect((await app.call('GET', '/v1/audit/verify')).body).toMatchObject({
         ok: true,
@@ -99,7 +80,7 @@ eachStore((store) => {
       ['a separator in the data', { set: { data: '{}\x1f' } }],
       ['a deleted entry', null],
     ])('verification detects %s', async (_, change) => {
-      const app = await appWithEntries()
+      const app = await appWithEntries(store)
       const { db } = app.ctx
       if (change) await db.updateTable('audit_entries').set(change.set).where('seq', '=', 5).execute()
       else await db.deleteFrom('audit_entries').where('seq', '=', 5).execute()
@@ -107,7 +88,7 @@ eachStore((store) => {
     })
 
     test('verification detects a field that was replaced by its escaped form', async () => {
-      const app = await appWithEntries()
+      const app = await appWithEntries(store)
       const { db } = app.ctx
       const { chain, seq } = await db
         .selectFrom('audit_entries')
@@ -123,7 +104,7 @@ eachStore((store) => {
     })
 
     test('verification detects swapped, inserted and appended entries', async () => {
-      const app = await appWithEntries()
+      const app = await appWithEntries(store)
       const { db } = app.ctx
       const move = (from: number, to: number) =>
         db.updateTable('audit_entries').set({ seq: to }).where('seq', '=', from).execute()
@@ -151,7 +132,7 @@ eachStore((store) => {
     })
 
     test('verification detects a truncated chain, also if the head was changed to match', async () => {
-      const app = await appWithEntries()
+      const app = await appWithEntries(store)
       const { db } = app.ctx
       expect(await signDueCheckpoints(contextLater(app, 5))).toBeGreaterThan(0)
       const { chain } = await db
@@ -170,7 +151,7 @@ eachStore((store) => {
 
   describe('checkpoints', () => {
     test('a checkpoint is signed after 100 entries, or after five minutes if there is a new entry', async () => {
-      const app = await appWithEntries()
+      const app = await appWithEntries(store)
       expect(await signDueCheckpoints(contextLater(app, 5))).toBeGreaterThan(0)
       expect(await signDueCheckpoints(contextLater(app, 10))).toBe(0)
       await addKnowledge(app, 1)
@@ -185,7 +166,7 @@ eachStore((store) => {
     })
 
     test('checkpoints are signed normally after a clock that was ahead is corrected', async () => {
-      const app = await appWithEntries()
+      const app = await appWithEntries(store)
       expect(await signDueCheckpoints(contextLater(app, 24 * 60))).toBeGreaterThan(0)
       await addKnowledge(app, 1)
       expect(await signDueCheckpoints(app.ctx)).toBe(1)
@@ -197,7 +178,7 @@ eachStore((store) => {
     })
 
     test('no checkpoint is signed for a broken chain, and the fault is logged once', async () => {
-      const app = await appWithEntries()
+      const app = await appWithEntries(store)
       await app.ctx.db.updateTable('audit_entries').set({ subject: 'x' }).where('seq', '=', 9).execute()
       const loggedFaults = new Map<string, string>()
       for (const minutes of [5, 6, 7]) await signDueCheckpoints(contextLater(app, minutes), loggedFaults)
@@ -209,7 +190,7 @@ eachStore((store) => {
   })
 
   test('an export contains every entry and checkpoint and can be verified without the service', async () => {
-    const app = await appWithEntries()
+    const app = await appWithEntries(store)
     await signDueCheckpoints(contextLater(app, 5))
     await addKnowledge(app, 13)
     const { body, headers } = await app.call('GET', '/v1/audit/export')
@@ -235,7 +216,7 @@ eachStore((store) => {
   })
 
   test('an export has one line for each entry, also if its data contains unicode line separators', async () => {
-    const app = await appWithEntries()
+    const app = await appWithEntries(store)
     const { id: chain } = (await app.call('GET', '/v1/projects')).body.data[0]
     const odd = 'a\u2028b\u2029c'
     await inTx(app.ctx, (tx) => appendAuditEntry(tx, chain, SYSTEM_ACTOR, 'thing.noted', odd, { odd }))
@@ -257,6 +238,30 @@ eachStore((store) => {
     const exported = await app.call('GET', '/v1/audit/export', undefined, { key, headers: { 'x-svc-project': id } })
     const verdict = await verifyAuditExport(exportLines(String(exported.body).split('\n')))
     expect(verdict).toMatchObject({ ok: true, chain: id, entries: 0, head: null })
+  })
+})
+
+eachStore((store) => {
+  describe('the audit log of a project', () => {
+    test('concurrent writers keep the chain complete, and failed transactions add no entry', async () => {
+      const app = await appWithEntries(store)
+      const { id: chain } = (await app.call('GET', '/v1/projects')).body.data[0]
+      const before = (await app.call('GET', '/v1/audit/verify')).body.entries
+      const add = (n: number) =>
+        inTx(
+          app.ctx,
+          async (tx) => {
+            for (const part of ['a', 'b']) await appendAuditEntry(tx, chain, SYSTEM_ACTOR, 'thing.noted', `${part}${n}`)
+            if (n % 4 === 3) throw new Error('too late')
+          },
+          n % 2 === 0 ? 'group' : undefined,
+        )
+      const settled = await Promise.allSettled(Array.from({ length: 16 }, (_, n) => add(n)))
+      expect(settled.filter(({ status }) => status === 'rejected')).toHaveLength(4)
+      expect((await app.call('GET', '/v1/audit/verify')).body).toMatchObject({ ok: true, entries: before + 24 })
+      await inTx(app.ctx, (tx) => appendAuditEntry(tx, chain, SYSTEM_ACTOR, 'thing.noted', 'after'))
+      expect((await app.call('GET', '/v1/audit/verify')).body).toMatchObject({ ok: true, entries: before + 25 })
+    })
   })
 })
 

@@ -11,7 +11,7 @@ import { rotateSecretKey } from '../../src/identity/vault/rotate-key.ts'
 import { createVault } from '../../src/identity/vault/vault.ts'
 import { type Ctx, inTx } from '../../src/platform/ctx/ctx.ts'
 import { SYSTEM_ACTOR } from '../../src/platform/ctx/scope.ts'
-import { eachStore, type TestApp, testApp } from '../app.ts'
+import { anyStore, type TestApp, testApp } from '../app.ts'
 import type { StoreKind } from '../stores.ts'
 import { contextLater, exportLines } from './chain-fixtures.ts'
 
@@ -24,7 +24,7 @@ const UNSEALED = `the head of the chain has no seal: ${ADOPT_HINT}`
 const FOREIGN = `the head of the chain was sealed with another key: ${ADOPT_HINT}`
 const ANOTHER_SEAL = `${'0'.repeat(16)}.1.${'0'.repeat(64)}`
 
-eachStore((store) => {
+anyStore((store) => {
   describe('a change by a person with the database but without the key', () => {
     test('truncating entries and checkpoints and changing the head is detected', async () => {
       const { app, ctx, chain } = await signedChain(store)

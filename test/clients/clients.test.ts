@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { onSqlite } from '../app.ts'
+import { anyStore } from '../app.ts'
 import { auditLines, createAndGetId, openChannelApp } from '../customers/channels/channel-app.ts'
 
-onSqlite((store) => {
+anyStore((store) => {
   test('a blank name is stored as null, on creation and on change', async () => {
     const app = await openChannelApp(store)
     const made = await app.call('POST', '/v1/clients', { display_name: ' ' })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ECHO_WEDGE, FOUNDER_KEY, onSqlite } from '../app.ts'
+import { ECHO_WEDGE, FOUNDER_KEY, anyStore } from '../app.ts'
 import { gatedWedgeFiles, sharedGatedApp, startAction } from '../approvals/decisions/gated-app.ts'
 import { openFaultyProxy } from './faulty-proxy.ts'
 import { runPython } from './run-python.ts'
@@ -9,7 +9,7 @@ waits = []
 service = AgentWorkClient(given["url"], given["key"], wait=waits.append, retry_for_s=given.get("retry_for_s", 60))
 `
 
-onSqlite((store) => {
+anyStore((store) => {
   describe('the Python client', () => {
     const shared = sharedGatedApp(store, { wedges: { ...ECHO_WEDGE, ...gatedWedgeFiles('gate') } })
     const run = (code: string, given: Record<string, unknown> = {}) =>

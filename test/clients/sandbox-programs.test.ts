@@ -7,7 +7,7 @@ import { type Brief, Sandbox } from '../../clients/typescript/src/sandbox.ts'
 import { PYTHON_CLIENT_FILE } from '../../scripts/api-types.ts'
 import { fetchNode, NODE_24 } from '../../scripts/fetch-node.mjs'
 import type { Brief as ServiceBrief } from '../../src/platform/contract/agent-protocol.ts'
-import { FOUNDER_KEY, onSqlite, writeFiles } from '../app.ts'
+import { FOUNDER_KEY, anyStore, writeFiles } from '../app.ts'
 import { gatedWedgeFiles, openGatedApp } from '../approvals/decisions/gated-app.ts'
 import { openFakeUpstream, respondJson } from '../fake-upstream.ts'
 import { createClientProject } from './packed-client.ts'
@@ -78,7 +78,7 @@ writeFiles(agentDir, { 'program.mjs': TYPESCRIPT_PROGRAM, 'program.py': PYTHON_P
 copyFileSync(PYTHON_CLIENT_FILE, join(agentDir, 'agent_work_service_client.py'))
 afterAll(() => rmSync(agentDir, { recursive: true, force: true }))
 
-onSqlite((store) => {
+anyStore((store) => {
   test.each(Object.entries(PROGRAMS))('a %s program uses everything of the sandbox plane', async (_, command) => {
     const agent = { SVC_SANDBOX: 'bwrap', SVC_AGENT_DIR: agentDir, SVC_AGENT_COMMAND: command }
     const app = await openGatedApp(store, gatedWedgeFiles('gate'), agent)

@@ -13,7 +13,7 @@ import {
   UnavailableError,
   UnreachableError,
 } from '../../clients/typescript/src/client.ts'
-import { ECHO_WEDGE, FOUNDER_KEY, onSqlite } from '../app.ts'
+import { ECHO_WEDGE, FOUNDER_KEY, anyStore } from '../app.ts'
 import { gatedWedgeFiles, sharedGatedApp, startAction } from '../approvals/decisions/gated-app.ts'
 import { openFaultyProxy } from './faulty-proxy.ts'
 
@@ -30,7 +30,7 @@ async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
   return all
 }
 
-onSqlite((store) => {
+anyStore((store) => {
   describe('the TypeScript client', () => {
     const shared = sharedGatedApp(store, { wedges: { ...ECHO_WEDGE, ...gatedWedgeFiles('gate') } })
     const createClient = (options: { url?: string; key?: string; retryForMs?: number } = {}) => {

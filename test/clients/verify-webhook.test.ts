@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { verifyWebhook, WebhookSignatureError } from '../../clients/typescript/src/client.ts'
-import { onSqlite } from '../app.ts'
+import { anyStore } from '../app.ts'
 import { requestedApprovalId, sharedGatedApp, startAction } from '../approvals/decisions/gated-app.ts'
 import type { ReceivedRequest } from '../fake-upstream.ts'
 import { openWebhookReceiver, signaturesOf } from '../automation/webhooks/webhook-receiver.ts'
@@ -34,7 +34,7 @@ for one in given:
     show(None)
 `
 
-onSqlite((store) => {
+anyStore((store) => {
   describe('a webhook call of the service', () => {
     const shared = sharedGatedApp(store)
 

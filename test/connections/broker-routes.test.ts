@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { testApp } from '../app.ts'
 import { openFakeBroker } from './broker/fake-broker.ts'
-import { eachStore, type StoreKind } from '../stores.ts'
+import { anyStore, type StoreKind } from '../stores.ts'
 
 async function appWithBroker(store: StoreKind = 'sqlite') {
   const server = await openFakeBroker()
@@ -9,7 +9,7 @@ async function appWithBroker(store: StoreKind = 'sqlite') {
   return { app, server }
 }
 
-eachStore((store) => {
+anyStore((store) => {
   test('a toolkit can be found and connected, and is live once the broker reports ACTIVE', async () => {
     const { app, server } = await appWithBroker(store)
     const found = await app.call('GET', '/v1/broker/toolkits?search=gm')

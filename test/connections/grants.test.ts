@@ -7,12 +7,12 @@ import {
 } from '../../src/connections/actions/grants.ts'
 import type { Connection } from '../../src/connections/connection/rows.ts'
 import { writeSecret } from '../../src/connections/setup/write-secret.ts'
-import { eachStore } from '../stores.ts'
+import { anyStore } from '../stores.ts'
 import { insertTestConnection, openTestContext, PROJECT } from './test-context.ts'
 
 const manifest = { connections: ['mail', 'crm'] }
 
-eachStore((store) => {
+anyStore((store) => {
   test('a run is granted the declared connections of the founder and of its own client', async () => {
     const { ctx } = await openTestContext({ store })
     const founderMail = await insertTestConnection(ctx, { name: 'mail' })

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { callsFor, requestedApprovalId, sharedGatedApp } from '../approvals/decisions/gated-app.ts'
-import { eachStore } from '../app.ts'
+import { anyStore } from '../app.ts'
 import { scriptedAgentFolder } from '../execution/runs/scripted-agent.ts'
 import { addShop, shopWedgeFiles } from './operations-app.ts'
 
@@ -54,7 +54,7 @@ const OFFERED = [
   },
 ]
 
-eachStore((store) => {
+anyStore((store) => {
   describe('tools by name', () => {
     const shared = sharedGatedApp(store, { wedges: { ...shopWedgeFiles(), ...REHEARSALS } })
     beforeAll(async () => void (await addShop(shared(), OPERATIONS)))

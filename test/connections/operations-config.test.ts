@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { onSqlite, sharedApp } from '../app.ts'
+import { anyStore, sharedApp } from '../app.ts'
 import { blocks, page } from '../docs/pages.ts'
 
 const BASE = 'https://api.shop.test/v1'
 const REFUND = { name: 'refunds.create', method: 'POST', path: '/refunds', body: 'form' }
 
-onSqlite((store) => {
+anyStore((store) => {
   const app = sharedApp({ store })
   let count = 0
   const create = (config: object, kind = 'custom') =>

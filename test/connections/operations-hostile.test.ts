@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { CALLER_AGENT, sharedGatedApp } from '../approvals/decisions/gated-app.ts'
 import { readThroughConnection } from '../../src/connections/actions/read-through.ts'
 import { sendAction } from '../../src/connections/actions/send-action.ts'
-import { onSqlite, writeFiles } from '../app.ts'
+import { anyStore, writeFiles } from '../app.ts'
 import { respondJson } from '../fake-upstream.ts'
 import { act, addShop, read, runCalls, SHOP_OPERATIONS, SHOP_SECRET, shopWedgeFiles } from './operations-app.ts'
 import { ACTIVE_RUN, insertTestConnection, openTestContext, openUpstreamServer } from './test-context.ts'
@@ -42,7 +42,7 @@ const HOSTILE_PARTS = [
   'x'.repeat(1001),
 ]
 
-onSqlite((store) => {
+anyStore((store) => {
   const shared = sharedGatedApp(store, {
     wedges: shopWedgeFiles(),
     env: { SVC_AGENT_COMMAND: 'node agent.mjs', SVC_AGENT_DIR: agentDir },

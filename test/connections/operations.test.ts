@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { CALLER_AGENT, requestedApprovalId, sharedGatedApp } from '../approvals/decisions/gated-app.ts'
-import { onSqlite, writeFiles } from '../app.ts'
+import { anyStore, writeFiles } from '../app.ts'
 import { respondJson } from '../fake-upstream.ts'
 import { act, addShop, read, runCalls, SHOP_SECRET, shopWedgeFiles } from './operations-app.ts'
 
@@ -11,7 +11,7 @@ const agentDir = mkdtempSync(join(tmpdir(), 'svc-caller-'))
 writeFiles(agentDir, CALLER_AGENT)
 afterAll(() => rmSync(agentDir, { recursive: true, force: true }))
 
-onSqlite((store) => {
+anyStore((store) => {
   const shared = sharedGatedApp(store, {
     wedges: shopWedgeFiles(),
     env: { SVC_AGENT_COMMAND: 'node agent.mjs', SVC_AGENT_DIR: agentDir, SVC_READ_MAX_PER_TASK: '8' },

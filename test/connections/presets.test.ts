@@ -8,7 +8,7 @@ import { readPresets } from '../../src/connections/presets/read-presets.ts'
 import { schemaErrors } from '../../src/platform/contract/output-schema.ts'
 import { sharedApp } from '../app.ts'
 import { respondJson } from '../fake-upstream.ts'
-import { onSqlite } from '../stores.ts'
+import { anyStore } from '../stores.ts'
 import { exampleArguments, examplePresetConfig, loadPreset, openPresetConnection } from './preset-connection.ts'
 import { openUpstreamServer } from './test-context.ts'
 
@@ -108,7 +108,7 @@ test('every preset can be read by the service', async () => {
   expect((await readPresets()).map(({ preset }) => preset)).toEqual(NAMES)
 })
 
-onSqlite((store) => {
+anyStore((store) => {
   const shared = sharedApp({ store })
 
   test('GET /v1/presets lists them with operations, credential and parameters', async () => {

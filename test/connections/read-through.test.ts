@@ -2,14 +2,14 @@ import { expect, test } from 'vitest'
 import { readThroughConnection } from '../../src/connections/actions/read-through.ts'
 import { writeSecret } from '../../src/connections/setup/write-secret.ts'
 import { respondJson } from '../fake-upstream.ts'
-import { eachStore } from '../stores.ts'
+import { anyStore } from '../stores.ts'
 import { insertTestConnection, openTestContext, openUpstreamServer } from './test-context.ts'
 
 const CANARY = 'canary-5ecret-value'
 const request = { capability: 'crm', path: 'orders/7?full=1', arguments: null }
 const status = (code: number) => expect.objectContaining({ status: code })
 
-eachStore((store) => {
+anyStore((store) => {
   test('a read is a GET below base_url with the secret', async () => {
     const { ctx, scope } = await openTestContext({ store })
     const server = await openUpstreamServer((_, response) => respondJson(response, 200, { id: 7 }))

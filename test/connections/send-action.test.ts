@@ -8,7 +8,7 @@ import { writeSecret } from '../../src/connections/setup/write-secret.ts'
 import { StoreUnavailable } from '../../src/platform/store/errors.ts'
 import { createVault } from '../../src/identity/vault/vault.ts'
 import { respondJson } from '../fake-upstream.ts'
-import { eachStore } from '../stores.ts'
+import { anyStore } from '../stores.ts'
 import { ACTIVE_RUN, insertTestConnection, openTestContext, openUpstreamServer } from './test-context.ts'
 
 const CANARY = 'canary-5ecret-value'
@@ -19,7 +19,7 @@ const send = {
   runSignal: ACTIVE_RUN,
 }
 
-eachStore((store) => {
+anyStore((store) => {
   test('an email action posts the approved payload to api_url with the secret and the approval id', async () => {
     const { ctx, scope } = await openTestContext({ store })
     const server = await openUpstreamServer((_, response) => respondJson(response, 202, { id: 'm1' }))

@@ -8,7 +8,7 @@ import { expect, test, vi } from 'vitest'
 import { FOUNDER_KEY } from '../app.ts'
 import { randomBytesOf } from '../work/files/file-bytes.ts'
 import { openS3Server } from '../work/files/s3-server.ts'
-import { eachStore } from '../stores.ts'
+import { anyStore } from '../stores.ts'
 import { createDeployment, type ServiceProcess } from './service-process.ts'
 
 // A gigabyte takes long on a busy machine.
@@ -42,7 +42,7 @@ test('a file of 1 GiB goes through the service in both directions with flat memo
   expect(memory.growthMib()).toBeLessThan(250)
 })
 
-eachStore((store) => {
+anyStore((store) => {
   test('a service that is killed in the middle of an upload shows no file and later removes the parts', async () => {
     const s3 = await openS3Server()
     const deployment = await createDeployment(store, { env: s3.env })

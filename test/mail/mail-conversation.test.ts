@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { mailServerProblem } from '../../scripts/machine.mjs'
 import { parseMime } from '../../src/customers/channels/parsers/mime-mail.ts'
 import { findHeader } from '../../src/customers/channels/mail/mail-headers.ts'
-import { eachStore } from '../stores.ts'
+import { anyStore } from '../stores.ts'
 import { deliverMail, type MailboxApp, mailboxApp, passTimeUntil, readThread, threadsUntil } from './mailbox-app.ts'
 
 const problem = mailServerProblem()
@@ -45,7 +45,7 @@ async function readReceived(app: MailboxApp, count: number) {
 }
 
 describe.skipIf(problem !== null)(`mail conversations${problem === null ? '' : ` (skipped: ${problem})`}`, () => {
-  eachStore((store) => {
+  anyStore((store) => {
     test('the reply lands in the mailbox of the sender, and their answer in the same thread', async () => {
       const app = await mailboxApp(store)
       const attachments = [{ filename: 'photo.png', content: Buffer.alloc(100), contentType: 'image/png' }]
@@ -123,7 +123,7 @@ describe.skipIf(problem !== null)(`mail conversations${problem === null ? '' : `
     ])
   })
 
-  eachStore((store) => {
+  anyStore((store) => {
     test('an answer that bounces is marked, the client waits, and nothing loops', async () => {
       const app = await mailboxApp(store)
       await deliverMail(app.server, { from: 'Gone <gone@test.example>', subject: 'Order', text: 'Where?' })

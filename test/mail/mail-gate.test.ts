@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { gatedWedgeFiles } from '../approvals/decisions/gated-app.ts'
-import { eachStore } from '../stores.ts'
+import { anyStore } from '../stores.ts'
 import { openFakeSmtpServer } from './fake-smtp-server.ts'
 import { MAIL, mailApp, sendMail, startMail } from './mail-app.ts'
 
@@ -12,7 +12,7 @@ const relayConfig = (port: number) => ({
   from: 'Desk <desk@test.example>',
 })
 
-eachStore((store) => {
+anyStore((store) => {
   test('a mail with an invalid field is a 400 before a person is asked', async () => {
     const server = await openFakeSmtpServer()
     const app = await mailApp(store, relayConfig(server.port))

@@ -6,7 +6,7 @@ import { mailServerProblem } from '../../scripts/machine.mjs'
 import { startApp } from '../../src/server/app.ts'
 import { WorkerThread } from '../../src/platform/ctx/worker-thread.ts'
 import { advanceUntilSettled } from '../approvals/decisions/gated-app.ts'
-import { eachStore } from '../stores.ts'
+import { anyStore } from '../stores.ts'
 import { mailApp } from './mail-app.ts'
 import {
   createMailChannel,
@@ -38,7 +38,7 @@ async function inboundTexts(app: MailboxApp): Promise<string[]> {
 }
 
 describe.skipIf(problem !== null)(`a mailbox on Dovecot${problem === null ? '' : ` (skipped: ${problem})`}`, () => {
-  eachStore((store) => {
+  anyStore((store) => {
     test('a mail with an attachment becomes a message with a file, and starts a task', async () => {
       const app = await mailboxApp(store)
       const attachments = [{ filename: 'Größe.txt', content: 'large' }]

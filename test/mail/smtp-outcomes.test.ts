@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { advanceUntilSettled } from '../approvals/decisions/gated-app.ts'
-import { eachStore } from '../stores.ts'
+import { anyStore } from '../stores.ts'
 import { type FakeSmtpServer, openFakeSmtpServer, type SmtpReaction } from './fake-smtp-server.ts'
 import { MAIL, mailApp, readConnection, sendMail, testMailConnection } from './mail-app.ts'
 
@@ -13,7 +13,7 @@ const relayConfig = ({ port }: FakeSmtpServer) => ({
   from: 'desk@test.example',
 })
 
-eachStore((store) => {
+anyStore((store) => {
   test('a mail server that dies after it has the mail is the outcome unknown', async () => {
     const server = await openFakeSmtpServer({ CONTENT: (socket) => socket.destroy() })
     const app = await mailApp(store, relayConfig(server))

@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { mailServerProblem } from '../../scripts/machine.mjs'
 import { runSmtpSession } from '../../src/connections/mail/smtp-client.ts'
-import { eachStore } from '../stores.ts'
+import { anyStore } from '../stores.ts'
 import { addFile } from '../work/files/add-file.ts'
 import { MAIL, mailApp, readConnection, sendMail, testMailConnection } from './mail-app.ts'
 import { type MailServer, startMailServer } from './mail-server.ts'
@@ -41,7 +41,7 @@ describe.skipIf(problem !== null)(`mail through Postfix${problem === null ? '' :
     expect(Buffer.from(body, 'base64')).toEqual(content)
   })
 
-  eachStore((store) => {
+  anyStore((store) => {
     test('an approved mail arrives with its headers, umlauts and copies, and blind copies are not visible', async () => {
       const app = await mailApp(store, config(), { secret: server.password })
       const payload = {

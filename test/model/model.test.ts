@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { signUpOwner } from '../identity/accounts/members.ts'
-import { eachStore } from '../app.ts'
+import { anyStore } from '../app.ts'
 import { sharedGatedApp } from '../approvals/decisions/gated-app.ts'
 import { FAULT_TIMEOUT_MS, FAULT_ROUNDS } from '../faults/rounds.ts'
 import {
@@ -70,7 +70,7 @@ const command = (action: ModelAction): fc.AsyncCommand<ModelHolder, ModelProject
   toString: () => JSON.stringify(action),
 })
 
-eachStore((store) => {
+anyStore((store) => {
   const shared = sharedGatedApp(store, { wedges: GATED_WEDGE })
 
   test(

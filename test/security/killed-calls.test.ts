@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { eachStore } from '../app.ts'
+import { anyStore } from '../app.ts'
 import { addConnections, GATED_ENV, gatedWedgeFiles } from '../approvals/decisions/gated-app.ts'
 import { createAndGetId, openPortal } from '../customers/channels/channel-app.ts'
 import { openFakeUpstream, type ReceivedRequest, respondJson } from '../fake-upstream.ts'
@@ -62,7 +62,7 @@ async function openRestartedService(store: StoreKind) {
 
 const MOMENTS = ['before its commit', 'after its commit'] as const
 
-eachStore((store) => {
+anyStore((store) => {
   test('kill -9 while a client sends a message in the portal: sent again with its key, it is one message with one task', async () => {
     const service = await openRestartedService(store)
     const connection_id = await createAndGetId(service, '/v1/connections', { kind: 'email', name: 'desk' })

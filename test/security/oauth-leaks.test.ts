@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { eachStore } from '../app.ts'
+import { anyStore } from '../app.ts'
 import { gatedWedgeFiles, openGatedApp } from '../approvals/decisions/gated-app.ts'
 import { CLIENT_SECRET, PUBLIC_URL, startAuthorizationServer } from '../connections/auth/authorization-server.ts'
 import { callBack, getHealth, MINUTE, startFlow } from '../connections/auth/oauth-app.ts'
@@ -18,7 +18,7 @@ const MODEL_RESPONSES = [
 
 const ENV = { ANTHROPIC_API_KEY: 'sk-test', SVC_MODEL: 'anthropic/claude-sonnet-4-5', SVC_PUBLIC_URL: PUBLIC_URL }
 
-eachStore((store) => {
+anyStore((store) => {
   test('no token, code, verifier, state or client secret appears in a response, event, row, file, log or model request', async () => {
     const provider = await startAuthorizationServer()
     const model = await startFakeProvider(...MODEL_RESPONSES.map((text) => ({ chunks: [text] })))

@@ -6,7 +6,7 @@ import { founderPlaneRoutes } from '../../src/server/planes/founder.ts'
 import { type GatedApp, openGatedApp, gatedWedgeFiles } from '../approvals/decisions/gated-app.ts'
 import { openMcpServer, type TestMcpServer } from '../connections/mcp/mcp-server.ts'
 import type { FakeUpstream } from '../fake-upstream.ts'
-import { eachStore, FOUNDER_KEY, writeFiles } from '../app.ts'
+import { anyStore, FOUNDER_KEY, writeFiles } from '../app.ts'
 import { anthropicStream, type FakeProvider, startFakeProvider } from '../execution/models/fake-provider.ts'
 import { readFileTexts, readRowTexts, type Canaries, findLeaks, type SearchedTexts } from './find-leaks.ts'
 
@@ -78,7 +78,7 @@ async function openEchoingMcpServer(): Promise<TestMcpServer> {
   return server
 }
 
-eachStore((store) => {
+anyStore((store) => {
   describe('after a gated run', () => {
     let app: GatedApp
     let provider: FakeProvider

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { hashPayload } from '../../../src/approvals/requests/ask-approval.ts'
-import { eachStore } from '../../app.ts'
+import { anyStore } from '../../app.ts'
 import { signUpOtherOrganisation } from '../../wedges/knowledge/knowledge-app.ts'
 import { callsFor, requestedApprovalId, sharedGatedApp, startAction } from './gated-app.ts'
 
 const MINUTES_5 = 300_000
 const PRIVATE = 'words-of-the-founder-that-no-customer-reads'
 
-eachStore((store) => {
+anyStore((store) => {
   const shared = sharedGatedApp(store)
 
   test('an action waits for a decision, and the approved payload is sent once', async () => {

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { eachStore } from '../../app.ts'
+import { anyStore } from '../../app.ts'
 import { scriptedAgentFolder } from '../../execution/runs/scripted-agent.ts'
 import { requestedApprovalId, sharedGatedApp } from './gated-app.ts'
 
 const agents = scriptedAgentFolder()
 const EDIT = { edited: { text: 'hi' } }
 
-eachStore((store) => {
+anyStore((store) => {
   const shared = sharedGatedApp(store, { env: agents })
 
   /** The approval of an action with this payload. A custom agent can send payloads that the bundled agent cannot. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { addMember } from '../../identity/accounts/members.ts'
-import { eachStore } from '../../app.ts'
+import { anyStore, eachStore } from '../../app.ts'
 import { callsFor, startReplica, stopReplica } from './gated-app.ts'
 import { askFor, decide, type PeopleApp, readApproval, sharedPeopleApp } from '../people/people-app.ts'
 
@@ -15,7 +15,7 @@ const entriesOf = async (app: PeopleApp, approval: string) =>
     .map(({ action }: { action: string }) => action)
     .filter((action: string) => action.startsWith('approval.'))
 
-eachStore((store) => {
+anyStore((store) => {
   describe('an approval that is held', () => {
     const app = sharedPeopleApp(store)
 
@@ -81,34 +81,6 @@ eachStore((store) => {
         status: 409,
         body: { error: 'approval already decided (rejected)' },
       })
-    })
-
-    test('takes no other decision meanwhile, and of twenty people who click at once one wins', async () => {
-      const { owner, operator, second, admin } = app().people
-      const { approval } = await askFor(app(), 'plain')
-      const people = Array.from({ length: 20 }, (_, n) => [owner, operator, second, admin][n % 4] ?? owner)
-      const answers = await Promise.all(
-        people.map((person) => decide(app(), person, approval, 'approve', { hold_s: 60 })),
-      )
-      expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
-      const { by } = (await readApproval(app(), approval)).held
-      const counts = 'has approved this already: it counts in 60 seconds, unless'
-      const error = `${by.name} ${counts} ${by.name} withdraws it`
-      const own = 'you have approved this already: it counts in 60 seconds, unless you withdraw it'
-      for (const [n, { status, body }] of answers.entries())
-        if (status !== 200)
-          expect({ status, body }).toEqual({ status: 409, body: { error: people[n]?.id === by.id ? own : error } })
-      for (const [decision, body] of [
-        ['approve', {}],
-        ['reject', {}],
-        ['revise', { note: 'Shorter.' }],
-      ] as const)
-        expect(await decide(app(), by.id === second.id ? owner : second, approval, decision, body)).toMatchObject({
-          status: 409,
-          body: { error },
-        })
-      await app().clock.advance(60_000)
-      await expect.poll(async () => (await readApproval(app(), approval)).decided_by?.id).toBe(by.id)
     })
 
     test('does not expire before it is over, and expires after it was withdrawn', async () => {
@@ -241,6 +213,12 @@ eachStore((store) => {
       expect(await readApproval(app(), approval)).toMatchObject({ status: 'rejected', held: null })
       expect(callsFor(app(), approval)).toHaveLength(0)
     })
+  })
+})
+
+eachStore((store) => {
+  describe('an approval that is held', () => {
+    const app = sharedPeopleApp(store)
 
     if (store === 'postgres')
       test('is made once by several replicas', async () => {
@@ -254,5 +232,33 @@ eachStore((store) => {
         expect(callsFor(app(), approval)).toHaveLength(1)
         expect(await entriesOf(app(), approval)).toEqual(['approval.approved', 'approval.held'])
       })
+
+    test('takes no other decision meanwhile, and of twenty people who click at once one wins', async () => {
+      const { owner, operator, second, admin } = app().people
+      const { approval } = await askFor(app(), 'plain')
+      const people = Array.from({ length: 20 }, (_, n) => [owner, operator, second, admin][n % 4] ?? owner)
+      const answers = await Promise.all(
+        people.map((person) => decide(app(), person, approval, 'approve', { hold_s: 60 })),
+      )
+      expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+      const { by } = (await readApproval(app(), approval)).held
+      const counts = 'has approved this already: it counts in 60 seconds, unless'
+      const error = `${by.name} ${counts} ${by.name} withdraws it`
+      const own = 'you have approved this already: it counts in 60 seconds, unless you withdraw it'
+      for (const [n, { status, body }] of answers.entries())
+        if (status !== 200)
+          expect({ status, body }).toEqual({ status: 409, body: { error: people[n]?.id === by.id ? own : error } })
+      for (const [decision, body] of [
+        ['approve', {}],
+        ['reject', {}],
+        ['revise', { note: 'Shorter.' }],
+      ] as const)
+        expect(await decide(app(), by.id === second.id ? owner : second, approval, decision, body)).toMatchObject({
+          status: 409,
+          body: { error },
+        })
+      await app().clock.advance(60_000)
+      await expect.poll(async () => (await readApproval(app(), approval)).decided_by?.id).toBe(by.id)
+    })
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { eachStore } from '../../app.ts'
+import { anyStore } from '../../app.ts'
 import { gatedWedgeFiles, type GatedApp, requestedApprovalId, sharedGatedApp, startAction } from './gated-app.ts'
 
 /** Asks twice, so that a request that is sent back is followed by another one. */
@@ -13,7 +13,7 @@ const WEDGES = {
 
 const revise = (app: GatedApp, id: string, body: object) => app.call('POST', `/v1/approvals/${id}/revise`, body)
 
-eachStore((store) => {
+anyStore((store) => {
   describe('a request that is sent back', () => {
     const app = sharedGatedApp(store, { wedges: WEDGES })
 

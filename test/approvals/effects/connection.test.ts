@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { hashPayload } from '../../../src/approvals/requests/ask-approval.ts'
-import { eachStore } from '../../app.ts'
+import { anyStore } from '../../app.ts'
 import {
   advanceUntilSettled,
   callsFor,
@@ -13,7 +13,7 @@ import {
 
 const POLICY = { auto_approve: [{ action: 'mail:*' }] }
 
-eachStore((store) => {
+anyStore((store) => {
   const shared = sharedGatedApp(store, { wedges: gatedWedgeFiles('gate', { policy: POLICY }) })
 
   /** Changes the config of a connection except its url. */

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { eachStore, FOUNDER_KEY, writeFiles } from '../../app.ts'
+import { anyStore, FOUNDER_KEY, writeFiles } from '../../app.ts'
 import { openFakeUpstream, respondJson } from '../../fake-upstream.ts'
 import { readEventStream } from '../../http.ts'
 import { createMigratedDatabase, releaseMigratedDatabase } from '../../stores.ts'
@@ -80,7 +80,7 @@ test.each(['SIGKILL', 'SIGTERM'] as const)(
   },
 )
 
-eachStore((store) => {
+anyStore((store) => {
   test('service killed while an approval is held: the next process makes the approval, once', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'svc-crash-'))
     onTestFinished(() => rmSync(dir, { recursive: true, force: true }))

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { inTx } from '../../../src/platform/ctx/ctx.ts'
-import { eachStore } from '../../app.ts'
+import { anyStore } from '../../app.ts'
 import { addFile } from '../../work/files/add-file.ts'
 import { callsFor, requestedApprovalId, sharedGatedApp, startAction } from '../decisions/gated-app.ts'
 
 const sha256 = (content: string | Buffer) => createHash('sha256').update(content).digest('hex')
 const base64 = (content: string) => Buffer.from(content).toString('base64')
 
-eachStore((store) => {
+anyStore((store) => {
   describe('a file in the payload of an action', () => {
     const app = sharedGatedApp(store)
 

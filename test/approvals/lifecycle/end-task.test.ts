@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { eachStore, sharedApp, type TestApp, testApp } from '../../app.ts'
+import { anyStore, eachStore, sharedApp, type TestApp, testApp } from '../../app.ts'
 import {
   cancelTask,
   DESK_WEDGES,
@@ -19,73 +19,7 @@ async function waitingTask(app: TestApp): Promise<{ id: string; approval: string
   return { id, approval: events.at(-1)?.data.data.approval_id }
 }
 
-eachStore((store) => {
-  describe('cancel a task', () => {
-    const shared = sharedApp({
-      store,
-      wedges: DESK_WEDGES,
-      env: { ...SCRIPTED_AGENT, ...NO_RATE_LIMIT, SVC_MAX_CONCURRENT_TASKS: '1' },
-    })
-    const cancelled = {
-      status: 'cancelled',
-      error: { reason: 'cancelled', message: expect.stringMatching(/cancelled/) },
-      output: null,
-    }
-
-    test('a cancel ends a running, a queued and a provisioning task', async () => {
-      const app = shared()
-      const running = await startScriptedTask(app)
-      const queued = await app.createTask()
-      const provisioning = await app.createTask()
-      // As claimed by a replica whose sandbox is slow to start.
-      const claimed = { status: 'provisioning', epoch: 1, replica: app.ctx.replica }
-      await app.ctx.db.updateTable('tasks').set(claimed).where('id', '=', provisioning.id).execute()
-      for (const [id, status] of [
-        [running, 'running'],
-        [queued.id, 'queued'],
-        [provisioning.id, 'provisioning'],
-      ] as const) {
-        expect((await readTask(app, id)).status).toBe(status)
-      }
-      for (const id of [provisioning.id, queued.id, running]) {
-        const response = await cancelTask(app, id)
-        expect(response).toMatchObject({ status: 200, body: { id, ...cancelled } })
-        expect(response.body).toEqual(await readTask(app, id))
-        // The log of a task that never ran also begins with `task.created`.
-        expect(await types(app, id)).toEqual(['task.created', 'task.finished'])
-      }
-    })
-
-    test('a cancel of a finished task returns 409 and changes nothing', async () => {
-      const app = shared()
-      const { id } = await app.createTask({ input: [{ output: 1 }] })
-      const before = await app.finished(id)
-      expectRefusal(await cancelTask(app, id), 409, 'task already finished')
-      expect(await readTask(app, id)).toEqual(before)
-    })
-
-    test('one of fifty concurrent cancels wins', async () => {
-      const app = shared()
-      const id = await startScriptedTask(app)
-      const responses = await Promise.all(Array.from({ length: 50 }, () => cancelTask(app, id)))
-      expect(responses.filter(({ status }) => status === 200)).toHaveLength(1)
-      expect(responses.filter(({ status }) => status === 409)).toHaveLength(49)
-      expect(await types(app, id)).toEqual(['task.created', 'task.finished'])
-    })
-
-    test('a cancel of an unknown task returns 404', async () => {
-      expectRefusal(await cancelTask(shared(), 'task_00000000000000000000000000'), 404, 'no such task')
-    })
-
-    test('a cancel ignores its body but refuses malformed JSON', async () => {
-      const app = shared()
-      const id = await startScriptedTask(app)
-      const path = `/v1/tasks/${id}/cancel`
-      expectRefusal(await app.call('POST', path, undefined, { raw: '{' }), 400, /malformed/)
-      expect((await app.call('POST', path, {})).status).toBe(200)
-    })
-  })
-
+anyStore((store) => {
   describe('a task that waits for an approval', () => {
     const shared = sharedApp({ store, wedges: DESK_WEDGES, env: NO_RATE_LIMIT })
 
@@ -193,6 +127,74 @@ eachStore((store) => {
         'task.finished',
       ])
       expect(await readTask(app, id)).toMatchObject({ cost_usd: 0 })
+    })
+  })
+})
+
+eachStore((store) => {
+  describe('cancel a task', () => {
+    const shared = sharedApp({
+      store,
+      wedges: DESK_WEDGES,
+      env: { ...SCRIPTED_AGENT, ...NO_RATE_LIMIT, SVC_MAX_CONCURRENT_TASKS: '1' },
+    })
+    const cancelled = {
+      status: 'cancelled',
+      error: { reason: 'cancelled', message: expect.stringMatching(/cancelled/) },
+      output: null,
+    }
+
+    test('a cancel ends a running, a queued and a provisioning task', async () => {
+      const app = shared()
+      const running = await startScriptedTask(app)
+      const queued = await app.createTask()
+      const provisioning = await app.createTask()
+      // As claimed by a replica whose sandbox is slow to start.
+      const claimed = { status: 'provisioning', epoch: 1, replica: app.ctx.replica }
+      await app.ctx.db.updateTable('tasks').set(claimed).where('id', '=', provisioning.id).execute()
+      for (const [id, status] of [
+        [running, 'running'],
+        [queued.id, 'queued'],
+        [provisioning.id, 'provisioning'],
+      ] as const) {
+        expect((await readTask(app, id)).status).toBe(status)
+      }
+      for (const id of [provisioning.id, queued.id, running]) {
+        const response = await cancelTask(app, id)
+        expect(response).toMatchObject({ status: 200, body: { id, ...cancelled } })
+        expect(response.body).toEqual(await readTask(app, id))
+        // The log of a task that never ran also begins with `task.created`.
+        expect(await types(app, id)).toEqual(['task.created', 'task.finished'])
+      }
+    })
+
+    test('a cancel of a finished task returns 409 and changes nothing', async () => {
+      const app = shared()
+      const { id } = await app.createTask({ input: [{ output: 1 }] })
+      const before = await app.finished(id)
+      expectRefusal(await cancelTask(app, id), 409, 'task already finished')
+      expect(await readTask(app, id)).toEqual(before)
+    })
+
+    test('one of fifty concurrent cancels wins', async () => {
+      const app = shared()
+      const id = await startScriptedTask(app)
+      const responses = await Promise.all(Array.from({ length: 50 }, () => cancelTask(app, id)))
+      expect(responses.filter(({ status }) => status === 200)).toHaveLength(1)
+      expect(responses.filter(({ status }) => status === 409)).toHaveLength(49)
+      expect(await types(app, id)).toEqual(['task.created', 'task.finished'])
+    })
+
+    test('a cancel of an unknown task returns 404', async () => {
+      expectRefusal(await cancelTask(shared(), 'task_00000000000000000000000000'), 404, 'no such task')
+    })
+
+    test('a cancel ignores its body but refuses malformed JSON', async () => {
+      const app = shared()
+      const id = await startScriptedTask(app)
+      const path = `/v1/tasks/${id}/cancel`
+      expectRefusal(await app.call('POST', path, undefined, { raw: '{' }), 400, /malformed/)
+      expect((await app.call('POST', path, {})).status).toBe(200)
     })
   })
 })

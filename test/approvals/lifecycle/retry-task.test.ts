@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { eachStore, sharedApp, testApp } from '../../app.ts'
+import { anyStore, sharedApp, testApp } from '../../app.ts'
 import {
   cancelTask,
   DESK_WEDGES,
@@ -10,7 +10,7 @@ import {
   startScriptedTask,
 } from '../../work/tasks/scripted-agent.ts'
 
-eachStore((store) => {
+anyStore((store) => {
   const shared = sharedApp({
     store,
     wedges: DESK_WEDGES,

@@ -3,7 +3,7 @@ import type { App } from '../../../src/server/app.ts'
 import { addMember } from '../../identity/accounts/members.ts'
 import { callsFor, startReplica, stopReplica } from '../decisions/gated-app.ts'
 import { callApi } from '../../http.ts'
-import { eachStore } from '../../stores.ts'
+import { anyStore, eachStore } from '../../stores.ts'
 import {
   askFor,
   decideWith,
@@ -17,7 +17,7 @@ import {
   waitForMails,
 } from './notified-app.ts'
 
-eachStore((store) => {
+anyStore((store) => {
   describe('messages about approvals', () => {
     test('a mail that the server refuses is sent again later', async () => {
       const app = await notifiedApp(store)
@@ -48,7 +48,11 @@ eachStore((store) => {
       await expect.poll(() => stateOf(unlinked.approval)).toMatchObject({ state: 'dropped' })
       expect(requestMails(app, app.operator)).toHaveLength(1)
     })
+  })
+})
 
+eachStore((store) => {
+  describe('messages about approvals', () => {
     test('a replica that died while it sent a mail does not lose the mail', async () => {
       const app = await notifiedApp(store)
       await linkMail(app, app.operator)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { DEFAULT_SETTINGS } from '../../../src/approvals/notifications/settings.ts'
-import { eachStore } from '../../app.ts'
+import { anyStore } from '../../app.ts'
 import { respondJson } from '../../fake-upstream.ts'
 import { ask, type ChatApp, type ChatMember } from './chat-app.ts'
 import { linkSlackMember, openSlackApp, readSlackMessage, type SlackMessage } from './slack-app.ts'
@@ -27,7 +27,7 @@ const readMessages = (app: ChatApp) => app.ctx.db.selectFrom('notification_messa
 const passTime = (app: ChatApp, ms: number, holds: () => Promise<boolean> | boolean) =>
   expect.poll(async () => (await app.clock.advance(ms), await holds())).toBe(true)
 
-eachStore((store) => {
+anyStore((store) => {
   test('more than ten messages that are due at once are one message, which later shows every outcome', async () => {
     const app = await openSlackApp(store)
     const ada = await linkSlackMember(app, 'U1')

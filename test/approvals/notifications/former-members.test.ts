@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { eachStore } from '../../app.ts'
+import { anyStore } from '../../app.ts'
 import { ask, readApproval } from './chat-app.ts'
 import { type Decision, expectMessagesShow, openPeopleApp, type PeopleApp, waitForMessages } from './deciding-people.ts'
 
 const NOT_APPROVER = /ou are not an approver of this request|role 'viewer' cannot do this/
 const NOT_MEMBER = /is not linked to a member of the team|you are not a member any more|^401 /
 
-eachStore((store) => {
+anyStore((store) => {
   test('a member who is demoted or removed after the message cannot decide in Slack, Telegram, mail or the console', async () => {
     const app = await openPeopleApp(store, 1)
     const { approval } = await ask(app, 'payout', { text: 'hello' })

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { eachStore } from '../../app.ts'
+import { anyStore } from '../../app.ts'
 import { readAllRows } from '../../server/planes/all-rows.ts'
 import { ask } from './chat-app.ts'
 import { openPeopleApp, type PeopleApp, waitForMessages } from './deciding-people.ts'
 
 const PUBLIC_URL = 'https://desk.example'
 
-eachStore((store) => {
+anyStore((store) => {
   test('a program that fetches every address in every notification changes nothing', async () => {
     const app = await openPeopleApp(store, 1)
     const { approval } = await ask(app, 'payout', { text: 'hello' })

@@ -4,7 +4,7 @@ import { addMember, signUpOwner } from '../../identity/accounts/members.ts'
 import { requestedApprovalId } from '../decisions/gated-app.ts'
 import { mailApp, startMail } from '../../mail/mail-app.ts'
 import { type MailServer, startMailServer } from '../../mail/mail-server.ts'
-import { eachStore } from '../../stores.ts'
+import { anyStore } from '../../stores.ts'
 
 const problem = mailServerProblem()
 const KIM = 'kim@test.example'
@@ -25,7 +25,7 @@ describe.skipIf(problem !== null)(`mails about approvals${problem === null ? '' 
     return readMail(next)
   }
 
-  eachStore((store) => {
+  anyStore((store) => {
     test('a member confirms the address, gets a mail through Postfix and decides with its link', async () => {
       const config = {
         provider: 'smtp',

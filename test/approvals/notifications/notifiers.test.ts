@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { auditActions } from '../../identity/accounts/members.ts'
-import { eachStore } from '../../stores.ts'
+import { anyStore } from '../../stores.ts'
 import { linkMail, mailsTo, notifiedApp } from './notified-app.ts'
 
-eachStore((store) => {
+anyStore((store) => {
   describe('the services of a project', () => {
     test('an admin sets up a service with a connection, replaces it and removes it', async () => {
       const app = await notifiedApp(store)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { DEFAULT_SETTINGS } from '../../../src/approvals/notifications/settings.ts'
 import { addMember } from '../../identity/accounts/members.ts'
-import { eachStore } from '../../stores.ts'
+import { anyStore } from '../../stores.ts'
 import {
   askFor,
   decideWith,
@@ -39,7 +39,7 @@ async function planned(app: NotifiedApp, approval: string) {
   return readMessages(app, approval)
 }
 
-eachStore((store) => {
+anyStore((store) => {
   describe('who is told of a request', () => {
     test('every linked member who may decide, and nobody else', async () => {
       const app = await notifiedApp(store)

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { auditActions } from '../../identity/accounts/members.ts'
-import { eachStore } from '../../app.ts'
+import { anyStore } from '../../app.ts'
 import { askFor, decide, readApproval, sharedPeopleApp } from './people-app.ts'
 
-eachStore((store) => {
+anyStore((store) => {
   describe('before a decision', () => {
     const app = sharedPeopleApp(store)
     const assign = (approval: string, assignee: unknown, key?: string) =>

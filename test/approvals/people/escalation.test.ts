@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { auditActions } from '../../identity/accounts/members.ts'
-import { eachStore } from '../../app.ts'
+import { anyStore, eachStore } from '../../app.ts'
 import { startReplica, stopReplica } from '../decisions/gated-app.ts'
 import { askFor, decide, type PeopleApp, readApproval, sharedPeopleApp } from './people-app.ts'
 
@@ -15,7 +15,7 @@ async function advanceUntilEscalated(app: PeopleApp, approval: string, approvers
     .toEqual(approvers)
 }
 
-eachStore((store) => {
+anyStore((store) => {
   describe('an approval without a decision', () => {
     const app = sharedPeopleApp(store)
 
@@ -54,6 +54,12 @@ eachStore((store) => {
       await app().clock.advance(70_000)
       expect(await readApproval(app(), approval)).toMatchObject({ escalated_at: null })
     })
+  })
+})
+
+eachStore((store) => {
+  describe('an approval without a decision', () => {
+    const app = sharedPeopleApp(store)
 
     test.runIf(store === 'postgres')('is escalated once by two replicas', async () => {
       const other = await startReplica(app())

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest'
-import { eachStore } from '../../app.ts'
+import { anyStore } from '../../app.ts'
 import { callsFor, gatedWedgeFiles, requestedApprovalId, sharedGatedApp, startAction } from '../decisions/gated-app.ts'
 
 const RULE = { action: 'stripe:create_refund', max_amount_usd: 50 }
@@ -25,7 +25,7 @@ const REFUND = operation(
 const CHARGE = operation('charge', { path: 'line.amount', unit: 'minor', currency: 'usd' }, { body: 'form' })
 const TRANSFER = operation('pay', { path: 'line.amount', unit: 'major', currency_path: 'line.currency' })
 
-eachStore((store) => {
+anyStore((store) => {
   const shared = sharedGatedApp(store, { wedges })
 
   beforeAll(async () => {

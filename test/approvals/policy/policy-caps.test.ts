@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
-import { eachStore, type TestApp, writeFiles } from '../../app.ts'
+import { anyStore, eachStore, type TestApp, writeFiles } from '../../app.ts'
 import { callApi } from '../../http.ts'
 import { dropDatabase } from '../../postgres.ts'
 import { eventually } from '../../execution/runs/scripted-agent.ts'
@@ -52,7 +52,7 @@ async function firstApprovalStatus(app: GatedApp, taskId: string): Promise<strin
   return row.status
 }
 
-eachStore((store) => {
+anyStore((store) => {
   describe('auto-approve rules', () => {
     const shared = sharedGatedApp(store, { wedges: WEDGES })
 
@@ -161,43 +161,6 @@ eachStore((store) => {
       expect(await firstApprovalStatus(app, (await both('act')).id)).toBe('auto_approved')
       expect(await firstApprovalStatus(app, (await both('act')).id)).toBe('pending')
     })
-
-    test('fifty concurrent actions get exactly the cap per day, and a new day begins at midnight UTC', async () => {
-      const app = shared()
-      const tasks = await Promise.all(Array.from({ length: 50 }, () => start(app, 'note')))
-      const statuses = await Promise.all(tasks.map(({ id }) => firstApprovalStatus(app, id)))
-      expect(statuses.filter((status) => status === 'auto_approved')).toHaveLength(7)
-      expect(statuses.filter((status) => status === 'pending')).toHaveLength(43)
-      jumpTo(app, '2026-03-02T23:59:59.999Z')
-      expect(await firstApprovalStatus(app, (await start(app, 'note')).id)).toBe('pending')
-      jumpTo(app, '2026-03-03T00:00:00.000Z')
-      expect(await firstApprovalStatus(app, (await start(app, 'note')).id)).toBe('auto_approved')
-    })
-  })
-
-  describe('concurrent actions of one run', () => {
-    const shared = sharedGatedApp(store, {
-      wedges: WEDGES,
-      env: { SVC_AGENT_COMMAND: 'node agent.mjs', SVC_AGENT_DIR: agentDir },
-    })
-
-    test('fifty concurrent calls get exactly the cap per task', async () => {
-      const app = shared()
-      const one = { path: 'actions/burst', body: { connection: 'crm', payload: {} } }
-      const calls = Array.from({ length: 50 }, () => one)
-      const task = await app.createTask({ wedge: 'shop', task_type: 'act', input: { together: true, calls } })
-      // The others are refused, because one run has at most 20 pending approvals.
-      await requestedApprovalId(app, task.id, 20)
-      const rows = await approvalsOf(app, task.id)
-      expect(rows.filter(({ status }: { status: string }) => status === 'auto_approved')).toHaveLength(5)
-      expect(rows.filter(({ status }: { status: string }) => status === 'pending')).toHaveLength(20)
-      const reasons = rows.map(({ policy_reason }: { policy_reason: string }) => policy_reason).toSorted()
-      expect(reasons).toEqual([
-        ...[1, 2, 3, 4, 5].map((use) => `Rule 5 (burst) allows this action (${use} of 5 in this task).`),
-        ...Array.from({ length: 20 }, () => 'The auto-approval limit of 5 per task is reached.'),
-      ])
-      await app.call('POST', `/v1/tasks/${task.id}/cancel`)
-    })
   })
 
   test('a change of the limits of a rule keeps its counters', async () => {
@@ -248,6 +211,49 @@ eachStore((store) => {
       statuses.push(row.status)
     }
     expect(statuses).toEqual(['auto_approved', 'pending'])
+  })
+})
+
+eachStore((store) => {
+  describe('auto-approve rules', () => {
+    const shared = sharedGatedApp(store, { wedges: WEDGES })
+
+    test('fifty concurrent actions get exactly the cap per day, and a new day begins at midnight UTC', async () => {
+      const app = shared()
+      const tasks = await Promise.all(Array.from({ length: 50 }, () => start(app, 'note')))
+      const statuses = await Promise.all(tasks.map(({ id }) => firstApprovalStatus(app, id)))
+      expect(statuses.filter((status) => status === 'auto_approved')).toHaveLength(7)
+      expect(statuses.filter((status) => status === 'pending')).toHaveLength(43)
+      jumpTo(app, '2026-03-02T23:59:59.999Z')
+      expect(await firstApprovalStatus(app, (await start(app, 'note')).id)).toBe('pending')
+      jumpTo(app, '2026-03-03T00:00:00.000Z')
+      expect(await firstApprovalStatus(app, (await start(app, 'note')).id)).toBe('auto_approved')
+    })
+  })
+
+  describe('concurrent actions of one run', () => {
+    const shared = sharedGatedApp(store, {
+      wedges: WEDGES,
+      env: { SVC_AGENT_COMMAND: 'node agent.mjs', SVC_AGENT_DIR: agentDir },
+    })
+
+    test('fifty concurrent calls get exactly the cap per task', async () => {
+      const app = shared()
+      const one = { path: 'actions/burst', body: { connection: 'crm', payload: {} } }
+      const calls = Array.from({ length: 50 }, () => one)
+      const task = await app.createTask({ wedge: 'shop', task_type: 'act', input: { together: true, calls } })
+      // The others are refused, because one run has at most 20 pending approvals.
+      await requestedApprovalId(app, task.id, 20)
+      const rows = await approvalsOf(app, task.id)
+      expect(rows.filter(({ status }: { status: string }) => status === 'auto_approved')).toHaveLength(5)
+      expect(rows.filter(({ status }: { status: string }) => status === 'pending')).toHaveLength(20)
+      const reasons = rows.map(({ policy_reason }: { policy_reason: string }) => policy_reason).toSorted()
+      expect(reasons).toEqual([
+        ...[1, 2, 3, 4, 5].map((use) => `Rule 5 (burst) allows this action (${use} of 5 in this task).`),
+        ...Array.from({ length: 20 }, () => 'The auto-approval limit of 5 per task is reached.'),
+      ])
+      await app.call('POST', `/v1/tasks/${task.id}/cancel`)
+    })
   })
 })
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type PastGatedRequest, simulatePolicy } from '../../../src/approvals/policy/simulate-policy.ts'
-import { eachStore } from '../../app.ts'
+import { anyStore } from '../../app.ts'
 import { signUpOtherOrganisation } from '../../wedges/knowledge/knowledge-app.ts'
 import { gatedWedgeFiles, requestedApprovalId, sharedGatedApp, startAction } from '../decisions/gated-app.ts'
 
@@ -50,7 +50,7 @@ describe('simulatePolicy', () => {
   })
 })
 
-eachStore((store) => {
+anyStore((store) => {
   const shared = sharedGatedApp(store, { wedges: { ...gatedWedgeFiles('gate'), ...gatedWedgeFiles('other') } })
   const at = '/v1/wedges/gate/policy/simulate'
 

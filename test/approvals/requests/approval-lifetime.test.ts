@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { loadConfig } from '../../../src/platform/config/config.ts'
-import { eachStore } from '../../app.ts'
+import { anyStore } from '../../app.ts'
 import {
   callsFor,
   type GatedApp,
@@ -28,7 +28,7 @@ const APPROVALS = [
   { action: 'archive_order', risk: 'low', required: true, ttl_s: 5 * DAY_S },
 ]
 
-eachStore((store) => {
+anyStore((store) => {
   describe('ttl_s of an approval in wedge.json', () => {
     const shared = sharedGatedApp(store, { wedges: gatedWedgeFiles('gate', { approvals: APPROVALS }) })
 

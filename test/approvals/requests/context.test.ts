@@ -1,5 +1,5 @@
 import { describe, beforeAll, expect, test } from 'vitest'
-import { eachStore } from '../../app.ts'
+import { anyStore } from '../../app.ts'
 import { createAndGetId, sendInbound } from '../../customers/channels/channel-app.ts'
 import { addFile } from '../../work/files/add-file.ts'
 import { gatedWedgeFiles, requestedApprovalId, sharedGatedApp, startAction } from '../decisions/gated-app.ts'
@@ -31,7 +31,7 @@ const REFUND = {
   input_schema: { type: 'object', required: ['amount'], properties: { amount: { type: 'integer' } } },
 }
 
-eachStore((store) => {
+anyStore((store) => {
   describe('an approval', () => {
     const app = sharedGatedApp(store, { wedges: WEDGES })
     let channel: string

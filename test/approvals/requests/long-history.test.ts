@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest'
 import type { ApprovalRow } from '../../../src/platform/store/tables.ts'
 import { signUpOwner } from '../../identity/accounts/members.ts'
-import { eachStore } from '../../app.ts'
+import { anyStore } from '../../app.ts'
 import {
   type GatedApp,
   gatedWedgeFiles,
@@ -14,7 +14,7 @@ const ROWS = 5_010
 const BATCH = 500
 const WEDGES = { ...gatedWedgeFiles('gate'), ...gatedWedgeFiles('strict') }
 
-eachStore((store) => {
+anyStore((store) => {
   const shared = sharedGatedApp(store, { wedges: WEDGES })
   beforeAll(async () => {
     member = await signUpOwner(shared())

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest'
 import { signUpOwner } from '../../identity/accounts/members.ts'
-import { eachStore } from '../../app.ts'
+import { anyStore } from '../../app.ts'
 import { signUpOtherOrganisation } from '../../wedges/knowledge/knowledge-app.ts'
 import {
   type GatedApp,
@@ -23,7 +23,7 @@ const WEDGES = {
   }),
 }
 
-eachStore((store) => {
+anyStore((store) => {
   const shared = sharedGatedApp(store, { wedges: WEDGES })
   beforeAll(async () => {
     member = await signUpOwner(shared())

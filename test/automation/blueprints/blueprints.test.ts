@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { logBlueprintProblems } from '../../../src/automation/blueprints/read-blueprints.ts'
-import { ECHO_WEDGE, eachStore, type TestApp, testApp, writeFiles } from '../../app.ts'
+import { ECHO_WEDGE, anyStore, eachStore, type TestApp, testApp, writeFiles } from '../../app.ts'
+import type { StoreKind } from '../../stores.ts'
 import { followChecklist, makeFixCall, openChecklistItems } from './follow-checklist.ts'
 
 const DESK = {
@@ -23,17 +24,22 @@ const DESK = {
 /** A blueprint cannot be activated without a model. */
 const MODEL = { SVC_MODEL: 'openai/gpt-x', OPENAI_API_KEY: 'k' }
 
-eachStore((store) => {
-  async function appWith(blueprints: Record<string, unknown>, env: Record<string, string> = {}): Promise<TestApp> {
-    const app = await testApp({ store, env: { ...MODEL, ...env } })
-    writeFiles(join(app.dir, 'blueprints'), blueprints)
-    return app
-  }
-  const appWithDesk = (env?: Record<string, string>) => appWith({ 'desk.json': DESK }, env)
+async function appWith(
+  store: StoreKind,
+  blueprints: Record<string, unknown>,
+  env: Record<string, string> = {},
+): Promise<TestApp> {
+  const app = await testApp({ store, env: { ...MODEL, ...env } })
+  writeFiles(join(app.dir, 'blueprints'), blueprints)
+  return app
+}
 
+const appWithDesk = (store: StoreKind, env?: Record<string, string>) => appWith(store, { 'desk.json': DESK }, env)
+
+anyStore((store) => {
   describe('the list of blueprints', () => {
     test('the list has the texts of each blueprint, whether it is installed, and the invalid files', async () => {
-      const app = await appWith({
+      const app = await appWith(store, {
         'desk.json': DESK,
         'other.json': DESK,
         'bad.json': '{',
@@ -68,7 +74,7 @@ eachStore((store) => {
     })
 
     test('the list has pages', async () => {
-      const app = await appWith({ 'a.json': { ...DESK, blueprint: 'a' }, 'b.json': { ...DESK, blueprint: 'b' } })
+      const app = await appWith(store, { 'a.json': { ...DESK, blueprint: 'a' }, 'b.json': { ...DESK, blueprint: 'b' } })
       const first = await app.call('GET', '/v1/blueprints?limit=1')
       expect(first.body).toMatchObject({ data: [{ blueprint: 'a' }], next_cursor: 'a' })
       const second = await app.call('GET', '/v1/blueprints?limit=1&cursor=a')
@@ -140,7 +146,7 @@ eachStore((store) => {
     ['GET', 'readiness'],
     ['POST', 'activate'],
   ])('%s …/%s of an unknown or invalid blueprint returns 404', async (method, path) => {
-    const app = await appWith({ 'bad.json': '{' })
+    const app = await appWith(store, { 'bad.json': '{' })
     for (const slug of ['none', 'bad', '..%2fdesk', 'Desk']) {
       const response = await app.call(method, `/v1/blueprints/${slug}/${path}`)
       expect(response).toMatchObject({ status: 404, body: { error: 'no such blueprint' } })
@@ -149,7 +155,7 @@ eachStore((store) => {
 
   describe('provisioning', () => {
     test('provisioning creates connections without secrets, disabled schedules and knowledge, once', async () => {
-      const app = await appWithDesk()
+      const app = await appWithDesk(store)
       const first = await app.call('POST', '/v1/blueprints/desk/provision')
       expect(first.status).toBe(200)
       expect(first.body).toMatchObject({
@@ -172,34 +178,11 @@ eachStore((store) => {
       expect(knowledge).toMatchObject([{ content: 'Changed.' }])
       expect((await app.call('GET', '/v1/blueprints')).body.data[0]).toMatchObject({ installed: true, active: false })
     })
-
-    test('concurrent provisioning creates everything once', async () => {
-      const app = await appWithDesk()
-      const responses = await Promise.all(
-        Array.from({ length: 8 }, () => app.call('POST', '/v1/blueprints/desk/provision')),
-      )
-      expect(responses.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 200))
-      expect((await app.call('GET', '/v1/connections')).body.data).toHaveLength(2)
-      expect((await app.call('GET', '/v1/schedules')).body.data).toHaveLength(1)
-      expect((await app.call('GET', '/v1/wedges/echo/knowledge')).body.data).toHaveLength(1)
-    })
-
-    test('two blueprints with the same names share what is created, even if provisioned concurrently', async () => {
-      const app = await appWith({ 'a.json': { ...DESK, blueprint: 'a' }, 'b.json': { ...DESK, blueprint: 'b' } })
-      const responses = await Promise.all(
-        ['a', 'b'].map((slug) => app.call('POST', `/v1/blueprints/${slug}/provision`)),
-      )
-      expect(responses.map(({ status }) => status)).toEqual([200, 200])
-      const counts = responses.map(({ body }) => Object.values(body.created).flat().length)
-      expect(counts.toSorted((a, b) => a - b)).toEqual([0, 4])
-      expect((await app.call('GET', '/v1/schedules')).body.data).toHaveLength(1)
-      expect((await app.call('GET', '/v1/wedges/echo/knowledge')).body.data).toHaveLength(1)
-    })
   })
 
   describe('readiness', () => {
     test('a blueprint becomes ready after the requests of its checklist', async () => {
-      const app = await appWithDesk()
+      const app = await appWithDesk(store)
       const { body: project } = await app.call('GET', '/v1/projects')
       await app.call('PUT', `/v1/projects/${project.data[0].id}`, { wedges: [] })
       const fixed = await followChecklist(app, 'desk')
@@ -208,7 +191,7 @@ eachStore((store) => {
     })
 
     test('a connection of another kind must be renamed and is never deleted', async () => {
-      const app = await appWithDesk()
+      const app = await appWithDesk(store)
       const other = await app.call('POST', '/v1/connections', { kind: 'custom', name: 'mail' })
       const fixed = await followChecklist(app, 'desk')
       expect(fixed.map(({ kind }) => kind)).toContain('connection')
@@ -216,7 +199,7 @@ eachStore((store) => {
     })
 
     test('the fix of a mail server without an address names everything that is missing', async () => {
-      const app = await appWithDesk()
+      const app = await appWithDesk(store)
       await app.call('POST', '/v1/connections', { kind: 'email', name: 'mail', config: { provider: 'smtp' } })
       const items = await openChecklistItems(app, 'desk')
       expect(items.find(({ kind }) => kind === 'config')).toMatchObject({
@@ -226,7 +209,7 @@ eachStore((store) => {
     })
 
     test('the fix of a missing environment secret is to use the vault', async () => {
-      const app = await appWithDesk()
+      const app = await appWithDesk(store)
       const mail = { kind: 'email', name: 'mail', config: { api_url: 'https://mail.example.com' } }
       await app.call('POST', '/v1/connections', { ...mail, secret_ref: 'env:MAIL_TOKEN' })
       const fixed = await followChecklist(app, 'desk')
@@ -235,7 +218,11 @@ eachStore((store) => {
 
     test('a broker connection needs its authorisation, then a check of its status', async () => {
       const requires_connections = [{ name: 'crm', kind: 'broker', config: { toolkit: 'hubspot' } }]
-      const app = await appWith({ 'desk.json': { ...DESK, requires_connections } }, { BROKER_API_KEY: 'broker-k3y' })
+      const app = await appWith(
+        store,
+        { 'desk.json': { ...DESK, requires_connections } },
+        { BROKER_API_KEY: 'broker-k3y' },
+      )
       await app.call('POST', '/v1/blueprints/desk/provision')
       const [crm] = (await app.call('GET', '/v1/connections')).body.data
       expect((await openChecklistItems(app, 'desk'))[0]?.fix).toEqual({
@@ -251,11 +238,11 @@ eachStore((store) => {
     })
 
     test('an item that no request can fix has no fix', async () => {
-      const app = await appWith({ 'desk.json': { ...DESK, wedge: 'nowhere', schedules: [] } })
+      const app = await appWith(store, { 'desk.json': { ...DESK, wedge: 'nowhere', schedules: [] } })
       const [wedge] = await openChecklistItems(app, 'desk')
       expect(wedge).toMatchObject({ item: 'nowhere', kind: 'wedge', ok: false, fix: null })
       const requires_connections = [{ name: 'crm', kind: 'broker', config: { toolkit: 'hubspot' } }]
-      const keyless = await appWith({ 'desk.json': { ...DESK, requires_connections } })
+      const keyless = await appWith(store, { 'desk.json': { ...DESK, requires_connections } })
       await keyless.call('POST', '/v1/blueprints/desk/provision')
       const detail = "connection 'crm' cannot be authorised: set BROKER_API_KEY"
       const authorisation = { item: 'crm', kind: 'authorisation', ok: false, detail, fix: null }
@@ -267,7 +254,7 @@ eachStore((store) => {
 
   describe('activation', () => {
     test('the activation of an unready blueprint returns 409 with the missing items and changes nothing', async () => {
-      const app = await appWithDesk()
+      const app = await appWithDesk(store)
       await app.call('POST', '/v1/blueprints/desk/provision')
       const { status, body } = await app.call('POST', '/v1/blueprints/desk/activate')
       expect(status).toBe(409)
@@ -276,7 +263,7 @@ eachStore((store) => {
     })
 
     test('the activation enables the schedules, can be repeated and is in the audit log', async () => {
-      const app = await appWithDesk()
+      const app = await appWithDesk(store)
       await followChecklist(app, 'desk')
       for (const _ of [1, 2]) {
         const response = await app.call('POST', '/v1/blueprints/desk/activate')
@@ -287,6 +274,33 @@ eachStore((store) => {
       expect((await app.call('GET', '/v1/blueprints')).body.data[0]).toMatchObject({ installed: true, active: true })
       const activated = await app.call('GET', '/v1/audit?action=blueprint.activated&subject=desk')
       expect(activated.body.data).toHaveLength(2)
+    })
+  })
+})
+
+eachStore((store) => {
+  describe('provisioning', () => {
+    test('concurrent provisioning creates everything once', async () => {
+      const app = await appWithDesk(store)
+      const responses = await Promise.all(
+        Array.from({ length: 8 }, () => app.call('POST', '/v1/blueprints/desk/provision')),
+      )
+      expect(responses.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 200))
+      expect((await app.call('GET', '/v1/connections')).body.data).toHaveLength(2)
+      expect((await app.call('GET', '/v1/schedules')).body.data).toHaveLength(1)
+      expect((await app.call('GET', '/v1/wedges/echo/knowledge')).body.data).toHaveLength(1)
+    })
+
+    test('two blueprints with the same names share what is created, even if provisioned concurrently', async () => {
+      const app = await appWith(store, { 'a.json': { ...DESK, blueprint: 'a' }, 'b.json': { ...DESK, blueprint: 'b' } })
+      const responses = await Promise.all(
+        ['a', 'b'].map((slug) => app.call('POST', `/v1/blueprints/${slug}/provision`)),
+      )
+      expect(responses.map(({ status }) => status)).toEqual([200, 200])
+      const counts = responses.map(({ body }) => Object.values(body.created).flat().length)
+      expect(counts.toSorted((a, b) => a - b)).toEqual([0, 4])
+      expect((await app.call('GET', '/v1/schedules')).body.data).toHaveLength(1)
+      expect((await app.call('GET', '/v1/wedges/echo/knowledge')).body.data).toHaveLength(1)
     })
   })
 })

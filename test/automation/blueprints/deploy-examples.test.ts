@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { eachStore, type TestApp, testApp } from '../../app.ts'
+import { anyStore, type TestApp, testApp } from '../../app.ts'
 import { projectIdOf } from '../../customers/channels/channel-app.ts'
 import { followChecklist, makeFixCall, openChecklistItems } from './follow-checklist.ts'
 
@@ -26,7 +26,7 @@ const SLUGS = readdirSync(EXAMPLES.SVC_BLUEPRINTS_DIR)
 const blueprintOf = (slug: string): Blueprint =>
   JSON.parse(readFileSync(join(EXAMPLES.SVC_BLUEPRINTS_DIR, `${slug}.json`), 'utf8'))
 
-eachStore((store) => {
+anyStore((store) => {
   test('all examples can be active in one project and share their mail connection', async () => {
     const app = await testApp({ store, env: EXAMPLES })
     for (const slug of SLUGS) {

@@ -11,7 +11,7 @@ import { type Ctx, inTx } from '../../../src/platform/ctx/ctx.ts'
 import { deleteOldTasks } from '../../../src/automation/retention/delete-old-tasks.ts'
 import { removeUnusedFiles } from '../../../src/automation/retention/remove-files.ts'
 import { pruneOldLogs } from '../../../src/automation/retention/prune-logs.ts'
-import { eachStore, sharedApp, type TestApp, testApp } from '../../app.ts'
+import { anyStore, eachStore, sharedApp, type TestApp, testApp } from '../../app.ts'
 import type { ApiResponse } from '../../http.ts'
 import { cancelTask, NO_RATE_LIMIT, SCRIPTED_AGENT, startScriptedTask } from '../../work/tasks/scripted-agent.ts'
 import { insertApprovals } from '../../insight/analytics/insert-rows.ts'
@@ -59,30 +59,11 @@ test('a task that must be kept is not locked', async () => {
   expect(await statusOf(app, `/v1/tasks/${id}`)).toBe(200)
 })
 
-eachStore((store) => {
-  const shared = sharedApp({ store, env: { ...SCRIPTED_AGENT, ...NO_RATE_LIMIT } })
-  const gated = sharedGatedApp(store, { wedges: gatedWedgeFiles('gate') })
-  const createFinishedTask = async (app: TestApp, body: Record<string, unknown> = {}): Promise<ApiResponse['body']> =>
-    app.finished((await app.createTask({ input: LINES, ...body })).id)
+const createFinishedTask = async (app: TestApp, body: Record<string, unknown> = {}): Promise<ApiResponse['body']> =>
+  app.finished((await app.createTask({ input: LINES, ...body })).id)
 
-  test('a task that finished before the retention of tasks is deleted with everything that belongs to it', async () => {
-    const app = gated()
-    const task = await startAction(app, { payload: { text: CANARY } })
-    const approval = await requestedApprovalId(app, task.id)
-    await createAndGetId(app, `/v1/approvals/${approval}/comments`, { body: `Is it about ${CANARY}?` })
-    await app.call('POST', `/v1/approvals/${approval}/approve`, {})
-    await app.finished(task.id)
-    await app.call('POST', `/v1/tasks/${task.id}/feedback`, { rating: 5, comment: CANARY })
-    expect((await findInDatabase(app, CANARY)).length).toBeGreaterThan(3)
-    await sweepTwoDaysLater(app)
-    expect(await findInDatabase(app, CANARY)).toEqual([])
-    for (const path of ['', '/events', '/trace']) expect(await statusOf(app, `/v1/tasks/${task.id}${path}`)).toBe(404)
-    expect(await statusOf(app, `/v1/approvals/${approval}`)).toBe(404)
-    expect((await app.call('GET', '/v1/tasks')).body.data).toEqual([])
-    expect((await app.call('POST', `/v1/tasks/${task.id}/feedback`, { rating: 1 })).status).toBe(404)
-    const inTables = await findInDatabase(app, task.id)
-    expect(inTables.filter((table) => !['audit_entries', 'webhook_deliveries'].includes(table))).toEqual([])
-  })
+anyStore((store) => {
+  const shared = sharedApp({ store, env: { ...SCRIPTED_AGENT, ...NO_RATE_LIMIT } })
 
   test('the audit log keeps its entries and verifies, and the reports keep their sums', async () => {
     const app = shared()
@@ -157,17 +138,6 @@ eachStore((store) => {
     await cancelTask(app, running)
   })
 
-  test('replicas that delete at the same time delete each task once, with one audit entry', async () => {
-    const app = await testApp({ store, env: { ...SCRIPTED_AGENT, ...NO_RATE_LIMIT } })
-    const tasks = await Promise.all(Array.from({ length: 5 }, () => createFinishedTask(app)))
-    const later = ctxLater(app, 2)
-    await pruneOldLogs(later, 1)
-    await Promise.all(Array.from({ length: 4 }, () => deleteOldTasks(later, 1)))
-    const finished: string[] = tasks.map(({ id }) => id)
-    expect((await deletedTasks(app)).toSorted()).toEqual(finished.toSorted())
-    expect(await app.ctx.db.selectFrom('tasks').select('id').execute()).toEqual([])
-  })
-
   test('the service deletes tasks by itself with SVC_TASK_RETENTION_DAYS, in rounds that continue where the last one ended', async () => {
     const app = await testApp({ store, env: { ...SCRIPTED_AGENT, ...NO_RATE_LIMIT, SVC_TASK_RETENTION_DAYS: '1' } })
     const { id } = await createFinishedTask(app)
@@ -177,5 +147,39 @@ eachStore((store) => {
       return statusOf(app, `/v1/tasks/${id}`)
     }
     await expect.poll(status).toBe(404)
+  })
+})
+
+eachStore((store) => {
+  const gated = sharedGatedApp(store, { wedges: gatedWedgeFiles('gate') })
+
+  test('a task that finished before the retention of tasks is deleted with everything that belongs to it', async () => {
+    const app = gated()
+    const task = await startAction(app, { payload: { text: CANARY } })
+    const approval = await requestedApprovalId(app, task.id)
+    await createAndGetId(app, `/v1/approvals/${approval}/comments`, { body: `Is it about ${CANARY}?` })
+    await app.call('POST', `/v1/approvals/${approval}/approve`, {})
+    await app.finished(task.id)
+    await app.call('POST', `/v1/tasks/${task.id}/feedback`, { rating: 5, comment: CANARY })
+    expect((await findInDatabase(app, CANARY)).length).toBeGreaterThan(3)
+    await sweepTwoDaysLater(app)
+    expect(await findInDatabase(app, CANARY)).toEqual([])
+    for (const path of ['', '/events', '/trace']) expect(await statusOf(app, `/v1/tasks/${task.id}${path}`)).toBe(404)
+    expect(await statusOf(app, `/v1/approvals/${approval}`)).toBe(404)
+    expect((await app.call('GET', '/v1/tasks')).body.data).toEqual([])
+    expect((await app.call('POST', `/v1/tasks/${task.id}/feedback`, { rating: 1 })).status).toBe(404)
+    const inTables = await findInDatabase(app, task.id)
+    expect(inTables.filter((table) => !['audit_entries', 'webhook_deliveries'].includes(table))).toEqual([])
+  })
+
+  test('replicas that delete at the same time delete each task once, with one audit entry', async () => {
+    const app = await testApp({ store, env: { ...SCRIPTED_AGENT, ...NO_RATE_LIMIT } })
+    const tasks = await Promise.all(Array.from({ length: 5 }, () => createFinishedTask(app)))
+    const later = ctxLater(app, 2)
+    await pruneOldLogs(later, 1)
+    await Promise.all(Array.from({ length: 4 }, () => deleteOldTasks(later, 1)))
+    const finished: string[] = tasks.map(({ id }) => id)
+    expect((await deletedTasks(app)).toSorted()).toEqual(finished.toSorted())
+    expect(await app.ctx.db.selectFrom('tasks').select('id').execute()).toEqual([])
   })
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { eachStore } from '../../app.ts'
+import { anyStore } from '../../app.ts'
 import {
   createAndGetId,
   openChannelApp,
@@ -13,7 +13,7 @@ import { openGatedApp, gatedWedgeFiles, requestedApprovalId, startAction } from 
 
 const CANARY = 'canary-7f3a'
 
-eachStore((store) => {
+anyStore((store) => {
   test('nothing of an erased client is left: messages, tasks, logs, access', async () => {
     const app = await openChannelApp(store, 'reply')
     const other = await openPortal(app, 'kim@example.com')

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { deleteOldPolicyCounters, upsertPolicyUse } from '../../../src/approvals/policy/policy-counter-rows.ts'
 import { inTx } from '../../../src/platform/ctx/ctx.ts'
 import { pruneOldLogs } from '../../../src/automation/retention/prune-logs.ts'
-import { eachStore, sharedApp, type TestApp, testApp } from '../../app.ts'
+import { anyStore, eachStore, sharedApp, type TestApp, testApp } from '../../app.ts'
 import { eventsUrl, numbersUpTo, readWholeStream } from '../../work/events/stream-reader.ts'
 import type { ApiResponse } from '../../http.ts'
 import {
@@ -22,28 +22,30 @@ const SHORT_RETENTION = { SVC_RETENTION_DAYS: '0.001' }
 const FILE = { name: 'note.txt', content_type: 'text/plain', content_base64: 'aGk=' }
 const LINES = [{ event: 'progress', data: { text: 'a secret word' } }, { artifact: FILE }, { output: { a: 1 } }]
 
-eachStore((store) => {
+const createFinishedTask = async (app: TestApp, body: Record<string, unknown> = {}): Promise<ApiResponse['body']> => {
+  const { id } = await app.createTask({ input: LINES, ...body })
+  return app.finished(id)
+}
+
+const waitUntilPruned = async (app: TestApp, id: string) => {
+  await app.clock.advance(90_000)
+  const at = async () => {
+    // The sweep runs every second.
+    await app.clock.advance(1_000)
+    return (await readTask(app, id)).log_pruned_at
+  }
+  await expect.poll(at).not.toBeNull()
+}
+
+const framesOf = async (app: TestApp, id: string, after = 0) =>
+  (await readWholeStream(eventsUrl(app, id), { 'last-event-id': String(after) })).split('\n\n').slice(0, -1)
+
+anyStore((store) => {
   const shared = sharedApp({
     store,
     wedges: DESK_WEDGES,
     env: { ...SCRIPTED_AGENT, ...NO_RATE_LIMIT, ...SHORT_RETENTION },
   })
-  const createFinishedTask = async (app: TestApp, body: Record<string, unknown> = {}): Promise<ApiResponse['body']> => {
-    const { id } = await app.createTask({ input: LINES, ...body })
-    return app.finished(id)
-  }
-  const waitUntilPruned = async (app: TestApp, id: string) => {
-    await app.clock.advance(90_000)
-    const at = async () => {
-      // The sweep runs every second.
-      await app.clock.advance(1_000)
-      return (await readTask(app, id)).log_pruned_at
-    }
-    await expect.poll(at).not.toBeNull()
-  }
-  const framesOf = async (app: TestApp, id: string, after = 0) =>
-    (await readWholeStream(eventsUrl(app, id), { 'last-event-id': String(after) })).split('\n\n').slice(0, -1)
-
   describe('the log of a task that finished before the retention period', () => {
     test('the log is removed and the task is unchanged', async () => {
       const app = shared()
@@ -189,18 +191,6 @@ eachStore((store) => {
     await cancelTask(app, running)
   })
 
-  test('replicas that prune at the same time remove each log once, with one audit entry', async () => {
-    const app = await testApp({ store, env: { ...SCRIPTED_AGENT, ...NO_RATE_LIMIT } })
-    const tasks = await Promise.all(Array.from({ length: 5 }, () => createFinishedTask(app)))
-    const now = app.clock.now() + 2 * 24 * 60 * 60_000
-    const later = { ...app.ctx, world: { ...app.ctx.world, clock: { now: () => now, after: () => () => {} } } }
-    await Promise.all(Array.from({ length: 4 }, () => pruneOldLogs(later, 1)))
-    const entries = (await app.call('GET', '/v1/audit?action=log.pruned')).body.data
-    const removed: string[] = entries.flatMap(({ data }: { data: { tasks: string[] } }) => data.tasks)
-    const finished: string[] = tasks.map(({ id }) => id)
-    expect(removed.toSorted()).toEqual(finished.toSorted())
-  })
-
   test('running tasks, recent tasks and deployments without retention keep their logs', async () => {
     const app = shared()
     const running = await startScriptedTask(app)
@@ -217,5 +207,19 @@ eachStore((store) => {
     const kept = await createFinishedTask(appWithoutRetention)
     await appWithoutRetention.clock.advance(100_000)
     expect(await framesOf(appWithoutRetention, kept.id)).toHaveLength(kept.last_event_id)
+  })
+})
+
+eachStore((store) => {
+  test('replicas that prune at the same time remove each log once, with one audit entry', async () => {
+    const app = await testApp({ store, env: { ...SCRIPTED_AGENT, ...NO_RATE_LIMIT } })
+    const tasks = await Promise.all(Array.from({ length: 5 }, () => createFinishedTask(app)))
+    const now = app.clock.now() + 2 * 24 * 60 * 60_000
+    const later = { ...app.ctx, world: { ...app.ctx.world, clock: { now: () => now, after: () => () => {} } } }
+    await Promise.all(Array.from({ length: 4 }, () => pruneOldLogs(later, 1)))
+    const entries = (await app.call('GET', '/v1/audit?action=log.pruned')).body.data
+    const removed: string[] = entries.flatMap(({ data }: { data: { tasks: string[] } }) => data.tasks)
+    const finished: string[] = tasks.map(({ id }) => id)
+    expect(removed.toSorted()).toEqual(finished.toSorted())
   })
 })

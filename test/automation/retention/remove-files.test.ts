@@ -7,7 +7,7 @@ import {
   removeUnusedIncomingFiles,
 } from '../../../src/automation/retention/remove-files.ts'
 import { insertMessageFiles, insertTaskFiles } from '../../../src/work/files/rows.ts'
-import { eachStore, type TestApp, testApp } from '../../app.ts'
+import { anyStore, eachStore, type TestApp, testApp } from '../../app.ts'
 import { inboundMail, openChannelApp, openPortal, sendInbound } from '../../customers/channels/channel-app.ts'
 import { SCRIPTED_AGENT } from '../../work/tasks/scripted-agent.ts'
 import { openS3Server } from '../../work/files/s3-server.ts'
@@ -24,7 +24,7 @@ async function upload(app: TestApp, name: string, path = '/v1/files', key = app.
 const names = async (app: TestApp): Promise<string[]> =>
   (await app.call('GET', '/v1/files?limit=200')).body.data.map(({ name }: { name: string }) => name).toSorted()
 
-eachStore((store) => {
+anyStore((store) => {
   test('old files go when nothing uses them any more: no message, and no task that still has its log', async () => {
     const app = await testApp({ store })
     const { id: pruned } = await app.createTask()
@@ -77,42 +77,6 @@ eachStore((store) => {
     expect(await names(app)).toEqual(['b.json'])
   })
 
-  test('one file in two inbound messages at once belongs to one client', async () => {
-    const app = await openChannelApp(store)
-    const file = await upload(app, 'a.json')
-    const senders = Array.from({ length: 10 }, (_, n) => inboundMail(`client-${n}@example.com`, { files: [file] }))
-    const path = `/v1/channels/${app.channel}/inbound`
-    const sent = await Promise.all(senders.map((message) => app.call('POST', path, message)))
-    expect(sent.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([
-      201,
-      ...Array.from({ length: 9 }, () => 400),
-    ])
-  })
-
-  test('a message that is delivered many times at once leaves no unused files', async () => {
-    const app = await openChannelApp(store)
-    const channel = (await app.ctx.db.selectFrom('channels').selectAll().execute())[0]
-    if (!channel) throw new Error('no channel')
-    const open = async function* () {
-      yield Buffer.from(CANARY)
-    }
-    const message = {
-      externalId: 'delivered-often',
-      from: { handle: 'ada@example.com', name: null },
-      body: 'See the file',
-      subject: null,
-      conversationKey: '',
-      address: {},
-      files: [{ name: 'a.txt', contentType: 'text/plain', open }],
-    }
-    const receipts = await Promise.all(Array.from({ length: 20 }, () => receiveWithFiles(app.ctx, channel, message)))
-    expect(receipts.filter(({ replayed }) => !replayed)).toHaveLength(1)
-    expect(await names(app)).toEqual(['a.txt'])
-    const broken = { ...channel, wedge: 'absent' }
-    await expect(receiveWithFiles(app.ctx, broken, { ...message, externalId: 'broken' })).rejects.toThrow()
-    expect(await names(app)).toEqual(['a.txt'])
-  })
-
   test("the files of one client have a limit, which leaves room for the others'", async () => {
     const app = await openChannelApp(store, 'desk', { SVC_MAX_CLIENT_MB: '1' })
     const [ada, eve] = [await openPortal(app, 'ada@example.com'), await openPortal(app, 'eve@example.com')]
@@ -148,6 +112,44 @@ eachStore((store) => {
       if (env === s3.env) expect(await s3.keys()).toEqual(left.map((id) => `desk/${id}`))
       else expect((await app.ctx.db.selectFrom('file_chunks').select('file_id').execute()).length).toBe(2)
     }
+  })
+})
+
+eachStore((store) => {
+  test('one file in two inbound messages at once belongs to one client', async () => {
+    const app = await openChannelApp(store)
+    const file = await upload(app, 'a.json')
+    const senders = Array.from({ length: 10 }, (_, n) => inboundMail(`client-${n}@example.com`, { files: [file] }))
+    const path = `/v1/channels/${app.channel}/inbound`
+    const sent = await Promise.all(senders.map((message) => app.call('POST', path, message)))
+    expect(sent.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([
+      201,
+      ...Array.from({ length: 9 }, () => 400),
+    ])
+  })
+
+  test('a message that is delivered many times at once leaves no unused files', async () => {
+    const app = await openChannelApp(store)
+    const channel = (await app.ctx.db.selectFrom('channels').selectAll().execute())[0]
+    if (!channel) throw new Error('no channel')
+    const open = async function* () {
+      yield Buffer.from(CANARY)
+    }
+    const message = {
+      externalId: 'delivered-often',
+      from: { handle: 'ada@example.com', name: null },
+      body: 'See the file',
+      subject: null,
+      conversationKey: '',
+      address: {},
+      files: [{ name: 'a.txt', contentType: 'text/plain', open }],
+    }
+    const receipts = await Promise.all(Array.from({ length: 20 }, () => receiveWithFiles(app.ctx, channel, message)))
+    expect(receipts.filter(({ replayed }) => !replayed)).toHaveLength(1)
+    expect(await names(app)).toEqual(['a.txt'])
+    const broken = { ...channel, wedge: 'absent' }
+    await expect(receiveWithFiles(app.ctx, broken, { ...message, externalId: 'broken' })).rejects.toThrow()
+    expect(await names(app)).toEqual(['a.txt'])
   })
 })
 

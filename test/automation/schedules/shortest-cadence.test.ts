@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { eachStore, testApp } from '../../app.ts'
+import { anyStore, testApp } from '../../app.ts'
 import { eventually } from '../../execution/runs/scripted-agent.ts'
 
 /** The interval of the schedule sweep: half of the shortest cadence. */
 const SWEEP_INTERVAL_MS = 500
 
-eachStore((store) => {
+anyStore((store) => {
   test('no due time of the shortest cadence is skipped if every sweep is a little late', async () => {
     const app = await testApp({ store })
     const cadence = { kind: 'every', seconds: 1 }

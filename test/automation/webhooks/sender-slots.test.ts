@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { inTx } from '../../../src/platform/ctx/ctx.ts'
 import { queueWebhookDeliveries } from '../../../src/work/events/webhook-events.ts'
-import { eachStore } from '../../app.ts'
+import { anyStore } from '../../app.ts'
 import { gatedWedgeFiles, openGatedApp } from '../../approvals/decisions/gated-app.ts'
 import { openFakeUpstream } from '../../fake-upstream.ts'
 import { advanceUntil, openWebhookReceiver } from './webhook-receiver.ts'
@@ -10,7 +10,7 @@ import { advanceUntil, openWebhookReceiver } from './webhook-receiver.ts'
 const DELIVERIES_PER_TURN = 8
 const SENDER_SLOTS = 64
 
-eachStore((store) => {
+anyStore((store) => {
   test('more hanging receivers than sender slots delay other receivers by one turn only', async () => {
     const app = await openGatedApp(store, gatedWedgeFiles('gate'))
     const hangingReceiver = await openFakeUpstream()

@@ -7,7 +7,7 @@ import { inTx } from '../../../src/platform/ctx/ctx.ts'
 import { toIsoTime } from '../../../src/platform/ctx/world.ts'
 import { respondJson } from '../../fake-upstream.ts'
 import { eventually } from '../../execution/runs/scripted-agent.ts'
-import { eachStore } from '../../stores.ts'
+import { anyStore, eachStore } from '../../stores.ts'
 import { openUpstreamServer } from '../test-context.ts'
 import { CLIENT_SECRET, startAuthorizationServer } from './authorization-server.ts'
 import {
@@ -43,7 +43,7 @@ const openTokenServer = async () => {
   return server
 }
 
-eachStore((store) => {
+anyStore((store) => {
   test('client credentials: the token is requested at the first use and kept until it expires', async () => {
     const app = await startOauthApp(store)
     const server = await openTokenServer()
@@ -131,25 +131,6 @@ eachStore((store) => {
     expect(provider.tokenRequests).toHaveLength(before)
   })
 
-  test('a replica that died while it refreshed blocks the others for 35 seconds at most', async () => {
-    const app = await startOauthApp(store)
-    const server = await openTokenServer()
-    const { id } = await createOauthConnection(app, clientCredentials(server.url))
-    const now = app.clock.now()
-    const times = { now: toIsoTime(now), expiresAt: toIsoTime(now + 30_000) }
-    expect(await inTx(app.ctx, (tx) => acquireTokenLock(tx.db, id, times))).toBe(1)
-    const before = app.ctx.counts.commits
-    let isDone = false
-    const sent = sendAction(app.ctx, { id }, ACTION).finally(() => (isDone = true))
-    // The call commits its attempt to get the lock, and then waits.
-    await eventually(() => app.ctx.counts.commits > before)
-    await app.clock.advance(29_000)
-    expect([isDone, server.received.length]).toEqual([false, 0])
-    await app.clock.advance(6_000)
-    expect(await sent).toMatchObject({ outcome: 'ok' })
-    expect(server.received).toHaveLength(1)
-  })
-
   describe('a token endpoint that does not work', () => {
     const failures: [string, string, (response: ServerResponse) => void][] = [
       [
@@ -228,30 +209,6 @@ eachStore((store) => {
       const error = 'the token endpoint cannot be used: the server did not respond in time'
       expect(await sent).toMatchObject({ outcome: 'failed', error })
     })
-
-    test('is asked once for many calls at the same time', async () => {
-      const app = await startOauthApp(store)
-      let fail = (): void => {}
-      const server = await openUpstreamServer((_request, response) => {
-        fail = () => void response.writeHead(503).end()
-      })
-      const { id } = await createOauthConnection(app, clientCredentials(server.url))
-      const before = app.ctx.counts.commits
-      const sent = Array.from({ length: 20 }, () => sendAction(app.ctx, { id }, ACTION))
-      // Each call commits its attempt to get the lock. The service commits other things too, so this waits until it is quiet.
-      let seen = 0
-      await eventually(async () => {
-        const isQuiet = seen === app.ctx.counts.commits
-        seen = app.ctx.counts.commits
-        await new Promise((resolve) => setTimeout(resolve, 500))
-        return isQuiet && seen >= before + 20 && server.received.length > 0
-      })
-      fail()
-      for (const result of await Promise.all(sent)) {
-        expect(result).toMatchObject({ outcome: 'failed', error: 'the token endpoint answered 503' })
-      }
-      expect(server.received).toHaveLength(1)
-    })
   })
 
   describe('a token endpoint on a private network', () => {
@@ -280,6 +237,53 @@ eachStore((store) => {
       expect(body.warnings).toEqual([
         'config.auth.token_url will be refused: its address is private or reserved, and SVC_EGRESS_ALLOW does not list it',
       ])
+    })
+  })
+})
+
+eachStore((store) => {
+  test('a replica that died while it refreshed blocks the others for 35 seconds at most', async () => {
+    const app = await startOauthApp(store)
+    const server = await openTokenServer()
+    const { id } = await createOauthConnection(app, clientCredentials(server.url))
+    const now = app.clock.now()
+    const times = { now: toIsoTime(now), expiresAt: toIsoTime(now + 30_000) }
+    expect(await inTx(app.ctx, (tx) => acquireTokenLock(tx.db, id, times))).toBe(1)
+    const before = app.ctx.counts.commits
+    let isDone = false
+    const sent = sendAction(app.ctx, { id }, ACTION).finally(() => (isDone = true))
+    // The call commits its attempt to get the lock, and then waits.
+    await eventually(() => app.ctx.counts.commits > before)
+    await app.clock.advance(29_000)
+    expect([isDone, server.received.length]).toEqual([false, 0])
+    await app.clock.advance(6_000)
+    expect(await sent).toMatchObject({ outcome: 'ok' })
+    expect(server.received).toHaveLength(1)
+  })
+
+  describe('a token endpoint that does not work', () => {
+    test('is asked once for many calls at the same time', async () => {
+      const app = await startOauthApp(store)
+      let fail = (): void => {}
+      const server = await openUpstreamServer((_request, response) => {
+        fail = () => void response.writeHead(503).end()
+      })
+      const { id } = await createOauthConnection(app, clientCredentials(server.url))
+      const before = app.ctx.counts.commits
+      const sent = Array.from({ length: 20 }, () => sendAction(app.ctx, { id }, ACTION))
+      // Each call commits its attempt to get the lock. The service commits other things too, so this waits until it is quiet.
+      let seen = 0
+      await eventually(async () => {
+        const isQuiet = seen === app.ctx.counts.commits
+        seen = app.ctx.counts.commits
+        await new Promise((resolve) => setTimeout(resolve, 500))
+        return isQuiet && seen >= before + 20 && server.received.length > 0
+      })
+      fail()
+      for (const result of await Promise.all(sent)) {
+        expect(result).toMatchObject({ outcome: 'failed', error: 'the token endpoint answered 503' })
+      }
+      expect(server.received).toHaveLength(1)
     })
   })
 })

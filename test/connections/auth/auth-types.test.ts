@@ -9,7 +9,7 @@ import { writeSecret } from '../../../src/connections/setup/write-secret.ts'
 import { sharedApp } from '../../app.ts'
 import { type ReceivedRequest, respondJson } from '../../fake-upstream.ts'
 import { findLeaks, readRowTexts } from '../../security/find-leaks.ts'
-import { eachStore } from '../../stores.ts'
+import { anyStore } from '../../stores.ts'
 import { ACTIVE_RUN, insertTestConnection, openTestContext, openUpstreamServer } from '../test-context.ts'
 
 const CANARY = 'canary 5ecret+va/lue'
@@ -42,7 +42,7 @@ function expectedSignature(request: ReceivedRequest | undefined): string {
   return mac(key, toSign).toString('hex')
 }
 
-eachStore((store) => {
+anyStore((store) => {
   test.each([
     ['bearer', { type: 'bearer' }, { authorization: `Bearer ${CANARY}` }],
     ['header', { type: 'header', name: 'X-Api-Key' }, { 'x-api-key': CANARY }],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { eachStore, testApp, type TestApp } from '../../app.ts'
+import { anyStore, testApp, type TestApp } from '../../app.ts'
 import { GATED_ENV } from '../../approvals/decisions/gated-app.ts'
 import type { StoreKind } from '../../stores.ts'
 import {
@@ -38,7 +38,7 @@ async function open(store: StoreKind) {
   return { server, app }
 }
 
-eachStore((store) => {
+anyStore((store) => {
   test('the server is discovered, the service registers itself, and the tokens are for this server only', async () => {
     const { server, app } = await open(store)
     const path = await register(app, server)

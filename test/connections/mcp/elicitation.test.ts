@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { eachStore } from '../../app.ts'
+import { anyStore } from '../../app.ts'
 import { advanceUntilSettled } from '../../approvals/decisions/gated-app.ts'
 import { approveAndFinish, type McpApp, openMcpApp, pendingApproval, startCall } from './mcp-app.ts'
 import { openMcpServer, type TestMcpServer, type ToolCall } from './mcp-server.ts'
@@ -53,7 +53,7 @@ async function startAskingCall(app: McpApp) {
   return { id, question: await pendingApproval(app, id, 2) }
 }
 
-eachStore((store) => {
+anyStore((store) => {
   describe('a question of an MCP server', () => {
     test('is asked of the team as a form, and the server gets the answer', async () => {
       const server = await openAskingServer()

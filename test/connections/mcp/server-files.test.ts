@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { saveProgramFiles } from '../../../src/connections/mcp/program-files.ts'
-import { eachStore, type TestApp } from '../../app.ts'
+import { anyStore, eachStore, type TestApp } from '../../app.ts'
 import { page } from '../../docs/pages.ts'
 import { startCall } from './mcp-app.ts'
 import { bundleServer, connectCommand, openWedgeServerApp, serverSource } from './wedge-server-app.ts'
@@ -15,7 +15,7 @@ const FILE = { MEMORY_FILE_PATH: '$TMP/memory.jsonl' }
 const CLASSES = { create_entities: 'read', read_graph: 'read' }
 const KIM = { entities: [{ name: 'Kim', entityType: 'person', observations: ['likes tea'] }] }
 
-eachStore((store) => {
+anyStore((store) => {
   test('server-memory: what it writes lasts, belongs to one connection, and is deleted with it', async () => {
     const app = await openWedgeServerApp(store, { 'servers/memory.mjs': bundleServer(MEMORY_SERVER) })
     const path = await connectCommand(app, 'node servers/memory.mjs', CLASSES, FILE)
@@ -33,7 +33,9 @@ eachStore((store) => {
     await connectCommand(app, 'node servers/memory.mjs', CLASSES, FILE)
     expect(await callTool(app, 'read_graph', {})).not.toContain('likes tea')
   })
+})
 
+eachStore((store) => {
   test('files of a server: the limits hold for all calls together, their bytes count, and a late call stores nothing for an erased client', async () => {
     const app = await openWedgeServerApp(store, { 'servers/own.mjs': serverSource({}) })
     const path = await connectCommand(app, 'node servers/own.mjs', { echo: 'read' })

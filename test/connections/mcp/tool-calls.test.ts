@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { eachStore, type TestApp } from '../../app.ts'
+import { anyStore, type TestApp } from '../../app.ts'
 import { inboundMail } from '../../customers/channels/channel-app.ts'
 import { approveAndFinish, connectServer, type McpApp, openMcpApp, pendingApproval, startCall } from './mcp-app.ts'
 import { echoTool, openMcpServer, type ToolCall } from './mcp-server.ts'
@@ -10,7 +10,7 @@ const effectOf = async (app: TestApp, taskId: string) =>
   (await app.call('GET', `/v1/tasks/${taskId}/effects`)).body.data?.[0] ??
   (await app.ctx.db.selectFrom('effects').where('task_id', '=', taskId).selectAll().execute())[0]
 
-eachStore((store) => {
+anyStore((store) => {
   describe('calls of MCP tools', () => {
     test('an ask tool is called after a person approved it, with the arguments as edited', async () => {
       const app = await openMcpApp(store, { echo: 'ask' })

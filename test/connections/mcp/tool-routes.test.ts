@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { eachStore, sharedApp, type TestApp } from '../../app.ts'
+import { anyStore, sharedApp, type TestApp } from '../../app.ts'
 import { otherOrganisationSession } from '../../customers/channels/channel-app.ts'
 import { echoTool, methodsOf, openMcpServer, type TestMcpServer } from './mcp-server.ts'
 
@@ -17,7 +17,7 @@ async function connect(app: TestApp, { url }: Pick<TestMcpServer, 'url'>): Promi
   return `/v1/connections/${created.body.id}`
 }
 
-eachStore((store) => {
+anyStore((store) => {
   describe('the tools of an MCP connection', () => {
     const shared = sharedApp({ store, env: ENV })
 

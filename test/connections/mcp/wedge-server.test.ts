@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { eachStore, type TestApp, writeFiles } from '../../app.ts'
+import { anyStore, type TestApp, writeFiles } from '../../app.ts'
 import { approveAndFinish, pendingApproval, startCall } from './mcp-app.ts'
 import { bundleServer, connectCommand, countProcesses, openWedgeServerApp, serverSource } from './wedge-server-app.ts'
 
@@ -32,7 +32,7 @@ const filesystemFiles = () => ({
   'my docs/hello.txt': 'hello from the wedge',
 })
 
-eachStore((store) => {
+anyStore((store) => {
   describe('MCP servers of a wedge', () => {
     test('server-filesystem: a task reads a file of the wedge, and cannot write to it', async () => {
       await useFilesystemServer(await openWedgeServerApp(store, filesystemFiles()))

@@ -3,7 +3,7 @@ import { inTx } from '../../../src/platform/ctx/ctx.ts'
 import { appendEvents } from '../../../src/work/events/append-events.ts'
 import type { NewEvent } from '../../../src/work/events/event-types.ts'
 import { writeTaskEnding } from '../../../src/approvals/lifecycle/task-ending.ts'
-import { eachStore, type TestApp } from '../../app.ts'
+import { anyStore, type TestApp } from '../../app.ts'
 import { gatedWedgeFiles, sharedGatedApp } from '../../approvals/decisions/gated-app.ts'
 import { createAndGetId, insertRunningTask, openChannelApp, openPortal } from '../../customers/channels/channel-app.ts'
 import { openStream } from '../../work/events/stream-reader.ts'
@@ -28,7 +28,7 @@ require("readline").createInterface({ input: process.stdin }).once("line", (line
   for (const step of JSON.parse(JSON.parse(line).task.input.body)) console.log(JSON.stringify(step))
 })'`
 
-eachStore((store) => {
+anyStore((store) => {
   const gated = sharedGatedApp(store, { wedges: READING_WEDGE })
 
   test('a client does not see what the agent read and sent in the systems of the founder', async () => {

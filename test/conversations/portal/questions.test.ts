@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { eachStore } from '../../app.ts'
+import { anyStore } from '../../app.ts'
 import {
   answer,
   askClient,
@@ -11,7 +11,7 @@ import {
 } from '../../approvals/requests/question-app.ts'
 import { openPortal } from '../../customers/channels/channel-app.ts'
 
-eachStore((store) => {
+anyStore((store) => {
   describe('a question to the client', () => {
     const app = sharedQuestionApp(store)
 

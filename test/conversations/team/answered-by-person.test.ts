@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { expireDueApprovals } from '../../../src/approvals/lifecycle/expire-approvals.ts'
-import { eachStore } from '../../app.ts'
+import { anyStore } from '../../app.ts'
 import { openConversationApp } from './conversation-app.ts'
 
-eachStore((store) => {
+anyStore((store) => {
   test('a draft that is rejected after a person has answered leaves the conversation answered', async () => {
     const app = await openConversationApp(store)
     const first = (await app.deliver(7, 'Where is it?')).body

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { type Served, serve } from '../../approvals/effects/served-process.ts'
-import { eachStore, FOUNDER_KEY, writeFiles } from '../../app.ts'
+import { anyStore, FOUNDER_KEY, writeFiles } from '../../app.ts'
 import { openFakeUpstream, respondJson } from '../../fake-upstream.ts'
 import { readEventStream } from '../../http.ts'
 import { createMigratedDatabase, releaseMigratedDatabase, type StoreKind } from '../../stores.ts'
@@ -31,7 +31,7 @@ async function kill({ child }: Served): Promise<void> {
 const answered = (service: Served, taskId: string) =>
   readEventStream(`${service.url}/v1/tasks/${taskId}/events`, FOUNDER_KEY, 0)
 
-eachStore((store) => {
+anyStore((store) => {
   test('killed between receipt and answer: the provider delivers again, and nothing is lost or doubled', async () => {
     const { provider, start } = await openKilledService(store)
     let service = await start()

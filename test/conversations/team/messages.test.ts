@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { eachStore } from '../../app.ts'
+import { anyStore, eachStore } from '../../app.ts'
 import { addMember, signUpOwner } from '../../identity/accounts/members.ts'
 import { openConversationApp } from './conversation-app.ts'
 
 const idsOf = (body: { data: { id: string }[] }) => body.data.map(({ id }) => id)
 
-eachStore((store) => {
+anyStore((store) => {
   test('a hook needs a channel with an adapter, and the signature of its provider', async () => {
     const app = await openConversationApp(store)
     const post = (id: string, headers: Record<string, string>) =>
@@ -45,16 +45,6 @@ eachStore((store) => {
     const stolen = { kind: 'custom', name: 'thief', config: { base_url: app.provider.url } }
     const secret_ref = `vault:${app.channel}`
     expect((await app.call('POST', '/v1/connections', { ...stolen, secret_ref })).status).toBe(400)
-  })
-
-  test('50 deliveries of one message at once make one message and one task', async () => {
-    const app = await openConversationApp(store)
-    const received = await Promise.all(Array.from({ length: 50 }, () => app.deliver(7, 'Hello', 99)))
-    expect(new Set(received.map(({ status }) => status))).toEqual(new Set([200]))
-    expect(new Set(received.map(({ body }) => JSON.stringify(body))).size).toBe(1)
-    const { thread_id } = received[0]?.body ?? {}
-    expect((await app.thread(thread_id)).message_count).toBe(1)
-    expect((await app.call('GET', '/v1/tasks')).body.data).toHaveLength(1)
   })
 
   test('within the settle time, messages join the task that still waits', async () => {
@@ -105,28 +95,6 @@ eachStore((store) => {
     expect((await app.deliver(1, 'Later')).body.task_id).not.toBeNull()
   })
 
-  test('a thread has one run at a time, in the order of its messages', async () => {
-    const app = await openConversationApp(store)
-    const received = []
-    for (const text of ['One', 'Two', 'Three']) {
-      received.push((await app.deliver(7, text)).body)
-      // Tasks of one millisecond have no order.
-      await app.clock.advance(1)
-    }
-    const other = (await app.deliver(8, 'Other')).body
-    await app.pendingApproval(other.thread_id)
-    for (const { task_id, thread_id } of received) {
-      const approval = await app.pendingApproval(thread_id)
-      const { tasks } = await app.thread(thread_id)
-      const begun = tasks.filter(({ status }: { status: string }) => !/queued|succeeded/.test(status))
-      expect(begun).toMatchObject([{ id: task_id, status: 'awaiting_approval' }])
-      await app.call('POST', `/v1/approvals/${approval}/approve`)
-      await app.finished(task_id)
-      await app.clock.advance(1_000)
-    }
-    expect(app.sentTexts()).toEqual(['You wrote: One', 'You wrote: Two', 'You wrote: Three'])
-  })
-
   test('threads are listed by activity, with what the team has not read', async () => {
     const app = await openConversationApp(store)
     const threads = []
@@ -172,5 +140,39 @@ eachStore((store) => {
       app.call('POST', `/v1/channels/${channel}/inbound`, { from: { handle: 'ada@example.com' }, body: 'See', ...body })
     expect((await post({ files: ['file_none'] })).status).toBe(400)
     expect((await app.call('GET', '/v1/clients')).body.data).toEqual([])
+  })
+})
+
+eachStore((store) => {
+  test('50 deliveries of one message at once make one message and one task', async () => {
+    const app = await openConversationApp(store)
+    const received = await Promise.all(Array.from({ length: 50 }, () => app.deliver(7, 'Hello', 99)))
+    expect(new Set(received.map(({ status }) => status))).toEqual(new Set([200]))
+    expect(new Set(received.map(({ body }) => JSON.stringify(body))).size).toBe(1)
+    const { thread_id } = received[0]?.body ?? {}
+    expect((await app.thread(thread_id)).message_count).toBe(1)
+    expect((await app.call('GET', '/v1/tasks')).body.data).toHaveLength(1)
+  })
+
+  test('a thread has one run at a time, in the order of its messages', async () => {
+    const app = await openConversationApp(store)
+    const received = []
+    for (const text of ['One', 'Two', 'Three']) {
+      received.push((await app.deliver(7, text)).body)
+      // Tasks of one millisecond have no order.
+      await app.clock.advance(1)
+    }
+    const other = (await app.deliver(8, 'Other')).body
+    await app.pendingApproval(other.thread_id)
+    for (const { task_id, thread_id } of received) {
+      const approval = await app.pendingApproval(thread_id)
+      const { tasks } = await app.thread(thread_id)
+      const begun = tasks.filter(({ status }: { status: string }) => !/queued|succeeded/.test(status))
+      expect(begun).toMatchObject([{ id: task_id, status: 'awaiting_approval' }])
+      await app.call('POST', `/v1/approvals/${approval}/approve`)
+      await app.finished(task_id)
+      await app.clock.advance(1_000)
+    }
+    expect(app.sentTexts()).toEqual(['You wrote: One', 'You wrote: Two', 'You wrote: Three'])
   })
 })

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { eachStore, testApp } from '../../app.ts'
+import { anyStore, testApp } from '../../app.ts'
 import { createAndGetId } from '../../customers/channels/channel-app.ts'
 import { waitForEvent } from '../../execution/runs/scripted-agent.ts'
 
@@ -9,7 +9,7 @@ const wedge = (approvals: object[]) => ({
   'desk/rehearsals/triage.json': [{ output: { reply: 'You wrote: {{input.body}}' } }],
 })
 
-eachStore((store) => {
+anyStore((store) => {
   test('a reply that is only shown in the thread waits for its approval if the wedge says so', async () => {
     const app = await testApp({ store, wedges: wedge([{ action: 'reply', required: true }]) })
     const { task_id, thread_id } = await receiveMessage(app)

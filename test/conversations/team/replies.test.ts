@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { eachStore } from '../../app.ts'
+import { anyStore } from '../../app.ts'
 import { respondJson } from '../../fake-upstream.ts'
 import { type ConversationApp, openConversationApp } from './conversation-app.ts'
 
-eachStore((store) => {
+anyStore((store) => {
   test('the reply of a run waits at the gate, and what is approved is sent once, the way the message came', async () => {
     const app = await openConversationApp(store)
     const received = await app.deliver(7, 'Where is it?')

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { starterWedgeFiles } from '../../../src/programs/cli/wedge/starter-wedge.ts'
-import { eachStore, type TestApp, testApp, writeFiles } from '../../app.ts'
+import { anyStore, type TestApp, testApp, writeFiles } from '../../app.ts'
 import { createAndGetId } from '../../customers/channels/channel-app.ts'
 import { openFakeUpstream, respondJson } from '../../fake-upstream.ts'
 import type { StoreKind } from '../../stores.ts'
@@ -54,7 +54,7 @@ async function pendingApproval(app: TestApp, task: string) {
   return (await approvalsOf(app, task))[0]
 }
 
-eachStore((store) => {
+anyStore((store) => {
   test('a channel that asks for the reply itself asks once, and sends exactly what was approved', async () => {
     const app = await openStarterApp(store, { approvers: ['admin'], needed: 1 })
     const chat = await addConversationChannel(app, app.provider, { wedge: 'starter', task_type: 'answer' })

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { eachStore } from '../../app.ts'
+import { anyStore } from '../../app.ts'
 import { openConversationApp } from './conversation-app.ts'
 
 const ONE_TASK_PER_HOUR = { env: { SVC_SENDER_RATE_PER_HOUR: '1' } }
 
-eachStore((store) => {
+anyStore((store) => {
   test('a reply of an agent does not remove the mark of a message that waits for a person', async () => {
     const app = await openConversationApp(store, ONE_TASK_PER_HOUR)
     const { task_id, thread_id } = (await app.deliver(7, 'One')).body

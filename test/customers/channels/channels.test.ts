@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { eachStore } from '../../app.ts'
+import { anyStore } from '../../app.ts'
 import { openTableLock } from '../../faults/table-lock.ts'
 import {
   auditLines,
@@ -11,7 +11,7 @@ import {
   sendInbound,
 } from './channel-app.ts'
 
-eachStore((store) => {
+anyStore((store) => {
   test('a channel binds an address to a wedge and a task type, and all four fields are required', async () => {
     const app = await openChannelApp(store)
     const channel = { connection_id: app.connection, address: 'a@desk.example', wedge: 'desk', task_type: 'close' }

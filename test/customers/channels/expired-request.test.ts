@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { expireDueApprovals } from '../../../src/approvals/lifecycle/expire-approvals.ts'
-import { eachStore } from '../../app.ts'
+import { anyStore, eachStore } from '../../app.ts'
 import {
   advanceUntilSettled,
   type GatedApp,
@@ -26,7 +26,7 @@ const TTL_MS = 5_000
 
 const NOTICE = /nobody decided in time/
 
-eachStore((store) => {
+anyStore((store) => {
   describe('a request of a client that nobody decides in time', () => {
     const shared = sharedExpiringApp(store)
 
@@ -57,23 +57,6 @@ eachStore((store) => {
       const { messages } = (await portal('GET', `threads/${thread_id}`)).body
       expect(messages.at(-1)).toMatchObject({ direction: 'outbound', body: 'Your order is archived.' })
       expect(messages).toHaveLength(3)
-    })
-
-    test('several sweeps at once write the message once', async () => {
-      const app = shared()
-      const replicas = store === 'postgres' ? [await startReplica(app), await startReplica(app)] : []
-      const sweeps = [app.ctx, app.ctx, ...replicas.map(({ ctx }) => ctx)]
-      const requests = await Promise.all(
-        ['cy', 'di', 'ed', 'flo'].map((name) => openWaitingRequest(app, `${name}@example.com`)),
-      )
-      app.clock.jump(TTL_MS)
-      await Promise.all(sweeps.map(expireDueApprovals))
-      for (const { portal, thread_id, task_id } of requests) {
-        expect(await advanceUntilSettled(app, app.finished(task_id))).toMatchObject({ status: 'expired' })
-        const { messages } = (await portal('GET', `threads/${thread_id}`)).body
-        expect(messages.filter(({ body }: { body: string }) => NOTICE.test(body))).toHaveLength(1)
-      }
-      for (const replica of replicas) await stopReplica(app, replica)
     })
 
     test('a client whose task was cancelled or rejected gets no such message', async () => {
@@ -145,6 +128,29 @@ eachStore((store) => {
         const refused = await app.call('GET', `/v1/tasks?expired_since=${text}`)
         expect(refused).toMatchObject({ status: 400, body: { error: expect.stringContaining("'expired_since'") } })
       }
+    })
+  })
+})
+
+eachStore((store) => {
+  describe('a request of a client that nobody decides in time', () => {
+    const shared = sharedExpiringApp(store)
+
+    test('several sweeps at once write the message once', async () => {
+      const app = shared()
+      const replicas = store === 'postgres' ? [await startReplica(app), await startReplica(app)] : []
+      const sweeps = [app.ctx, app.ctx, ...replicas.map(({ ctx }) => ctx)]
+      const requests = await Promise.all(
+        ['cy', 'di', 'ed', 'flo'].map((name) => openWaitingRequest(app, `${name}@example.com`)),
+      )
+      app.clock.jump(TTL_MS)
+      await Promise.all(sweeps.map(expireDueApprovals))
+      for (const { portal, thread_id, task_id } of requests) {
+        expect(await advanceUntilSettled(app, app.finished(task_id))).toMatchObject({ status: 'expired' })
+        const { messages } = (await portal('GET', `threads/${thread_id}`)).body
+        expect(messages.filter(({ body }: { body: string }) => NOTICE.test(body))).toHaveLength(1)
+      }
+      for (const replica of replicas) await stopReplica(app, replica)
     })
   })
 })

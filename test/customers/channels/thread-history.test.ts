@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { eachStore, testApp } from '../../app.ts'
+import { anyStore, testApp } from '../../app.ts'
 
 /** An agent whose output is the history in its brief. */
 const HISTORY_AGENT = `node -e 'process.stdin.on("data", (line) => console.log(JSON.stringify({ output: JSON.parse(line).history })))'`
 
-eachStore((store) => {
+anyStore((store) => {
   test('the task of an inbound message gets the history of its thread', async () => {
     const app = await testApp({ store, env: { SVC_AGENT_COMMAND: HISTORY_AGENT } })
     const mail = { kind: 'email', name: 'mail', config: {} }

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../src/platform/base/json.ts'
 import { inTx } from '../../../src/platform/ctx/ctx.ts'
 import { insertMessageFiles } from '../../../src/work/files/rows.ts'
-import { ECHO_WEDGE, eachStore, sharedApp, type TestApp, testApp } from '../../app.ts'
+import { ECHO_WEDGE, anyStore, sharedApp, type TestApp, testApp } from '../../app.ts'
 import { addConnections, GATED_ENV, requestedApprovalId } from '../../approvals/decisions/gated-app.ts'
 import { createAndGetId, sendInbound } from '../../customers/channels/channel-app.ts'
 import { addFile, PNG } from '../../work/files/add-file.ts'
@@ -34,7 +34,7 @@ const foldersOfRuns = () =>
     .filter((name) => name.startsWith(`svc-files-${process.pid}-`))
     .flatMap((name) => readdirSync(join(tmpdir(), name)))
 
-eachStore((store) => {
+anyStore((store) => {
   describe('files of a task', () => {
     const app = sharedApp({ store, wedges: WEDGES, env: { SVC_TASK_RATE_PER_MIN: '1000' } })
 

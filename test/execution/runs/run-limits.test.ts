@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ECHO_WEDGE, eachStore, sharedApp } from '../../app.ts'
+import { ECHO_WEDGE, anyStore, sharedApp } from '../../app.ts'
 import { scriptedAgentFolder, eventually, loggedLines, runScript, startScript, waitForEvent } from './scripted-agent.ts'
 
 const agents = scriptedAgentFolder()
@@ -11,7 +11,7 @@ const SLOW_WORKFLOW = {
   'echo/workflows/slow.mjs': `export default () => { for (const until = Date.now() + 300; Date.now() < until; ); return 1 }`,
 }
 
-eachStore((store) => {
+anyStore((store) => {
   describe('the runtime limit', () => {
     const app = sharedApp({ store, env, wedges: SLOW_WORKFLOW })
 

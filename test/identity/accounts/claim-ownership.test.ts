@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { eachStore, FOUNDER_KEY, type TestApp, testApp } from '../../app.ts'
+import { anyStore, FOUNDER_KEY, type TestApp, testApp } from '../../app.ts'
 import { auditActions, PASSWORD } from './members.ts'
 
 const OWNER = { email: 'owner@example.com', password: PASSWORD }
@@ -8,7 +8,7 @@ const NEEDS_KEY = { status: 403, body: { error: 'the first sign-up needs the fou
 const signUp = (app: TestApp, key: string | null, headers: Record<string, string> = {}) =>
   app.call('POST', '/v1/auth/signup', OWNER, { key, headers })
 
-eachStore((store) => {
+anyStore((store) => {
   test('a first sign-up without the founder key is refused, also from the machine of the service', async () => {
     const app = await testApp({ store })
     const { organisation } = (await app.call('GET', '/v1/auth/session')).body

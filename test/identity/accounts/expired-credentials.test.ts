@@ -2,12 +2,12 @@ import { expect, test } from 'vitest'
 import { countLoginAttempt } from '../../../src/identity/accounts/login-limit.ts'
 import { deleteExpiredRows } from '../../../src/automation/retention/delete-expired-rows.ts'
 import { inTx } from '../../../src/platform/ctx/ctx.ts'
-import { eachStore, testApp } from '../../app.ts'
+import { anyStore, testApp } from '../../app.ts'
 import { advanceUntilSettled } from '../../approvals/decisions/gated-app.ts'
 import { openStream } from '../../work/events/stream-reader.ts'
 import { signUpOwner } from './members.ts'
 
-eachStore((store) => {
+anyStore((store) => {
   test('expired sessions and old sign-in failures are deleted, and nothing else', async () => {
     const app = await testApp({ store })
     const { db, world } = app.ctx

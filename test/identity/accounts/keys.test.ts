@@ -3,12 +3,12 @@ import { Socket } from 'node:net'
 import { expect, test, vi } from 'vitest'
 import { endStreamOnRevocation } from '../../../src/identity/authentication/stream-revocation.ts'
 import { StreamResponse } from '../../../src/platform/http/route.ts'
-import { eachStore, testApp } from '../../app.ts'
+import { anyStore, testApp } from '../../app.ts'
 import { eventsUrl, openStream } from '../../work/events/stream-reader.ts'
 import { cancelTask, SCRIPTED_AGENT, startScriptedTask } from '../../work/tasks/scripted-agent.ts'
 import { auditActions } from './members.ts'
 
-eachStore((store) => {
+anyStore((store) => {
   test('an API key is shown once, works at once, and stops working when it is deleted', async () => {
     const app = await testApp({ store })
     const created = await app.call('POST', '/v1/keys', { name: 'ci' })

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
 import { inTx } from '../../../src/platform/ctx/ctx.ts'
 import { toIsoTime } from '../../../src/platform/ctx/world.ts'
-import { eachStore, testApp } from '../../app.ts'
+import { anyStore, eachStore, testApp } from '../../app.ts'
 import { openTableLock } from '../../faults/table-lock.ts'
 import { openStream } from '../../work/events/stream-reader.ts'
 import { addMember, auditActions, countByStatus, PASSWORD, signUpOwner } from './members.ts'
 
 const DAY = 24 * 60 * 60_000
 
-eachStore((store) => {
+anyStore((store) => {
   test('an invite is shown once, can be accepted once, and creates a member with its role', async () => {
     const app = await testApp({ store })
     const key = await signUpOwner(app)
@@ -68,35 +68,6 @@ eachStore((store) => {
     expect(again).toMatchObject({ status: 409, body: { error: 'email is already in use' } })
   })
 
-  test('an open invite does not reserve its email: the first sign-up or acceptance gets it', async () => {
-    const app = await testApp({ store, env: { SVC_OPEN_SIGNUP: '1' } })
-    const owners = [await signUpOwner(app), await signUpOwner(app, 'second@example.com')]
-    const inviteFromBoth = (email: string) =>
-      Promise.all(
-        owners.map(async (key) => {
-          const { status, body } = await app.call('POST', '/v1/members', { email, role: 'viewer' }, { key })
-          expect(status).toBe(201)
-          return String(body.invite)
-        }),
-      )
-    const accept = (invite: string | undefined) =>
-      app.call('POST', '/v1/auth/accept', { invite, password: PASSWORD }, { key: null })
-    const inUse = { status: 409, body: { error: 'email is already in use' } }
-
-    const [first, second] = await inviteFromBoth('bob@example.com')
-    await signUpOwner(app, 'bob@example.com')
-    for (const invite of [first, second]) expect(await accept(invite)).toMatchObject(inUse)
-
-    const responses = await Promise.all((await inviteFromBoth('eve@example.com')).map(accept))
-    expect(countByStatus(responses)).toEqual({ 200: 1, 409: 1 })
-    for (const key of owners) {
-      const again = await app.call('POST', '/v1/members', { email: 'eve@example.com', role: 'viewer' }, { key })
-      expect(again).toMatchObject(inUse)
-    }
-    const login = { email: 'eve@example.com', password: PASSWORD }
-    expect((await app.call('POST', '/v1/auth/login', login, { key: null })).status).toBe(200)
-  })
-
   test('an admin cannot invite, change or remove an owner', async () => {
     const app = await testApp({ store })
     const owner = await signUpOwner(app)
@@ -137,19 +108,6 @@ eachStore((store) => {
       expect(response).toMatchObject({ status: 409, body: { error: 'the organisation must keep at least one owner' } })
     }
     expect((await app.call('PUT', path, { name: 'Ada' }, { key })).body).toEqual({ ...member, name: 'Ada' })
-  })
-
-  test('two owners who demote each other concurrently leave one owner', async () => {
-    const app = await testApp({ store })
-    const first = await signUpOwner(app)
-    const firstId = (await app.call('GET', '/v1/auth/session', undefined, { key: first })).body.member.id
-    const second = await addMember(app, first, 'owner')
-    await Promise.all([
-      app.call('PUT', `/v1/members/${second.id}`, { role: 'viewer' }, { key: first }),
-      app.call('PUT', `/v1/members/${firstId}`, { role: 'viewer' }, { key: second.session }),
-    ])
-    const members = (await app.call('GET', '/v1/members', undefined, { key: first })).body.data
-    expect(members.filter(({ role }: { role: string }) => role === 'owner')).toHaveLength(1)
   })
 
   test('a new role applies from the next call, and a removed member gets 401', async () => {
@@ -223,6 +181,50 @@ eachStore((store) => {
     expect(replacement).toMatchObject({ status: 201, body: { member: { id: member.id, role: 'owner' } } })
     expect((await accept(oldInvite)).status).toBe(401)
     expect(await accept(replacement.body.invite)).toMatchObject({ status: 200, body: { member: { role: 'owner' } } })
+  })
+})
+
+eachStore((store) => {
+  test('an open invite does not reserve its email: the first sign-up or acceptance gets it', async () => {
+    const app = await testApp({ store, env: { SVC_OPEN_SIGNUP: '1' } })
+    const owners = [await signUpOwner(app), await signUpOwner(app, 'second@example.com')]
+    const inviteFromBoth = (email: string) =>
+      Promise.all(
+        owners.map(async (key) => {
+          const { status, body } = await app.call('POST', '/v1/members', { email, role: 'viewer' }, { key })
+          expect(status).toBe(201)
+          return String(body.invite)
+        }),
+      )
+    const accept = (invite: string | undefined) =>
+      app.call('POST', '/v1/auth/accept', { invite, password: PASSWORD }, { key: null })
+    const inUse = { status: 409, body: { error: 'email is already in use' } }
+
+    const [first, second] = await inviteFromBoth('bob@example.com')
+    await signUpOwner(app, 'bob@example.com')
+    for (const invite of [first, second]) expect(await accept(invite)).toMatchObject(inUse)
+
+    const responses = await Promise.all((await inviteFromBoth('eve@example.com')).map(accept))
+    expect(countByStatus(responses)).toEqual({ 200: 1, 409: 1 })
+    for (const key of owners) {
+      const again = await app.call('POST', '/v1/members', { email: 'eve@example.com', role: 'viewer' }, { key })
+      expect(again).toMatchObject(inUse)
+    }
+    const login = { email: 'eve@example.com', password: PASSWORD }
+    expect((await app.call('POST', '/v1/auth/login', login, { key: null })).status).toBe(200)
+  })
+
+  test('two owners who demote each other concurrently leave one owner', async () => {
+    const app = await testApp({ store })
+    const first = await signUpOwner(app)
+    const firstId = (await app.call('GET', '/v1/auth/session', undefined, { key: first })).body.member.id
+    const second = await addMember(app, first, 'owner')
+    await Promise.all([
+      app.call('PUT', `/v1/members/${second.id}`, { role: 'viewer' }, { key: first }),
+      app.call('PUT', `/v1/members/${firstId}`, { role: 'viewer' }, { key: second.session }),
+    ])
+    const members = (await app.call('GET', '/v1/members', undefined, { key: first })).body.data
+    expect(members.filter(({ role }: { role: string }) => role === 'owner')).toHaveLength(1)
   })
 })
 

@@ -1,14 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { approvalWaitMs } from '../../../src/approvals/lifecycle/add-to-reports.ts'
-import { medianOfCounts } from '../../../src/insight/analytics/median.ts'
-import { eachStore, testApp } from '../../app.ts'
-import { expectedReport } from './expected-report.ts'
-import { endRows, insertApprovals, insertTasks } from './insert-rows.ts'
+import { approvalWaitMs, medianOfCounts } from '../../../src/insight/analytics/approval-wait.ts'
+import { rollUpReports } from '../../../src/insight/analytics/rollup.ts'
+import { anyStore, type TestApp } from '../../app.ts'
+import { insertApprovals, insertTasks, reportApp } from './insert-rows.ts'
 
 const MINUTE = 60_000
 const DAY = 24 * 60 * MINUTE
 
-eachStore((store) => {
+anyStore((store) => {
   describe('analytics', () => {
     test('the analytics of a project without tasks has a row for every day and zeros', async () => {
       const app = await testApp({ store })

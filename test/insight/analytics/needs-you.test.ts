@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { eachStore, sharedApp } from '../../app.ts'
+import { anyStore, sharedApp } from '../../app.ts'
 
 const WEDGES = {
   'desk/wedge.json': {
@@ -31,7 +31,7 @@ const NO_COUNTS = {
 }
 const NO_PARTS = { approval: null, task: null }
 
-eachStore((store) => {
+anyStore((store) => {
   const app = sharedApp({ store, wedges: WEDGES, env: { SVC_OPEN_SIGNUP: '1' } })
   const create = async (path: string, body: object) => (await app().call('POST', path, body)).body
   const needsYou = async (key?: string) =>

@@ -8,13 +8,13 @@ import {
   sharedGatedApp,
   startAction,
 } from '../../approvals/decisions/gated-app.ts'
-import { eachStore, FOUNDER_KEY, startTestApp, testApp } from '../../app.ts'
+import { anyStore, eachStore, FOUNDER_KEY, startTestApp, testApp } from '../../app.ts'
 import { fakeProvider, providerStreams } from '../../execution/models/fake-provider.ts'
 import { scrapeMetrics } from './scrape-metrics.ts'
 
 const METRICS = { SVC_METRICS_PORT: '0' }
 
-eachStore((store) => {
+anyStore((store) => {
   describe('metrics of tasks and requests', () => {
     test('metrics count tasks, events, commits and requests, without ids or user-supplied text', async () => {
       const app = await testApp({ store, env: METRICS })
@@ -60,15 +60,6 @@ eachStore((store) => {
       expect(value('svc_tasks_failed_total', { wedge: 'echo', reason: 'sandbox_failed' })).toBe(1)
       expect(value('svc_tasks_failed_total', { wedge: 'echo', reason: 'model_failed' })).toBe(0)
       expect(text).not.toContain('canary')
-    })
-
-    test('metrics show the use of the connections to PostgreSQL', async () => {
-      const { value } = await scrapeMetrics(await testApp({ store, env: METRICS }))
-      const isPooled = store === 'postgres'
-      expect(value('svc_store_connections_max')).toBe(isPooled ? 20 : undefined)
-      expect(value('svc_store_connections_waiting')).toBe(isPooled ? 0 : undefined)
-      const open = ['busy', 'idle'].map((state) => value('svc_store_connections', { state }) ?? 0)
-      expect(open.some((n) => n > 0)).toBe(isPooled)
     })
 
     test('metrics show the open tasks and how long the oldest queued task waits', async () => {
@@ -129,6 +120,19 @@ eachStore((store) => {
       const after = await scrapeMetrics(gatedApp())
       expect(after.value('svc_runs_parked', { status: 'awaiting_approval' })).toBe(0)
       expect(after.value('svc_runs_parked', { status: 'running' })).toBe(0)
+    })
+  })
+})
+
+eachStore((store) => {
+  describe('metrics of tasks and requests', () => {
+    test('metrics show the use of the connections to PostgreSQL', async () => {
+      const { value } = await scrapeMetrics(await testApp({ store, env: METRICS }))
+      const isPooled = store === 'postgres'
+      expect(value('svc_store_connections_max')).toBe(isPooled ? 20 : undefined)
+      expect(value('svc_store_connections_waiting')).toBe(isPooled ? 0 : undefined)
+      const open = ['busy', 'idle'].map((state) => value('svc_store_connections', { state }) ?? 0)
+      expect(open.some((n) => n > 0)).toBe(isPooled)
     })
   })
 })

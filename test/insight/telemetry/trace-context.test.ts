@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { readTraceHeaders } from '../../../src/platform/base/trace-context.ts'
-import { eachStore, ECHO_WEDGE, FOUNDER_KEY, testApp } from '../../app.ts'
+import { anyStore, ECHO_WEDGE, FOUNDER_KEY, testApp } from '../../app.ts'
 import {
   openGatedApp,
   gatedWedgeFiles,
@@ -19,7 +19,7 @@ const TRACESTATE = 'congo=t61rcWkgMzE,rojo=00f067aa0ba902b7'
 
 const ACTION = { connection: 'crm', action: 'send_note', payload: { text: 'hello' } }
 
-eachStore((store) => {
+anyStore((store) => {
   test('the trace of a task continues the trace of its caller, also after it was parked for an approval', async () => {
     const collector = await openFakeCollector()
     const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, SVC_PARK_AFTER_S: '0' }

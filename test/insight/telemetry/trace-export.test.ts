@@ -11,7 +11,7 @@ import {
   gatedWedgeFiles,
 } from '../../approvals/decisions/gated-app.ts'
 import { respondJson, openFakeUpstream } from '../../fake-upstream.ts'
-import { eachStore, testApp } from '../../app.ts'
+import { anyStore, testApp } from '../../app.ts'
 import { createDeploymentFolder, removeDeploymentFolder, ServiceProcess } from '../../faults/service-process.ts'
 import { fakeProvider, providerStreams } from '../../execution/models/fake-provider.ts'
 import { advanceUntil } from '../../automation/webhooks/webhook-receiver.ts'
@@ -19,7 +19,7 @@ import { toPlainAttributes, openFakeCollector, receivedTraces } from './fake-col
 
 const SECRET = 'otlp-canary-secret'
 
-eachStore((store) => {
+anyStore((store) => {
   test('a finished task is sent as spans that match its log and contain no inputs or outputs', async () => {
     const collector = await openFakeCollector()
     const upstream = await openFakeUpstream()

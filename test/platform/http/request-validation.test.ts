@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { FOUNDER_KEY, onSqlite, sharedApp, type TestApp } from '../../app.ts'
+import { FOUNDER_KEY, anyStore, sharedApp, type TestApp } from '../../app.ts'
 import { expectRefusal, readTask, NO_RATE_LIMIT, DESK_WEDGES } from '../../work/tasks/scripted-agent.ts'
 
 const IDLE = { wedge: 'desk', task_type: 'idle' }
@@ -19,7 +19,7 @@ async function readWrittenState(app: TestApp): Promise<unknown> {
   return [await count('tasks'), await count('idempotency_keys'), await count('minute_counts'), audit.body.data]
 }
 
-onSqlite((store) => {
+anyStore((store) => {
   const shared = sharedApp({ store, wedges: DESK_WEDGES, env: NO_RATE_LIMIT })
 
   describe('an invalid body is refused and nothing is written', () => {

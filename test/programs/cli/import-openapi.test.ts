@@ -9,7 +9,7 @@ import {
   startAction,
 } from '../../approvals/decisions/gated-app.ts'
 import { Preset } from '../../../src/connections/presets/preset.ts'
-import { onSqlite } from '../../app.ts'
+import { anyStore } from '../../app.ts'
 import { SHOP_YAML } from './openapi-document.ts'
 import { runSvc, temporaryFolder } from './run-svc.ts'
 
@@ -206,7 +206,7 @@ describe('svc connection import openapi', () => {
   })
 })
 
-onSqlite((store) => {
+anyStore((store) => {
   const shared = sharedGatedApp(store, { wedges: gatedWedgeFiles('gate', { connections: ['shop'] }) })
 
   test('operations of an imported connection reach the API after an approval', async () => {

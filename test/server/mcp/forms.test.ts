@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { eachStore } from '../../app.ts'
+import { anyStore } from '../../app.ts'
 import {
   advanceUntilSettled,
   gatedWedgeFiles,
@@ -20,7 +20,7 @@ const WEDGES = { ...gatedWedgeFiles('gate'), ...QUESTION_WEDGE }
 
 const accept = (content: Record<string, string | number | boolean>): PersonAnswer => ({ action: 'accept', content })
 
-eachStore((store) => {
+anyStore((store) => {
   describe.each(REVISIONS)('MCP forms in revision %s', (name, revision) => {
     const gatedApp = sharedGatedApp(store, { wedges: WEDGES })
 

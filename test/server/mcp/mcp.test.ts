@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest'
 import { MCP_TOOL_NAMES } from '../../../src/platform/contract/tool-names.ts'
 import { signUpOwner } from '../../identity/accounts/members.ts'
-import { eachStore } from '../../app.ts'
+import { anyStore } from '../../app.ts'
 import {
   requestedApprovalId,
   sharedGatedApp,
@@ -22,7 +22,7 @@ const WEDGES = {
 
 const ACT = { connection: 'crm', action: 'send_note', payload: { text: 'hello' } }
 
-eachStore((store) => {
+anyStore((store) => {
   describe('MCP client', () => {
     const gatedApp = sharedGatedApp(store, { wedges: WEDGES })
 

@@ -4,7 +4,7 @@ import { describe, expect, test, vi } from 'vitest'
 import { inTx } from '../../../src/platform/ctx/ctx.ts'
 import { removeExpiredMcpAccess } from '../../../src/server/mcp/oauth/tokens.ts'
 import { addMember, addProject, auditActions, countByStatus, signUpOwner } from '../../identity/accounts/members.ts'
-import { eachStore, type TestApp, testApp } from '../../app.ts'
+import { anyStore, eachStore, type TestApp, testApp } from '../../app.ts'
 import { SCRIPTED_AGENT } from '../../work/tasks/scripted-agent.ts'
 import { mcpClient } from './mcp-client.ts'
 import { connectApp, consent, discover, memoryProvider, PUBLIC_URL, publicFetch, REDIRECT_URI } from './oauth-app.ts'
@@ -16,7 +16,7 @@ const MINUTE = 60_000
 const pingStatus = async (app: TestApp, key: string) =>
   (await mcpClient(app, { key }).post({ jsonrpc: '2.0', id: 1, method: 'ping' })).status
 
-eachStore((store) => {
+anyStore((store) => {
   describe('OAuth of the MCP endpoint', () => {
     test('the MCP client library finds the service by its URL, registers, gets consent and runs a task', async () => {
       const app = await testApp({ store, env: ENV })
@@ -73,16 +73,6 @@ eachStore((store) => {
         'mcp_app.connected',
         'mcp_app.revoked',
       ])
-    })
-
-    test('of many uses of one refresh token at once, at most one gets tokens, and the access ends', async () => {
-      const app = await testApp({ store, env: ENV })
-      const { tokens, refresh } = await connectApp(app, await signUpOwner(app))
-      const tries = Array.from({ length: 8 }, () => refresh(tokens.refresh_token ?? ''))
-      const settled = await Promise.allSettled(tries)
-      const got = settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
-      expect(got).toHaveLength(1)
-      expect(await pingStatus(app, got[0]?.access_token ?? '')).toBe(401)
     })
 
     test('a code works once, with its verifier, its app and its redirect URI; a second use ends the access', async () => {
@@ -368,6 +358,20 @@ eachStore((store) => {
       })
       await removeExpiredMcpAccess(app.ctx)
       expect(await counts()).toEqual([1, 0])
+    })
+  })
+})
+
+eachStore((store) => {
+  describe('OAuth of the MCP endpoint', () => {
+    test('of many uses of one refresh token at once, at most one gets tokens, and the access ends', async () => {
+      const app = await testApp({ store, env: ENV })
+      const { tokens, refresh } = await connectApp(app, await signUpOwner(app))
+      const tries = Array.from({ length: 8 }, () => refresh(tokens.refresh_token ?? ''))
+      const settled = await Promise.allSettled(tries)
+      const got = settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
+      expect(got).toHaveLength(1)
+      expect(await pingStatus(app, got[0]?.access_token ?? '')).toBe(401)
     })
   })
 })

@@ -6,7 +6,7 @@ import type { NewEvent } from '../../../src/work/events/event-types.ts'
 import { planTask } from '../../../src/work/tasks/create-task.ts'
 import { writeTaskEnding } from '../../../src/approvals/lifecycle/task-ending.ts'
 import { insertTask } from '../../../src/work/tasks/rows.ts'
-import { eachStore } from '../../stores.ts'
+import { anyStore } from '../../stores.ts'
 import { type TwoTenantApp, openPortalSession, waitUntilIdle, sharedTwoTenants } from './two-tenants.ts'
 import { readAllRows } from './all-rows.ts'
 import {
@@ -27,7 +27,7 @@ vi.setConfig({ testTimeout: 300_000, hookTimeout: 120_000 })
 const INTERNAL =
   /"[a-z_]*(cost|approval|project|org_id|epoch|replica|policy|decided|metadata|secret|hash|channel_id|connection_id|version|history)[a-z_]*":|"error":|prj_|conn_|apr_|between us|1,234 dollars/
 
-eachStore((store) => {
+anyStore((store) => {
   const tenants = sharedTwoTenants(store)
 
   test('a resource of another client is the same 404 as an absent one', async () => {

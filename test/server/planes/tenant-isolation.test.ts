@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
 import { FOUNDER_KEY } from '../../app.ts'
-import { eachStore } from '../../stores.ts'
+import { anyStore } from '../../stores.ts'
 import { type TwoTenantApp, type SeededProject, sharedTwoTenants } from './two-tenants.ts'
 import { readAllRows } from './all-rows.ts'
 import { sampleBodies } from './sample-bodies.ts'
@@ -35,7 +35,7 @@ const MALFORMED = [
   '*',
 ]
 
-eachStore((store) => {
+anyStore((store) => {
   const tenants = sharedTwoTenants(store)
 
   test('a resource of another tenant is the same 404 as an absent one, before the body is validated', async () => {

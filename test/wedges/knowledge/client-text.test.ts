@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import type { Json } from '../../../src/platform/base/json.ts'
-import { eachStore, testApp } from '../../app.ts'
+import { anyStore, testApp } from '../../app.ts'
 import { type ChannelApp, createAndGetId, openPortal, sendInbound } from '../../customers/channels/channel-app.ts'
 import { anthropicStream, startFakeProvider } from '../../execution/models/fake-provider.ts'
 import type { StoreKind } from '../../stores.ts'
@@ -41,7 +41,7 @@ async function openChannelApp(store: StoreKind) {
   return { channelApp, promptsOf }
 }
 
-eachStore((store) => {
+anyStore((store) => {
   test('text of a client, and what an agent makes of it, never becomes knowledge of a later run', async () => {
     const { channelApp, promptsOf } = await openChannelApp(store)
     const inbound = { from: { handle: HANDLE, name: INJECTED }, body: INJECTED, subject: INJECTED }

@@ -5,7 +5,7 @@ import type { Actor } from '../../../src/platform/ctx/scope.ts'
 import { recordCorrection } from '../../../src/wedges/knowledge/corrections.ts'
 import { recordTaskFeedback } from '../../../src/wedges/knowledge/feedback.ts'
 import { buildGrounding } from '../../../src/wedges/knowledge/grounding.ts'
-import { eachStore } from '../../app.ts'
+import { anyStore } from '../../app.ts'
 import { writeWedgeFiles } from '../library/wedge-folder.ts'
 import {
   firstProjectId,
@@ -27,7 +27,7 @@ const names = (texts: { name: string }[]) => texts.map(({ name }) => name)
 const addItem = (app: KnowledgeApp, name: string, content: string) =>
   app.call('POST', `${app.path}/knowledge`, { name, content })
 
-eachStore((store) => {
+anyStore((store) => {
   const openApp = knowledgeApps({ store })
 
   test('a run gets the authored files and the current live items', async () => {

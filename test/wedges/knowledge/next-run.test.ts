@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { eachStore } from '../../app.ts'
+import { anyStore } from '../../app.ts'
 import { knowledgeApps } from './knowledge-app.ts'
 
 /** An agent whose output is the skills, knowledge and instructions of its brief. */
@@ -19,7 +19,7 @@ writeFileSync(join(dir, 'agent.mjs'), AGENT)
 chmodSync(dir, 0o755)
 afterAll(() => rmSync(dir, { recursive: true }))
 
-eachStore((store) => {
+anyStore((store) => {
   const openApp = knowledgeApps({ store, env: { SVC_AGENT_COMMAND: `node ${join(dir, 'agent.mjs')}` } })
 
   test('knowledge added between two runs is in the brief of the second', async () => {

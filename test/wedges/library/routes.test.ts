@@ -2,11 +2,11 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { requireWedge } from '../../../src/wedges/library/enabled-wedges.ts'
-import { eachStore } from '../../app.ts'
+import { anyStore } from '../../app.ts'
 import { disableWedges, firstProjectId, knowledgeApps } from '../knowledge/knowledge-app.ts'
 import { minimalManifest, writeWedgeFiles } from './wedge-folder.ts'
 
-eachStore((store) => {
+anyStore((store) => {
   const openApp = knowledgeApps({ store })
 
   test('a wedge shows its manifest as written, its skills, and its authored and live knowledge', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { addProject, signUpOwner } from '../../identity/accounts/members.ts'
-import { ECHO_WEDGE, eachStore, sharedApp, testApp } from '../../app.ts'
+import { ECHO_WEDGE, anyStore, sharedApp, testApp } from '../../app.ts'
 import type { CallOptions } from '../../http.ts'
 import { runScript, scriptedAgentFolder } from '../../execution/runs/scripted-agent.ts'
 
@@ -31,7 +31,7 @@ const tryToReach = (id: string, project = '') => `
   }
   say({ output: { briefCase: brief.case?.id ?? null, seen, moved, refused } })`
 
-eachStore((store) => {
+anyStore((store) => {
   const app = sharedApp({ store, wedges: WEDGES, env: agents })
   const open = async (wedge = 'claims', options: CallOptions = {}) =>
     (await app().call('POST', '/v1/cases', { wedge, data: { of: wedge } }, options)).body

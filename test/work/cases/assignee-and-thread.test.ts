@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { eachStore, sharedApp, type TestApp } from '../../app.ts'
+import { anyStore, sharedApp, type TestApp } from '../../app.ts'
 
 const WEDGES = {
   'claims/wedge.json': {
@@ -10,7 +10,7 @@ const WEDGES = {
   'claims/rehearsals/assess.json': [{ output: {} }],
 }
 
-eachStore((store) => {
+anyStore((store) => {
   const shared = sharedApp({ store, wedges: WEDGES, env: { SVC_OPEN_SIGNUP: '1' } })
   const call: TestApp['call'] = (...request) => shared().call(...request)
   const open = async (fields: object = {}) => (await call('POST', '/v1/cases', { wedge: 'claims', ...fields })).body

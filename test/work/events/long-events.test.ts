@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { clientFrameText } from '../../../src/work/events/client-frames.ts'
 import { type FollowRequest, followTaskLog } from '../../../src/work/events/follow-log.ts'
 import { SseClient } from '../../../src/platform/http/sse.ts'
-import { eachStore, type TestApp, testApp } from '../../app.ts'
+import { anyStore, type TestApp, testApp } from '../../app.ts'
 import { appendAsRun, cancelTask, progressEvents, SCRIPTED_AGENT, startScriptedTask } from '../tasks/scripted-agent.ts'
 import { eventIds, numbersUpTo, openStalledStream } from './stream-reader.ts'
 
@@ -31,7 +31,7 @@ async function measuringServer(app: TestApp, request: FollowRequest): Promise<{ 
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, maxBuffered: () => maxBuffered }
 }
 
-eachStore((store) => {
+anyStore((store) => {
   const startTask = async () => {
     const app = await testApp({ store, env: SCRIPTED_AGENT })
     return { app, id: await startScriptedTask(app) }

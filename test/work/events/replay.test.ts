@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { eachStore, FOUNDER_KEY, sharedApp } from '../../app.ts'
+import { anyStore, FOUNDER_KEY, sharedApp } from '../../app.ts'
 import {
   appendAsRun,
   cancelTask,
@@ -12,7 +12,7 @@ import {
 } from '../tasks/scripted-agent.ts'
 import { eventIds, eventsUrl, numbersUpTo, openStream, readWholeStream } from './stream-reader.ts'
 
-eachStore((store) => {
+anyStore((store) => {
   const shared = sharedApp({ store, env: { ...SCRIPTED_AGENT, ...NO_RATE_LIMIT } })
   const finishedTask = async () => {
     const lines = [1, 2, 3].map((n) => ({ event: 'progress', data: { text: `step ${n}: é 😀 \n\r\u2028` } }))

@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { inTx } from '../../../src/platform/ctx/ctx.ts'
 import { insertMessageFiles } from '../../../src/work/files/rows.ts'
-import { eachStore, sharedApp, type TestApp, testApp } from '../../app.ts'
+import { anyStore, sharedApp, type TestApp, testApp } from '../../app.ts'
 import { openChannelApp, openPortal } from '../../customers/channels/channel-app.ts'
 
 const PNG = Buffer.from(
@@ -48,7 +48,7 @@ function form(parts: [field: string, name: string, content: Buffer | string, typ
 
 const MANY_FIELDS = Array.from({ length: 101 }, (_, n): [string, string, string] => [`field${n}`, 'a', 'x'])
 
-eachStore((store) => {
+anyStore((store) => {
   const app = sharedApp({ store })
 
   test('a raw upload is stored, listed, downloaded and deleted', async () => {

@@ -14,10 +14,10 @@ import {
 import { storeFile, toPieces } from '../../../src/work/files/store-file.ts'
 import { requireUsableFiles } from '../../../src/work/files/usable-files.ts'
 import { inTx } from '../../../src/platform/ctx/ctx.ts'
-import { eachStore, sharedApp } from '../../app.ts'
+import { anyStore, sharedApp } from '../../app.ts'
 import { collect, inSlices } from './file-bytes.ts'
 
-eachStore((store) => {
+anyStore((store) => {
   const app = sharedApp({ store })
   const owner = async (clientId: string | null = null) => {
     const { body } = await app().call('GET', '/v1/projects')

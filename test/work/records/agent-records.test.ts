@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { addProject, signUpOwner } from '../../identity/accounts/members.ts'
-import { eachStore, sharedApp } from '../../app.ts'
+import { anyStore, sharedApp } from '../../app.ts'
 import type { CallOptions } from '../../http.ts'
 import { scriptedAgentFolder, runScript } from '../../execution/runs/scripted-agent.ts'
 
@@ -32,7 +32,7 @@ const WRITE_SCRIPT = `
   put.push(await ask('DELETE', at + '/both?' + query))
   say({ output: { listed, got, otherPaths, put } })`
 
-eachStore((store) => {
+anyStore((store) => {
   const app = sharedApp({ store, wedges: WEDGES, env: agents })
 
   async function put(wedge: string, key: string, options: CallOptions = {}) {

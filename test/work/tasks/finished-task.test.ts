@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { eachStore, sharedApp } from '../../app.ts'
+import { anyStore, sharedApp } from '../../app.ts'
 import {
   cancelTask,
   DESK_WEDGES,
@@ -10,7 +10,7 @@ import {
   startScriptedTask,
 } from './scripted-agent.ts'
 
-eachStore((store) => {
+anyStore((store) => {
   const shared = sharedApp({
     store,
     wedges: DESK_WEDGES,

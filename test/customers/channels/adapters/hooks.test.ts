@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { eachStore } from '../../../app.ts'
+import { anyStore } from '../../../app.ts'
 import {
   type Delivery,
   postmarkDelivery,
@@ -23,7 +23,7 @@ const messagesOf = async (app: HookApp): Promise<{ body: string; direction: stri
   return (await app.call('GET', `/v1/threads/${threads[0].id}`)).body.messages
 }
 
-eachStore((store) => {
+anyStore((store) => {
   test.each(DELIVERIES)(
     '%s: 50 deliveries of one message at once are one message and one task',
     async (_, delivery) => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { eachStore } from '../../../app.ts'
+import { anyStore } from '../../../app.ts'
 import { respondJson } from '../../../fake-upstream.ts'
 import { conversationCalls } from '../../../conversations/team/conversation-app.ts'
 import { slackDelivery, smsDelivery } from './deliveries.ts'
@@ -8,7 +8,7 @@ import { type HookApp, openHookApp } from './hook-app.ts'
 const pendingApproval = (app: HookApp, thread: string) =>
   conversationCalls(app, app.provider, app.channel).pendingApproval(thread)
 
-eachStore((store) => {
+anyStore((store) => {
   test('slack: a message with a file becomes a task, and the edited reply is sent once, in the thread', async () => {
     const app = await openHookApp(store, {
       adapter: 'slack',

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { eachStore, sharedApp } from '../../../app.ts'
+import { anyStore, sharedApp } from '../../../app.ts'
 import { runScript, scriptedAgentFolder } from '../scripted-agent.ts'
 
 const env = { SVC_MAX_RUN_MB: '12', ...scriptedAgentFolder() }
 
-eachStore((store) => {
+anyStore((store) => {
   const app = sharedApp({ store, env })
 
   /** The responses to calls of POST /v1/internal/files. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { eachStore } from '../../../app.ts'
+import { anyStore } from '../../../app.ts'
 import {
   answer,
   askClient,
@@ -8,7 +8,7 @@ import {
   sharedQuestionApp,
 } from '../../../approvals/requests/question-app.ts'
 
-eachStore((store) => {
+anyStore((store) => {
   describe('a run that waits for an answer', () => {
     const app = sharedQuestionApp(store)
 

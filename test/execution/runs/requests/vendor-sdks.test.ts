@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ECHO_WEDGE, eachStore, testApp } from '../../../app.ts'
+import { ECHO_WEDGE, anyStore, testApp } from '../../../app.ts'
 import {
   anthropicReply,
   anthropicStream,
@@ -48,7 +48,7 @@ const responsesLoop = (respond: string) => `
 const STREAMED = `openai.responses.stream(body).finalResponse()`
 const WHOLE = `openai.responses.create(body)`
 
-eachStore((store) => {
+anyStore((store) => {
   test.each<[string, string, ProviderReply, ProviderReply]>([
     [
       'streamed',
@@ -220,7 +220,7 @@ describe('the Anthropic library', () => {
   })
 })
 
-eachStore((store) => {
+anyStore((store) => {
   test('a run continues with the next model when one is not available, and its log says so', async () => {
     const { provider, task, dataOf, events } = await runWithSdk(
       `const response = await openai.responses.create({ model: 'any', input: 'hi' })

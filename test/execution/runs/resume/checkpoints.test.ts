@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { endTasksOfEarlierProcess } from '../../../../src/execution/runs/replicas/dead-replicas.ts'
-import { eachStore, writeFiles } from '../../../app.ts'
+import { anyStore, writeFiles } from '../../../app.ts'
 import {
   callsFor,
   type GatedApp,
@@ -69,7 +69,7 @@ async function killReplicaOf(app: GatedApp, id: string): Promise<void> {
   await endTasksOfEarlierProcess(app.ctx)
 }
 
-eachStore((store) => {
+anyStore((store) => {
   describe('a custom agent', () => {
     const app = sharedGatedApp(store, {
       wedges: gatedWedgeFiles('gate', {
