@@ -1,11 +1,13 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { SlowFilesFirst } from './test/file-order.ts'
+import { IS_MATRIX } from './test/matrix.ts'
 import { IS_QUICK, listQuickFiles } from './test/quick-files.ts'
 
 export default defineConfig({
   test: {
     include: IS_QUICK ? listQuickFiles() : ['test/**/*.test.ts'],
+    exclude: ['**/node_modules/**', ...(IS_MATRIX ? [] : ['test/**/*.matrix.test.ts'])],
     globalSetup: ['test/global-setup.ts'],
     sequence: { sequencer: SlowFilesFirst },
     pool: 'forks',

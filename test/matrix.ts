@@ -2,7 +2,7 @@
 export const IS_MATRIX = process.env['TEST_MATRIX'] === '1'
 
 /** All rows of a table of cases, or in the default run only those that stand for the others. */
-export function inMatrix<Row>(all: readonly Row[], representative: readonly Row[]): readonly Row[] {
+export function inMatrix<const Row>(all: readonly Row[], representative: readonly NoInfer<Row>[]): readonly Row[] {
   return IS_MATRIX ? all : representative
 }
 

@@ -12,6 +12,7 @@ import { blocks, page, ROOT } from '../docs/pages.ts'
 import { CLIENT_GUIDE, documentedPrograms, refundDeskTypes } from './documented-programs.ts'
 import { compile, createClientProject } from './packed-client.ts'
 import { PYTHON } from './run-python.ts'
+import { onlyInMatrix } from '../matrix.ts'
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 const ORDER = { order_id: 'A-9', amount_usd: 30, reason: 'arrived damaged', customer_email: 'kim@example.com' }
@@ -103,35 +104,37 @@ describe.each(Object.entries(LANGUAGES))('the documented %s code', (_, { languag
   })
 })
 
-test('the documented commands install the TypeScript client', async () => {
-  const parent = mkdtempSync(join(tmpdir(), 'svc-client-'))
-  onTestFinished(() => rmSync(parent, { recursive: true, force: true }))
-  // A copy of what the commands need, because other tests pack the client at the same time.
-  const clone = join(parent, 'agent-work-service')
-  const isSource = (path: string) => !path.startsWith(join(ROOT, 'clients/typescript/dist'))
-  for (const path of [
-    'clients/typescript',
-    'console/src/api',
-    'console/src/portal',
-    'scripts',
-    'client-text',
-    'src',
-    'package.json',
-    'tsconfig.json',
-  ])
-    cpSync(join(ROOT, path), join(clone, path), { recursive: true, filter: isSource })
-  symlinkSync(join(ROOT, 'node_modules'), join(clone, 'node_modules'))
-  writeFiles(parent, {
-    'project/package.json': { private: true },
-    'project/use.mjs':
-      "import { AgentWorkClient } from 'agent-work-service-client'\nconsole.log(typeof AgentWorkClient)",
+onlyInMatrix(() => {
+  test('the documented commands install the TypeScript client', async () => {
+    const parent = mkdtempSync(join(tmpdir(), 'svc-client-'))
+    onTestFinished(() => rmSync(parent, { recursive: true, force: true }))
+    // A copy of what the commands need, because other tests pack the client at the same time.
+    const clone = join(parent, 'agent-work-service')
+    const isSource = (path: string) => !path.startsWith(join(ROOT, 'clients/typescript/dist'))
+    for (const path of [
+      'clients/typescript',
+      'console/src/api',
+      'console/src/portal',
+      'scripts',
+      'client-text',
+      'src',
+      'package.json',
+      'tsconfig.json',
+    ])
+      cpSync(join(ROOT, path), join(clone, path), { recursive: true, filter: isSource })
+    symlinkSync(join(ROOT, 'node_modules'), join(clone, 'node_modules'))
+    writeFiles(parent, {
+      'project/package.json': { private: true },
+      'project/use.mjs':
+        "import { AgentWorkClient } from 'agent-work-service-client'\nconsole.log(typeof AgentWorkClient)",
+    })
+    const [inClone, inProject] = blocks(page('clients/typescript/README.md'), '')
+    const [install, ...pack] = (inClone ?? '').trim().split('\n')
+    expect(install).toBe('npm install')
+    for (const command of pack) await run('sh', ['-c', command], clone)
+    await run('sh', ['-c', inProject ?? 'exit 1'], join(parent, 'project'))
+    expect(await run(process.execPath, ['use.mjs'], join(parent, 'project'))).toBe('function\n')
   })
-  const [inClone, inProject] = blocks(page('clients/typescript/README.md'), '')
-  const [install, ...pack] = (inClone ?? '').trim().split('\n')
-  expect(install).toBe('npm install')
-  for (const command of pack) await run('sh', ['-c', command], clone)
-  await run('sh', ['-c', inProject ?? 'exit 1'], join(parent, 'project'))
-  expect(await run(process.execPath, ['use.mjs'], join(parent, 'project'))).toBe('function\n')
 })
 
 test('the documented receivers of webhooks accept calls of the service and no others', async () => {

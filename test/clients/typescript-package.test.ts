@@ -5,6 +5,7 @@ import { build } from 'esbuild'
 import { afterAll, expect, test } from 'vitest'
 import { writeFiles } from '../app.ts'
 import { page } from '../docs/pages.ts'
+import { inMatrix } from '../matrix.ts'
 import { compile, createClientProject } from './packed-client.ts'
 
 const { folder, packedFiles } = createClientProject()
@@ -67,11 +68,14 @@ test('the package has programs, types and its license, and no dependencies', () 
   for (const client of ['typescript', 'python']) expect(page(`clients/${client}/LICENSE`)).toBe(page('LICENSE'))
 })
 
-test.each([
+const NATIVE = ['typescript-native', '--module nodenext'] as const
+const COMPILERS = [
   ['typescript', '--module nodenext'],
-  ['typescript-native', '--module nodenext'],
+  NATIVE,
   ['typescript-native', '--module esnext --moduleResolution bundler'],
-] as const)('%s accepts its types with %s', (compiler, module) => {
+] as const
+
+test.each(inMatrix(COMPILERS, [NATIVE]))('%s accepts its types with %s', (compiler, module) => {
   writeFiles(folder, { 'caller.ts': CALLER, 'program.ts': PROGRAM })
   const options = [...module.split(' '), '--noEmit', '--lib', 'es2022', '--types', 'node']
   expect(compile(folder, ['caller.ts', 'program.ts'], options, compiler)).toBe('')

@@ -14,6 +14,7 @@ import {
   ServiceProcess,
   SHORT_LEASE,
 } from './service-process.ts'
+import { inMatrix, onlyInMatrix } from '../matrix.ts'
 
 /** An agent that reports the numbers 1 to `to` as progress, one every `ms`, and returns the last one as its output. */
 const COUNTING_AGENT = `node -e '
@@ -80,6 +81,8 @@ async function waitForHealth(service: ServiceProcess, expected: number): Promise
   }
 }
 
+const MOMENTS: readonly ('before' | 'after')[] = ['before', 'after']
+
 async function expectUnavailable(service: ServiceProcess): Promise<void> {
   expect(await waitForHealth(service, 503)).toEqual({ status: 'unavailable', error: expect.any(String) })
   expect((await service.call('GET', '/readyz')).status).toBe(503)
@@ -89,10 +92,10 @@ async function expectUnavailable(service: ServiceProcess): Promise<void> {
   expect(response.headers.get('retry-after')).toBe('1')
 }
 
-test.each([
-  ['stopped', stopPostgres],
-  ['killed', killPostgres],
-] as const)(
+const STOPPED = ['stopped', stopPostgres] as const
+const KILLED = ['killed', killPostgres] as const
+
+test.each(inMatrix([STOPPED, KILLED], [KILLED]))(
   'PostgreSQL %s and restarted: a running task continues',
   async (_name, stopServer) => {
     const server = await createPostgres()
@@ -111,45 +114,47 @@ test.each([
   FAULT_TIMEOUT_MS,
 )
 
-test(
-  'PostgreSQL refuses connections because of its disk: requests get 503, and a running task continues afterwards',
-  async () => {
-    const server = await createPostgres()
-    onTestFinished(() => removePostgres(server))
-    const service = await startCountingService(temporaryFolder(), { DATABASE_URL: server.url })
-    const id = await startCounting(service, 40)
-    const client = new pg.Client({ connectionString: server.url })
-    await client.connect()
-    // Every new connection reads this file first.
-    const file = join(server.folder, 'data', 'global', 'pg_filenode.map')
-    renameSync(file, `${file}.moved`)
-    await client.query(`select pg_terminate_backend(pid) from pg_stat_activity
+onlyInMatrix(() => {
+  test(
+    'PostgreSQL refuses connections because of its disk: requests get 503, and a running task continues afterwards',
+    async () => {
+      const server = await createPostgres()
+      onTestFinished(() => removePostgres(server))
+      const service = await startCountingService(temporaryFolder(), { DATABASE_URL: server.url })
+      const id = await startCounting(service, 40)
+      const client = new pg.Client({ connectionString: server.url })
+      await client.connect()
+      // Every new connection reads this file first.
+      const file = join(server.folder, 'data', 'global', 'pg_filenode.map')
+      renameSync(file, `${file}.moved`)
+      await client.query(`select pg_terminate_backend(pid) from pg_stat_activity
       where backend_type = 'client backend' and pid <> pg_backend_pid()`)
-    await client.end()
-    await expectUnavailable(service)
-    renameSync(`${file}.moved`, file)
-    await waitForHealth(service, 200)
-    await expectCounted(service, id, 40)
-  },
-  FAULT_TIMEOUT_MS,
-)
+      await client.end()
+      await expectUnavailable(service)
+      renameSync(`${file}.moved`, file)
+      await waitForHealth(service, 200)
+      await expectCounted(service, id, 40)
+    },
+    FAULT_TIMEOUT_MS,
+  )
 
-test.each(['cut', 'blackHole', 'halfOpen'] as const)(
-  'database connection fault %s: a running task continues after it',
-  async (fault) => {
-    const { proxy } = await createProxiedDatabase()
-    const service = await startCountingService(temporaryFolder(), { DATABASE_URL: proxy.url })
-    const id = await startCounting(service, 60)
-    proxy[fault]()
-    if (fault !== 'halfOpen') await expectUnavailable(service)
-    proxy.heal()
-    await waitForHealth(service, 200)
-    await expectCounted(service, id, 60)
-  },
-  FAULT_TIMEOUT_MS,
-)
+  test.each(['cut', 'blackHole', 'halfOpen'] as const)(
+    'database connection fault %s: a running task continues after it',
+    async (fault) => {
+      const { proxy } = await createProxiedDatabase()
+      const service = await startCountingService(temporaryFolder(), { DATABASE_URL: proxy.url })
+      const id = await startCounting(service, 60)
+      proxy[fault]()
+      if (fault !== 'halfOpen') await expectUnavailable(service)
+      proxy.heal()
+      await waitForHealth(service, 200)
+      await expectCounted(service, id, 60)
+    },
+    FAULT_TIMEOUT_MS,
+  )
+})
 
-test.each(['before', 'after'] as const)(
+test.each(inMatrix(MOMENTS, ['after']))(
   'database connection repeatedly cut %s the commit: no event and no task end is lost or duplicated',
   async (moment) => {
     const { proxy } = await createProxiedDatabase()
@@ -163,7 +168,7 @@ test.each(['before', 'after'] as const)(
   FAULT_TIMEOUT_MS,
 )
 
-test.each(['before', 'after'] as const)(
+test.each(inMatrix(MOMENTS, ['before']))(
   'database connection cut %s the commit of a claim: the claimed task still runs',
   async (moment) => {
     const { proxy } = await createProxiedDatabase()
@@ -176,95 +181,97 @@ test.each(['before', 'after'] as const)(
   FAULT_TIMEOUT_MS,
 )
 
-test(
-  'a replica without a database connection loses its runs when its lease expires, and another replica ends them once',
-  async () => {
-    const { proxy, database } = await createProxiedDatabase()
-    const dir = temporaryFolder()
-    const env = { ...SHORT_LEASE, DATABASE_URL: proxy.url, SVC_DATA_DIR: 'isolated' }
-    const isolated = await startCountingService(dir, env)
-    const id = await startCounting(isolated, 1_000_000, 20)
-    const other = await startCountingService(dir, { ...env, DATABASE_URL: database, SVC_DATA_DIR: 'other' })
-    proxy.blackHole()
-    const interrupted = { status: 'failed', error: { reason: 'interrupted' } }
-    expect(await expectCompleteLog(other, id)).toMatchObject(interrupted)
-    const { last_event_id } = (await other.call('GET', `/v1/tasks/${id}`)).body
-    proxy.heal()
-    await waitForHealth(isolated, 200)
-    const next = await startCounting(isolated, 5)
-    await expectCounted(other, next, 5)
-    expect((await other.call('GET', `/v1/tasks/${id}`)).body).toMatchObject({ ...interrupted, last_event_id })
-  },
-  FAULT_TIMEOUT_MS,
-)
+onlyInMatrix(() => {
+  test(
+    'a replica without a database connection loses its runs when its lease expires, and another replica ends them once',
+    async () => {
+      const { proxy, database } = await createProxiedDatabase()
+      const dir = temporaryFolder()
+      const env = { ...SHORT_LEASE, DATABASE_URL: proxy.url, SVC_DATA_DIR: 'isolated' }
+      const isolated = await startCountingService(dir, env)
+      const id = await startCounting(isolated, 1_000_000, 20)
+      const other = await startCountingService(dir, { ...env, DATABASE_URL: database, SVC_DATA_DIR: 'other' })
+      proxy.blackHole()
+      const interrupted = { status: 'failed', error: { reason: 'interrupted' } }
+      expect(await expectCompleteLog(other, id)).toMatchObject(interrupted)
+      const { last_event_id } = (await other.call('GET', `/v1/tasks/${id}`)).body
+      proxy.heal()
+      await waitForHealth(isolated, 200)
+      const next = await startCounting(isolated, 5)
+      await expectCounted(other, next, 5)
+      expect((await other.call('GET', `/v1/tasks/${id}`)).body).toMatchObject({ ...interrupted, last_event_id })
+    },
+    FAULT_TIMEOUT_MS,
+  )
 
-test(
-  'database outage longer than the lease: the only replica ends its runs as interrupted',
-  async () => {
-    const { proxy } = await createProxiedDatabase()
-    const service = await startCountingService(temporaryFolder(), { ...SHORT_LEASE, DATABASE_URL: proxy.url })
-    const id = await startCounting(service, 1_000_000, 20)
-    proxy.cut()
-    await new Promise((resolve) => setTimeout(resolve, PAST_LEASE_MS))
-    proxy.heal()
-    const task = await expectCompleteLog(service, id)
-    expect(task).toMatchObject({ status: 'failed', error: { reason: 'interrupted' } })
-  },
-  FAULT_TIMEOUT_MS,
-)
+  test(
+    'database outage longer than the lease: the only replica ends its runs as interrupted',
+    async () => {
+      const { proxy } = await createProxiedDatabase()
+      const service = await startCountingService(temporaryFolder(), { ...SHORT_LEASE, DATABASE_URL: proxy.url })
+      const id = await startCounting(service, 1_000_000, 20)
+      proxy.cut()
+      await new Promise((resolve) => setTimeout(resolve, PAST_LEASE_MS))
+      proxy.heal()
+      const task = await expectCompleteLog(service, id)
+      expect(task).toMatchObject({ status: 'failed', error: { reason: 'interrupted' } })
+    },
+    FAULT_TIMEOUT_MS,
+  )
 
-test(
-  'database outage longer than the lease, within SVC_DATABASE_WAIT_S: the first replica that is back ends no run of the other',
-  async () => {
-    const { proxy, database } = await createProxiedDatabase()
-    const otherProxy = await TcpProxy.openFor(database)
-    onTestFinished(() => otherProxy.close())
-    const dir = temporaryFolder()
-    const env = { SVC_DATABASE_WAIT_S: '30' }
-    const service = await startCountingService(dir, { ...env, DATABASE_URL: proxy.url, SVC_DATA_DIR: 'one' })
-    const id = await startCounting(service, 150)
-    const other = await startCountingService(dir, { ...env, DATABASE_URL: otherProxy.url, SVC_DATA_DIR: 'other' })
-    proxy.cut()
-    otherProxy.cut()
-    await new Promise((resolve) => setTimeout(resolve, 12_000))
-    otherProxy.heal()
-    // This request waits, and the other replica is back when it is answered.
-    expect((await other.call('GET', `/v1/tasks/${id}`)).body).toMatchObject({ status: 'running' })
-    proxy.heal()
-    await expectCounted(service, id, 150)
-  },
-  FAULT_TIMEOUT_MS,
-)
+  test(
+    'database outage longer than the lease, within SVC_DATABASE_WAIT_S: the first replica that is back ends no run of the other',
+    async () => {
+      const { proxy, database } = await createProxiedDatabase()
+      const otherProxy = await TcpProxy.openFor(database)
+      onTestFinished(() => otherProxy.close())
+      const dir = temporaryFolder()
+      const env = { SVC_DATABASE_WAIT_S: '30' }
+      const service = await startCountingService(dir, { ...env, DATABASE_URL: proxy.url, SVC_DATA_DIR: 'one' })
+      const id = await startCounting(service, 150)
+      const other = await startCountingService(dir, { ...env, DATABASE_URL: otherProxy.url, SVC_DATA_DIR: 'other' })
+      proxy.cut()
+      otherProxy.cut()
+      await new Promise((resolve) => setTimeout(resolve, 12_000))
+      otherProxy.heal()
+      // This request waits, and the other replica is back when it is answered.
+      expect((await other.call('GET', `/v1/tasks/${id}`)).body).toMatchObject({ status: 'running' })
+      proxy.heal()
+      await expectCounted(service, id, 150)
+    },
+    FAULT_TIMEOUT_MS,
+  )
 
-test(
-  'SIGTERM during a database outage: requests that wait for the database get 503',
-  async () => {
-    const { proxy } = await createProxiedDatabase()
-    const env = { DATABASE_URL: proxy.url, SVC_DATABASE_WAIT_S: '600', SVC_DRAIN_DELAY_S: '1' }
-    const service = await startCountingService(temporaryFolder(), env)
-    await startCounting(service, 3)
-    proxy.cut()
-    const requests = Array.from({ length: 8 }, (_, n) =>
-      n % 2 === 0
-        ? service.call('GET', '/v1/tasks')
-        : service.call('POST', '/v1/tasks', { wedge: 'echo', task_type: 'say', input: { to: 3, ms: 10 } }),
-    )
-    const responses = Promise.all(requests)
-    await new Promise((resolve) => setTimeout(resolve, 500))
-    expect(await service.terminate()).toBe(0)
-    expect((await responses).map(({ status }) => status)).toEqual(requests.map(() => 503))
-  },
-  FAULT_TIMEOUT_MS,
-)
+  test(
+    'SIGTERM during a database outage: requests that wait for the database get 503',
+    async () => {
+      const { proxy } = await createProxiedDatabase()
+      const env = { DATABASE_URL: proxy.url, SVC_DATABASE_WAIT_S: '600', SVC_DRAIN_DELAY_S: '1' }
+      const service = await startCountingService(temporaryFolder(), env)
+      await startCounting(service, 3)
+      proxy.cut()
+      const requests = Array.from({ length: 8 }, (_, n) =>
+        n % 2 === 0
+          ? service.call('GET', '/v1/tasks')
+          : service.call('POST', '/v1/tasks', { wedge: 'echo', task_type: 'say', input: { to: 3, ms: 10 } }),
+      )
+      const responses = Promise.all(requests)
+      await new Promise((resolve) => setTimeout(resolve, 500))
+      expect(await service.terminate()).toBe(0)
+      expect((await responses).map(({ status }) => status)).toEqual(requests.map(() => 503))
+    },
+    FAULT_TIMEOUT_MS,
+  )
 
-test(
-  'SIGTERM during a database outage stops the service',
-  async () => {
-    const { proxy } = await createProxiedDatabase()
-    const service = await startCountingService(temporaryFolder(), { DATABASE_URL: proxy.url })
-    await startCounting(service, 1_000_000, 20)
-    proxy.cut()
-    expect(await service.terminate()).toBe(0)
-  },
-  FAULT_TIMEOUT_MS,
-)
+  test(
+    'SIGTERM during a database outage stops the service',
+    async () => {
+      const { proxy } = await createProxiedDatabase()
+      const service = await startCountingService(temporaryFolder(), { DATABASE_URL: proxy.url })
+      await startCounting(service, 1_000_000, 20)
+      proxy.cut()
+      expect(await service.terminate()).toBe(0)
+    },
+    FAULT_TIMEOUT_MS,
+  )
+})

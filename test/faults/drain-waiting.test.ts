@@ -4,14 +4,14 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { openStore } from '../../src/platform/store/open-store.ts'
-import { eachStore, startTestApp, writeFiles } from '../app.ts'
+import { anyStore, startTestApp, writeFiles } from '../app.ts'
 import { CALLER_AGENT, gatedWedgeFiles } from '../approvals/decisions/gated-app.ts'
 import { openTableLock } from './table-lock.ts'
 import { dropDatabase } from '../postgres.ts'
 import { eventually } from '../execution/runs/scripted-agent.ts'
 import { DESK_WEDGES, NO_RATE_LIMIT } from '../work/tasks/scripted-agent.ts'
 
-eachStore((store) => {
+anyStore((store) => {
   test('a stop does not wait for runs that wait for approvals, and releases them together', async () => {
     const app = await startTestApp({ store, wedges: DESK_WEDGES, env: NO_RATE_LIMIT })
     const { config } = app.ctx

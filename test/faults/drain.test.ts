@@ -5,6 +5,7 @@ import { SCRIPTED_AGENT } from '../work/tasks/scripted-agent.ts'
 import { expectInvariants, expectCompleteLog } from './invariants.ts'
 import { FAULT_TIMEOUT_MS } from './rounds.ts'
 import { createDeploymentFolder, createDeployment, removeDeploymentFolder, ServiceProcess } from './service-process.ts'
+import { inMatrix, onlyInMatrix } from '../matrix.ts'
 
 const ECHO = { wedge: 'echo', task_type: 'say' }
 
@@ -23,7 +24,7 @@ async function waitUntilUnhealthy(service: ServiceProcess): Promise<unknown> {
 
 const stores: StoreKind[] = ['sqlite', 'postgres']
 
-test.concurrent.each(stores)(
+test.concurrent.each(inMatrix(stores, ['sqlite']))(
   'SIGTERM on %s: no new task starts, streams end, running tasks are interrupted after 10 s, queued tasks run after the next start',
   async (store) => {
     const dir = createDeploymentFolder()
@@ -74,49 +75,53 @@ async function createUntilRefused(service: ServiceProcess, accepted: Set<string>
   }
 }
 
-test.each(stores)(
-  'SIGTERM under load on %s: every accepted task exists and ends, before the exit or after the next start',
-  async (store) => {
-    const deployment = await createDeployment(store)
-    const service = await deployment.start()
-    const accepted = new Set<string>()
-    const loads = Promise.all(Array.from({ length: 30 }, () => createUntilRefused(service, accepted)))
-    while (accepted.size < 60) await new Promise(setImmediate)
-    expect(await service.terminate()).toBe(0)
-    await loads
-    const next = await deployment.start()
-    for (const { status } of (
-      await expectInvariants(next, await deployment.openRows(), { tasks: accepted })
-    ).values()) {
-      expect(status).toBe('succeeded')
-    }
-  },
-  FAULT_TIMEOUT_MS,
-)
+onlyInMatrix(() => {
+  test.each(stores)(
+    'SIGTERM under load on %s: every accepted task exists and ends, before the exit or after the next start',
+    async (store) => {
+      const deployment = await createDeployment(store)
+      const service = await deployment.start()
+      const accepted = new Set<string>()
+      const loads = Promise.all(Array.from({ length: 30 }, () => createUntilRefused(service, accepted)))
+      while (accepted.size < 60) await new Promise(setImmediate)
+      expect(await service.terminate()).toBe(0)
+      await loads
+      const next = await deployment.start()
+      for (const { status } of (
+        await expectInvariants(next, await deployment.openRows(), { tasks: accepted })
+      ).values()) {
+        expect(status).toBe('succeeded')
+      }
+    },
+    FAULT_TIMEOUT_MS,
+  )
+})
 
 const SLOW_AGENT = `read -r brief
   echo '{"event":"progress","data":{"text":"working"}}'
   sleep 3
   echo '{"output":"done"}'`
 
-test.each([
-  ['sqlite', 'SIGTERM'],
-  ['sqlite', 'SIGINT'],
-  ['postgres', 'SIGTERM'],
-] as const)(
-  'on %s, %s to the whole process group: sandboxes keep running, so running tasks succeed before the exit',
-  async (store, signal) => {
-    const deployment = await createDeployment(store)
-    const settings = { SVC_AGENT_COMMAND: SLOW_AGENT, SVC_SANDBOX: 'bwrap', SVC_POOL: '1' }
-    // A process group of its own, as a terminal or a supervisor gives to the service.
-    const service = await deployment.start(settings, ['setsid'])
-    const running = await createTask(service, 'hello')
-    await service.events(running, ({ event }) => event === 'progress')
-    const followed = service.events(running)
-    process.kill(-(service.child.pid ?? 0), signal)
-    expect((await followed).at(-1)?.data.data).toMatchObject({ status: 'succeeded' })
-    await service.exited
-    expect(service.child.exitCode).toBe(0)
-  },
-  FAULT_TIMEOUT_MS,
-)
+onlyInMatrix(() => {
+  test.each([
+    ['sqlite', 'SIGTERM'],
+    ['sqlite', 'SIGINT'],
+    ['postgres', 'SIGTERM'],
+  ] as const)(
+    'on %s, %s to the whole process group: sandboxes keep running, so running tasks succeed before the exit',
+    async (store, signal) => {
+      const deployment = await createDeployment(store)
+      const settings = { SVC_AGENT_COMMAND: SLOW_AGENT, SVC_SANDBOX: 'bwrap', SVC_POOL: '1' }
+      // A process group of its own, as a terminal or a supervisor gives to the service.
+      const service = await deployment.start(settings, ['setsid'])
+      const running = await createTask(service, 'hello')
+      await service.events(running, ({ event }) => event === 'progress')
+      const followed = service.events(running)
+      process.kill(-(service.child.pid ?? 0), signal)
+      expect((await followed).at(-1)?.data.data).toMatchObject({ status: 'succeeded' })
+      await service.exited
+      expect(service.child.exitCode).toBe(0)
+    },
+    FAULT_TIMEOUT_MS,
+  )
+})

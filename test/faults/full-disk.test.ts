@@ -10,6 +10,7 @@ import { waitForEvent, createScriptedTask, createScriptedDeployment } from './sc
 import { expectInvariants } from './invariants.ts'
 import { FAULT_TIMEOUT_MS, attemptNumbers } from './rounds.ts'
 import type { ServiceProcess } from './service-process.ts'
+import { onlyInMatrix } from '../matrix.ts'
 
 const mount = (dir: string) => spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=12m', 'none', dir]).status === 0
 const unmount = (dir: string) => spawnSync('umount', ['--lazy', dir])
@@ -99,21 +100,23 @@ function openSecondWriter(dir: string) {
   return { lock: () => database.exec('begin immediate'), unlock: () => database.exec('rollback') }
 }
 
-test.each(attemptNumbers(1))(
-  'while another program locks the SQLite file for one second, fifty requests wait and none is refused (%d)',
-  async () => {
-    const deployment = await createScriptedDeployment('sqlite')
-    const service = await deployment.open()
-    const { lock, unlock } = openSecondWriter(deployment.dir)
-    lock()
-    const creating = Array.from({ length: 50 }, () =>
-      service.call('POST', '/v1/tasks', { wedge: 'gate', task_type: 'act', input: [{ output: 1 }] }),
-    )
-    await new Promise((resolve) => setTimeout(resolve, 1_000))
-    unlock()
-    const responses = await Promise.all(creating)
-    expect(countByStatus(responses)).toEqual({ 201: 50 })
-    await expectInvariants(service, await deployment.openRows(), { tasks: responses.map(({ body }) => body.id) })
-  },
-  FAULT_TIMEOUT_MS,
-)
+onlyInMatrix(() => {
+  test.each(attemptNumbers(1))(
+    'while another program locks the SQLite file for one second, fifty requests wait and none is refused (%d)',
+    async () => {
+      const deployment = await createScriptedDeployment('sqlite')
+      const service = await deployment.open()
+      const { lock, unlock } = openSecondWriter(deployment.dir)
+      lock()
+      const creating = Array.from({ length: 50 }, () =>
+        service.call('POST', '/v1/tasks', { wedge: 'gate', task_type: 'act', input: [{ output: 1 }] }),
+      )
+      await new Promise((resolve) => setTimeout(resolve, 1_000))
+      unlock()
+      const responses = await Promise.all(creating)
+      expect(countByStatus(responses)).toEqual({ 201: 50 })
+      await expectInvariants(service, await deployment.openRows(), { tasks: responses.map(({ body }) => body.id) })
+    },
+    FAULT_TIMEOUT_MS,
+  )
+})

@@ -3,7 +3,8 @@ import { addConnections } from '../approvals/decisions/gated-app.ts'
 import { respondJson } from '../fake-upstream.ts'
 import { createResumableDeployment, createResumableTask, expectUndisturbed } from './resumable-deployment.ts'
 import type { StoreKind } from '../stores.ts'
-import { FAULT_ROUNDS, FAULT_TIMEOUT_MS } from './rounds.ts'
+import { FAULT_TIMEOUT_MS } from './rounds.ts'
+import { onlyInMatrix } from '../matrix.ts'
 
 async function killAfterEveryEvent(store: StoreKind): Promise<void> {
   const { outside, deployment } = await createResumableDeployment(store)
@@ -21,18 +22,19 @@ async function killAfterEveryEvent(store: StoreKind): Promise<void> {
 }
 
 describe('kill -9 of resumable runs', () => {
-  test(
-    'after every event, on SQLite: the run ends as an undisturbed one, and no action is sent twice',
-    () => killAfterEveryEvent('sqlite'),
-    FAULT_TIMEOUT_MS,
-  )
+  onlyInMatrix(() => {
+    test(
+      'after every event, on SQLite: the run ends as an undisturbed one, and no action is sent twice',
+      () => killAfterEveryEvent('sqlite'),
+      FAULT_TIMEOUT_MS,
+    )
 
-  // Each kill waits for the lease of the dead replica, which takes minutes for all of them: only with `npm run test:faults`.
-  test.runIf(FAULT_ROUNDS > 1)(
-    'after every event, on PostgreSQL: the run ends as an undisturbed one, and no action is sent twice',
-    () => killAfterEveryEvent('postgres'),
-    3 * FAULT_TIMEOUT_MS,
-  )
+    test(
+      'after every event, on PostgreSQL: the run ends as an undisturbed one, and no action is sent twice',
+      () => killAfterEveryEvent('postgres'),
+      3 * FAULT_TIMEOUT_MS,
+    )
+  })
 
   test(
     'at different steps, on PostgreSQL: another replica ends the runs as undisturbed ones, and no action is sent twice',

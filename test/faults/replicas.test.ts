@@ -25,6 +25,7 @@ import { openTableLock } from './table-lock.ts'
 import { SCRIPTED_AGENT_FILES, createScriptedTask } from './scripted-deployment.ts'
 import { expectInvariants } from './invariants.ts'
 import { attemptNumbers } from './rounds.ts'
+import { onlyInMatrix } from '../matrix.ts'
 
 const WEDGES = gatedWedgeFiles('gate', {
   policy: { auto_approve: [{ action: 'ping' }, { action: 'daily', max_per_day: 10 }] },
@@ -59,22 +60,24 @@ async function joinReplica(app: GatedApp, slots?: number): Promise<App> {
 describe('three replicas on one PostgreSQL', () => {
   const shared = sharedGatedApp('postgres', { wedges: WEDGES, env: { SVC_APPROVAL_TTL_S: String(TTL_S) } })
 
-  test('fifty concurrent actions with a daily cap of 10: exactly 10 are auto-approved, and none more after a restart', async () => {
-    const app = shared()
-    const stopping = await startReplica(app)
-    await joinReplica(app)
-    const approvalStatus = async () => {
-      const task = await startAction(app, { action: 'daily' })
-      await app.events(task.id, { until: ({ event }) => event.startsWith('approval.') })
-      const [row] = (await app.call('GET', `/v1/approvals?task_id=${task.id}`)).body.data
-      if (row.status === 'pending') await app.call('POST', `/v1/tasks/${task.id}/cancel`)
-      return row.status
-    }
-    const statuses = await Promise.all(Array.from({ length: 50 }, approvalStatus))
-    expect(statuses.filter((status) => status === 'auto_approved')).toHaveLength(10)
-    await stopReplica(app, stopping)
-    await joinReplica(app)
-    expect(await Promise.all([1, 2, 3].map(approvalStatus))).toEqual(['pending', 'pending', 'pending'])
+  onlyInMatrix(() => {
+    test('fifty concurrent actions with a daily cap of 10: exactly 10 are auto-approved, and none more after a restart', async () => {
+      const app = shared()
+      const stopping = await startReplica(app)
+      await joinReplica(app)
+      const approvalStatus = async () => {
+        const task = await startAction(app, { action: 'daily' })
+        await app.events(task.id, { until: ({ event }) => event.startsWith('approval.') })
+        const [row] = (await app.call('GET', `/v1/approvals?task_id=${task.id}`)).body.data
+        if (row.status === 'pending') await app.call('POST', `/v1/tasks/${task.id}/cancel`)
+        return row.status
+      }
+      const statuses = await Promise.all(Array.from({ length: 50 }, approvalStatus))
+      expect(statuses.filter((status) => status === 'auto_approved')).toHaveLength(10)
+      await stopReplica(app, stopping)
+      await joinReplica(app)
+      expect(await Promise.all([1, 2, 3].map(approvalStatus))).toEqual(['pending', 'pending', 'pending'])
+    })
   })
 
   test('a decision at the moment of expiry: the approval is either decided or expired, and its task matches', async () => {

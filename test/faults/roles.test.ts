@@ -4,6 +4,7 @@ import { expectCompleteLog } from './invariants.ts'
 import { FAULT_TIMEOUT_MS } from './rounds.ts'
 import { createScriptedDeployment, createScriptedTask, waitForEvent } from './scripted-deployment.ts'
 import { type ServiceProcess, SHORT_LEASE } from './service-process.ts'
+import { onlyInMatrix } from '../matrix.ts'
 
 /** Bubblewrap is required and cannot be found, so a replica that checked its sandbox would not start. */
 const NO_BUBBLEWRAP = { SVC_SANDBOX: 'bwrap', PATH: '/nowhere' }
@@ -63,33 +64,35 @@ test(
   FAULT_TIMEOUT_MS,
 )
 
-test(
-  'drain of an API replica: /readyz says 503, requests are still answered, and the runs of the runners go on',
-  async () => {
-    const deployment = await createScriptedDeployment('postgres')
-    deployment.outside.respond = (_request, response) => respondJson(response, 200, { done: true })
-    const api = await deployment.open({ ...API, SVC_DRAIN_DELAY_S: '2' })
-    await deployment.start(runner('first'))
-    await deployment.start(runner('second'))
-    const other = await deployment.start({ ...API, SVC_DATA_DIR: 'other' })
-    const ids: string[] = []
-    for (let n = 0; n < 4; n++) ids.push(await createScriptedTask(api, [{ act: 'send_note' }, DONE]))
-    for (const id of ids) await waitForEvent(api, id, 'approval.requested')
+onlyInMatrix(() => {
+  test(
+    'drain of an API replica: /readyz says 503, requests are still answered, and the runs of the runners go on',
+    async () => {
+      const deployment = await createScriptedDeployment('postgres')
+      deployment.outside.respond = (_request, response) => respondJson(response, 200, { done: true })
+      const api = await deployment.open({ ...API, SVC_DRAIN_DELAY_S: '2' })
+      await deployment.start(runner('first'))
+      await deployment.start(runner('second'))
+      const other = await deployment.start({ ...API, SVC_DATA_DIR: 'other' })
+      const ids: string[] = []
+      for (let n = 0; n < 4; n++) ids.push(await createScriptedTask(api, [{ act: 'send_note' }, DONE]))
+      for (const id of ids) await waitForEvent(api, id, 'approval.requested')
 
-    const exitCode = api.terminate()
-    await expect
-      .poll(async () => api.call('GET', '/readyz'))
-      .toMatchObject({ status: 503, body: { status: 'unavailable', error: 'the service is stopping' } })
-    expect((await api.call('GET', '/livez')).status).toBe(200)
-    const late = await createScriptedTask(api, [DONE])
-    expect(await exitCode).toBe(0)
+      const exitCode = api.terminate()
+      await expect
+        .poll(async () => api.call('GET', '/readyz'))
+        .toMatchObject({ status: 503, body: { status: 'unavailable', error: 'the service is stopping' } })
+      expect((await api.call('GET', '/livez')).status).toBe(200)
+      const late = await createScriptedTask(api, [DONE])
+      expect(await exitCode).toBe(0)
 
-    for (const id of ids) {
-      const { data } = (await other.call('GET', `/v1/approvals?status=pending&task_id=${id}`)).body
-      expect((await other.call('POST', `/v1/approvals/${data[0].approval_id}/approve`)).status).toBe(200)
-    }
-    for (const id of [...ids, late]) expect(await expectCompleteLog(other, id)).toMatchObject({ status: 'succeeded' })
-    expect(deployment.outside.received).toHaveLength(ids.length)
-  },
-  FAULT_TIMEOUT_MS,
-)
+      for (const id of ids) {
+        const { data } = (await other.call('GET', `/v1/approvals?status=pending&task_id=${id}`)).body
+        expect((await other.call('POST', `/v1/approvals/${data[0].approval_id}/approve`)).status).toBe(200)
+      }
+      for (const id of [...ids, late]) expect(await expectCompleteLog(other, id)).toMatchObject({ status: 'succeeded' })
+      expect(deployment.outside.received).toHaveLength(ids.length)
+    },
+    FAULT_TIMEOUT_MS,
+  )
+})

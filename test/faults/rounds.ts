@@ -1,4 +1,4 @@
-/** How often perRound fault is repeated: once by `npm test`, ten times by `npm run test:faults`. */
+/** How often each fault is repeated: once by `npm test`, ten times by `npm run test:faults`. */
 export const FAULT_ROUNDS = Math.max(1, Number(process.env['FAULT_ROUNDS'] ?? 1))
 
 /** Numbers 1 to n, for `perRound` attempts in every round. */

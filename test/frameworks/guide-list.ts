@@ -2,7 +2,7 @@ import type { GuideOptions } from './run-guide.ts'
 
 export type GuideVariant = Omit<GuideOptions, 'installPackages'>
 
-/** The guides whose packages are in the package.json of this folder: `npm test` runs them. */
+/** The guides whose packages are in the package.json of this folder. */
 export const NPM_GUIDES: GuideVariant[] = [
   { guide: 'openai-agents-js', wire: 'responses' },
   { guide: 'openai-agents-js', wire: 'chat', isChanged: true },
@@ -14,6 +14,13 @@ export const NPM_GUIDES: GuideVariant[] = [
   { guide: 'vercel-ai-sdk', wire: 'chat', isChanged: true },
   { guide: 'strands', wire: 'responses' },
   { guide: 'strands', wire: 'chat', isChanged: true },
+  { guide: 'openai-js', wire: 'responses' },
+  { guide: 'anthropic-js', wire: 'messages' },
+]
+
+/** A framework, and the library of each kind of provider: what `npm test` runs of them. */
+export const REPRESENTATIVE_GUIDES: GuideVariant[] = [
+  { guide: 'vercel-ai-sdk', wire: 'responses' },
   { guide: 'openai-js', wire: 'responses' },
   { guide: 'anthropic-js', wire: 'messages' },
 ]

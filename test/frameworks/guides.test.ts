@@ -2,17 +2,21 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { pagesIn } from '../docs/pages.ts'
-import { NPM_GUIDES } from './guide-list.ts'
+import { NPM_GUIDES, REPRESENTATIVE_GUIDES } from './guide-list.ts'
 import { installNpmPackages, linkNpmPackages } from './npm-packages.ts'
 import { expectRefund, runGuide } from './run-guide.ts'
+import { inMatrix } from '../matrix.ts'
 
 beforeAll(installNpmPackages)
 
-describe.each(NPM_GUIDES)('the guide $guide, with a model of the $wire API', (options) => {
-  test('does the refund desk with one approval, and the log shows it', async () => {
-    expectRefund(await runGuide({ ...options, installPackages: linkNpmPackages }))
-  })
-})
+describe.each(inMatrix(NPM_GUIDES, REPRESENTATIVE_GUIDES))(
+  'the guide $guide, with a model of the $wire API',
+  (options) => {
+    test('does the refund desk with one approval, and the log shows it', async () => {
+      expectRefund(await runGuide({ ...options, installPackages: linkNpmPackages }))
+    })
+  },
+)
 
 test('every page of a framework is executed by a test', () => {
   const sources = readdirSync(import.meta.dirname).filter((name) => name.endsWith('.ts'))

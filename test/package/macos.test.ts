@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { runSvc } from '../programs/cli/run-svc.ts'
 import { blocks, page, ROOT } from '../docs/pages.ts'
 import { packAndInstall, readUntil } from './installed-package.ts'
+import { inMatrix } from '../matrix.ts'
 
 /**
  * Runs the package in an imitation of macOS: its folders (/tmp and /var are links, the temporary folder has a long
@@ -34,7 +35,7 @@ beforeAll(() => {
 /** Root is tested separately, because its temporary folder is not readable for the users of the cells. */
 const users = process.getuid?.() === 0 ? (['a user', 'root'] as const) : (['a user'] as const)
 
-describe.skipIf(process.platform !== 'linux').each(users)('on macOS, for %s', (user) => {
+describe.skipIf(process.platform !== 'linux').each(inMatrix(users, ['a user']))('on macOS, for %s', (user) => {
   test('agents, workflows and approvals work, with a warning that names no Linux tools', async () => {
     const { url, key, readLog } = await startService(user)
     expect(await runRefund(url, key)).toMatchObject({ code: 0, stdout: expect.stringContaining('■ succeeded') })

@@ -10,12 +10,16 @@ import { installNpmPackages, linkNpmPackages } from '../frameworks/npm-packages.
 import { REFUND_CALLS, refundDeskOf } from '../frameworks/run-guide.ts'
 import { scriptedModel } from '../frameworks/scripted-model.ts'
 import { packAndInstall, readUntil } from './installed-package.ts'
+import { inMatrix } from '../matrix.ts'
 
 const packed = packAndInstall()
 cpSync(join(packed.installed, 'wedges'), join(packed.folder, 'wedges'), { recursive: true })
 afterAll(packed.remove)
 
-describe.each(NODE_VERSIONS)('the package on Node %s', async (version) => {
+/** The version of the image. */
+const IMAGE_VERSION = NODE_VERSIONS.filter((version) => version.startsWith('24.'))
+
+describe.each(inMatrix(NODE_VERSIONS, IMAGE_VERSION))('the package on Node %s', async (version) => {
   const node = await fetchNode(version)
   const missing = `the npm registry did not send Node ${version} for this platform`
 

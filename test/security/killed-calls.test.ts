@@ -11,6 +11,7 @@ import { openTableLock } from '../faults/table-lock.ts'
 import { PUBLIC_URL, requestAccess } from '../server/mcp/oauth-app.ts'
 import type { ApiResponse } from '../http.ts'
 import type { StoreKind } from '../stores.ts'
+import { onlyInMatrix } from '../matrix.ts'
 
 const WEDGES = {
   ...gatedWedgeFiles('gate'),
@@ -42,7 +43,7 @@ async function openRestartedService(store: StoreKind) {
     openRows: () => deployment.openRows(),
     /**
      * Kills the service before the commit of a call. Only PostgreSQL can stop a transaction there;
-     * `kill-writes.test.ts` kills the service at the writes of SQLite.
+     * `kill-writes.matrix.test.ts` kills the service at the writes of SQLite.
      */
     async killBeforeCommit(call: () => Promise<unknown>): Promise<void> {
       if (deployment.database === null) return
@@ -118,54 +119,56 @@ anyStore((store) => {
     expect((await service.call('GET', '/v1/audit/verify')).body.ok).toBe(true)
   })
 
-  test.each(['Slack', 'Telegram'] as const)(
-    'kill -9 while a member decides in %s: the repeated click changes nothing, and the action is sent once',
-    async (chat) => {
-      const service = await openRestartedService(store)
-      const { provider, state } = await openChatProvider()
-      await addConnections(service, provider.url)
-      const findClick = await linkDecidingOwner(chat, service, provider)
-      const db = await service.openRows()
-      const askForDecision = async (text: string) => {
-        const input = { connection: 'crm', action: 'send_note', payload: { text } }
-        const task = await createAndGetId(service, '/v1/tasks', { wedge: 'gate', task_type: 'act', input })
-        const approval = await service.waitForApproval(task)
-        const row = db.selectFrom('approvals').select('held_until').where('id', '=', approval)
-        const resolved = db.selectFrom('events').select('seq').where('task_id', '=', task)
-        return {
-          click: await findClick(approval),
-          isHeld: async () => (await row.executeTakeFirstOrThrow()).held_until !== null,
-          countResolved: async () => (await resolved.where('type', '=', 'approval.resolved').execute()).length,
-          sent: () => provider.received.filter((received) => actionKey(received) === approval),
-          outcome: async () => (await service.call('GET', `/v1/tasks/${task}/actions`)).body.data[0]?.outcome,
+  onlyInMatrix(() => {
+    test.each(['Slack', 'Telegram'] as const)(
+      'kill -9 while a member decides in %s: the repeated click changes nothing, and the action is sent once',
+      async (chat) => {
+        const service = await openRestartedService(store)
+        const { provider, state } = await openChatProvider()
+        await addConnections(service, provider.url)
+        const findClick = await linkDecidingOwner(chat, service, provider)
+        const db = await service.openRows()
+        const askForDecision = async (text: string) => {
+          const input = { connection: 'crm', action: 'send_note', payload: { text } }
+          const task = await createAndGetId(service, '/v1/tasks', { wedge: 'gate', task_type: 'act', input })
+          const approval = await service.waitForApproval(task)
+          const row = db.selectFrom('approvals').select('held_until').where('id', '=', approval)
+          const resolved = db.selectFrom('events').select('seq').where('task_id', '=', task)
+          return {
+            click: await findClick(approval),
+            isHeld: async () => (await row.executeTakeFirstOrThrow()).held_until !== null,
+            countResolved: async () => (await resolved.where('type', '=', 'approval.resolved').execute()).length,
+            sent: () => provider.received.filter((received) => actionKey(received) === approval),
+            outcome: async () => (await service.call('GET', `/v1/tasks/${task}/actions`)).body.data[0]?.outcome,
+          }
         }
-      }
-      const clickTwice = async ({ click }: { click: () => Promise<ApiResponse> }) =>
-        expect((await Promise.all([click(), click()])).map(({ status }) => status)).toEqual([200, 200])
+        const clickTwice = async ({ click }: { click: () => Promise<ApiResponse> }) =>
+          expect((await Promise.all([click(), click()])).map(({ status }) => status)).toEqual([200, 200])
 
-      const early = await askForDecision(MOMENTS[0])
-      await service.killBeforeCommit(early.click)
-      expect(await early.isHeld()).toBe(false)
-      await clickTwice(early)
-      // The member can undo the approval for five seconds.
-      await expect.poll(early.outcome).toBe('ok')
-      expect([await early.countResolved(), early.sent().length]).toEqual([1, 1])
+        const early = await askForDecision(MOMENTS[0])
+        await service.killBeforeCommit(early.click)
+        expect(await early.isHeld()).toBe(false)
+        await clickTwice(early)
+        // The member can undo the approval for five seconds.
+        await expect.poll(early.outcome).toBe('ok')
+        expect([await early.countResolved(), early.sent().length]).toEqual([1, 1])
 
-      const late = await askForDecision(MOMENTS[1])
-      state.holdsActions = true
-      await service.killAfterCommit(late.click, late.isHeld)
-      // Then the action reaches the provider, which does not answer.
-      await service.killAfterCommit(late.click, async () => late.sent().length > 0)
-      state.holdsActions = false
-      expect(await late.countResolved()).toBe(1)
-      await clickTwice(late)
-      // It is unknown whether a call that the kill interrupted has arrived, so it is not repeated.
-      await expect.poll(late.outcome).toBe('unknown')
-      expect([await late.countResolved(), late.sent().length]).toEqual([1, 1])
-      expect((await service.call('GET', '/v1/approvals?status=approved')).body.data).toHaveLength(2)
-      expect((await service.call('GET', '/v1/audit/verify')).body.ok).toBe(true)
-    },
-  )
+        const late = await askForDecision(MOMENTS[1])
+        state.holdsActions = true
+        await service.killAfterCommit(late.click, late.isHeld)
+        // Then the action reaches the provider, which does not answer.
+        await service.killAfterCommit(late.click, async () => late.sent().length > 0)
+        state.holdsActions = false
+        expect(await late.countResolved()).toBe(1)
+        await clickTwice(late)
+        // It is unknown whether a call that the kill interrupted has arrived, so it is not repeated.
+        await expect.poll(late.outcome).toBe('unknown')
+        expect([await late.countResolved(), late.sent().length]).toEqual([1, 1])
+        expect((await service.call('GET', '/v1/approvals?status=approved')).body.data).toHaveLength(2)
+        expect((await service.call('GET', '/v1/audit/verify')).body.ok).toBe(true)
+      },
+    )
+  })
 })
 
 const actionKey = ({ headers }: ReceivedRequest) => headers['idempotency-key']

@@ -1,7 +1,7 @@
-import { expect, test, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import type { OpenApiSchema } from '../../../src/platform/http/openapi-schemas.ts'
 import { FOUNDER_KEY } from '../../app.ts'
-import { eachStore } from '../../stores.ts'
+import type { StoreKind } from '../../stores.ts'
 import { type TwoTenantApp, openPortalSession, sharedTwoTenants } from './two-tenants.ts'
 import { sampleBodies } from './sample-bodies.ts'
 import {
@@ -22,6 +22,7 @@ import {
   inParallel,
   errorProblem,
 } from './route-table.ts'
+import { inMatrix } from '../../matrix.ts'
 
 // Thousands of requests take minutes on a busy machine.
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 120_000 })
@@ -68,7 +69,8 @@ const QUERIES = [
   '%7B%22__proto__%22:1,%22a..b%22:2,%22%22:3%7D',
 ]
 
-eachStore((store) => {
+// PostgreSQL refuses more values than SQLite.
+describe.each(inMatrix<StoreKind>(['sqlite', 'postgres'], ['postgres']))('on %s', (store) => {
   const tenants = sharedTwoTenants(store)
 
   test('a field of the wrong type is 400 with its name, and no value causes an internal error', async () => {
