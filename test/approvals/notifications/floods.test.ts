@@ -5,12 +5,12 @@ import { respondJson } from '../../fake-upstream.ts'
 import { ask, type ChatApp, type ChatMember } from './chat-app.ts'
 import { linkSlackMember, openSlackApp, readSlackMessage, type SlackMessage } from './slack-app.ts'
 
-const HOUR_MS = 3_600_000
+const MINUTE_MS = 60_000
 
-/** Messages to the member wait until the hour has passed, so that all of them are due at once. */
+/** Messages to the member wait for some minutes, so that all of them are due at once. */
 async function delayMessages(app: ChatApp, member: ChatMember): Promise<void> {
   const timeAt = (ms: number) => new Date(app.clock.now() + ms).toISOString().slice(11, 16)
-  const quiet_hours = { from: timeAt(-HOUR_MS), to: timeAt(HOUR_MS) }
+  const quiet_hours = { from: timeAt(-MINUTE_MS), to: timeAt(5 * MINUTE_MS) }
   const settings = { ...DEFAULT_SETTINGS, quiet_hours, wake_for_high: false }
   const changed = await app.call('PUT', '/v1/me/notifications', { settings }, { key: member.session })
   expect(changed.status).toBe(200)
@@ -36,7 +36,7 @@ anyStore((store) => {
     for (let n = 0; n < 11; n++) asked.push(await ask(app, 'archive', { n }))
     await expect.poll(async () => (await app.clock.advance(1_000), (await readMessages(app)).length)).toBe(11)
     expect(requestMessages(app)).toEqual([])
-    await passTime(app, 10 * 60_000, () => requestMessages(app).length > 0)
+    await passTime(app, MINUTE_MS, () => requestMessages(app).length > 0)
     await passTime(app, 1_000, async () => (await readMessages(app)).every(({ state }) => state === 'sent'))
     expect(requestMessages(app).map(({ text }) => text)).toEqual(['11 requests need a decision'])
     const approve = ({ approval }: { approval: string }) =>

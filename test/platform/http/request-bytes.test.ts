@@ -59,7 +59,8 @@ test('memory is reserved for the parts of a body and for the whole, before it is
     most = Math.max(most, reserved)
   }
   const whole = counting(MAX_BYTES)
-  expect(await echo([whole.subarray(0, 10), whole.subarray(10)], {}, reserve)).toEqual(whole)
+  const received = await echo([whole.subarray(0, 10), whole.subarray(10)], {}, reserve)
+  expect(Buffer.isBuffer(received) && received.equals(whole)).toBe(true)
   expect(most).toBeGreaterThanOrEqual(2 * MAX_BYTES)
   expect(reserved).toBe(MAX_BYTES)
 })
