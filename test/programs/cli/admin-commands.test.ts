@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { GENESIS_HASH } from '../../../src/platform/contract/audit/audit-chain.ts'
 import { SECRET_KEY } from '../../approvals/decisions/gated-app.ts'
 import { sharedApp, testApp } from '../../app.ts'
+import { callSvc } from './call-svc.ts'
 import { runSvc, temporaryFolder } from './run-svc.ts'
 
 describe('svc audit and svc backup', () => {
@@ -16,7 +17,7 @@ describe('svc audit and svc backup', () => {
     expect(code).toBe(0)
     const file = join(temporaryFolder(), 'audit.jsonl')
     writeFileSync(file, stdout)
-    const good = await runSvc(['audit', 'verify', file, '--json'])
+    const good = await callSvc(['audit', 'verify', file, '--json'])
     expect(good).toMatchObject({ code: 0, lines: [{ ok: true, first_bad_seq: null }] })
     expect((await runSvc(['audit', 'verify', '-'], { stdin: stdout })).stdout).toMatch(
       /^✓ the audit log of .* verifies/,
@@ -26,14 +27,14 @@ describe('svc audit and svc backup', () => {
     const index = lines.findIndex((line) => line.includes('"name":"two"'))
     const { seq } = JSON.parse(lines[index] ?? '')
     writeFileSync(file, stdout.replace('"name":"two"', '"name":"twa"'))
-    const bad = await runSvc(['audit', 'verify', file, '--json'])
+    const bad = await callSvc(['audit', 'verify', file, '--json'])
     expect(bad).toMatchObject({ code: 1, lines: [{ ok: false, first_bad_seq: seq }] })
-    expect((await runSvc(['audit', 'verify', file])).stdout).toContain(`does not verify: entry ${seq} `)
+    expect((await callSvc(['audit', 'verify', file])).stdout).toContain(`does not verify: entry ${seq} `)
     writeFileSync(file, lines.filter((line) => !line.includes('"kind":"end"')).join('\n'))
-    const unsigned = await runSvc(['audit', 'verify', file])
+    const unsigned = await callSvc(['audit', 'verify', file])
     expect(unsigned).toMatchObject({ code: 1, stdout: expect.stringMatching(/does not verify: .*signed/) })
     writeFileSync(file, 'no chain\n')
-    expect(await runSvc(['audit', 'verify', file])).toMatchObject({
+    expect(await callSvc(['audit', 'verify', file])).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('line 1 '),
     })

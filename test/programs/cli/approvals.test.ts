@@ -7,7 +7,8 @@ import {
   startAction,
 } from '../../approvals/decisions/gated-app.ts'
 import { createAndGetId, sendInbound } from '../../customers/channels/channel-app.ts'
-import { runOnTerminal, runSvc, spawnShell } from './run-svc.ts'
+import { callSvc } from './call-svc.ts'
+import { runOnTerminal, spawnShell } from './run-svc.ts'
 
 const WEDGES = {
   ...gatedWedgeFiles('gate', { approvals: [{ action: 'pay', needed: 2 }], task_types: { act: {}, answer: {} } }),
@@ -25,7 +26,7 @@ describe('svc approvals', () => {
     member = (await addMember(app(), await signUpOwner(app()), 'operator')).id
   })
 
-  const svc = (...args: string[]) => runSvc(args, { url: app().url })
+  const svc = (...args: string[]) => callSvc(args, { url: app().url })
   const pending = async (action: string) => requestedApprovalId(app(), (await startAction(app(), { action })).id)
   const reject = (id: string) => app().call('POST', `/v1/approvals/${id}/reject`)
 

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http'
 import { expect, onTestFinished, test } from 'vitest'
+import { callSvc } from './call-svc.ts'
 import { runSvc, temporaryFolder } from './run-svc.ts'
 
 test('exit code 3: the service is not running, and the hint says how to start it', async () => {
@@ -34,7 +35,7 @@ test.each([
   [['run', 'a', 'b', '--input', '/no/such/file'], "cannot read the file '/no/such/file'"],
   [['run', 'a', 'b', '--input', '{oops'], 'option --input is not JSON'],
 ])('exit code 2: %j', async (args, message) => {
-  const { code, stdout, stderr } = await runSvc(args)
+  const { code, stdout, stderr } = await callSvc(args)
   expect(stderr).toContain(message)
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
 })
@@ -53,7 +54,7 @@ test('exit code 3: the URL belongs to another web server', async () => {
 test('errors show neither an invalid API key nor a URL with a password', async () => {
   const url = 'http://127.0.0.1:1'
   for (const key of ['svc_key_hush\nhush', 'svc_key_hush€']) {
-    const { code, stderr } = await runSvc(['tasks'], { url, env: { SVC_KEY: key } })
+    const { code, stderr } = await callSvc(['tasks'], { url, env: { SVC_KEY: key } })
     expect({ code, stderr }).toEqual({
       code: 4,
       stderr: expect.stringContaining('the API key contains invalid characters'),
@@ -65,7 +66,7 @@ test('errors show neither an invalid API key nor a URL with a password', async (
     'http://127.0.0.1:1?key=hush',
     'http://127.0.0.1:1/#hush',
   ]) {
-    const { code, stderr } = await runSvc(['--url', urlWithSecret, 'tasks'])
+    const { code, stderr } = await callSvc(['--url', urlWithSecret, 'tasks'])
     expect({ code, stderr }).toEqual({
       code: 2,
       stderr: expect.stringContaining('must contain only a host and a path'),
@@ -85,16 +86,18 @@ test('common options are accepted before the command', async () => {
     ['--json', `--url=${service}`, 'approvals', 'reject', 'apr_1'],
     ['--key', 'k', '--url', service, 'tail', 'task_1', '--json'],
   ]) {
-    const { code, stderr } = await runSvc(args)
+    const { code, stderr } = await callSvc(args)
     expect(code).toBe(3)
     expect(JSON.parse(stderr).error).toContain(`cannot reach ${service}`)
   }
-  expect((await runSvc(['--json', '--version'])).lines).toEqual([expect.objectContaining({ node: expect.any(String) })])
-  expect((await runSvc(['--help', 'run'])).stdout).toContain('usage: svc run WEDGE TYPE')
+  expect((await callSvc(['--json', '--version'])).lines).toEqual([
+    expect.objectContaining({ node: expect.any(String) }),
+  ])
+  expect((await callSvc(['--help', 'run'])).stdout).toContain('usage: svc run WEDGE TYPE')
 })
 
 test('with --json an error is one JSON line on stderr', async () => {
-  const { code, stderr } = await runSvc(['tail', '--json'])
+  const { code, stderr } = await callSvc(['tail', '--json'])
   expect(JSON.parse(stderr)).toEqual({
     error: 'missing argument TASK',
     advice: 'usage: svc tail TASK [--after EVENT]',
@@ -115,7 +118,7 @@ test.each([
   ['--help', 'audit'],
   ['vault', '--json', '--help'],
 ])('the help of a group of commands: svc %s %s', async (...args) => {
-  const { code, stdout, stderr } = await runSvc(args)
+  const { code, stdout, stderr } = await callSvc(args)
   const group = args.find((word) => !word.startsWith('-'))
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(stdout).toContain('usage: svc')
@@ -124,11 +127,11 @@ test.each([
 })
 
 test('help lists every command and the exit codes', async () => {
-  const { code, stdout } = await runSvc(['help'], { cwd: temporaryFolder() })
+  const { code, stdout } = await callSvc(['help'], { cwd: temporaryFolder() })
   expect(code).toBe(0)
   for (const word of ['serve', 'wedge rehearse', 'doctor', '5  the task was rejected']) expect(stdout).toContain(word)
-  expect((await runSvc(['help', 'wedge', 'check'])).stdout).toContain('usage: svc wedge check [DIR|WEDGE]')
-  const help = await runSvc(['help', 'connection', 'import', 'openapi'])
+  expect((await callSvc(['help', 'wedge', 'check'])).stdout).toContain('usage: svc wedge check [DIR|WEDGE]')
+  const help = await callSvc(['help', 'connection', 'import', 'openapi'])
   expect(help.stdout).toContain('usage: svc connection import openapi FILE')
-  expect((await runSvc(['run', '--help'])).stdout).toContain('usage: svc run WEDGE TYPE')
+  expect((await callSvc(['run', '--help'])).stdout).toContain('usage: svc run WEDGE TYPE')
 })

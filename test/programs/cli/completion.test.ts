@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { COMMANDS } from '../../../src/programs/cli/commands.ts'
+import { callSvc } from './call-svc.ts'
 import { runSvc, temporaryFolder } from './run-svc.ts'
 
 /** Each prints the choices for a line whose end is the cursor, one on a line; zsh and fish may not be installed. */
@@ -46,7 +47,7 @@ describe.each(['bash', 'zsh', 'fish'] as const)('the completion for %s', (shell)
   test.runIf(isInstalled(shell))('offers commands, subcommands, options and listed values', async () => {
     const folder = temporaryFolder()
     const file = join(folder, `svc.${shell}`)
-    const { code, stdout } = await runSvc(['completion', shell])
+    const { code, stdout } = await callSvc(['completion', shell])
     expect(code).toBe(0)
     writeFileSync(file, stdout)
     const complete = (line: string) => {

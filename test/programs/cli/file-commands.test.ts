@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { sharedApp } from '../../app.ts'
 import { randomBytesOf } from '../../work/files/file-bytes.ts'
+import { callSvc } from './call-svc.ts'
 import { runSvc, temporaryFolder } from './run-svc.ts'
 
 const app = sharedApp({ store: 'sqlite' })
@@ -12,7 +13,7 @@ test('svc files uploads, lists, downloads and deletes a file', async () => {
   const from = join(folder, 'photo.bin')
   const bytes = randomBytesOf(3_000_000)
   writeFileSync(from, bytes)
-  const svc = (...args: string[]) => runSvc(args, { url: app().url })
+  const svc = (...args: string[]) => callSvc(args, { url: app().url })
   const uploaded = await svc('files', 'upload', from)
   expect(uploaded).toMatchObject({ code: 0, stdout: expect.stringMatching(/^file_\w{26}\n$/) })
   const id = uploaded.stdout.trim()
@@ -27,7 +28,7 @@ test('svc files uploads, lists, downloads and deletes a file', async () => {
 })
 
 test('svc files upload names a path that is not a file, and download can write to stdout', async () => {
-  const missing = await runSvc(['files', 'upload', '/does/not/exist'], { url: app().url })
+  const missing = await callSvc(['files', 'upload', '/does/not/exist'], { url: app().url })
   expect(missing).toMatchObject({ code: 1, stderr: expect.stringContaining("'/does/not/exist' is not a file") })
   const { body } = await app().call('POST', '/v1/files?name=a.json', { a: 1 })
   expect(await runSvc(['files', 'download', body.id, '-'], { url: app().url })).toMatchObject({

@@ -11,7 +11,8 @@ import {
 import { Preset } from '../../../src/connections/presets/preset.ts'
 import { anyStore } from '../../app.ts'
 import { SHOP_YAML } from './openapi-document.ts'
-import { runSvc, temporaryFolder } from './run-svc.ts'
+import { callSvc } from './call-svc.ts'
+import { temporaryFolder } from './run-svc.ts'
 
 function shopFile(text = SHOP_YAML, name = 'shop.yaml'): string {
   const file = join(temporaryFolder(), name)
@@ -20,7 +21,7 @@ function shopFile(text = SHOP_YAML, name = 'shop.yaml'): string {
 }
 
 const importShop = (args: string[], options: object = {}, file = shopFile()) =>
-  runSvc(['connection', 'import', 'openapi', file, ...args], options)
+  callSvc(['connection', 'import', 'openapi', file, ...args], options)
 
 /** The preset that the import writes, without a service. */
 async function presetOf(args: string[], file?: string) {

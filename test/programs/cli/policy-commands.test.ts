@@ -8,11 +8,12 @@ import {
   sharedGatedApp,
   startAction,
 } from '../../approvals/decisions/gated-app.ts'
-import { runSvc, temporaryFolder } from './run-svc.ts'
+import { callSvc } from './call-svc.ts'
+import { temporaryFolder } from './run-svc.ts'
 
 const OWN_RULES = [{ action: 'send_note', max_per_day: 3 }]
 const app = sharedGatedApp('sqlite', { wedges: gatedWedgeFiles('gate', { policy: { auto_approve: OWN_RULES } }) })
-const svc = (...args: string[]) => runSvc(args, { url: app().url })
+const svc = (...args: string[]) => callSvc(args, { url: app().url })
 
 test('svc wedge suggestions prints rules, and svc wedge policy saves, shows and resets them', async () => {
   const key = await signUpOwner(app())

@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { programName, quoteForShell } from '../../../src/programs/cli/shell/program-name.ts'
+import { callSvc } from './call-svc.ts'
 import { runSvc, temporaryFolder } from './run-svc.ts'
 
 const PATH = '/usr/local/bin:/usr/bin'
@@ -33,7 +34,9 @@ test('every hint can be copied: in errors, next steps, help and doctor', async (
   const cwd = temporaryFolder()
   const env = { SVC_CALLED_AS: '../my/svc' }
   const outputOf = async (...args: string[]) => {
-    const { stdout, stderr } = await runSvc(args, { cwd, env: { ...env, SVC_URL: 'http://127.0.0.1:1' } })
+    // The checks of doctor start cells, as the service does.
+    const run = args[0] === 'doctor' ? runSvc : callSvc
+    const { stdout, stderr } = await run(args, { cwd, env: { ...env, SVC_URL: 'http://127.0.0.1:1' } })
     return stdout + stderr
   }
   const outputs = [

@@ -1,13 +1,14 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { sharedQuestionApp } from '../../approvals/requests/question-app.ts'
+import { callSvc } from './call-svc.ts'
 import { runSvc } from './run-svc.ts'
 
 const input = JSON.stringify({ question: 'Why?', to: 'team' })
 
 describe('questions on the command line', () => {
   const app = sharedQuestionApp('sqlite')
-  const svc = (args: string[], stdin: string | null = '') => runSvc(args, { url: app().url, stdin })
+  const svc = (args: string[], stdin: string | null = '') => callSvc(args, { url: app().url, stdin })
 
   test('run shows the question and sends the answer', async () => {
     const { code, stdout, stderr } = await svc(['run', 'ask', 'text', '--input', input], 'because\n')
@@ -67,7 +68,7 @@ describe('questions on the command line', () => {
     let question = await waiting()
     while (!question) question = await waiting()
     const edit = ['approvals', 'edit', question.approval_id]
-    const edited = await runSvc(edit, { url: app().url, env: { EDITOR: 'true' } })
+    const edited = await callSvc(edit, { url: app().url, env: { EDITOR: 'true' } })
     expect(edited).toMatchObject({ code: 1, stderr: expect.stringContaining('this is a question') })
     const answered = await svc(['approvals', 'answer', question.approval_id], '1\n')
     expect(answered).toMatchObject({ code: 0, stdout: expect.stringContaining('answered') })

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { writeFiles } from '../../app.ts'
+import { callSvc } from './call-svc.ts'
 import { runSvc, temporaryFolder } from './run-svc.ts'
 
 const turn = (tool: string, input: object = {}) => ({ call: { tool, input } })
@@ -25,7 +26,7 @@ test('wedge check and wedge rehearse accept calls of the tools of connections by
       { output: '{{last.status}}' },
     ],
   })
-  const checked = await runSvc(['wedge', 'check'], { cwd })
+  const checked = await callSvc(['wedge', 'check'], { cwd })
   expect(checked).toMatchObject({ code: 0, stdout: '' })
   const { lines } = await runSvc(['wedge', 'rehearse', 'desk', '--json'], { cwd, env: { SVC_SANDBOX: 'process' } })
   expect(lines).toMatchObject([
@@ -48,7 +49,7 @@ test('wedge check names a tool that the wedge does not list, and a connection wi
     'wedge.json': { wedge: 'other', connections: [{ name: 'shop', tool: ['charges.get'] }], task_types: { say: {} } },
     'rehearsals/say.json': [{ output: 1 }],
   })
-  const { stdout, code } = await runSvc(['wedge', 'check'], { cwd })
+  const { stdout, code } = await callSvc(['wedge', 'check'], { cwd })
   expect(code).toBe(1)
   expect(stdout).toContain("this wedge has no tool 'shop__refunds_create'")
   expect(stdout).toContain("this wedge has no tool 'mail__send'")

@@ -2,6 +2,7 @@ import { text } from 'node:stream/consumers'
 import { describe, expect, test } from 'vitest'
 import { sharedGatedApp, gatedWedgeFiles } from '../../approvals/decisions/gated-app.ts'
 import { addFile } from '../../work/files/add-file.ts'
+import { callSvc } from './call-svc.ts'
 import { spawnShell, runSvc } from './run-svc.ts'
 
 const input = JSON.stringify({ connection: 'crm', action: 'crm:update', payload: { name: 'Kim', amount: 80 } })
@@ -15,10 +16,13 @@ describe('svc run', () => {
   }
   const gatedApp = sharedGatedApp('sqlite', { wedges })
   const run = (args: string[], stdin: string | null = '') =>
+    callSvc(['run', 'gate', ...args], { url: gatedApp().url, stdin })
+  /** For what a process does at its end, and for all of its stdin. */
+  const runProcess = (args: string[], stdin: string | null = '') =>
     runSvc(['run', 'gate', ...args], { url: gatedApp().url, stdin })
 
   test('run shows the timeline, asks for the approval and prints the output of the task', async () => {
-    const { code, stdout, stderr } = await run(['act', '--input', input], 'a\n')
+    const { code, stdout, stderr } = await runProcess(['act', '--input', input], 'a\n')
     expect(stderr).toContain('crm:update through crm (risk high')
     expect(stderr).toContain('"amount": 80')
     expect(stdout).toMatch(/▶ gate\/act started · sandbox: process/)
@@ -54,7 +58,7 @@ describe('svc run', () => {
   })
 
   test('after a rejection the exit code is 5 and the reason is stored', async () => {
-    const { code, lines } = await run(['act', '--json', '--input', input], 'r\ntoo much\n')
+    const { code, lines } = await runProcess(['act', '--json', '--input', input], 'r\ntoo much\n')
     expect(code).toBe(5)
     const id = lines.find(({ type }) => type === 'approval.requested').data.approval_id
     const { body } = await gatedApp().call('GET', `/v1/approvals/${id}`)
@@ -63,13 +67,13 @@ describe('svc run', () => {
 
   test('without an answer on stdin the approval can be decided with another command', async () => {
     const running = run(['act', '--input', input])
-    const waiting = async () => (await runSvc(['approvals', '--json'], { url: gatedApp().url })).lines[0]
+    const waiting = async () => (await callSvc(['approvals', '--json'], { url: gatedApp().url })).lines[0]
     let approval = await waiting()
     while (!approval) approval = await waiting()
-    const listed = (await runSvc(['approvals'], { url: gatedApp().url })).stdout
+    const listed = (await callSvc(['approvals'], { url: gatedApp().url })).stdout
     expect(listed).toMatch(/ACTION +CONNECTION +RISK/)
     expect(listed).toMatch(/ crm:update +crm +high /)
-    const decided = await runSvc(
+    const decided = await callSvc(
       ['approvals', 'approve', approval.approval_id, '--edit', '{"amount":7}', '--note', 'fine'],
       {
         url: gatedApp().url,
@@ -80,7 +84,7 @@ describe('svc run', () => {
     expect(stderr).toContain(`svc approvals approve ${approval.approval_id}`)
     expect(code).toBe(0)
     expect(JSON.parse(gatedApp().outside.received.at(-1)?.body ?? '')).toMatchObject({ amount: 7 })
-    const again = await runSvc(['approvals', 'reject', approval.approval_id, '--reason', 'late'], {
+    const again = await callSvc(['approvals', 'reject', approval.approval_id, '--reason', 'late'], {
       url: gatedApp().url,
     })
     expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('approval already decided (approved)') })
@@ -91,33 +95,33 @@ describe('svc run', () => {
     const waiting = async () => (await gatedApp().call('GET', '/v1/approvals?status=pending')).body.data[0]
     let approval = await waiting()
     while (!approval) approval = await waiting()
-    const revised = await runSvc(['approvals', 'revise', approval.approval_id, 'Less.'], { url: gatedApp().url })
+    const revised = await callSvc(['approvals', 'revise', approval.approval_id, 'Less.'], { url: gatedApp().url })
     expect(revised).toMatchObject({ code: 0, stdout: `${approval.approval_id} sent back\n` })
     expect((await running).code).toBe(0)
     const { body } = await gatedApp().call('GET', `/v1/approvals/${approval.approval_id}`)
     expect(body).toMatchObject({ status: 'rejected', revise: true, reason: 'Less.' })
-    const { stdout } = await runSvc(['approvals', '--status', 'all'], { url: gatedApp().url })
+    const { stdout } = await callSvc(['approvals', '--status', 'all'], { url: gatedApp().url })
     expect(stdout).toMatch(new RegExp(`${approval.approval_id} +sent back`))
-    const log = await runSvc(['tail', body.task_id], { url: gatedApp().url })
+    const log = await callSvc(['tail', body.task_id], { url: gatedApp().url })
     expect(log.stdout).toContain('sent back with a note')
   })
 
   test('with --input - run says how to decide; an edit of a payload that cannot be edited is refused', async () => {
     const tool = JSON.stringify({ name: 'send_it', args: { a: 1 } })
-    const running = run(['tool', '--input', '-'], tool)
+    const running = runProcess(['tool', '--input', '-'], tool)
     const waiting = async () => (await gatedApp().call('GET', '/v1/approvals?status=pending')).body.data[0]
     let approval = await waiting()
     while (!approval) approval = await waiting()
     const approve = ['approvals', 'approve', approval.approval_id]
     expect(approval.allowed_decisions).not.toContain('edit')
-    const edited = await runSvc([...approve, '--edit', '{"a":2}'], { url: gatedApp().url })
+    const edited = await callSvc([...approve, '--edit', '{"a":2}'], { url: gatedApp().url })
     expect(edited).toMatchObject({ code: 1, stderr: expect.stringContaining('this payload cannot be edited') })
-    expect((await runSvc(approve, { url: gatedApp().url })).code).toBe(0)
+    expect((await callSvc(approve, { url: gatedApp().url })).code).toBe(0)
     expect((await running).stderr).toContain(`decide with \`svc ${approve.join(' ')}\``)
   })
 
   test('run withdraws the question when the approval is decided elsewhere', async () => {
-    const running = run(['act', '--input', input], null)
+    const running = runProcess(['act', '--input', input], null)
     const waiting = async () => (await gatedApp().call('GET', '/v1/approvals?status=pending')).body.data[0]
     let approval = await waiting()
     while (!approval) approval = await waiting()
@@ -134,10 +138,10 @@ describe('svc run', () => {
   })
 
   test('--input - reads stdin, and --detach returns without watching the task', async () => {
-    const { code, stdout } = await run(['tool', '--detach', '--input', '-'], '{"name":"look_up","args":{"b":2}}')
+    const { code, stdout } = await runProcess(['tool', '--detach', '--input', '-'], '{"name":"look_up","args":{"b":2}}')
     expect(code).toBe(0)
     expect(stdout).toMatch(/^task_\w+\n$/)
-    const tail = await runSvc(['tail', stdout.trim(), '--json', '--after', '1'], { url: gatedApp().url })
+    const tail = await callSvc(['tail', stdout.trim(), '--json', '--after', '1'], { url: gatedApp().url })
     expect(tail.code).toBe(0)
     expect(tail.lines[0].id).toBe(2)
     expect(tail.lines.at(-1).data.output).toEqual({ look_up: { b: 2 } })
@@ -146,7 +150,7 @@ describe('svc run', () => {
   test('run and tail print the output as JSON without control characters', async () => {
     const output = '\u009b2J\u007f\u202egnp.exe\u{e0041} ä 🙂'
     const { stdout, stderr } = await run(['say', '--input', JSON.stringify(output)])
-    const tailed = await runSvc(['tail', /task_\w+/.exec(stderr)?.[0] ?? ''], { url: gatedApp().url })
+    const tailed = await callSvc(['tail', /task_\w+/.exec(stderr)?.[0] ?? ''], { url: gatedApp().url })
     for (const shown of [stdout, tailed.stdout]) {
       expect(shown).not.toMatch(/[\x7f-\x9f\p{Cf}]/u)
       expect(shown).toContain(' ä 🙂"')
@@ -174,27 +178,27 @@ describe('svc run', () => {
   })
 
   test('the exit code is 1 when the task fails', async () => {
-    const { code, stdout } = await run(['strict'])
+    const { code, stdout } = await runProcess(['strict'])
     expect(stdout).toMatch(/✗ failed after .*: the output does not match its schema/)
     expect(code).toBe(1)
-    const wrong = await run(['nosuch'])
+    const wrong = await runProcess(['nosuch'])
     expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining("unknown task type 'nosuch'") })
   })
 
   test('tasks, keys and approvals print tables, and JSON lines with --json', async () => {
     const options = { url: gatedApp().url }
-    const table = await runSvc(['tasks', '--status', 'rejected', '--wedge', 'gate'], options)
+    const table = await callSvc(['tasks', '--status', 'rejected', '--wedge', 'gate'], options)
     expect(table.stdout).toMatch(/^TASK +STATUS +WEDGE\/TYPE .*\ntask_\w+ +rejected +gate\/act /)
-    const json = await runSvc(['tasks', '--json', '--limit', '2'], options)
+    const json = await callSvc(['tasks', '--json', '--limit', '2'], options)
     expect(json.lines.map(({ wedge }) => wedge)).toEqual(['gate', 'gate'])
-    const created = await runSvc(['keys', 'create', 'laptop', '--role', 'viewer', '--json'], options)
+    const created = await callSvc(['keys', 'create', 'laptop', '--role', 'viewer', '--json'], options)
     expect(created.lines[0]).toMatchObject({ name: 'laptop', role: 'viewer', key: expect.stringMatching(/^svc_key_/) })
-    const viewerRun = await runSvc(['run', 'gate', 'act', '--key', created.lines[0].key], options)
+    const viewerRun = await callSvc(['run', 'gate', 'act', '--key', created.lines[0].key], options)
     expect(viewerRun.code).toBe(4)
-    expect((await runSvc(['keys'], options)).stdout).toContain('laptop')
-    expect((await runSvc(['keys', 'delete', created.lines[0].id], options)).code).toBe(0)
-    expect((await runSvc(['keys'], options)).stdout).not.toContain('laptop')
-    expect((await runSvc(['approvals'], options)).stderr).toBe('no pending approvals\n')
-    expect((await runSvc(['approvals', '--status', 'expired'], options)).stderr).toBe('no approvals\n')
+    expect((await callSvc(['keys'], options)).stdout).toContain('laptop')
+    expect((await callSvc(['keys', 'delete', created.lines[0].id], options)).code).toBe(0)
+    expect((await callSvc(['keys'], options)).stdout).not.toContain('laptop')
+    expect((await callSvc(['approvals'], options)).stderr).toBe('no pending approvals\n')
+    expect((await callSvc(['approvals', '--status', 'expired'], options)).stderr).toBe('no approvals\n')
   })
 })

@@ -29,7 +29,7 @@ export interface SvcOptions {
 }
 
 /** Hints show the command as `svc`. */
-const PROGRAM_NAME_ENV = { SVC_CALLED_AS: 'svc' }
+export const PROGRAM_NAME_ENV = { SVC_CALLED_AS: 'svc' }
 
 /** Runs the built program and waits until it ends. */
 export async function runSvc(
@@ -88,7 +88,7 @@ export async function runOnTerminal(
 }
 
 // oxlint-disable-next-line typescript/no-explicit-any
-function parseJsonLines(text: string): any[] {
+export function parseJsonLines(text: string): any[] {
   try {
     return text
       .split('\n')

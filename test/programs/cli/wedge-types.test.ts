@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { writeFiles } from '../../app.ts'
 import { ROOT } from '../../docs/pages.ts'
-import { runSvc, temporaryFolder } from './run-svc.ts'
+import { callSvc } from './call-svc.ts'
+import { temporaryFolder } from './run-svc.ts'
 
 const ORDER = { type: 'object', required: ['id'], properties: { id: { type: 'string' } } }
 
@@ -106,7 +107,7 @@ function writeDesk(): string {
 
 test('wedge types prints TypeScript that the compiler checks values against', async () => {
   const cwd = writeDesk()
-  const { code, stdout } = await runSvc(['wedge', 'types', 'desk'], { cwd })
+  const { code, stdout } = await callSvc(['wedge', 'types', 'desk'], { cwd })
   expect(code).toBe(0)
   expect(stdout).toContain('export interface HandOut2 {\n')
   expect(stdout).toContain('export interface Type2fa {\n')
@@ -120,7 +121,7 @@ test('wedge types prints TypeScript that the compiler checks values against', as
 
 test('wedge types prints Python that the interpreter accepts', async () => {
   const cwd = writeDesk()
-  const { code, stdout } = await runSvc(['wedge', 'types', 'desk', '--language', 'python'], { cwd })
+  const { code, stdout } = await callSvc(['wedge', 'types', 'desk', '--language', 'python'], { cwd })
   expect(code).toBe(0)
   writeFileSync(join(cwd, 'types_of_desk.py'), stdout)
   const checked = spawnSync('python3', ['-B', '-c', PYTHON_USE], { cwd })
@@ -129,9 +130,9 @@ test('wedge types prints Python that the interpreter accepts', async () => {
 
 test('wedge types refuses an unknown language and a wedge with errors', async () => {
   const cwd = writeDesk()
-  const unknown = await runSvc(['wedge', 'types', 'desk', '--language', 'cobol'], { cwd })
+  const unknown = await callSvc(['wedge', 'types', 'desk', '--language', 'cobol'], { cwd })
   expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('languages: typescript, python') })
   writeFiles(join(cwd, 'wedges/desk'), { 'wedge.json': { wedge: 'desk' } })
-  const broken = await runSvc(['wedge', 'types', 'desk'], { cwd })
+  const broken = await callSvc(['wedge', 'types', 'desk'], { cwd })
   expect(broken).toMatchObject({ code: 1, stderr: expect.stringContaining('wedge check') })
 })

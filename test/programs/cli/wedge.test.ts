@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { writeFiles } from '../../app.ts'
+import { callSvc } from './call-svc.ts'
 import { PROGRAM, runSvc, temporaryFolder } from './run-svc.ts'
 
 const EXAMPLES = fileURLToPath(new URL('../../../wedges', import.meta.url))
@@ -12,12 +13,12 @@ const EXAMPLES = fileURLToPath(new URL('../../../wedges', import.meta.url))
 describe('svc wedge', () => {
   test('wedge new creates a wedge without errors whose rehearsal passes', async () => {
     const cwd = temporaryFolder()
-    const created = await runSvc(['wedge', 'new', 'front-desk', '--json'], { cwd })
+    const created = await callSvc(['wedge', 'new', 'front-desk', '--json'], { cwd })
     expect(created.lines[0]).toMatchObject({
       wedge: 'front-desk',
       files: expect.arrayContaining(['rehearsals/answer.json']),
     })
-    const checked = await runSvc(['wedge', 'check'], { cwd })
+    const checked = await callSvc(['wedge', 'check'], { cwd })
     expect(checked).toMatchObject({ code: 0, stdout: '' })
     // A rehearsal must never use the store of a deployment.
     writeFileSync(join(cwd, 'url'), 'postgres://svc@127.0.0.1:1/svc')
@@ -25,7 +26,7 @@ describe('svc wedge', () => {
     const rehearsed = await runSvc(['wedge', 'rehearse', 'front-desk', '--json'], { cwd, env })
     expect(rehearsed.lines).toEqual([expect.objectContaining({ task_type: 'answer', passed: true })])
     expect(rehearsed.code).toBe(0)
-    expect((await runSvc(['wedge', 'new', 'front-desk'], { cwd })).code).toBe(2)
+    expect((await callSvc(['wedge', 'new', 'front-desk'], { cwd })).code).toBe(2)
   })
 
   test('wedge rehearse stores records, replaces connections and reports what failed', async () => {
@@ -107,7 +108,7 @@ describe('svc wedge', () => {
   })
 
   test('wedge check finds no errors in the example wedges', async () => {
-    expect(await runSvc(['wedge', 'check', EXAMPLES])).toMatchObject({ code: 0, stdout: '' })
+    expect(await callSvc(['wedge', 'check', EXAMPLES])).toMatchObject({ code: 0, stdout: '' })
   })
 })
 
@@ -117,7 +118,7 @@ describe('svc wedge check', () => {
   beforeEach(async () => {
     const cwd = temporaryFolder()
     dir = join(cwd, 'wedges/desk')
-    await runSvc(['wedge', 'new', 'desk'], { cwd })
+    await callSvc(['wedge', 'new', 'desk'], { cwd })
     good = readFileSync(join(dir, 'wedge.json'), 'utf8')
   })
 
@@ -129,7 +130,7 @@ describe('svc wedge check', () => {
   const replace = (from: string, to: string) => writeFileSync(join(dir, 'wedge.json'), good.replace(from, to))
 
   async function errors(): Promise<[string, number, string][]> {
-    const { code, lines } = await runSvc(['wedge', 'check', dir, '--json'], { cwd: dir })
+    const { code, lines } = await callSvc(['wedge', 'check', dir, '--json'], { cwd: dir })
     const found = lines.filter(({ level }) => level === 'error')
     expect(code).toBe(found.length > 0 ? 1 : 0)
     return found.map(({ file, line, message }) => [file, line, message])
@@ -350,7 +351,7 @@ describe('svc wedge check', () => {
   test('wedge check warns about a missing rehearsal and an unsupported schema keyword', async () => {
     rmSync(join(dir, 'rehearsals'), { recursive: true })
     replace('"type": "string",', '"type": "string", "pattern": "^q",')
-    const { code, stdout } = await runSvc(['wedge', 'check'], { cwd: dir })
+    const { code, stdout } = await callSvc(['wedge', 'check'], { cwd: dir })
     expect(code).toBe(0)
     expect(stdout).toContain("warning: task type 'answer' has no rehearsals/answer.json")
     expect(stdout).toMatch(
