@@ -17,6 +17,9 @@ export { anyStore, eachStore } from './stores.ts'
 /** The fixed founder key of every test app. */
 export const FOUNDER_KEY = 'svc_key_test_0123456789abcdefghijklmnop'
 
+/** Hundreds of tests sign up. */
+export const CHEAP_PASSWORD_COST = { N: 1024, r: 8, p: 1 }
+
 export interface TestAppOptions {
   store: StoreKind
   /** Files below the wedges folder, such as `{'echo/wedge.json': {…}, 'echo/skills/how.md': '…'}`. Default: one wedge `echo`. */
@@ -158,8 +161,7 @@ function testWorld(clock: TestClock, env: Record<string, string | undefined>, lo
     clock,
     random,
     newId: createIdGenerator(() => clock.now(), random),
-    // Cheap, because hundreds of tests sign up.
-    passwordCost: { N: 1024, r: 8, p: 1 },
+    passwordCost: CHEAP_PASSWORD_COST,
     log: pino({ level: 'debug', base: null }, { write: (line: string) => void logged.push(line) }),
     env: (name: string) => readSetting(env, name),
   }

@@ -8,6 +8,7 @@ import {
   violationsInBothThemes,
   waitForStatus,
 } from './console-browser.ts'
+import { approveWithoutHold } from './held-approvals.ts'
 import { PAYMENTS, UPDATE_TICKET } from './payments-wedge.ts'
 import { createMembers } from './sample-data.ts'
 
@@ -117,7 +118,8 @@ describe('approval cards', () => {
     const config = { base_url, operations: [UPDATE_TICKET] }
     const { id } = await create('/v1/connections', { kind: 'custom', name: 'tickets', config })
     await console().call('POST', `/v1/connections/${id}/secret`, { value: 's' })
-    const approval = await approvalOf(await run('ticket'))
+    const task = await run('ticket')
+    const approval = await approvalOf(task)
     const page = await open(approval)
     await page.getByText('Steps so far').or(page.getByText('Comments (0)')).first().waitFor()
     await page.getByRole('button', { name: 'Edit e' }).click()
@@ -133,7 +135,9 @@ describe('approval cards', () => {
     expect(await page.getByText(/press again to confirm/).count()).toBe(0)
     await form.getByLabel('Tags').fill('["vip", "solved"]')
     await page.getByRole('button', { name: /^Approve with 3 changes/ }).click()
-    await page.getByRole('button', { name: /press again to confirm/ }).click()
+    await approveWithoutHold(console(), task, () =>
+      page.getByRole('button', { name: /press again to confirm/ }).click(),
+    )
     await expect
       .poll(async () => (await console().call('GET', `/v1/approvals/${approval}`)).body)
       .toMatchObject({
@@ -148,7 +152,9 @@ describe('approval cards', () => {
     const approve = async (token: string) => {
       const page = await open(approval, { token })
       await page.getByRole('button', { name: 'Approve a', exact: true }).click()
-      await page.getByRole('button', { name: /press again to confirm/ }).click()
+      await approveWithoutHold(console(), task, () =>
+        page.getByRole('button', { name: /press again to confirm/ }).click(),
+      )
       return page
     }
     const first = await approve(members.operator)

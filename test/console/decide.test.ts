@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { writeFiles } from '../app.ts'
 import { QUESTION_WEDGE } from '../approvals/requests/question-app.ts'
@@ -10,13 +11,17 @@ import {
   violationsInBothThemes,
   waitForStatus,
 } from './console-browser.ts'
+import { approveWithoutHold } from './held-approvals.ts'
 import { createMailConnection, linkMail, linkTo, receiveMail } from './notified-member.ts'
 import { createMembers } from './sample-data.ts'
 
 const PHONE = { width: 390, height: 844 }
 const DESKTOP = { width: 1440, height: 900 }
 /** Browsers log every error response; the page shows why the link cannot be used. */
-const REFUSED = /status of (401|403|410)/
+const LINK_OPTIONS = { signedIn: false, viewport: PHONE, expected: /status of (401|403|410)/ }
+
+/** How often the page asks for changes. */
+const POLL_MS = 5_000
 
 /** A request that expires after a few seconds. */
 const HASTY_WEDGE = {
@@ -70,8 +75,20 @@ describe('decision page', () => {
     return askByMail({ wedge: 'letters', task_type: 'write', input: { to, subject: 'Hello' } }, to)
   }
   const readApproval = async (id: string) => (await console().call('GET', `/v1/approvals/${id}`)).body
-  const openLink = (path: string, options = {}) =>
-    console().open(path, { signedIn: false, viewport: PHONE, expected: REFUSED, ...options })
+  const approve = async (page: Page, taskId: string) => {
+    await page.getByRole('button', { name: /^Approve/ }).click()
+    await approveWithoutHold(console(), taskId, () =>
+      page.getByRole('button', { name: /press again to confirm/ }).click(),
+    )
+  }
+  const openLink = (path: string, options = {}) => console().open(path, { ...LINK_OPTIONS, ...options })
+  /** A page whose clock the test moves to its next question for changes. */
+  const openLinkWithClock = async (path: string) => {
+    const page = await console().newPage(LINK_OPTIONS)
+    await page.clock.install()
+    await page.goto(console().url + path)
+    return page
+  }
 
   test('decision page: opening the link changes nothing, approving works once and names the member', async () => {
     const { path, taskId, approvalId } = await askLetter('once@example.com')
@@ -80,8 +97,7 @@ describe('decision page', () => {
     await page.getByText('You decide as operator@example.com.').waitFor()
     expect(await readApproval(approvalId)).toMatchObject({ status: 'pending' })
     expect(await accessibilityViolations(page)).toEqual([])
-    await page.getByRole('button', { name: /^Approve/ }).click()
-    await page.getByRole('button', { name: /press again to confirm/ }).click()
+    await approve(page, taskId)
     await page.getByRole('heading', { name: 'Approved' }).waitFor()
     expect(await accessibilityViolations(page)).toEqual([])
     await waitForStatus(console(), taskId, 'succeeded')
@@ -99,7 +115,9 @@ describe('decision page', () => {
     await page.getByLabel('Subject').fill('Good morning')
     expect(await accessibilityViolations(page)).toEqual([])
     await page.getByRole('button', { name: 'Approve with 1 change' }).click()
-    await page.getByRole('button', { name: /press again to confirm/ }).click()
+    await approveWithoutHold(console(), taskId, () =>
+      page.getByRole('button', { name: /press again to confirm/ }).click(),
+    )
     await page.getByRole('heading', { name: 'Approved' }).waitFor()
     await waitForStatus(console(), taskId, 'succeeded')
     const letters = console().received.filter(({ body }) => body.includes('edited@example.com'))
@@ -171,7 +189,7 @@ describe('decision page', () => {
   test('decision page: an approval of two people counts the votes, and an edit must be read first', async () => {
     const pair = { wedge: 'pair', task_type: 'send', input: { to: 'pair@example.com' } }
     const { path, taskId, approvalId } = await askByMail(pair, 'pair@example.com')
-    const page = await openLink(path)
+    const page = await openLinkWithClock(path)
     await page.getByText('pair@example.com').first().waitFor()
     const seen = await readApproval(approvalId)
     const edited = { to: 'both@example.com' }
@@ -179,23 +197,22 @@ describe('decision page', () => {
     const { hash } = new URL(path, console().url)
     const unread = { decision: 'approve', payload_sha256: seen.payload_sha256 }
     expect((await callApi(console().url, hash.slice(1), 'POST', '/v1/decide', unread)).status).toBe(409)
+    await page.clock.fastForward(POLL_MS)
     await page.getByText('both@example.com').first().waitFor()
     await page.getByText(/^1 of 2 approved/).waitFor()
     await page.getByText('Changed by admin@example.com:').waitFor()
     await page.getByText(/^Waiting for 1 of: .*operator@example\.com/).waitFor()
     expect(await accessibilityViolations(page)).toEqual([])
-    await page.getByRole('button', { name: /^Approve/ }).click()
-    await page.getByRole('button', { name: /press again to confirm/ }).click()
+    await approve(page, taskId)
     await page.getByRole('heading', { name: 'Approved' }).waitFor()
     await waitForStatus(console(), taskId, 'succeeded')
   })
 
   test('decision page: the first of two approvals is counted', async () => {
     const pair = { wedge: 'pair', task_type: 'send', input: { to: 'first@example.com' } }
-    const { path, approvalId } = await askByMail(pair, 'first@example.com')
+    const { path, taskId, approvalId } = await askByMail(pair, 'first@example.com')
     const page = await openLink(path)
-    await page.getByRole('button', { name: /^Approve/ }).click()
-    await page.getByRole('button', { name: /press again to confirm/ }).click()
+    await approve(page, taskId)
     await page.getByRole('heading', { name: 'Your approval is counted' }).waitFor()
     await page.getByText(/^1 of 2 approvals\./).waitFor()
     expect(await readApproval(approvalId)).toMatchObject({ status: 'pending' })
@@ -206,18 +223,15 @@ describe('decision page', () => {
     const task = { wedge: 'refund-desk', task_type: 'handle_request', input: refund }
     const { path, taskId, approvalId } = await askByMail(task, 'undo@example.com')
     const page = await openLink(path)
-    const approve = async () => {
-      await page.getByRole('button', { name: /^Approve/ }).click()
-      await page.getByRole('button', { name: /press again to confirm/ }).click()
-    }
-    await approve()
+    await page.getByRole('button', { name: /^Approve/ }).click()
+    await page.getByRole('button', { name: /press again to confirm/ }).click()
     const undo = page.getByRole('button', { name: /^Undo/ })
     await undo.waitFor()
     expect(await accessibilityViolations(page)).toEqual([])
     await undo.click()
     await page.getByRole('button', { name: /^Approve/ }).waitFor()
     expect(await readApproval(approvalId)).toMatchObject({ status: 'pending' })
-    await approve()
+    await approve(page, taskId)
     await page.getByRole('heading', { name: 'Approved' }).waitFor()
     await waitForStatus(console(), taskId, 'succeeded')
   })
@@ -241,9 +255,10 @@ describe('decision page', () => {
 
   test('decision page: an open page shows that another member has decided', async () => {
     const { path, approvalId } = await askLetter('decided@example.com')
-    const page = await openLink(path)
+    const page = await openLinkWithClock(path)
     await page.getByRole('button', { name: /^Approve/ }).waitFor()
     await callApi(console().url, tokens.admin, 'POST', `/v1/approvals/${approvalId}/approve`, {})
+    await page.clock.fastForward(POLL_MS)
     await page.getByRole('heading', { name: 'This link no longer works' }).waitFor()
     await page.getByText(/decided/).waitFor()
   })

@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { callApi } from '../http.ts'
 import { accessibilityViolations, consoleFixture, waitForStatus } from './console-browser.ts'
+import { approveWithoutHold } from './held-approvals.ts'
 import { createMembers } from './sample-data.ts'
 
 describe('decisions and their traces', () => {
@@ -26,7 +27,7 @@ describe('decisions and their traces', () => {
     expect(await accessibilityViolations(page)).toEqual([])
     await page.keyboard.press('Escape')
     await page.getByRole('button', { name: 'Approve a', exact: true }).click()
-    await confirm(page).click()
+    await approveWithoutHold(console(), task, () => confirm(page).click())
     await waitForStatus(console(), task, 'succeeded')
   })
 
@@ -38,7 +39,7 @@ describe('decisions and their traces', () => {
     await page.getByRole('heading', { level: 1 }).click()
     await page.keyboard.press('a')
     await page.getByRole('button', { name: 'Approve with 1 change: press again to confirm' }).waitFor()
-    await page.keyboard.press('a')
+    await approveWithoutHold(console(), task, () => page.keyboard.press('a'))
     await waitForStatus(console(), task, 'succeeded')
     expect(JSON.parse(console().received.at(-1)?.body ?? '')).toMatchObject({ subject: 'Final' })
   })
@@ -87,13 +88,14 @@ describe('decisions and their traces', () => {
   })
 
   test('approvals: a decision forgets what was edited, and never a comment that was not added', async () => {
-    const page = await console().open(`/approvals?id=${await approvalOf(await letter('Commented'))}`)
+    const task = await letter('Commented')
+    const page = await console().open(`/approvals?id=${await approvalOf(task)}`)
     await page.getByText('Comments', { exact: false }).first().click()
     await page.getByLabel('Comment', { exact: true }).fill('Ask the client next time')
     await page.getByRole('button', { name: 'Edit' }).click()
     await page.getByLabel('Subject').fill('An edit that is sent')
     await page.getByRole('button', { name: /^Approve with 1 change/ }).click()
-    await confirm(page).click()
+    await approveWithoutHold(console(), task, () => confirm(page).click())
     const kept = page.getByRole('alert', { name: 'Your comment was not added' })
     await kept.getByText('Ask the client next time').waitFor()
     expect(await page.getByRole('alert').count()).toBe(1)

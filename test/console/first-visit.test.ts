@@ -3,6 +3,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { anthropicStream, startFakeProvider } from '../execution/models/fake-provider.ts'
 import { FOUNDER_KEY } from '../app.ts'
 import { accessibilityViolations, consoleFixture } from './console-browser.ts'
+import { approveWithoutHold } from './held-approvals.ts'
 
 async function signUp(page: Page, founderKey = FOUNDER_KEY) {
   await page.getByRole('button', { name: 'Sign up' }).click()
@@ -46,7 +47,10 @@ describe('first visit, new deployment', () => {
     await home('Approve its action')
     await current(page).getByRole('link', { name: 'Review' }).click()
     await page.getByRole('button', { name: 'Approve' }).click()
-    await page.getByRole('button', { name: /press again to confirm/ }).click()
+    const task = new URL(page.url()).pathname.split('/').at(-1) ?? ''
+    await approveWithoutHold(console(), task, () =>
+      page.getByRole('button', { name: /press again to confirm/ }).click(),
+    )
     await page.getByText('Finished: succeeded').waitFor()
 
     await page.getByRole('link', { name: 'Home' }).click()

@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { accessibilityViolations, consoleFixture } from './console-browser.ts'
 
+/** How often a page asks for changes without the stream, and a page with an error tries again. */
+const POLL_MS = 5_000
+
 describe('console without the change stream', () => {
   const console = consoleFixture()
 
@@ -14,6 +17,7 @@ describe('console without the change stream', () => {
       requests++
       return fate === 'abort' ? route.abort() : undefined
     })
+    await page.clock.install()
     await page.goto(`${console().url}/approvals`)
     await page.getByText('No pending approvals').waitFor()
     const input = { order_id: `S-${fate}`, amount_usd: 84.5, reason: 'arrived damaged' }
@@ -22,19 +26,23 @@ describe('console without the change stream', () => {
       task_type: 'handle_request',
       input,
     })
+    await page.clock.fastForward(POLL_MS)
     await page.getByRole('heading', { name: new RegExp(`S-${fate}`) }).waitFor()
     expect(requests).toBeGreaterThan(0)
     await console().call('POST', `/v1/tasks/${task.id}/cancel`)
+    await page.clock.fastForward(POLL_MS)
     await page.getByRole('article', { name: 'Approval' }).locator('[data-status="rejected"]').waitFor()
   })
 
   test('live updates: the error page reloads when the service is reachable again', async () => {
     const page = await console().newPage({ expected: /net::ERR_FAILED|Failed to fetch/ })
     await page.route('**/v1/**', (route) => route.abort())
+    await page.clock.install()
     await page.goto(`${console().url}/tasks`)
     await page.getByRole('heading', { name: 'The service cannot be reached' }).waitFor()
     expect(await accessibilityViolations(page)).toEqual([])
     await page.unroute('**/v1/**')
+    await page.clock.fastForward(POLL_MS)
     await page.getByRole('heading', { name: 'Tasks' }).waitFor()
   })
 

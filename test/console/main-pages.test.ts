@@ -8,7 +8,7 @@ import {
   violationsInBothThemes,
   waitForStatus,
 } from './console-browser.ts'
-import { holdForMinute, passHold } from './held-approvals.ts'
+import { approveWithoutHold, holdForMinute, passHold } from './held-approvals.ts'
 
 const REFUND = { order_id: 'A-1001', amount_usd: 84.5, reason: 'arrived damaged', customer_email: 'ada@example.com' }
 
@@ -32,8 +32,11 @@ describe('main pages', () => {
     await page.waitForURL('**/tasks/task_*')
     await page.getByText('Auto-approval limit is $50; this is $180.').waitFor()
     expect(await accessibilityViolations(page)).toEqual([])
+    const task = new URL(page.url()).pathname.split('/').at(-1) ?? ''
     await page.getByRole('button', { name: 'Approve' }).click()
-    await page.getByRole('button', { name: /press again to confirm/ }).click()
+    await approveWithoutHold(console(), task, () =>
+      page.getByRole('button', { name: /press again to confirm/ }).click(),
+    )
     await page.getByText('Finished: succeeded').waitFor()
     expect(page.url()).not.toContain('svc_')
     await page.getByRole('link', { name: 'Home' }).click()
@@ -125,7 +128,7 @@ describe('main pages', () => {
     await page.keyboard.press('a')
     await page.getByText('Approve: press again to confirm').waitFor()
     expect(await statusOf(first)).toBe('awaiting_approval')
-    await page.keyboard.press('a')
+    await approveWithoutHold(console(), first, () => page.keyboard.press('a'))
     await waitForStatus(console(), first, 'succeeded')
     await page.getByText('No pending approvals').waitFor()
   })
