@@ -41,6 +41,8 @@ interface PageOptions {
   reducedMotion?: 'reduce' | 'no-preference'
   colorScheme?: 'light' | 'dark'
   permissions?: string[]
+  /** Whether the test moves the clock of the page with `page.clock`, for example to its next question for changes. */
+  movesClock?: boolean
 }
 
 /** Starts one service for all tests of a describe block. `settings` extend the test settings. */
@@ -136,8 +138,10 @@ async function newPage({
   reducedMotion = 'reduce',
   colorScheme = 'light',
   permissions = [],
+  movesClock = false,
 }: PageOptions = {}): Promise<Page> {
-  const context = idleContexts.pop() ?? (await newContext())
+  const context = (movesClock ? null : idleContexts.pop()) ?? (await newContext())
+  if (movesClock) await context.clock.install()
   if (permissions.length > 0) await context.grantPermissions(permissions)
   const page = await context.newPage()
   // Only ends a test that hangs.
@@ -153,7 +157,8 @@ async function newPage({
   page.on('console', (message) => message.type() === 'error' && pageErrors.push(message.text()))
   page.on('pageerror', (error) => pageErrors.push(String(error)))
   onTestFinished(async () => {
-    await releaseContext(context)
+    // A context keeps its clock.
+    await (movesClock ? context.close() : releaseContext(context))
     expect(pageErrors.filter((error) => !expected.test(error))).toEqual([])
   })
   return page

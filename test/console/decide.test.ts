@@ -82,13 +82,6 @@ describe('decision page', () => {
     )
   }
   const openLink = (path: string, options = {}) => console().open(path, { ...LINK_OPTIONS, ...options })
-  /** A page whose clock the test moves to its next question for changes. */
-  const openLinkWithClock = async (path: string) => {
-    const page = await console().newPage(LINK_OPTIONS)
-    await page.clock.install()
-    await page.goto(console().url + path)
-    return page
-  }
 
   test('decision page: opening the link changes nothing, approving works once and names the member', async () => {
     const { path, taskId, approvalId } = await askLetter('once@example.com')
@@ -189,7 +182,7 @@ describe('decision page', () => {
   test('decision page: an approval of two people counts the votes, and an edit must be read first', async () => {
     const pair = { wedge: 'pair', task_type: 'send', input: { to: 'pair@example.com' } }
     const { path, taskId, approvalId } = await askByMail(pair, 'pair@example.com')
-    const page = await openLinkWithClock(path)
+    const page = await openLink(path, { movesClock: true })
     await page.getByText('pair@example.com').first().waitFor()
     const seen = await readApproval(approvalId)
     const edited = { to: 'both@example.com' }
@@ -255,7 +248,7 @@ describe('decision page', () => {
 
   test('decision page: an open page shows that another member has decided', async () => {
     const { path, approvalId } = await askLetter('decided@example.com')
-    const page = await openLinkWithClock(path)
+    const page = await openLink(path, { movesClock: true })
     await page.getByRole('button', { name: /^Approve/ }).waitFor()
     await callApi(console().url, tokens.admin, 'POST', `/v1/approvals/${approvalId}/approve`, {})
     await page.clock.fastForward(POLL_MS)

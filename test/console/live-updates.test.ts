@@ -11,13 +11,12 @@ describe('console without the change stream', () => {
     ['refused', 'abort'],
     ['held back by a proxy', 'hold'],
   ] as const)('live updates: new approvals still appear when the stream is %s', async (_, fate) => {
-    const page = await console().newPage({ expected: /net::ERR_FAILED/ })
+    const page = await console().newPage({ expected: /net::ERR_FAILED/, movesClock: true })
     let requests = 0
     await page.route('**/v1/stream', (route) => {
       requests++
       return fate === 'abort' ? route.abort() : undefined
     })
-    await page.clock.install()
     await page.goto(`${console().url}/approvals`)
     await page.getByText('No pending approvals').waitFor()
     const input = { order_id: `S-${fate}`, amount_usd: 84.5, reason: 'arrived damaged' }
@@ -35,9 +34,8 @@ describe('console without the change stream', () => {
   })
 
   test('live updates: the error page reloads when the service is reachable again', async () => {
-    const page = await console().newPage({ expected: /net::ERR_FAILED|Failed to fetch/ })
+    const page = await console().newPage({ expected: /net::ERR_FAILED|Failed to fetch/, movesClock: true })
     await page.route('**/v1/**', (route) => route.abort())
-    await page.clock.install()
     await page.goto(`${console().url}/tasks`)
     await page.getByRole('heading', { name: 'The service cannot be reached' }).waitFor()
     expect(await accessibilityViolations(page)).toEqual([])

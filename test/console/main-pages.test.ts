@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { FOUNDER_KEY } from '../app.ts'
+import { IS_MATRIX } from '../matrix.ts'
 import {
   accessibilityViolations,
   consoleFixture,
@@ -280,7 +281,7 @@ describe('main pages', () => {
     for (const width of [768, 1024, 1280]) {
       await page.setViewportSize({ width, height: 800 })
       const [text, available] = [await name.boundingBox(), await name.locator('..').boundingBox()]
-      expect(await accessibilityViolations(page), `${width} pixels`).toEqual([])
+      if (width === 768 || IS_MATRIX) expect(await accessibilityViolations(page), `${width} pixels`).toEqual([])
       expect(text?.width, `${width} pixels`).toBeLessThanOrEqual(available?.width ?? 0)
     }
   })
@@ -298,7 +299,8 @@ describe('main pages', () => {
         await page.getByRole('heading', { level: 1 }).waitFor()
         await page.waitForLoadState('load')
         expect(await page.evaluate(LAYOUT_SHIFT), path).toBeLessThan(0.01)
-        expect(await violationsInBothThemes(page), path).toEqual([])
+        // Nothing but the empty space is wider on the largest screen.
+        if (width <= 1440 || IS_MATRIX) expect(await violationsInBothThemes(page), path).toEqual([])
         expect(await page.evaluate(HAS_HORIZONTAL_SCROLL), path).toBe(false)
       }
     },

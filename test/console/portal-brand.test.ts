@@ -4,6 +4,8 @@ import { openFakeUpstream, respondJson } from '../fake-upstream.ts'
 import { accessibilityViolations, consoleFixture, HAS_HORIZONTAL_SCROLL } from './console-browser.ts'
 
 const PHONE = { width: 390, height: 844 }
+/** How often the first page of the portal asks for changes. */
+const POLL_MS = 10_000
 const DESKTOP = { width: 1440, height: 900 }
 const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
@@ -158,7 +160,7 @@ describe('portal with a brand', () => {
     await console().call('POST', `/v1/connections/${mail_connection_id}/secret`, { value: 'token' })
     await console().call('PUT', '/v1/brand', { mail_connection_id, notify: true })
     const client = await createClient('lin@example.com', 'Lin')
-    const options = { signedIn: false, viewport: PHONE, permissions: ['clipboard-write'] }
+    const options = { signedIn: false, viewport: PHONE, permissions: ['clipboard-write'], movesClock: true }
     const page = await console().open('/portal?project=default', options)
     await page.getByLabel('Your email address').fill('lin@example.com')
     await page.getByRole('button', { name: 'Send me a new link' }).click()
@@ -189,6 +191,7 @@ describe('portal with a brand', () => {
     await other.getByRole('button', { name: 'Sign out on all devices' }).click()
     await other.getByRole('heading', { name: 'You are signed out' }).waitFor()
     // The other device notices it without a reload, says so and offers a new link.
+    await page.clock.fastForward(POLL_MS)
     await page.getByText('Your session has ended. Ask for a new link.').waitFor()
     await page.getByRole('button', { name: 'Send me a new link' }).waitFor()
     await expectAccessible(page)
