@@ -76,6 +76,9 @@ function launch(): Promise<Browser> {
   return chromium.launch({ executablePath, headless: true, args })
 }
 
+/** The services of a worker process use the same address, so that the browser has the scripts of the console in its cache. */
+let freedPort = '0'
+
 async function startService(extraSettings: Record<string, string>) {
   const dir = mkdtempSync(join(tmpdir(), 'svc-console-'))
   cpSync(join(root, 'wedges'), join(dir, 'wedges'), { recursive: true })
@@ -103,7 +106,9 @@ async function startService(extraSettings: Record<string, string>) {
     }
     return startApp(loadConfig(env, dir), world)
   }
-  let app = await start()
+  // The port may have been taken since.
+  let app = await start({ SVC_PORT: freedPort }).catch(() => start())
+  freedPort = '0'
   const config = { url: `${upstream.url}/post` }
   await callApi(app.url, FOUNDER_KEY, 'POST', '/v1/connections', { kind: 'webhook', name: 'post', config })
   return {
@@ -123,6 +128,7 @@ async function startService(extraSettings: Record<string, string>) {
     },
     async stop() {
       await app.stop()
+      freedPort = new URL(app.url).port
       await upstream.close()
       rmSync(dir, { recursive: true, force: true })
     },

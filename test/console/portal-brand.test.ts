@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { openFakeUpstream, respondJson } from '../fake-upstream.ts'
@@ -250,7 +252,9 @@ describe('portal with a brand', () => {
     const page = await console().open(client.path, { signedIn: false, expected: /status of 413/ })
     await page.getByRole('button', { name: 'Weiter' }).click()
     await page.getByRole('button', { name: /Locked out/ }).click()
-    const large = { name: 'large.bin', mimeType: '', buffer: Buffer.alloc(10 * 1024 * 1024 + 1) }
+    // The browser reads it from the disk; bytes in memory would go through its remote control.
+    const large = join(console().wedgesDir, '../large.bin')
+    writeFileSync(large, Buffer.alloc(10 * 1024 * 1024 + 1))
     await page.locator('input[type=file]').setInputFiles(large)
     await page.getByText('large.bin: Diese Datei ist größer als 10 MB.').waitFor()
     const small = { name: 'small.bin', mimeType: '', buffer: Buffer.alloc(135_885) }
