@@ -100,7 +100,8 @@ async function addPendingApprovals(db: Db, count: number): Promise<void> {
   const row = await pending.executeTakeFirstOrThrow()
   const copies = Array.from({ length: count }, (_, n) => ({
     ...row,
-    id: row.id.slice(0, -2) + String(n).padStart(2, '0'),
+    // Digits alone could be the random end of an id that exists.
+    id: `${row.id.slice(0, -6)}zzzz${String(n).padStart(2, '0')}`,
   }))
   await db.insertInto('approvals').values(copies).execute()
 }
