@@ -13,14 +13,14 @@ export async function insertReportSums(db: Db, ids: { first: string; last: strin
     where ${between('task')} and finished_at is not null group by 1, 2, 3, 4
     on conflict (project_id, day, wedge, status) ${added('report_runs', ['runs', 'cost_micros'])}`)
   for (const length of [10, 7]) {
-    await run(`insert into report_clients (project_id, span, client_id, runs, cost_micros)
+    await run(`insert into report_clients (project_id, period, client_id, runs, cost_micros)
       select project_id, substr(created_at, 1, ${length}), client_id, count(*), sum(cost_micros) from tasks
       where ${between('task')} and finished_at is not null and client_id is not null group by 1, 2, 3
-      on conflict (project_id, span, client_id) ${added('report_clients', ['runs', 'cost_micros'])}`)
-    await run(`insert into report_approvals (project_id, span, status, wait_ms, n)
+      on conflict (project_id, period, client_id) ${added('report_clients', ['runs', 'cost_micros'])}`)
+    await run(`insert into report_approvals (project_id, period, status, wait_ms, n)
       select project_id, substr(created_at, 1, ${length}), status,
         case when status in ('approved', 'rejected') then 1000 else -1 end, count(*) from approvals
       where ${between('apr')} and status <> 'pending' and path <> 'question' group by 1, 2, 3, 4
-      on conflict (project_id, span, status, wait_ms) ${added('report_approvals', ['n'])}`)
+      on conflict (project_id, period, status, wait_ms) ${added('report_approvals', ['n'])}`)
   }
 }

@@ -20,7 +20,7 @@ export function addEndedTaskToReports(
     if (client_id === null) return
     await addClientSums(
       db,
-      periods.map((span) => ({ ...sum, span, client_id })),
+      periods.map((period) => ({ ...sum, period, client_id })),
     )
   })
 }
@@ -39,7 +39,7 @@ export function addDecisionToReports(tx: Tx, approval: DecidedApproval): void {
   tx.groupCommit.writeAtEnd(`report sums of ${id}`, (db) =>
     addApprovalSums(
       db,
-      periodsOf(approval.created_at).map((span) => ({ ...sum, span })),
+      periodsOf(approval.created_at).map((period) => ({ ...sum, period })),
     ),
   )
 }

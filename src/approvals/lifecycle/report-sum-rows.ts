@@ -4,9 +4,9 @@ import type { Tables } from '../../platform/store/tables.ts'
 
 export const addRunSums = addSumsTo('report_runs', ['project_id', 'day', 'wedge', 'status'], ['runs', 'cost_micros'])
 
-export const addClientSums = addSumsTo('report_clients', ['project_id', 'span', 'client_id'], ['runs', 'cost_micros'])
+export const addClientSums = addSumsTo('report_clients', ['project_id', 'period', 'client_id'], ['runs', 'cost_micros'])
 
-export const addApprovalSums = addSumsTo('report_approvals', ['project_id', 'span', 'status', 'wait_ms'], ['n'])
+export const addApprovalSums = addSumsTo('report_approvals', ['project_id', 'period', 'status', 'wait_ms'], ['n'])
 
 /** Adds rows to existing sums, or inserts them. */
 function addSumsTo<T extends 'report_runs' | 'report_clients' | 'report_approvals'>(

@@ -2,7 +2,7 @@ import { NO_WAIT } from '../../approvals/lifecycle/add-to-reports.ts'
 import type { Db } from '../../platform/store/store.ts'
 import { TERMINAL_STATUSES } from '../../work/events/event-types.ts'
 import { medianOfCounts } from './median.ts'
-import { reportDays, toSpans } from './periods.ts'
+import { reportDays, toPeriods } from './periods.ts'
 import { type ApprovalSum, listApprovalSums, listRunSums, listTopClients, type RunSum } from './rows.ts'
 
 /** The report of the last days. Money is added in whole micro-dollars, so it is exact to the cent. */
@@ -13,7 +13,7 @@ export async function readAnalytics(
 ) {
   const dayNames = reportDays(now, days)
   const [from = '', to = ''] = [dayNames[0], dayNames.at(-1)]
-  const range = { projectIds, from, to, spans: toSpans(dayNames) }
+  const range = { projectIds, from, to, periods: toPeriods(dayNames) }
   const runs = await listRunSums(db, range)
   const clients = await listTopClients(db, range)
   const approvals = await listApprovalSums(db, range)

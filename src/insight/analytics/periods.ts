@@ -7,7 +7,7 @@ export function reportDays(now: number, days: number): string[] {
 }
 
 /** The same days as whole months and the other days: the sums of a year then have at most 72 periods. */
-export function toSpans(days: readonly string[]): string[] {
+export function toPeriods(days: readonly string[]): string[] {
   const all = new Set(days)
   const isWhole = (month: string) => all.has(`${month}-01`) && all.has(lastDayOf(month))
   return [...new Set(days.map((day) => (isWhole(day.slice(0, 7)) ? day.slice(0, 7) : day)))]

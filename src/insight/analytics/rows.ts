@@ -11,7 +11,7 @@ export interface ReportRange {
   from: string
   to: string
   /** The same days as months and days. */
-  spans: readonly string[]
+  periods: readonly string[]
 }
 
 /** The runs of a wedge that were created on a day and have a status. */
@@ -50,14 +50,14 @@ interface RangeArguments {
   projectIds: ListArgument
   from: string
   to: string
-  spans: ListArgument
+  periods: ListArgument
 }
 
-const toArguments = (db: Db, { projectIds, from, to, spans }: ReportRange): RangeArguments => ({
+const toArguments = (db: Db, { projectIds, from, to, periods }: ReportRange): RangeArguments => ({
   projectIds: toListArgument(db, projectIds),
   from,
   to,
-  spans: toListArgument(db, spans),
+  periods: toListArgument(db, periods),
 })
 
 const readRunSums = prepareQuery<RangeArguments, RunSum>((db, arg) => {
@@ -88,7 +88,7 @@ const readTopClients = prepareQuery<RangeArguments, ClientSum>((db, arg) => {
     .selectFrom('report_clients')
     .select(['client_id', 'runs', 'cost_micros'])
     .where(isInList(db, 'project_id', arg('projectIds')))
-    .where(isInList(db, 'span', arg('spans')))
+    .where(isInList(db, 'period', arg('periods')))
   const others = unfinishedTasks(db, arg)
     .select(['client_id', ONE.as('runs'), 'cost_micros'])
     .where('client_id', 'is not', null)
@@ -107,7 +107,7 @@ const readApprovalSums = prepareQuery<RangeArguments, ApprovalSum>((db, arg) => 
     .selectFrom('report_approvals')
     .select(['status', 'wait_ms', 'n'])
     .where(isInList(db, 'project_id', arg('projectIds')))
-    .where(isInList(db, 'span', arg('spans')))
+    .where(isInList(db, 'period', arg('periods')))
   const pending = db
     .selectFrom('approvals')
     .select(['status', sql.lit(NO_WAIT).as('wait_ms'), ONE.as('n')])

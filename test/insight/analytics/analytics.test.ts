@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { approvalWaitMs, medianOfCounts } from '../../../src/insight/analytics/approval-wait.ts'
-import { rollUpReports } from '../../../src/insight/analytics/rollup.ts'
-import { anyStore, type TestApp } from '../../app.ts'
-import { insertApprovals, insertTasks, reportApp } from './insert-rows.ts'
+import { approvalWaitMs } from '../../../src/approvals/lifecycle/add-to-reports.ts'
+import { medianOfCounts } from '../../../src/insight/analytics/median.ts'
+import { anyStore, testApp } from '../../app.ts'
+import { expectedReport } from './expected-report.ts'
+import { endRows, insertApprovals, insertTasks } from './insert-rows.ts'
 
 const MINUTE = 60_000
 const DAY = 24 * 60 * MINUTE

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { reportDays, toSpans } from '../../../src/insight/analytics/periods.ts'
+import { reportDays, toPeriods } from '../../../src/insight/analytics/periods.ts'
 
 const NOON = Date.parse('2026-03-02T12:00:00.000Z')
 const DAY = 86_400_000
@@ -16,8 +16,8 @@ test.each<[string, number, string[]]>([
   ['2026-03-01', 30, ['2026-01-31', '2026-02', '2026-03-01']],
   ['2024-02-29', 29, ['2024-02']],
   ['2026-04-30', 62, ['2026-02-28', '2026-03', '2026-04']],
-])('on %s a report of %i days has these periods', (today, days, spans) => {
-  expect(toSpans(reportDays(Date.parse(today), days))).toEqual(spans)
+])('on %s a report of %i days has these periods', (today, days, periods) => {
+  expect(toPeriods(reportDays(Date.parse(today), days))).toEqual(periods)
 })
 
 test('every report has at most 72 periods and counts each of its days once and no other day', () => {
@@ -31,14 +31,14 @@ test('every report has at most 72 periods and counts each of its days once and n
 
 function expectEachOnce(now: number, days: number): void {
   const requestedDays = reportDays(now, days)
-  const spans = toSpans(requestedDays)
-  const all = new Set(spans)
+  const periods = toPeriods(requestedDays)
+  const all = new Set(periods)
   const counted = daysOfYears(requestedDays).flatMap((day) =>
-    [day, day.slice(0, 7)].flatMap((span) => (all.has(span) ? [day] : [])),
+    [day, day.slice(0, 7)].flatMap((period) => (all.has(period) ? [day] : [])),
   )
-  expect(all.size).toBe(spans.length)
+  expect(all.size).toBe(periods.length)
   expect(counted).toEqual(requestedDays)
-  expect(spans.length).toBeLessThanOrEqual(72)
+  expect(periods.length).toBeLessThanOrEqual(72)
 }
 
 /** All days of the years of a report, including future days. */

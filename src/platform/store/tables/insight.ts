@@ -23,7 +23,7 @@ export interface ReportRunRow {
 export interface ReportClientRow {
   project_id: string
   /** A day or a month. Each day is also summed up in its month, so that long periods are few rows. */
-  span: string
+  period: string
   client_id: string
   /** The number of tasks. */
   runs: number
@@ -35,7 +35,7 @@ export interface ReportClientRow {
 export interface ReportApprovalRow {
   project_id: string
   /** A day or a month. */
-  span: string
+  period: string
   status: string
   /** About how long a person took to decide; -1 if no person decided. */
   wait_ms: number

@@ -48,8 +48,8 @@ export const AUTOMATION_TABLES = `
     project_id text not null, day text not null, wedge text not null, status text not null, runs bigint not null,
     cost_micros bigint not null, primary key (project_id, day, wedge, status)) without rowid;
   create table report_clients (
-    project_id text not null, span text not null, client_id text not null, runs bigint not null,
-    cost_micros bigint not null, primary key (project_id, span, client_id)) without rowid;
+    project_id text not null, period text not null, client_id text not null, runs bigint not null,
+    cost_micros bigint not null, primary key (project_id, period, client_id)) without rowid;
   create table report_approvals (
-    project_id text not null, span text not null, status text not null, wait_ms bigint not null, n bigint not null,
-    primary key (project_id, span, status, wait_ms)) without rowid`
+    project_id text not null, period text not null, status text not null, wait_ms bigint not null, n bigint not null,
+    primary key (project_id, period, status, wait_ms)) without rowid`
