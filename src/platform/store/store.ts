@@ -27,11 +27,6 @@ export interface Store {
    */
   readonly lists: Db
   /**
-   * Reads rows as they were at one moment, in any number of statements. The work awaits only the database, and reads
-   * through its own `db`: it must not wait for `lists`, which may wait for its end.
-   */
-  readSnapshot<T>(work: (db: Db) => Promise<T>): Promise<T>
-  /**
    * Commits everything or nothing. The work may await only the database. The store may run it again, so it must change
    * nothing but rows.
    *

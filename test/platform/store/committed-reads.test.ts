@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
 import { prepareQuery } from '../../../src/platform/store/prepared-query.ts'
-import type { Db } from '../../../src/platform/store/store.ts'
 import { eachStore, testApp } from '../../app.ts'
 
 const insertReplica = prepareQuery<{ id: string }>((db, arg) =>
@@ -16,31 +15,13 @@ eachStore((store) => {
     const readName = async (db = ctx.db) =>
       (await db.selectFrom('projects').select('name').executeTakeFirstOrThrow()).name
     const before = await readName()
-    const [inside, outside] = await ctx.store.transact(async (db) => {
+    const [inside, outside, listed] = await ctx.store.transact(async (db) => {
       await db.updateTable('projects').set({ name: 'renamed' }).execute()
-      return [await readName(db), await readName()]
+      return [await readName(db), await readName(), await readName(ctx.store.lists)]
     })
-    expect([inside, outside]).toEqual(['renamed', before])
+    expect([inside, outside, listed]).toEqual(['renamed', before, before])
     expect(await readName()).toBe('renamed')
-  })
-
-  test('a snapshot returns the rows of one moment, and the next one those of a later moment', async () => {
-    const { ctx } = await testApp({ store })
-    const readName = async (db: Db) => (await db.selectFrom('projects').select('name').executeTakeFirstOrThrow()).name
-    const rename = (name: string) =>
-      ctx.store.transact(async (db) => void (await db.updateTable('projects').set({ name }).execute()))
-    await rename('before')
-    const [first, second] = await Promise.all([
-      ctx.store.readSnapshot(async (db) => {
-        const names = [await readName(db)]
-        await rename('after')
-        return [...names, await readName(db), await readName(ctx.db)]
-      }),
-      ctx.store.readSnapshot(() => Promise.reject(new Error('no'))).catch((error) => error.message),
-    ])
-    expect([first, second]).toEqual([['before', 'before', 'after'], 'no'])
-    expect(await ctx.store.readSnapshot(readName)).toBe('after')
-    await expect(ctx.store.readSnapshot((db) => db.deleteFrom('projects').execute())).rejects.toThrow()
+    expect(await readName(ctx.store.lists)).toBe('renamed')
   })
 
   test('no read returns what a failed transaction has written', async () => {

@@ -1,4 +1,4 @@
-import { Kysely, PostgresDialect, sql } from 'kysely'
+import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import { classifyStoreError, resolveWithin, retryUntilAvailable, StoreUnavailable } from '../errors.ts'
 import { NotifyListener } from './notify-listener.ts'
@@ -8,8 +8,7 @@ import { updateReadableViews } from './readable-views.ts'
 import { refuseTransactionPooler } from './refuse-transaction-pooler.ts'
 import { createRequestRetry, Transactions } from './transactions.ts'
 import { DatabaseServers } from './primary-client.ts'
-import { runTransaction } from './transaction.ts'
-import type { Db, Store, TransactionWork } from '../store.ts'
+import type { Store, TransactionWork } from '../store.ts'
 import { StoreClock, SELECT_DATABASE_TIME } from './store-clock.ts'
 import type { Tables } from '../tables.ts'
 
@@ -53,7 +52,6 @@ export async function openPostgresStore(
     kind: 'postgres',
     db,
     lists: db,
-    readSnapshot: (work) => runReadOnly(connections, work),
     transact: (work, group) => transactions.run(work, group),
     transactDurably: (work, signal, group) =>
       transactions.runDurably((attempt) => retryUntilAvailable(attempt, signal), work, group),
@@ -89,16 +87,8 @@ function createRequestStore(store: Store, connections: ConnectionPool, transacti
     ...store,
     db,
     lists: db,
-    readSnapshot: <T>(work: (db: Db) => Promise<T>) => retry(() => store.readSnapshot(work)),
     transact: <T>(work: TransactionWork<T>, group?: string) => transactions.runDurably(retry, work, group),
   }
-}
-
-function runReadOnly<T>(connections: ConnectionPool, work: (db: Db) => Promise<T>): Promise<T> {
-  return runTransaction(connections, async ({ db }) => {
-    await sql`set transaction isolation level repeatable read, read only`.execute(db)
-    return work(db)
-  })
 }
 
 const PING_TIMEOUT_MS = 3_000

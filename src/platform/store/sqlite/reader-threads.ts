@@ -17,8 +17,8 @@ interface WaitingRead {
 }
 
 /**
- * Reads in threads, each with a connection of its own, so that the event loop goes on meanwhile. A statement or a snapshot
- * has a thread for itself. The first read starts a thread, which ends when it was idle for a minute.
+ * Reads in threads, each with a connection of its own, so that the event loop goes on meanwhile. A statement has a
+ * thread for itself. The first read starts a thread, which ends when it was idle for a minute.
  */
 export class ReaderThreads implements Driver {
   readonly #file: ReaderFile
@@ -54,17 +54,13 @@ export class ReaderThreads implements Driver {
     this.#serveQueue()
   }
 
-  async beginTransaction(thread: ReaderThread): Promise<void> {
-    await thread.run('begin')
+  async beginTransaction(): Promise<void> {
+    throw new Error('reads in threads have no transactions')
   }
 
-  async commitTransaction(thread: ReaderThread): Promise<void> {
-    await thread.run('commit')
-  }
+  async commitTransaction(): Promise<void> {}
 
-  async rollbackTransaction(thread: ReaderThread): Promise<void> {
-    await thread.run('rollback')
-  }
+  async rollbackTransaction(): Promise<void> {}
 
   /** Lets the statements that have begun end. */
   async destroy(): Promise<void> {

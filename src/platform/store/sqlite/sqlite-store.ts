@@ -39,7 +39,6 @@ export async function openSqliteStore(
     kind: 'sqlite',
     db: readDb,
     lists,
-    readSnapshot: (work) => lists.transaction().execute(work),
     transact,
     transactDurably: (work, signal) => retryUntilAvailable(() => transact(work), signal),
     // A file is not away for a moment: what fails is its disk.
