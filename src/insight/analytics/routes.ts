@@ -14,6 +14,7 @@ export const reportRoutes = nameRoutes({
     summary: 'List everything that waits for a person',
     description:
       'Pending approvals and questions, clients without an answer, expired tasks, connections that lost their secret, failing connections, channels and schedules, and questions of runs. At most 50 of each kind; `counts` has all.',
+    longRead: true,
     responses: { 200: NeedsYouView },
     handle: ({ ctx, scope }) => readNeedsYou(ctx, scope.projectIds),
   }),
@@ -30,9 +31,10 @@ export const reportRoutes = nameRoutes({
         .transform(Number)
         .default(30),
     }),
+    longRead: true,
     responses: { 200: AnalyticsView },
     handle: ({ ctx, scope, query }) =>
-      readAnalytics(ctx.store.lists, scope.projectIds, { now: ctx.world.clock.now(), days: query.days }),
+      readAnalytics(ctx.db, scope.projectIds, { now: ctx.world.clock.now(), days: query.days }),
   }),
 
   getTaskTrace: defineRead('/v1/tasks/:id/trace', {
