@@ -62,9 +62,8 @@ eachStore((store) => {
     /** Queues a delivery about a new subject. */
     const queueDelivery = async (): Promise<string> => {
       const subject = `task_${++subjects}`
-      await inTx(shared().ctx, async (tx) =>
-        queueWebhookDeliveries(tx, await projectId(shared()), 'task.finished', subject),
-      )
+      const project = await projectId(shared())
+      await inTx(shared().ctx, (tx) => queueWebhookDeliveries(tx, project, 'task.finished', subject))
       return subject
     }
 

@@ -19,13 +19,15 @@ export interface SqliteStatement {
   iterate(parameters: readonly unknown[]): IterableIterator<unknown>
 }
 
-/** A connection that keeps its statements prepared and classifies errors. */
-export function openSqliteConnection(path: string, sync: 'full' | 'normal'): SqliteConnection {
+/**
+ * A connection that keeps its statements prepared and classifies errors. `setUp` comes before everything else: what a new
+ * file needs before it is written to.
+ */
+export function openSqliteConnection(path: string, sync: 'full' | 'normal', setUp = ''): SqliteConnection {
   const { DatabaseSync } = loadSqlite()
   const database = new DatabaseSync(path)
   // On macOS a plain fsync ends in the cache of the disk, which a power cut empties; elsewhere `fullfsync` has no effect.
-  // `auto_vacuum` has to come before anything that writes to a new file; it does not change a file that has tables.
-  database.exec(`pragma busy_timeout = 5000; pragma auto_vacuum = incremental; pragma journal_mode = wal; pragma synchronous = ${sync};
+  database.exec(`pragma busy_timeout = 5000; ${setUp}; pragma journal_mode = wal; pragma synchronous = ${sync};
     pragma fullfsync = on; pragma foreign_keys = on; pragma cache_size = -65536; pragma temp_store = memory;
     pragma journal_size_limit = ${MAX_EMPTY_LOG_BYTES}`)
   const statements = new Map<string, SqliteStatement>()

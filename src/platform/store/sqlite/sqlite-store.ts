@@ -25,7 +25,8 @@ export async function openSqliteStore(
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const path = join(dataDir, 'svc.db')
   keepPrivate(path)
-  const connection = openSqliteConnection(path, sync)
+  // It takes the lock of a writer, and does not change a file that has tables.
+  const connection = openSqliteConnection(path, sync, 'pragma auto_vacuum = incremental')
   const writeDb = createSqliteKysely(connection)
   await migrateInTransaction(connection, writeDb)
   const writer = new SqliteWriter(connection, writeDb, warn)
