@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { expect, test, vi } from 'vitest'
 import { anyStore, FOUNDER_KEY } from '../app.ts'
 import type { ApiResponse } from '../http.ts'
@@ -54,11 +55,23 @@ anyStore((store) => {
     await app.call('POST', `/v1/approvals/${(await app.taskAwaitingApproval()).approval}/reject`)
     const inputs: [string, CallInput][] = []
     for (const [name, call] of Object.entries(UNAUDITED_CALLS)) inputs.push([name, await call(app)])
-    const before = await readAllRows(app)
+    const before = await readSettledRows(app)
     for (const [name, input] of inputs) expect((await send(app, name, input)).status).toBe(200)
     expect(await readAllRows(app)).toEqual(before)
   })
 })
+
+/** The rejected run may still store its end. */
+async function readSettledRows(app: PopulatedApp) {
+  let rows = await readAllRows(app)
+  const isSettled = async () => {
+    const earlier = rows
+    rows = await readAllRows(app)
+    return isDeepStrictEqual(rows, earlier)
+  }
+  await expect.poll(isSettled).toBe(true)
+  return rows
+}
 
 interface ListedTool {
   name: string

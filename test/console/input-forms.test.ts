@@ -39,7 +39,11 @@ const ORDERS = {
 
 describe('forms from the input schema of a task type', () => {
   const console = consoleFixture()
-  beforeAll(() => writeFiles(console().wedgesDir, ORDERS))
+  beforeAll(async () => {
+    writeFiles(console().wedgesDir, ORDERS)
+    // A page that loads before the service has read the folder would not have the wedge.
+    expect((await console().call('GET', '/v1/wedges/orders')).status).toBe(200)
+  })
 
   test('schedules: the fields start with the example, and the input is checked when it is saved', async () => {
     const page = await console().open('/schedules', { expected: /400/ })

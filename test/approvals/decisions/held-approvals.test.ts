@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { addMember } from '../../identity/accounts/members.ts'
 import { anyStore, eachStore } from '../../app.ts'
-import { callsFor, startReplica, stopReplica } from './gated-app.ts'
+import { advanceUntilSettled, callsFor, startReplica, stopReplica } from './gated-app.ts'
 import { askFor, decide, type PeopleApp, readApproval, sharedPeopleApp } from '../people/people-app.ts'
 
 const withdraw = (app: PeopleApp, who: { session: string }, approval: string) =>
@@ -226,8 +226,7 @@ eachStore((store) => {
         const replica = await startReplica(app())
         const { task, approval } = await askFor(app(), 'plain')
         await decide(app(), operator, approval, 'approve', { hold_s: 5 })
-        await app().clock.advance(5_000)
-        expect(await app().finished(task)).toMatchObject({ status: 'succeeded' })
+        expect(await advanceUntilSettled(app(), app().finished(task))).toMatchObject({ status: 'succeeded' })
         await stopReplica(app(), replica)
         expect(callsFor(app(), approval)).toHaveLength(1)
         expect(await entriesOf(app(), approval)).toEqual(['approval.approved', 'approval.held'])
