@@ -8,8 +8,7 @@ import type { ResponseCount } from '../ctx/counts.ts'
 import type { Ctx } from '../ctx/ctx.ts'
 import { countResponse, responseCountFor, countStream } from './response-counts.ts'
 import { validateQuery, validateParsedBody } from './validate.ts'
-import { toProblem } from './to-problem.ts'
-import { HttpResponse, type RequestHead, type Route, StreamResponse } from './route.ts'
+import { HttpResponse, type RequestHead, type Route, StreamResponse, toProblem } from './route.ts'
 import { refuseNul, RouteTable } from './route-table.ts'
 
 /** The sender of a request on a pipe. */

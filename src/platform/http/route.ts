@@ -1,9 +1,10 @@
 import type { ServerResponse } from 'node:http'
 import type { Writable } from 'node:stream'
 import type { z } from 'zod'
-import { notFound } from '../base/problem.ts'
+import { notFound, Problem } from '../base/problem.ts'
 import { type Ctx, readLists } from '../ctx/ctx.ts'
 import type { ClientScope, ProjectScope, Role, Scope } from '../ctx/scope.ts'
+import { StoreUnavailable } from '../store/errors.ts'
 import type { Db } from '../store/store.ts'
 import type { HttpRequest } from './http-request.ts'
 
@@ -263,3 +264,10 @@ export function disconnectSignal(out: Writable): AbortSignal {
 
 /** A string as the reason, because an abort without one creates an error with a stack. */
 const DISCONNECTED = 'the caller has disconnected'
+
+/** The error that the caller gets: a known one or an unavailable store. Null for an internal error. */
+export function toProblem(error: unknown): Problem | null {
+  if (error instanceof Problem) return error
+  if (error instanceof StoreUnavailable) return new Problem(503, error.message, { headers: { 'retry-after': '1' } })
+  return null
+}

@@ -5,9 +5,8 @@ import type { Ctx } from '../ctx/ctx.ts'
 import { HttpRequest, toBlockList } from './http-request.ts'
 import { respondToMalformedRequest } from './malformed-request.ts'
 import { limitBodyTime } from './request-bytes.ts'
-import { HttpResponse, type PathParams } from './route.ts'
+import { HttpResponse, type PathParams, toProblem } from './route.ts'
 import { refuseNul, RouteTable } from './route-table.ts'
-import { toProblem } from './to-problem.ts'
 
 /** A request whose method and path have an endpoint, and its response. */
 export interface Call {
