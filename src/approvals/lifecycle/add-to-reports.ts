@@ -12,7 +12,7 @@ type EndedTask = Pick<TaskRow, 'id' | 'project_id' | 'wedge' | 'client_id' | 'st
 export function addEndedTaskToReports(
   tx: Tx,
   { id, project_id, created_at, wedge, client_id, status, cost_micros }: EndedTask,
-) {
+): void {
   const sum = { project_id, runs: 1, cost_micros }
   const periods = periodsOf(created_at)
   tx.groupCommit.writeAtEnd(`report sums of ${id}`, async (db) => {

@@ -18,8 +18,8 @@ import { type DueApproval, findApprovalDecision, listDueApprovals } from './rows
  *   minutes; seven days for a reply to a client, and for what a client is asked).
  * - A decision after `expires_at` is refused, even if the sweep has not run yet (`updateApprovalDecision`). An approval that
  *   was made before and is held still counts.
- * - The sweep ends the task as `expired` and notifies its client in the thread. `server/replica/sweeps.ts` runs it every second, on every
- *   replica.
+ * - The sweep ends the task as `expired` and notifies its client in the thread. `server/replica/sweeps.ts` runs it every
+ *   second, on every replica.
  */
 export function approvalExpiresAt(
   { config }: Pick<Ctx, 'config'>,

@@ -9,8 +9,8 @@ import { publishSameStatus } from '../../work/events/project-changes.ts'
 import type { ApprovalRow } from '../../platform/store/tables.ts'
 
 /**
- * Takes the steps of the escalation that are due: more people may decide, and they are notified like the first ones. Sets when
- * the next step is due. Call it in the transaction that has taken the notice of the approval, so that a step is taken once
+ * Takes the steps of the escalation that are due: more people may decide, and they are notified like the first ones. Sets
+ * when the next step is due. Call it in the transaction that has taken the notice of the approval, so that a step is taken once
  * over all replicas.
  */
 export async function escalateApproval(tx: Tx, row: ApprovalRow): Promise<ApprovalRow> {

@@ -7,7 +7,7 @@ export type DueNotice = Pick<ApprovalRow, 'id' | 'notify_at'>
 
 export const MAX_LISTED_NOTICES = 50
 
-/** Pending approvals of which members are to be notified now, or whose next step of escalation is due. What is held needs nobody. */
+/** Pending approvals that members must be notified of now, or whose next step of escalation is due; not those that are held. */
 export const listDueNotices = prepareQuery<{ now: string }, DueNotice>((db, arg) =>
   db
     .selectFrom('approvals')

@@ -13,8 +13,8 @@ export const NOTIFIER_KINDS = ['slack', 'telegram', 'mail'] as const
 export type NotifierKind = (typeof NOTIFIER_KINDS)[number]
 
 /**
- * A service that notifies members of approvals. To add one, write `<kind>-notifier.ts` and add it to `notifier-table.ts`: the
- * routes, the loop and the settings find it there.
+ * A service that notifies members of approvals. To add one, write `<kind>-notifier.ts` and add it to `notifier-table.ts`:
+ * the routes, the loop and the settings find it there.
  *
  * `post` and `rewrite` throw when the message was not sent. The loop then tries again, unless it is a `NoticeRefused`. They
  * throw `NoticeDelayed` if the service wants fewer calls.

@@ -17,7 +17,7 @@ const RiskSettings = z.object({
   when: z.enum(['now', 'digest', 'never']),
 })
 
-/** Of what a member is notified, by the risk of the request, and when. */
+/** How a member is notified of requests, by their risk, and when. */
 export const NotificationSettings = z
   .object({
     low: RiskSettings,

@@ -5,7 +5,7 @@ const MAX_OBJECT_LISTS = 2000
 const MAX_INFLATED_BYTES = 32 * 1024 * 1024
 
 /**
- * An upper bound for the number of pages of a PDF; null if it cannot be found out. Each page is in the `Kids` of its parent, so
+ * An upper bound for the number of pages of a PDF; null if it is not known. Each page is in the `Kids` of its parent, so
  * there are at most as many pages as entries, unless an entry is used twice.
  */
 export function countPdfPages(content: Buffer): number | null {

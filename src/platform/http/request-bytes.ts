@@ -49,8 +49,8 @@ export function limitBodyTime(clock: Clock, request: IncomingMessage, ms = UNAUT
 
 /**
  * The whole body of a route with `streamsBody`; a 413 as soon as it is larger than the limit. Memory is taken as the bytes
- * arrive, because a length can be declared without sending anything; `reserve` is called with it before, and may throw. A negative
- * number gives memory back.
+ * arrive, because a length can be declared without sending anything. `reserve` gets the number of bytes before they are
+ * taken, and may throw; a negative number gives memory back.
  */
 export async function readRequestBytes(
   request: IncomingMessage,

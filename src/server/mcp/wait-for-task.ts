@@ -86,7 +86,7 @@ async function mayDecide(ctx: Ctx, scope: Scope, row: ApprovalRow, task: TaskRow
 }
 
 const listPending = (ctx: Ctx, { id, project_id }: TaskRow) =>
-  listApprovals(ctx.store.lists, [project_id], { task_id: id, status: 'pending', limit: 50 })
+  listApprovals(ctx.db, [project_id], { task_id: id, status: 'pending', limit: 50 })
 
 async function toTaskResult(ctx: Ctx, row: TaskRow) {
   const { id: task_id, status, output, error, cost_usd } = toTaskView(row, [])

@@ -4,9 +4,8 @@ import { text } from 'node:stream/consumers'
 import { runCommandLine } from '../../../src/programs/cli/cli.ts'
 import type { ServerCommands } from '../../../src/programs/cli/shell/command.ts'
 import type { TerminalStreams } from '../../../src/programs/cli/shell/terminal.ts'
-import { FOUNDER_KEY } from '../../app.ts'
 import { ROOT } from '../../docs/pages.ts'
-import { parseJsonLines, PROGRAM, PROGRAM_NAME_ENV, type SvcOptions, type SvcResult } from './run-svc.ts'
+import { commandEnv, parseJsonLines, PROGRAM, type SvcOptions, type SvcResult } from './run-svc.ts'
 
 /**
  * Runs a command of the sources in this process, because a process costs more than most commands. `runSvc` is for what needs
@@ -22,12 +21,7 @@ export async function callSvc(
   const code = await inFolder(cwd, () =>
     runCommandLine({
       args,
-      env: {
-        PATH: process.env['PATH'] ?? '',
-        ...PROGRAM_NAME_ENV,
-        ...(url && { SVC_URL: url, SVC_KEY: FOUNDER_KEY }),
-        ...env,
-      },
+      env: commandEnv(url, env),
       streams: { stdin: input, stdout: output, stderr: errors } as unknown as TerminalStreams,
       programPath: PROGRAM,
       packageRoot: ROOT,

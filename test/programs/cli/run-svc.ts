@@ -29,7 +29,15 @@ export interface SvcOptions {
 }
 
 /** Hints show the command as `svc`. */
-export const PROGRAM_NAME_ENV = { SVC_CALLED_AS: 'svc' }
+const PROGRAM_NAME_ENV = { SVC_CALLED_AS: 'svc' }
+
+/** The environment of a command that calls the service at this address. */
+export const commandEnv = (url: string | undefined, env: Record<string, string> = {}): Record<string, string> => ({
+  PATH: process.env['PATH'] ?? '',
+  ...PROGRAM_NAME_ENV,
+  ...(url !== undefined && { SVC_URL: url, SVC_KEY: FOUNDER_KEY }),
+  ...env,
+})
 
 /** Runs the built program and waits until it ends. */
 export async function runSvc(
@@ -38,12 +46,7 @@ export async function runSvc(
 ): Promise<SvcResult> {
   const child = spawn(process.execPath, [programPath, ...args], {
     cwd,
-    env: {
-      PATH: process.env['PATH'] ?? '',
-      ...PROGRAM_NAME_ENV,
-      ...(url && { SVC_URL: url, SVC_KEY: FOUNDER_KEY }),
-      ...env,
-    },
+    env: commandEnv(url, env),
   })
   let stdout = ''
   let stderr = ''
@@ -60,7 +63,7 @@ export async function runSvc(
 export const spawnShell = (line: string, url: string) =>
   spawn('bash', ['-c', line, process.execPath, PROGRAM], {
     cwd: tmpdir(),
-    env: { PATH: process.env['PATH'] ?? '', ...PROGRAM_NAME_ENV, SVC_URL: url, SVC_KEY: FOUNDER_KEY },
+    env: commandEnv(url),
   })
 
 /** Runs the program on a pseudo terminal. `dialogue` alternates expected output and the text to type after it. */
@@ -72,13 +75,7 @@ export async function runOnTerminal(
   const driver = fileURLToPath(new URL('terminal-driver.py', import.meta.url))
   const child = spawn('python3', [driver, ...dialogue, '--', process.execPath, PROGRAM, ...args], {
     cwd: tmpdir(),
-    env: {
-      PATH: process.env['PATH'] ?? '',
-      TERM: 'xterm',
-      ...PROGRAM_NAME_ENV,
-      ...(url && { SVC_URL: url, SVC_KEY: FOUNDER_KEY }),
-      ...env,
-    },
+    env: commandEnv(url, { TERM: 'xterm', ...env }),
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   let shown = ''

@@ -109,6 +109,8 @@ export class ReaderThreads implements Driver {
       onEnd: (error) => {
         this.#forget(thread)
         if (this.#threads.size === 0) this.#refuseQueue(new StoreUnavailable(error))
+        // The reads may have waited for the end of this thread's read.
+        else this.#serveQueue()
       },
     })
     this.#threads.add(thread)

@@ -25,7 +25,7 @@ export async function openSqliteStore(
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const path = join(dataDir, 'svc.db')
   keepPrivate(path)
-  // It takes the lock of a writer, and does not change a file that has tables.
+  // Setting `auto_vacuum` takes the lock of a writer, so only this connection does it. A file with tables stays as it is.
   const connection = openSqliteConnection(path, sync, 'pragma auto_vacuum = incremental')
   const writeDb = createSqliteKysely(connection)
   await migrateInTransaction(connection, writeDb)

@@ -63,7 +63,7 @@ export interface ApprovalRow {
   escalate: JsonText | null
   /** When the last step of `escalate` was taken that is past. */
   escalated_at: IsoTime | null
-  /** When people are notified next: of the request, or by a step of `escalate`; null: nobody is. */
+  /** When people are next notified: of the request, or by a step of `escalate`; null: never. */
   notify_at: IsoTime | null
   /** The member who is asked to decide. Others may decide as well. */
   assignee_id: string | null

@@ -19,12 +19,12 @@ export interface NotifierRow {
   created_at: IsoTime
 }
 
-/** Of what a project, or one member of it, wants to be notified, when and where. */
+/** Which requests a project, or one of its members, wants notifications of, when and where. */
 export interface NotificationSettingsRow {
   project_id: string
   /** Empty for the settings of the project. */
   member_id: string
-  /** Of what to notify, when and where. */
+  /** Which notifications are sent, when and where. */
   settings: JsonText
   updated_at: IsoTime
 }
